@@ -20,6 +20,7 @@ from kinetree.cli.cache import cache
 from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
+from kinetree.cli.export import export
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.optional_value import with_optional_values
@@ -39,7 +40,7 @@ _UNREAD = 141
 app = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
-    "check, convert and compare it, measure this machine.",
+    "check, convert and compare it, write it as C, measure this machine.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -51,6 +52,7 @@ app.command()(plot)
 app.command()(info)
 app.command()(check)
 app.command()(convert)
+app.command()(export)
 app.command()(bench)
 app.command()(compare)
 app.command()(view)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.compiled import CompiledFunction, compiling
-from kinetree.compiler.definition import Array, Definition
+from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.foreign import is_single
@@ -266,7 +266,18 @@ def _checked(
         kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
             specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
-            kernels[key] = CompiledFunction(specialization, dtype)
+            kernels[key] = made = CompiledFunction(specialization, dtype)
+            if (function := public_function(definition)) is not None:
+                made.asked = (
+                    _compiled_again,
+                    specialization.model,
+                    function,
+                    dtype,
+                    forced,
+                    parameters,
+                    unroll,
+                    options,
+                )
             if key == (definition, (), (), (), "float64", None):
                 remember(definition, model, kernels[key])
         return kernels[key]

@@ -25,6 +25,7 @@ __all__ = [
     "Slots",
     "Strategy",
     "defined_by",
+    "public_function",
 ]
 
 Array = NDArray[Any]
@@ -197,6 +198,15 @@ def defined_by(definition: Definition) -> Callable[[F], F]:
 
     def mark(function: F) -> F:
         function.definition = definition  # type: ignore[attr-defined]
+        _PUBLIC[definition] = function
         return function
 
     return mark
+
+
+def public_function(definition: Definition) -> Callable[..., Any] | None:
+    """The public function of a definition; None for one that is made for a call, such as that of a derivative."""
+    return _PUBLIC.get(definition)
+
+
+_PUBLIC: dict[Definition, Callable[..., Any]] = {}

@@ -6,7 +6,7 @@ integer that never changes and is never reused, and bodies are lists. `named` an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -30,7 +30,18 @@ from kinetree.expr.program import (
 )
 from kinetree.records import record
 
-__all__ = ["Line", "Lines", "LoopLine", "NamedProgram", "SwitchLine", "moved", "named", "numbered", "renamed"]
+__all__ = [
+    "Line",
+    "Lines",
+    "LoopLine",
+    "NamedProgram",
+    "SwitchLine",
+    "moved",
+    "named",
+    "numbered",
+    "renamed",
+    "values_used",
+]
 
 
 @record(slots=True, eq=False)
@@ -95,6 +106,23 @@ class NamedProgram:
     def first_array(self) -> int:
         """The number of the first array that is not a port."""
         return len(self.inputs) + len(self.outputs)
+
+
+def values_used(line: Line | LoopLine | SwitchLine) -> Iterator[Argument]:
+    """The values that a line uses, those of its bodies included."""
+    if isinstance(line, LoopLine):
+        yield from line.given
+        yield from line.ends
+        for inner in line.body:
+            yield from values_used(inner)
+    elif isinstance(line, SwitchLine):
+        for case in line.cases:
+            for inner in case:
+                yield from values_used(inner)
+    elif isinstance(line.statement, Store):
+        yield line.statement.value
+    elif not isinstance(line.statement, Load):
+        yield from line.statement.args
 
 
 def renamed(

@@ -8,12 +8,12 @@ the same, in the same order, so the results are the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.expr.alike import shared
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, numbered
-from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Port, Program, Store, Switch
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, numbered, values_used
+from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Port, Program, Switch
 
 __all__ = ["in_pieces"]
 
@@ -80,7 +80,7 @@ class _Cutter:
             return lines
         last: dict[Argument, int] = dict.fromkeys(results, len(lines))
         for k in reversed(range(len(lines))):
-            for a in _used(lines[k]):
+            for a in values_used(lines[k]):
                 last.setdefault(a, k)
         cut: Lines = []
         first = 0
@@ -136,20 +136,3 @@ class _Cutter:
 
 def _is_plain(line: Line | LoopLine | SwitchLine) -> bool:
     return isinstance(line, Line) and isinstance(line.statement, Instruction | Load)
-
-
-def _used(line: Line | LoopLine | SwitchLine) -> Iterator[Argument]:
-    """The values that a line uses, those of its bodies included."""
-    if isinstance(line, LoopLine):
-        yield from line.given
-        yield from line.ends
-        for inner in line.body:
-            yield from _used(inner)
-    elif isinstance(line, SwitchLine):
-        for case in line.cases:
-            for inner in case:
-                yield from _used(inner)
-    elif isinstance(line.statement, Store):
-        yield line.statement.value
-    elif not isinstance(line.statement, Load):
-        yield from line.statement.args

@@ -18,6 +18,7 @@ __all__ = ["answer"]
 
 _ADAPTERS = {
     "casadi": "kinetree.interop.casadi",
+    "cupy": "kinetree.interop.cuda.adapter",
     "dask": "kinetree.interop.dask",
     "jax": "kinetree.interop.jax",
     "torch": "kinetree.interop.torch",

@@ -22,14 +22,14 @@ def early_ends(ended: Array, diverged: Diverged, last: float) -> str:
     """How many motions diverged, and how many others ended before the last row, in words; nothing if none did.
 
     >>> early_ends(np.array([0.5, 1.0, 1.0]), {}, 1.0)
-    '1 of 3 motions ended at an event'
+    '1 of 3 motions ended before the others'
     """
     others = np.array(ended < last)
     for sample in diverged:
         others[sample] = False
     if not others.ndim:  # one of a batch
         return f"ended at t = {ended:g} s" if others else "; ".join(map(str, diverged.values()))
-    told = [(len(diverged), "diverged"), (int(others.sum()), "ended at an event")]
+    told = [(len(diverged), "diverged"), (int(others.sum()), "ended before the others")]
     words = [f"{count:,} of {others.size:,} motions {what}" for count, what in told if count]
     return ", ".join(words)
 

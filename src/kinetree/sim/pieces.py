@@ -114,7 +114,7 @@ class Pieces:
         starts = np.array([self.times(k)[0] for k in range(count)])
         # One that ends between two pieces is told of in the first of them.
         last = np.searchsorted(starts, np.unique(self.ended()), side="right") - 1
-        some = np.unique(np.concatenate((last, np.maximum(last - 1, 0))))
+        some = np.unique(np.maximum(np.concatenate((last, last - 1)), 0))  # or before all, if it was resumed
         return {sample: one for k in some.tolist() for sample, one in self._outcomes(k)[1].items()}
 
     def _outcomes(self, number: int) -> _Outcomes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -351,7 +351,14 @@ class Trajectory(TrajectoryArrays, Shown):
         asked: Any = {"what": what, "joints": joints, "samples": samples, "beside": beside, "names": names}
         return figure(self, **asked) if path is None else plot(self, path, **asked)
 
-    def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0, robot: Model | None = None) -> Path:
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 30.0,
+        robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
+    ) -> Path:
         """Write a page that shows the motion in any browser, in one file: it needs no server and no network.
 
         `kt.view` shows the same page with its controls; its `save_html` writes what is switched on there.
@@ -360,6 +367,7 @@ class Trajectory(TrajectoryArrays, Shown):
             path: of the file; ".html" is appended if it is not there.
             fps: moments per second of the motion, however many rows it has.
             robot: the robot, if the motion does not have it because its file is of an old version.
+            parameters: as for `kt.view`.
 
         Returns:
             The path of the file.
@@ -377,7 +385,7 @@ class Trajectory(TrajectoryArrays, Shown):
         """
         from kinetree.viewer import save_html
 
-        return save_html(path, self, fps=fps, robot=robot)
+        return save_html(path, self, fps=fps, robot=robot, parameters=parameters)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.

@@ -73,7 +73,9 @@ def _viewer(task: Task, view: Any) -> Any:
     robot = task.setting.robot
     if view is True:
         start = task.start.row[..., : robot.nq]
-        return pages.view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq))
+        given = task.setting.parameters.items()
+        shown = {name: x for name, x in given if x.ndim == robot.parameter(name).ndim}  # a page has one value of each
+        return pages.view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq), parameters=shown)
     if not isinstance(view, pages.Viewer):
         raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {view!r:.60}")
     if view.robot is not robot and view.robot != robot:

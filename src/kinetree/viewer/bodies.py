@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from kinetree.attitudes import convert
 from kinetree.functions.kinematics import forward_kinematics
 from kinetree.model import Model
+from kinetree.pictures.given import Values
 
 __all__ = ["MovingBodies", "positions_and_quaternions"]
 
@@ -19,8 +21,10 @@ Array = NDArray[np.float64]
 class MovingBodies:
     """What moves as one piece: the root (0), which is fixed unless the base floats, and a body for each joint."""
 
-    def __init__(self, robot: Model) -> None:
+    def __init__(self, robot: Model, parameters: Values | None = None) -> None:
+        """`parameters`: one value of each, in the place of the robot's own."""
         self.robot = robot
+        self._parameters = dict(parameters or {}) or None
         order = {name: k for k, name in enumerate(robot.bodies)}
         joints = sorted(robot.joints.values(), key=lambda one: one.slot)
         children = [robot.bodies[joint.child] for joint in joints]
@@ -48,14 +52,25 @@ class MovingBodies:
     def place_on(self, body: str) -> tuple[int, Array]:
         """(the piece that a body is part of, its placement there (4, 4))."""
         found = self.robot.bodies[body]
-        return found.slot, np.asarray(found.placement, dtype=np.float64)
+        if self._parameters is None:
+            return found.slot, np.asarray(found.placement, dtype=np.float64)
+        return found.slot, self._placed[list(self.robot.bodies).index(body)]
+
+    @cached_property
+    def _placed(self) -> Array:
+        """(bodies, 4, 4): where parameters place each body on its piece, in any configuration."""
+        q = self.robot.neutral()
+        pieces = self.placements(q)[[body.slot for body in self.robot.bodies.values()]]
+        bodies = forward_kinematics(self.robot, q, parameters=self._parameters)
+        return np.asarray(np.linalg.inv(pieces) @ bodies, dtype=np.float64)
 
     def placements(self, q: Array) -> Array:
         """Placements in the world (…, pieces, 4, 4) at q (…, nq), by one call of `kt.forward_kinematics`."""
         found = np.empty((*q.shape[:-1], len(self), 4, 4))
         found[..., 0, :, :] = np.eye(4)
         if len(self) > 1:
-            found[..., 1:, :, :] = forward_kinematics(self.robot, q)[..., self._rows, :, :] @ self._to_piece
+            bodies = forward_kinematics(self.robot, q, parameters=self._parameters)
+            found[..., 1:, :, :] = bodies[..., self._rows, :, :] @ self._to_piece
         return found
 
 

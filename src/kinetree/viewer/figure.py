@@ -87,6 +87,7 @@ class Crowd:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes, count: int) -> None:
         self._scene, self._root, self._bodies, self._shapes, self._count = scene, root, bodies, shapes, count
         self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
+        self._grips: list[tuple[Any, Sequence[int]]] = []
         self._top = scene.add_frame(root, show_axes=False)
         self._told = Told(scene, root, bodies)
         self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
@@ -114,7 +115,7 @@ class Crowd:
         self.pose(self._placements)
 
     def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
-        return [(handle, pieces.tolist()) for made in self._made.values() for handle, pieces in made]
+        return self._grips
 
     def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""
@@ -125,11 +126,14 @@ class Crowd:
 
     def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
         triangles = len(pieces) * self._count * sum(len(one.faces) for one in surfaces)
+        few = _joined(surfaces)
         made = self._scene.add_batched_glb(
-            name, binary_gltf(surfaces), *_nowhere(len(pieces) * self._count), lod="auto",
+            name, binary_gltf(few), *_nowhere(len(pieces) * self._count), lod="auto",
             cast_shadow=triangles <= _MOST_SHADOWED,
         )  # fmt: skip
-        self._told.tell_of(made, pieces)
+        if len(few) == 1:  # viser 1.1's page fails if others can be clicked on or dragged: they have no bounding sphere
+            self._told.tell_of(made, pieces)
+            self._grips.append((made, pieces))
         return made
 
     def remove(self) -> None:
@@ -144,11 +148,15 @@ class Ghosts(Crowd):
     opacity = 0.3
 
     def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
-        vertices, faces, color = _merged(surfaces)
-        return self._scene.add_batched_meshes_simple(
-            name, vertices, faces, *_nowhere(len(pieces) * self._count), batched_colors=self.color or color,
-            opacity=self.opacity, lod="off", side="double", cast_shadow=False, receive_shadow=False,
+        one = _as_one(surfaces)
+        red, green, blue = one.colors[:, :3].mean(axis=0).astype(int).tolist()
+        made = self._scene.add_batched_meshes_simple(
+            name, one.vertices, one.faces, *_nowhere(len(pieces) * self._count),
+            batched_colors=self.color or (red, green, blue), opacity=self.opacity, lod="off", side="double",
+            cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
+        self._grips.append((made, pieces))
+        return made
 
 
 def surfaces_by_body(bodies: MovingBodies, looks: Looks) -> dict[int, list[Surface]]:
@@ -169,13 +177,23 @@ def _placed(surface: Surface, placement: Array) -> Surface:
     return Surface(vertices, surface.faces, normals, surface.colors, surface.uv, surface.texture)
 
 
-def _merged(surfaces: Sequence[Surface]) -> tuple[NDArray[np.float32], NDArray[np.int32], tuple[int, int, int]]:
-    """(vertices, faces, the mean colour) of several surfaces as one."""
+def _joined(surfaces: Sequence[Surface]) -> list[Surface]:
+    """The same, with all that is opaque and has no texture as one surface."""
+    plain = [one for one in surfaces if one.texture is None and (one.colors[:, 3] == 255).all()]
+    return ([_as_one(plain)] if plain else []) + [one for one in surfaces if all(one is not other for other in plain)]
+
+
+def _as_one(surfaces: Sequence[Surface]) -> Surface:
+    """Several surfaces as one, without textures."""
     starts = np.cumsum([0, *(len(one.vertices) for one in surfaces[:-1])])
-    vertices = np.concatenate([one.vertices for one in surfaces])
-    faces = np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)])
-    red, green, blue = np.concatenate([one.colors[:, :3] for one in surfaces]).mean(axis=0)
-    return vertices, faces, (int(red), int(green), int(blue))
+    return Surface(
+        np.concatenate([one.vertices for one in surfaces]),
+        np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)]).astype(np.int32),
+        np.concatenate([one.normals for one in surfaces]),
+        np.concatenate([one.colors for one in surfaces]),
+        None,
+        None,
+    )
 
 
 def _nowhere(count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ def save_html(
     shapes: Literal["visual", "collision", "both"] = "visual",
     samples: Literal["one", "ghosts", "side by side"] = "ghosts",
     show: Iterable[str] = (),
+    parameters: Mapping[str, ArrayLike] | None = None,
     fps: float = 30.0,
 ) -> Path:
     """Write a robot or motions as a page that needs nothing else; the arguments are those of `kt.view`.
@@ -49,7 +50,11 @@ def save_html(
         OptionError, ShapeError, DTypeError, ConfigurationError, MissingPackageError: as for `kt.view`.
     """
     return write_page(
-        path, subject_of("save_html", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show), fps
+        path,
+        subject_of(
+            "save_html", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show, parameters=parameters
+        ),
+        fps,
     )
 
 

@@ -29,6 +29,8 @@ _VELOCITY, _CENTER = (46, 110, 190), (214, 178, 40)
 _MOST_NAMES = 200
 _BEYOND, _LONGEST = 0.12, 0.4
 """How far the axis of a joint stands out of the shapes, and how long half of it is at most, in sizes of the robot."""
+_BODIES = 5.0
+"""A robot counts, for the axes of a joint, as no larger than so many of the body that the joint moves."""
 
 RATES = frozenset({"velocities", "contacts"})
 """Overlays that need velocities or accelerations."""
@@ -73,12 +75,16 @@ class JointAxes:
     """
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float, shapes: Shapes) -> None:
-        self._bodies, self._beyond, self._longest = bodies, _BEYOND * size, _LONGEST * size
+        self._bodies = bodies
         self._corners = np.zeros((len(bodies), 8, 3))
         for piece, surfaces in surfaces_by_body(bodies, shapes("visual")).items():
             points = np.concatenate([surface.vertices for surface in surfaces])
             ends = np.stack([points.min(axis=0), points.max(axis=0)], axis=1)
             self._corners[piece] = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(8, 3)
+        spans = np.linalg.norm(np.ptp(self._corners, axis=1), axis=-1)
+        usual = float(np.median(spans[spans > 0.0])) if spans.any() else size
+        self._sizes = np.minimum(size, _BODIES * np.where(spans > 0.0, spans, usual))
+        size = min(size, _BODIES * usual)
         self._turning = Arrows(scene, f"{root}/axes of hinges", _TURNING, size)
         self._sliding = Arrows(scene, f"{root}/axes of sliders", _SLIDING, size)
 
@@ -97,8 +103,9 @@ class JointAxes:
     def _ends(self, piece: int, axis: Array) -> tuple[float, float]:
         """Where on an axis through the origin of a piece its arrow begins and ends, m."""
         along = self._corners[piece] @ axis
-        low, high = min(along.min(), 0.0) - self._beyond, max(along.max(), 0.0) + self._beyond
-        return max(low, -self._longest), min(high, self._longest)
+        beyond, longest = _BEYOND * self._sizes[piece], _LONGEST * self._sizes[piece]
+        low, high = min(along.min(), 0.0) - beyond, max(along.max(), 0.0) + beyond
+        return max(low, -longest), min(high, longest)
 
     def show(self, on: bool) -> None:
         self._turning.show(on)
@@ -166,8 +173,10 @@ class Names:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies) -> None:
         self._scene, self._root, self._bodies = scene, root, bodies
         self._labels: list[Any] = []
+        self._placements: Array = np.empty((0, 4, 4))
 
     def draw(self, moment: Moment) -> None:
+        self._placements = moment.placements
         for label, placement in zip(self._labels, moment.placements, strict=False):
             label.position = placement[:3, 3]
 
@@ -177,6 +186,8 @@ class Names:
                 self._scene.add_label(f"{self._root}/names/{node}", body or "world", font_screen_scale=0.8)
                 for node, body in list(zip(self._bodies.names, self._bodies.bodies, strict=True))[:_MOST_NAMES]
             ]
+            for label, placement in zip(self._labels, self._placements, strict=False):
+                label.position = placement[:3, 3]
         for label in self._labels:
             label.visible = on
 

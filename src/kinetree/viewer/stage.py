@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, floor_height, ground_of, looks_of, placements_of
 from kinetree.model import Model
+from kinetree.model.reference import reference_configuration
+from kinetree.pictures.given import Values
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
 from kinetree.viewer.moment import Moment
@@ -27,6 +29,8 @@ _ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
 """The switches that show shapes."""
 _COMPARED = 0.6
 """How little a motion is seen through that is compared with the first one."""
+_FARTHEST = 1e6
+"""m: what is farther from the world's origin has diverged."""
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
 
@@ -34,13 +38,34 @@ _MOST_NODES = 60
 class Stage:
     """One robot, of which several samples may be seen."""
 
-    def __init__(self, scene: SceneApi, root: str, robot: Model, q: Array, tint: tuple[int, int, int] | None = None):
-        """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
+    def __init__(
+        self,
+        scene: SceneApi,
+        root: str,
+        robot: Model,
+        q: Array,
+        tint: tuple[int, int, int] | None = None,
+        parameters: Values | None = None,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            scene: of the page.
+            root: the name of the node that all of its nodes are under.
+            robot: the robot.
+            q: (samples, nq), where it is first.
+            tint: the colour in which it is seen through, if it is.
+            parameters: one value of each, in the place of the robot's own.
+        """
         self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
-        self.bodies = MovingBodies(robot)
+        self._parameters = dict(parameters or {}) or None
+        self.bodies = MovingBodies(robot, parameters)
         self.ground: Ground | None = ground_of(robot)
         """The plane of its world, if it has one."""
-        self.low, self.high, self.floor = self._bounds(q)
+        sound = q[~_are_lost(self.bodies.placements(q))]
+        self._last = sound if len(sound) else reference_configuration(robot)[None]
+        """Where the samples were drawn last; before that, where the robot is at all."""
+        self.low, self.high, self.floor = self._bounds(self._last)
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
@@ -71,7 +96,7 @@ class Stage:
     def _bounds(self, q: Array) -> tuple[Array, Array, float]:
         """The corners of the box around all samples, and the height of a floor below them."""
         looks = self.looks("visual")
-        placements = placements_of(self.robot, looks, q)
+        placements = placements_of(self.robot, looks, q, self._parameters)
         low, high = bounds_of(looks, placements)
         return low, high, floor_height(self.robot, looks, placements, float(low[2]), float(high[2]))
 
@@ -120,9 +145,13 @@ class Stage:
     def draw(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
         """Move it to q (samples, nq); v and qdd (nv,) are those of the first sample, zero if they are not known."""
         placements = self.bodies.placements(q)
+        lost = _are_lost(placements)
+        if lost.any():  # a motion that diverged stays where it was last
+            q = np.where(lost[:, None], self._last if self._last.shape == q.shape else self._last[:1], q)
+            placements[lost] = self.bodies.placements(q[lost])
+            v, qdd = (None, None) if lost[0] else (v, qdd)
+        self._last = q
         placements[..., :3, 3] += self._offsets[: len(q), None]
-        if not np.isfinite(placements).all():
-            return  # a motion that diverged stays where it was last
         for figure, rows in self._figures:
             figure.pose(placements[rows])
         zero = np.zeros(self.robot.nv)
@@ -170,3 +199,9 @@ class Stage:
     def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:
             figure.show(role, on)
+
+
+def _are_lost(placements: Array) -> NDArray[np.bool_]:
+    """Which samples (samples,) of placements (samples, pieces, 4, 4) are nowhere near, as after a motion diverged."""
+    is_near: NDArray[np.bool_] = np.all(np.abs(placements) < _FARTHEST, axis=(1, 2, 3))  # NaN is not
+    return ~is_near

@@ -13,6 +13,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
 from kinetree.pictures.drawn_robot import robot_of
+from kinetree.pictures.given import Values, checked_values, leading
 from kinetree.viewer.batch import ARRANGEMENTS, Batch
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.stage import Stage
@@ -35,7 +36,15 @@ _TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
 class Subject:
     """A robot at rest, or motions that run together, and which samples of them are seen."""
 
-    def __init__(self, robot: Model, q: Array, motions: Sequence[Frames], batch: Batch, on: Mapping[str, bool]) -> None:
+    def __init__(
+        self,
+        robot: Model,
+        q: Array,
+        motions: Sequence[Frames],
+        batch: Batch,
+        on: Mapping[str, bool],
+        parameters: Values,
+    ) -> None:
         self.robot = robot
         """The robot, or that of the first motion."""
         self.q = q
@@ -44,6 +53,8 @@ class Subject:
         self.batch = batch
         self.on = dict(on)
         """The switches."""
+        self.parameters = parameters
+        """One value of each, in the place of the robot's own."""
 
     @property
     def times(self) -> Array:
@@ -53,10 +64,10 @@ class Subject:
     def stages(self, scene: SceneApi) -> tuple[Stage, ...]:
         """The robots on a page, one for each motion; they are empty until they are arranged."""
         if not self.motions:
-            return (Stage(scene, "", self.robot, self.q),)
+            return (Stage(scene, "", self.robot, self.q, parameters=self.parameters),)
         tints = [None, *(_TINTS[k % len(_TINTS)] for k in range(len(self.motions) - 1))]
         return tuple(
-            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint)
+            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint, self.parameters)
             for k, (frames, tint) in enumerate(zip(self.motions, tints, strict=True))
         )
 
@@ -104,7 +115,7 @@ class Subject:
 
 def subject_of(
     function: str, shown: Any, *, q: ArrayLike | None = None, robot: Model | None = None, shapes: str = "visual",
-    samples: str = "ghosts", show: Iterable[str] = (),
+    samples: str = "ghosts", show: Iterable[str] = (), parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Subject:  # fmt: skip
     """What a user wants to see; the arguments are those of `kt.view`, whose errors are raised."""
     for name, value, known in (("shapes", shapes, _SHAPES), ("samples", samples, ARRANGEMENTS)):
@@ -116,7 +127,7 @@ def subject_of(
     on = {name: name in (*_SHAPES[shapes], "ground", *wanted) for name in SWITCHES}
     if isinstance(shown, Model):
         place = configurations(shown, q)
-        return Subject(shown, place, (), Batch(len(place), samples), on)
+        return Subject(shown, place, (), Batch(len(place), samples), on, _single_values(function, shown, parameters))
     given = list(shown) if isinstance(shown, list | tuple) else [shown]
     if not given or not all(hasattr(one, "q_names") and hasattr(one, "time") for one in given):
         raise OptionError(f"{function} takes a robot, a motion, or a list of at least one motion, not {shown!r:.60}")
@@ -125,7 +136,16 @@ def subject_of(
     motions = [Frames(one, robot_of(function, one, robot)) for one in given]
     # To read samples that are spread over a packed file is to unpack all of it.
     batch = Batch(motions[0].count, samples, is_spread=all(frames.is_in_memory for frames in motions))
-    return Subject(motions[0].robot, np.empty((0, 0)), motions, batch, on)
+    values = _single_values(function, motions[0].robot, parameters)
+    return Subject(motions[0].robot, np.empty((0, 0)), motions, batch, on, values)
+
+
+def _single_values(function: str, robot: Model, parameters: Mapping[str, ArrayLike] | None) -> Values:
+    values = checked_values(function, robot, parameters)
+    for (name, x), axes in zip(values.items(), leading(robot, values), strict=True):
+        if axes:
+            raise ShapeError(f"{function}: {name} has shape {x.shape}, and a page shows one value for all samples")
+    return values
 
 
 def configurations(robot: Model, q: ArrayLike | None) -> Array:

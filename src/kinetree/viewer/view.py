@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ def view(
     shapes: Literal["visual", "collision", "both"] = "visual",
     samples: Literal["one", "ghosts", "side by side"] = "ghosts",
     show: Iterable[str] = (),
+    parameters: Mapping[str, ArrayLike] | None = None,
     host: str = LOOPBACK,
     port: int | None = None,
 ) -> Viewer:
@@ -43,6 +44,8 @@ def view(
         shapes: "visual", "collision" or "both".
         samples: how several samples of a batch are seen: "one" of them, the others as "ghosts", or "side by side".
         show: what else is on at first: "frames", "axes", "center of mass", "contacts", "velocities", "names".
+        parameters: values that override some of the robot's parameters, such as {"body.NAME.placement": (7,)}, one for
+            all samples: those that a motion was simulated with.
         host: the address to listen on; pages can be opened on this machine only unless it is another one, such as
             "0.0.0.0". Whoever can open the page can move the robot on it.
         port: the port to listen on; the first free one from 8080 on if None, any free one if 0.
@@ -53,14 +56,16 @@ def view(
     Raises:
         MissingPackageError: viser is not installed.
         OptionError: an option has none of its values, a port is in use, or a motion does not have its robot.
-        ShapeError, DTypeError, ConfigurationError: q is no configuration of the robot.
+        ShapeError, DTypeError, ConfigurationError: q is no configuration of the robot; or parameters are wrong.
+        NameNotFoundError: there is no such parameter.
 
     >>> import kinetree as kt
     >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
     >>> with kt.view(motion, port=0) as viewer:
     ...     viewer.set_time(0.05)
     """
-    subject = subject_of("view", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show)
+    subject = subject_of("view", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show,
+        parameters=parameters)  # fmt: skip
     server = started(host, port)
     try:
         viewer = Viewer(server, subject)

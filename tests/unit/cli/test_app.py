@@ -20,13 +20,13 @@ def test_version(kinetree: Command) -> None:
     assert result.out.startswith("kinetree 0.")
 
 
-@pytest.mark.parametrize("command", [(), ("simulate",), ("info",), ("convert",), ("bench",)])
+@pytest.mark.parametrize("command", [(), ("simulate",), ("info",), ("convert",), ("export",), ("bench",)])
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help(kinetree: Command, command: tuple[str, ...], flag: str) -> None:
     result = kinetree(*command, flag)
     assert result.code == 0
     assert "Usage: kinetree" in result.out
-    for name in command or ("simulate", "info", "convert", "bench"):
+    for name in command or ("simulate", "info", "convert", "export", "bench"):
         assert name in result.out
 
 

@@ -12,7 +12,7 @@ import typer
 from kinetree.cli.app import app
 from tests.unit.cli.conftest import Command
 
-LOADING = ("info", "check", "convert", "simulate", "compare", "bench", "view")
+LOADING = ("info", "check", "convert", "export", "simulate", "compare", "bench", "view")
 SHARED = {"floating_base", "package_root", "ros_packages", "source", "srdf", "xacro_arg"}
 XACRO = """<robot name="pair" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
 <link name="a"/><link name="b"><inertial><mass value="$(arg mass)"/>
@@ -23,6 +23,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "info": ("info", "{}"),
     "check": ("check", "{}"),
     "convert": ("convert", "{}", "out.json"),
+    "export": ("export", "{}", "--function", "center_of_mass"),
     "simulate": ("simulate", "{}", "--duration", "0.002", "--quiet"),
     "compare": ("compare", "{}", "{}"),
     "bench": ("bench", "{}", "-n", "1"),
@@ -46,7 +47,7 @@ def test_they_have_the_same_options() -> None:
             assert options[name][option] == options["info"][option]
 
 
-@pytest.mark.parametrize("name", ["info", "check", "convert", "simulate", "compare"])
+@pytest.mark.parametrize("name", ["info", "check", "convert", "export", "simulate", "compare"])
 def test_each_takes_a_source_and_an_srdf_file(kinetree: Command, name: str) -> None:
     Path("right.srdf").write_text(SRDF.format("base_yaw").replace("pair", "arm6"), encoding="utf-8")
     Path("wrong.srdf").write_text(SRDF.format("nothing").replace("pair", "arm6"), encoding="utf-8")
@@ -60,7 +61,7 @@ def test_each_takes_a_source_and_an_srdf_file(kinetree: Command, name: str) -> N
     assert "the zoo has no robot 'arm9': did you mean 'arm" in none.err
 
 
-@pytest.mark.parametrize("name", ["info", "check", "convert", "simulate", "compare"])
+@pytest.mark.parametrize("name", ["info", "check", "convert", "export", "simulate", "compare"])
 def test_each_takes_arguments_of_a_xacro_file(kinetree: Command, name: str) -> None:
     pytest.importorskip("xacro")
     Path("pair.xacro").write_text(XACRO, encoding="utf-8")

@@ -219,7 +219,7 @@ def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     np.testing.assert_array_equal(file.ended, motions.ended)
     assert [(one.name, one.sample) for one in file.events] == [("until", (2,))]
     for motion in (file, motions):
-        assert "; 1 of 3 motions diverged, 1 of 3 motions ended at an event>" in repr(motion)
+        assert "; 1 of 3 motions diverged, 1 of 3 motions ended before the others>" in repr(motion)
         np.testing.assert_array_equal(motion._gone("film", [2, 1]), [np.inf, motions.diverged[1,].time])
     assert f"; {motions.diverged[1,]}>" in repr(motions[1])
     other = kt.load_trajectory(tmp_path / "run.npz")

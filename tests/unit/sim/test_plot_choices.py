@@ -112,7 +112,7 @@ def test_motions_that_have_ended_are_left_out(batch: kt.Trajectory) -> None:
     ended = np.where(np.arange(11) < 10, 0.05, 0.1)
     figure = replace(batch, ended=ended).plot(what="positions")
     np.testing.assert_array_equal(lines(figure, 0)["median"][60:], batch.q[10, 60:, 0])
-    assert "ended at an event, and drawn until then: 10 of the motions" in figure.get_supxlabel()
+    assert "ended before the others, and drawn until then: 10 of the motions" in figure.get_supxlabel()
 
 
 def test_motions_that_diverged_are_told(batch: kt.Trajectory) -> None:

@@ -301,5 +301,15 @@ def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
         assert motion.diverged == whole.diverged
         np.testing.assert_array_equal(motion.ended, whole.ended)
         assert [(one.time, one.sample) for one in motion.events] == [(one.time, one.sample) for one in whole.events]
-        assert "complete; 1 of 3 motions diverged, 1 of 3 motions ended at an event>" in repr(motion)
+        assert "complete; 1 of 3 motions diverged, 1 of 3 motions ended before the others>" in repr(motion)
         np.testing.assert_array_equal(motion._gone("film", None), whole._gone("film", None))
+
+
+def test_a_folder_of_a_motion_that_goes_on_knows_those_that_ended_before(tmp_path: Path) -> None:
+    tau = np.zeros((2, 100, 2))
+    tau[1, 20] = 1e308
+    first = kt.simulate(ROBOT, q=[[1.0, 0.5], [0.2, 0.1]], tau=tau, duration=0.1)
+    rest = kt.simulate(ROBOT, resume=first.snapshot(), duration=0.1, stream=tmp_path / "run")
+    assert rest.diverged == {}
+    assert rest.ended.tolist() == [0.2, first.diverged[1,].time]
+    assert repr(rest).endswith("complete; 1 of 2 motions ended before the others>")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.function import FunctionWriter, wrapped
+from kinetree.codegen.c.function import FunctionWriter
+from kinetree.codegen.c.lines import wrapped
 from kinetree.expr import Port
 from kinetree.records import record
 

@@ -6,33 +6,17 @@ It takes one array per port that has numbers, inputs before outputs, and then, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from kinetree.codegen.c.lines import INDENT, wrapped
 from kinetree.codegen.c.operations import expression
+from kinetree.codegen.c.places import Places
 from kinetree.codegen.c.real import Real
-from kinetree.codegen.llvm.layout import Layout
-from kinetree.expr import Argument, Call, Index, Instruction, Load, Port, Program, Range, Store, Walk
+from kinetree.expr import Argument, Call, Instruction, Load, Program, Range, Store, Walk
 from kinetree.expr.dead_code import without_dead_code
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, values_used
 
-__all__ = ["FunctionWriter", "parameters", "wrapped"]
-
-_INDENT = "    "
-_WIDTH = 100
-
-
-def parameters(ports: Sequence[tuple[str, Port]], inputs: int, memory: str, real: Real, *, restrict: bool) -> list[str]:
-    """The declarations of a function's parameters, the first of which are inputs. `memory`: the length of `w`, or "".
-
-    `restrict`: whether they say that results and memory are apart from all else, which C++ cannot.
-    """
-    before = "restrict " if restrict else ""
-    found = [
-        f"const {real.type} {name}[{port.size}]" if k < inputs else f"{real.type} {name}[{before}{port.size}]"
-        for k, (name, port) in enumerate(ports)
-        if port.size
-    ]
-    return [*found, f"{real.type} w[{before}{memory}]"] if memory else found
+__all__ = ["FunctionWriter"]
 
 
 class FunctionWriter:
@@ -62,26 +46,28 @@ class FunctionWriter:
         self.macros = set() if macros is None else macros
         self._real = real
         self._root = root or name
-        self._layout = Layout(program)
+        self._places = Places(program, real, name, self.ports)
         self._called: dict[int, FunctionWriter] = {} if called is None else called
         self._own_calls: dict[int, FunctionWriter] = {}
         self._lines: list[str] = []
         self._depth = 1
+        self._fresh = 0
         self._counters: list[str] = []
         self._names: dict[int, str] = {}
-        self._used: set[str] = set()
-        """The ports, tables and memory that the text names."""
+        self._pairs: list[dict[str, str]] = []
+        """Sines with cosines that are known in the enclosing blocks, by the text of their angles."""
         inputs = len(program.inputs)
         places = (f"{port}[{k}]" for port, p in self.ports[:inputs] for k in range(p.size))
         self._names.update(enumerate(places))
         whole = named(program)
-        self._wanted = set(_arguments(whole.lines, whole.results or ()))
+        self._wanted = {*(whole.results or ()), *(a for line in whole.lines for a in values_used(line))}
+        self._both = _angles(whole.lines, "sin") & _angles(whole.lines, "cos")
         self._body(whole.lines)
 
     @property
     def memory(self) -> int:
         """How many numbers `w` has."""
-        return self._layout.scratch + max(map(_size_of_call, self._own_calls.values()), default=0)
+        return self._places.scratch + max(map(_size_of_call, self._own_calls.values()), default=0)
 
     @property
     def callees(self) -> list[FunctionWriter]:
@@ -91,42 +77,36 @@ class FunctionWriter:
             found |= {inner.name: inner for inner in [*writer.callees, writer]}
         return [*found.values()]
 
-    def signature(self, *, memory: str = "", restrict: bool = True, name: str | None = None) -> str:
-        """The function's head; `memory` is a name for the length of `w`."""
-        length = (memory or str(self.memory)) if self.memory else ""
-        found = parameters(self.ports, len(self.program.inputs), length, self._real, restrict=restrict)
-        return f"void {name or self.name}({', '.join(found) or 'void'})"
+    def signature(self, *, memory: str = "", restrict: bool = True) -> str:
+        """The function's head.
+
+        `memory` is a name for the length of `w`; `restrict` says that results and memory are apart from all else, which
+        headers cannot say to C++.
+        """
+        t, apart, found = self._real.type, "restrict " if restrict else "", []
+        for k, (name, port) in enumerate(self.ports):
+            is_input = k < len(self.program.inputs)
+            if port.size:
+                found.append(f"const {t} {name}[{port.size}]" if is_input else f"{t} {name}[{apart}{port.size}]")
+        if self.memory:
+            found.append(f"{t} w[{apart}{memory or self.memory}]")
+        return f"void {self.name}({', '.join(found) or 'void'})"
 
     def text(self, *, static: bool = False) -> str:
         """The tables and the function."""
-        unused = [name for name, port in self.ports if port.size and name not in self._used]
-        if self.memory and "w" not in self._used:
+        unused = [name for name, port in self.ports if port.size and name not in self._places.used]
+        if self.memory and "w" not in self._places.used:
             unused.append("w")
-        body = [*(f"{_INDENT}(void){name};" for name in unused), *self._lines]
+        body = [*(f"{INDENT}(void){name};" for name in unused), *self._lines]
         head = f"{'static ' if static else ''}{self.signature()}"
-        return "\n".join([*self._tables(), *wrapped(head), "{", *body, "}", ""])
-
-    def _tables(self) -> list[str]:
-        lines: list[str] = []
-        for k, table in enumerate(self.program.tables):
-            if self._table(k) in self._used:
-                head = f"static const {_integer(table)} {self._table(k)}[{len(table)}]"
-                lines += wrapped(f"{head} = {{{', '.join(map(str, table))}}};")
-        if f"{self.name}_c" in self._used:
-            numbers = self._layout.constants
-            head = f"static const {self._real.type} {self.name}_c[{len(numbers)}]"
-            lines += wrapped(f"{head} = {{{', '.join(map(self._real.bare, numbers))}}};")
-        return [*lines, ""] if lines else []
-
-    def _table(self, k: int) -> str:
-        return f"{self.name}_t{k}"
+        return "\n".join([*self._places.tables(), *wrapped(head), "{", *body, "}", ""])
 
     # Statements.
 
     def _body(self, lines: Lines) -> None:
         program = self.program
-        if self._layout.cleared:
-            self._clear("w", self._layout.cleared)
+        if self._places.cleared:
+            self._clear("w", self._places.cleared)
         outputs = self.ports[len(program.inputs) :]
         if program.results is None:
             for name, port in outputs:
@@ -136,17 +116,18 @@ class FunctionWriter:
         results = iter(program.results or ())
         if program.results is not None:
             for name, port in outputs:
-                self._used.add(name)
+                self._places.used.add(name)
                 for k in range(port.size):
                     self._emit(f"{name}[{k}] = {self._value(next(results))};")
 
     def _clear(self, name: str, count: int) -> None:
-        self._used.add(name)
+        self._places.used.add(name)
         self._emit(f"for (int32_t i = 0; i < {count}; ++i) {{")
-        self._emit(f"{_INDENT}{name}[i] = {self._real.literal(0.0)};")
+        self._emit(f"{INDENT}{name}[i] = {self._real.literal(0.0)};")
         self._emit("}")
 
     def _block(self, lines: Lines) -> None:
+        self._pairs.append({})
         for line in lines:
             if isinstance(line, LoopLine):
                 self._loop(line)
@@ -154,22 +135,37 @@ class FunctionWriter:
                 self._switch(line)
             elif isinstance(line.statement, Store):
                 s = line.statement
-                self._emit(f"{self._place(s.array, s.at)} = {self._value(s.value)};")
+                self._emit(f"{self._places.at(s.array, s.at, self._counters)} = {self._value(s.value)};")
             elif isinstance(line.statement, Call):
                 self._call(line.statement, line.defines)
             else:
                 self._define(line.defines[0], self._computed(line))
+        self._pairs.pop()
 
     def _computed(self, line: Line) -> str:
         s = line.statement
         if isinstance(s, Load):
-            return self._place(s.array, s.at)
+            return self._places.at(s.array, s.at, self._counters)
         assert isinstance(s, Instruction)
+        if s.op in ("sin", "cos") and s.args[0] in self._both:
+            return f"{self._pair(self._value(s.args[0]))}.{'sine' if s.op == 'sin' else 'cosine'}"
         args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
         text, macro = expression(s.op, [self._value(a) for a in args], self._real)
         if macro:
             self.macros.add(macro)
         return text
+
+    def _pair(self, angle: str) -> str:
+        """Sine and cosine of an angle, which are computed together and once."""
+        for known in self._pairs:
+            if angle in known:
+                return known[angle]
+        macro, name = f"KT_SINCOS{self._real.suffix.upper()}", f"a{self._fresh}"
+        self._fresh += 1
+        self.macros.add(macro)
+        self._emit(f"const kt_angle{self._real.suffix} {name} = {macro}({angle});")
+        self._pairs[-1][angle] = name
+        return name
 
     def _define(self, value: int, text: str) -> None:
         self._names[value] = f"v{value}"
@@ -179,7 +175,7 @@ class FunctionWriter:
         for entry, given, after in zip(s.entry, s.carried, s.defines, strict=True):
             self._emit(f"{self._real.type} v{entry} = {self._value(given)};")
             self._names[entry] = self._names[after] = f"v{entry}"
-        start = self._index(s.over.start)
+        start = self._places.index(s.over.start, self._counters)
         if s.unless is not None:
             self._emit(f"if ({self._value(s.unless)} == {self._real.literal(0.0)}) {{")
             counter = start
@@ -196,9 +192,9 @@ class FunctionWriter:
 
     def _goes_on(self, over: Range | Walk, counter: str) -> str:
         if isinstance(over, Walk):
-            return f"{counter} != 0; {counter} = {self._looked_up(over.next, counter)}"
+            return f"{counter} != 0; {counter} = {self._places.looked_up(over.next, counter)}"
         sign = "<" if over.step > 0 else ">"
-        return f"{counter} {sign} {self._index(over.stop)}; {counter} += {over.step}"
+        return f"{counter} {sign} {self._places.index(over.stop, self._counters)}; {counter} += {over.step}"
 
     def _carry(self, s: LoopLine) -> None:
         """Assign what is carried on, all at once, and end the loop if it says so."""
@@ -222,11 +218,11 @@ class FunctionWriter:
             self._emit(f"{name} = {kept.get(value, value)};")
         if until is not None:
             self._emit(f"if ({until} != {self._real.literal(0.0)}) {{")
-            self._emit(f"{_INDENT}break;")
+            self._emit(f"{INDENT}break;")
             self._emit("}")
 
     def _switch(self, s: SwitchLine) -> None:
-        self._emit(f"switch ({self._index(s.on)}) {{")
+        self._emit(f"switch ({self._places.index(s.on, self._counters)}) {{")
         for k, case in [*enumerate(s.cases)][1:]:
             self._case(f"case {k}:", case)
         self._case("default:", s.cases[0])
@@ -243,21 +239,21 @@ class FunctionWriter:
     def _call(self, s: Call, defines: Sequence[int]) -> None:
         """Ports of what is called are in `w`, after this function's own memory; its memory follows them."""
         writer = self._function(s.program)
-        self._used.add("w")
-        at, pointers, values = self._layout.scratch, [], iter(s.args)
+        self._places.used.add("w")
+        at, pointers, values = self._places.scratch, [], iter(s.args)
         for port in s.program.inputs:
             if port.size:
-                pointers.append(_after("w", at))
+                pointers.append(f"&w[{at}]")
             for k in range(port.size):
                 self._emit(f"w[{at + k}] = {self._value(next(values))};")
             at += port.size
         first = at
         for port in s.program.outputs:
             if port.size:
-                pointers.append(_after("w", at))
+                pointers.append(f"&w[{at}]")
             at += port.size
         if writer.memory:
-            pointers.append(_after("w", at))
+            pointers.append(f"&w[{at}]")
         self._emit(f"{writer.name}({', '.join(pointers)});")
         for k, value in enumerate(defines):
             if value in self._wanted:
@@ -278,79 +274,28 @@ class FunctionWriter:
     # Values and places.
 
     def _emit(self, line: str) -> None:
-        self._lines.append(_INDENT * self._depth + line)
+        self._lines.append(INDENT * self._depth + line)
 
     def _value(self, a: Argument) -> str:
         if not isinstance(a, int):
             return self._real.literal(a)
         name = self._names[a]
-        self._used.add(name.partition("[")[0])
+        self._places.used.add(name.partition("[")[0])
         return name
 
-    def _place(self, array: int, at: Index) -> str:
-        if array < len(self.ports):
-            name, start, stride = self.ports[array][0], 0, 1
-        else:
-            place, values = self._layout.places[array], self.program.arrays[array - len(self.ports)].values
-            name, start, stride = "w" if values is None else f"{self.name}_c", place.start, place.stride
-        self._used.add(name)
-        return f"{name}[{self._index(at * stride + start)}]"
 
-    def _index(self, at: Index) -> str:
-        text = ""
-        for t in at.terms:
-            counter = self._counters[t.loop]
-            if t.table is not None:
-                counter = self._looked_up(t.table, counter)
-            size = abs(t.scale)
-            factor = counter if size == 1 else f"({size} * {counter})"
-            text = f"{text} {'-' if t.scale < 0 else '+'} {factor}" if text else ("-" if t.scale < 0 else "") + factor
-        if not text:
-            return str(at.base)
-        return f"{text} {'-' if at.base < 0 else '+'} {abs(at.base)}" if at.base else text
-
-    def _looked_up(self, table: int, counter: str) -> str:
-        self._used.add(self._table(table))
-        return f"{self._table(table)}[{counter}]"
+def _angles(lines: Lines, op: str) -> set[Argument]:
+    """The values of which a sine or a cosine is computed."""
+    found: set[Argument] = set()
+    for line in lines:
+        if isinstance(line, LoopLine):
+            found |= _angles(line.body, op)
+        elif isinstance(line, SwitchLine):
+            found |= set().union(*(_angles(case, op) for case in line.cases))
+        elif isinstance(line.statement, Instruction) and line.statement.op == op:
+            found.add(line.statement.args[0])
+    return found
 
 
 def _size_of_call(writer: FunctionWriter) -> int:
     return writer.program.input_size + writer.program.output_size + writer.memory
-
-
-def _arguments(lines: Lines, results: Iterable[Argument]) -> Iterable[Argument]:
-    """All values that are used."""
-    yield from results
-    for line in lines:
-        if isinstance(line, LoopLine):
-            yield from (*line.given, *line.ends)
-            yield from _arguments(line.body, ())
-        elif isinstance(line, SwitchLine):
-            for case in line.cases:
-                yield from _arguments(case, ())
-        elif isinstance(line.statement, Store):
-            yield line.statement.value
-        elif not isinstance(line.statement, Load):
-            yield from line.statement.args
-
-
-def _after(name: str, offset: int) -> str:
-    return f"&{name}[{offset}]"
-
-
-def _integer(table: Sequence[int]) -> str:
-    """The smallest type that holds a table, for programs in little memory."""
-    low, high = min(table, default=0), max(table, default=0)
-    bits = next(bits for bits in (8, 16, 32) if -(1 << (bits - 1)) <= low and high < 1 << (bits - 1))
-    return f"int{bits}_t"
-
-
-def wrapped(text: str) -> list[str]:
-    """A long line of things between commas, cut."""
-    lines, rest = [], text
-    while len(rest) > _WIDTH and ", " in rest:
-        at = rest.rfind(", ", 0, _WIDTH)
-        at = rest.find(", ") if at < 0 else at
-        lines.append(rest[: at + 1])
-        rest = f"{_INDENT}{rest[at + 2 :]}"
-    return [*lines, rest]

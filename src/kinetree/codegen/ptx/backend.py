@@ -1,4 +1,4 @@
-"""A kernel for graphics processors as PTX: made when it is first asked for, or taken from the disk."""
+"""Kernels for graphics processors as PTX: made when they are first asked for, or taken from the disk."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from kinetree.codegen.backend import Kernel
 from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
+from kinetree.codegen.ptx.gather import gather
 from kinetree.codegen.ptx.kernel import BLOCK, REGISTERS, entry_name
 from kinetree.codegen.ptx.module import module
 from kinetree.codegen.ptx.target import assembly, gpu
 
-__all__ = ["PtxKernel"]
+__all__ = ["PtxKernel", "gather_text"]
 
 
 class PtxKernel:
@@ -43,3 +44,10 @@ class PtxKernel:
             block=self.block,
             registers=self._registers,
         )
+
+
+def gather_text(size: int, imported: float) -> str:
+    """The PTX that makes arrays of numbers of this many bytes contiguous (gather.py); `imported` as in `Kernel`."""
+    target = gpu()
+    key = toolchain(("ptx", target.cpu, "gather", size), imported)
+    return kept(key, lambda: assembly(gather(size), target).encode()).decode()

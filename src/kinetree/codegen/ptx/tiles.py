@@ -15,6 +15,8 @@ __all__ = ["Tiles", "widths"]
 
 _LINE = 128
 """Bytes that a warp's access takes from memory at once."""
+_AT_ONCE = 4
+"""Numbers that a thread has on their way; all of a row would keep their places in registers until the results go."""
 
 
 def widths(size: int, precision: Precision) -> list[tuple[int, int]]:
@@ -64,40 +66,52 @@ class Tiles:
         ]
 
     def _shared(self, width: int) -> str:
-        """The copies that all threads of a block make together, number by number."""
-        t = self._precision.type
-        load = f"  %x = load {t}, ptr addrspace(1) %far\n  store {t} %x, ptr addrspace(3) %near"
-        store = f"  %x = load {t}, ptr addrspace(3) %near\n  store {t} %x, ptr addrspace(1) %far"
-        return "\n".join(self._together(name, width, move) for name, move in (("fetch", load), ("put", store)))
-
-    def _together(self, name: str, width: int, move: str) -> str:
-        t = self._precision.type
-        return f"""
-define internal void @{name}_{width}(ptr addrspace(1) %rows_at, i64 %stride, i32 %rows, i32 %thread) alwaysinline {{
-start:
-  %total = mul i32 %rows, {width}
-  br label %head
-head:
-  %k = phi i32 [%thread, %start], [%next, %body]
-  %more = icmp slt i32 %k, %total
-  br i1 %more, label %body, label %end
-body:
-  %row = udiv i32 %k, {width}
-  %column = urem i32 %k, {width}
-  %row_w = zext i32 %row to i64
-  %column_w = zext i32 %column to i64
-  %start_of_row = mul i64 %row_w, %stride
-  %far_at = add i64 %start_of_row, %column_w
-  %far = getelementptr {t}, ptr addrspace(1) %rows_at, i64 %far_at
-  %near_row = mul i32 %row, {_stride(width)}
-  %near_at = add i32 %near_row, %column
-  %near = getelementptr {t}, ptr addrspace(3) @tile, i32 %near_at
-{move}
-  %next = add i32 %k, {self._block}
-  br label %head
-end:
-  ret void
-}}"""
+        """The copies that all threads of a block make together, a few numbers at once, so that they are on their way
+        together. What is beyond the last row is the last number again."""
+        t, at_once = self._precision.type, min(_AT_ONCE, width)
+        functions = []
+        for name, source, target in (("fetch", "far", "near"), ("put", "near", "far")):
+            space = {"near": "ptr addrspace(3)", "far": "ptr addrspace(1)"}
+            lines = [
+                f"define internal void @{name}_{width}(ptr addrspace(1) %rows_at, i64 %stride, i32 %rows, i32 %thread) "
+                "alwaysinline {",
+                "start:",
+                f"  %total = mul i32 %rows, {width}",
+                "  %last = sub i32 %total, 1",
+                "  br label %head",
+                "head:",
+                "  %k = phi i32 [%thread, %start], [%next, %body]",
+                "  %more = icmp slt i32 %k, %total",
+                "  br i1 %more, label %body, label %end",
+                "body:",
+            ]
+            for n in range(at_once):
+                lines += [
+                    f"  %any{n} = add i32 %k, {n * self._block}",
+                    f"  %is_one{n} = icmp slt i32 %any{n}, %total",
+                    f"  %k{n} = select i1 %is_one{n}, i32 %any{n}, i32 %last",
+                    f"  %row{n} = udiv i32 %k{n}, {width}",
+                    f"  %column{n} = urem i32 %k{n}, {width}",
+                    f"  %row_w{n} = zext i32 %row{n} to i64",
+                    f"  %column_w{n} = zext i32 %column{n} to i64",
+                    f"  %start_of_row{n} = mul i64 %row_w{n}, %stride",
+                    f"  %far_at{n} = add i64 %start_of_row{n}, %column_w{n}",
+                    f"  %far{n} = getelementptr {t}, ptr addrspace(1) %rows_at, i64 %far_at{n}",
+                    f"  %near_row{n} = mul i32 %row{n}, {_stride(width)}",
+                    f"  %near_at{n} = add i32 %near_row{n}, %column{n}",
+                    f"  %near{n} = getelementptr {t}, ptr addrspace(3) @tile, i32 %near_at{n}",
+                    f"  %x{n} = load {t}, {space[source]} %{source}{n}",
+                ]
+            lines += [f"  store {t} %x{n}, {space[target]} %{target}{n}" for n in range(at_once)]
+            lines += [
+                f"  %next = add i32 %k, {at_once * self._block}",
+                "  br label %head",
+                "end:",
+                "  ret void",
+                "}",
+            ]
+            functions.append("\n".join(lines))
+        return "\n".join(functions)
 
     def _own(self, width: int) -> str:
         """The copies between the shared memory and that of a thread. Written out, they are registers in the end."""

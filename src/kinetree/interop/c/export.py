@@ -85,8 +85,6 @@ def to_c(
     subject = Subject(
         function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_c"
     )
-    if subject.source.rows:
-        raise OptionError(f"kt.to_c: {subject.name} needs a fixed number of steps in C, such as steps=100")
     if unroll is None and _is_long(subject, found) and subject.can_loop:
         subject = Subject(
             function, robot, f_ext=f_ext, parameters=parameters, unroll=False, options=options, adapter="kt.to_c"

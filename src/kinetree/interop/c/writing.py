@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
+
+import numpy as np
 
 from kinetree.codegen.c.casadi import HEADER, casadi_function, order
 from kinetree.codegen.c.function import FunctionWriter
@@ -30,7 +33,7 @@ def plain_source(subject: Subject, node: Node, name: str) -> CSource:
     """A function of arrays."""
     ports = _named_ports(node, name)
     function, real = _function(node, name, ports), REALS[node.dtype.name]
-    about = _about(subject, node, [line for c, port in ports for line in _described(c, port)])
+    about = _about(subject, node, ports)
     source, header = texts(name, [function], real, about, [_identity(name, node)])
     given, expected = _samples(subject, node, ports)
     test = self_test(name, name, real, given, expected, _WITHIN[node.dtype.name], function.memory)
@@ -47,7 +50,7 @@ def casadi_source(subject: Subject, node: Node, name: str, derivatives: int) -> 
         functions.append(plain)
         wrappers.append((text, declared))
         lengths.append(memory)
-    about = _about(subject, node, [line for c, port in ports for line in _described(c, port)])
+    about = _about(subject, node, ports)
     about[-2] = "By CasADi's convention: numbers of matrices column by column, without those that are always zero."
     constants = [
         _identity(name, node),
@@ -64,7 +67,8 @@ def _named_ports(node: Node, name: str) -> list[tuple[str, Port]]:
     """The ports and their names in C, in a function that is called `name`."""
     found: dict[str, Port] = {}
     for port in (*node.inputs, *node.outputs):
-        found[identifier(port.name, {name, *found})] = port
+        called = "result" if identifier(port.name) == name else port.name
+        found[identifier(called, {name, *found})] = port
     return [*found.items()]
 
 
@@ -90,24 +94,31 @@ def _identity(name: str, node: Node) -> str:
     return f'#define {name.upper()}_ID "{node.fingerprint[:16]}"'
 
 
-def _described(name: str, port: Port) -> list[str]:
-    """A line about a port, if C sees it."""
-    shape = f", shape {port.shape}" if len(port.shape) > 1 else ""
-    said = f": {port.name}" if port.name != name else ""
-    return [f"  {name}[{port.size}]{said}{shape}"] if port.size else []
-
-
-def _about(subject: Subject, node: Node, ports: Sequence[str]) -> list[str]:
+def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> list[str]:
     """What a reader of the files should know."""
     precision = "double" if node.dtype.name == "float64" else "single"
+    known = subject.own_numbers()
+    described = [_described(c, port, known.get(k)) for k, (c, port) in enumerate(ports) if port.size]
+    parts = subject.results(node.dtype.name) if node is subject.node(node.dtype.name) else []
+    if len(parts) > 1:
+        described += [f"    from {at.start}: {ports[-1][0]}{name}, shape {part.shape}" for name, at, part in parts]
+    owner = "" if subject.robot_name is None else f" of {subject.robot_name!r}"
     return [
-        f"{node.name} of {subject.source.subject}, in {precision} precision",
+        f"{node.name}{owner}, in {precision} precision",
         "",
-        *ports,
+        *described,
         "",
         "Matrices are stored row by row. Results and memory w may not overlap anything else.",
         f"Written by kinetree {version('kinetree')}, fingerprint {node.fingerprint}",
     ]
+
+
+def _described(name: str, port: Port, own: np.ndarray[Any, Any] | None) -> str:
+    """A line about a port. `own`: the numbers that the robot or the options have for it."""
+    said = [port.name] if port.name != name else []
+    said += [f"shape {port.shape}"] if len(port.shape) > 1 else []
+    said += [f"as given {', '.join(map(repr, own.ravel().tolist()))}"] if own is not None else []
+    return f"  {name}[{port.size}]{': ' if said else ''}{', '.join(said)}"
 
 
 def _made(

@@ -113,7 +113,8 @@ class DeviceArray:
         self.stream = stream
         """The stream on which the numbers will be ready."""
         self._device = device
-        self._is_known_elsewhere = False
+        self.is_known_elsewhere = False
+        """Whether it is used on other streams than its own: its memory is freed when the device has come to rest."""
         self._pointer = device.allocate(math.prod(shape) * dtype.itemsize, stream)
 
     def __repr__(self) -> str:
@@ -122,7 +123,7 @@ class DeviceArray:
     def view_on(self, stream: int) -> View:
         """Where it is, for what comes later on a stream."""
         if (stream or LEGACY) != (self.stream or LEGACY):
-            self._is_known_elsewhere = True
+            self.is_known_elsewhere = True
             self._device.wait(stream, self.stream)
         return self.view
 
@@ -133,7 +134,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        self._is_known_elsewhere = True
+        self.is_known_elsewhere = True
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -148,7 +149,7 @@ class DeviceArray:
 
     def __dlpack__(self, *, stream: int | None = None, **_: object) -> object:
         """A capsule for another library, which says on which stream it will read."""
-        self._is_known_elsewhere = True
+        self.is_known_elsewhere = True
         if stream is not None and stream != -1:
             with self._device:
                 self._device.wait(stream, self.stream or LEGACY)
@@ -165,7 +166,7 @@ class DeviceArray:
         if not getattr(self, "_pointer", 0) or sys.is_finalizing():
             return
         with self._device:
-            if self._is_known_elsewhere:  # others may have used it on streams that are not known here
+            if self.is_known_elsewhere:
                 self._device.calls("cuCtxSynchronize")
             self._device.free(self._pointer, self.stream)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import struct
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = ["CPU", "CUDA", "MANAGED", "Contents", "capsule", "contents"]
 CPU, CUDA, MANAGED = 1, 2, 13
 """Kinds of devices: this processor; a graphics processor; its memory that moves by itself."""
 _NAME = b"dltensor"
+_TENSOR = struct.Struct("=QiiiBBHQQQ")
+"""The same as `_Tensor`, which is slower to read."""
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
 
@@ -48,14 +51,21 @@ Contents = tuple[int, tuple[int, ...], tuple[int, ...] | None, "np.dtype[Any]", 
 def contents(given: object) -> Contents:
     """What is in a capsule, which stays as it is: whoever asks keeps it as long as the array is used."""
     found = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(given, _NAME)
-    tensor = _Managed.from_address(found).tensor
-    kind = _KINDS.get(tensor.code)
-    if kind is None or tensor.lanes != 1:
+    data, _, device, ndim, code, bits, lanes, shape_at, strides_at, offset = _TENSOR.unpack(
+        ctypes.string_at(found, _TENSOR.size)
+    )
+    dtype = _dtype(code, bits, lanes)
+    shape = struct.unpack(f"{ndim}q", ctypes.string_at(shape_at, 8 * ndim)) if ndim else ()
+    strides = struct.unpack(f"{ndim}q", ctypes.string_at(strides_at, 8 * ndim)) if ndim and strides_at else None
+    return data + offset, shape, strides if ndim else (), dtype, device
+
+
+@functools.cache
+def _dtype(code: int, bits: int, lanes: int) -> np.dtype[Any]:
+    kind = _KINDS.get(code)
+    if kind is None or lanes != 1:
         raise DTypeError("an array of a kind of numbers that NumPy does not know, such as bfloat16")
-    shape = tuple(tensor.shape[k] for k in range(tensor.ndim))
-    strides = tuple(tensor.strides[k] for k in range(tensor.ndim)) if tensor.strides else None
-    dtype = np.dtype(np.bool_) if kind == "b" else np.dtype(f"{kind}{tensor.bits // 8}")
-    return (tensor.data or 0) + tensor.offset, shape, strides, dtype, tensor.device
+    return np.dtype(np.bool_) if kind == "b" else np.dtype(f"{kind}{bits // 8}")
 
 
 def capsule(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, owner: object) -> object:
@@ -110,6 +120,7 @@ def _machine_code() -> MachineCode:
     return MachineCode(compile_module(_DELETERS))
 
 
+@functools.cache
 def _python(name: str, result: Any, *arguments: Any) -> Any:
     """A function of Python's C interface."""
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))

@@ -30,6 +30,9 @@ from kinetree.interop.node import Node
 
 __all__ = ["CudaFunction"]
 
+_MOST_NUMBERS = 100
+"""Numbers that are kept on the device."""
+
 
 class CudaFunction:
     """A compiled function on one device.
@@ -47,6 +50,7 @@ class CudaFunction:
         self._launcher = Launcher(Node.of(source, compiled.dtype.name), device(number))
         self._device = self._launcher.device
         self._dtype = compiled.dtype
+        self._known_numbers: dict[str, DeviceArray] = {}
         self._arguments = Arguments(
             source.name,
             source.subject,
@@ -84,7 +88,8 @@ class CudaFunction:
         """The results for arrays in the order of the public function, as `kinetree.compile` says.
 
         Args:
-            arguments: arrays of one library on this device, of the dtype that was compiled; or NumPy's, and lists.
+            arguments: arrays of one library on this device, of the dtype that was compiled, and numbers; or NumPy's
+                arrays and lists.
             out: a writable array in C order to write to, of the result's shape, where the arguments are.
             stream: a stream of PyTorch, CuPy or Numba, or its number; by default the library's current one.
 
@@ -96,14 +101,16 @@ class CudaFunction:
             DeviceError: the device has no memory left, or failed.
         """
         given = self._complete(arguments)
-        first = next((x for x in arguments if is_on_device(x)), None)
-        if first is None:
+        there = [is_on_device(x) for x in arguments]
+        if True not in there:
             return self._from_here(given, out, stream)
-        if elsewhere := [k for k, x in enumerate(arguments) if not is_on_device(x)]:
-            name = self._compiled.name
+        first = arguments[there.index(True)]
+        here = [k for k, found in enumerate(there) if not found and not _is_number(arguments[k])]
+        if here:
+            name, k = self._compiled.name, here[0]
             raise DTypeError(
-                f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {elsewhere[0] + 1} "
-                f"({_kind(arguments[elsewhere[0]])}) is in this computer's memory; put it on the device first"
+                f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {k + 1} "
+                f"({_kind(arguments[k])}) is in this computer's memory; put it on the device first"
             )
         handle = current_stream(first) if stream is None else stream_handle(stream)
         with self._device:
@@ -112,7 +119,7 @@ class CudaFunction:
             shape = (*batch, *self._arguments.core)
             result = empty_like(first, self._device, shape, self._dtype, handle) if out is None else out
             target = self._target(result, shape, handle)
-            self._launcher(views, [target], batch, handle)
+            self._launcher(views, [target], batch, handle, apart=out is None)
         return result if out is not None else in_its_library(first, result)
 
     def _from_here(self, given: Sequence[Any], out: Any, stream: Any) -> Array:
@@ -139,16 +146,21 @@ class CudaFunction:
         self._device.upload(array, moved.view.pointer, stream)
         return moved
 
+    def _kept(self, array: Array) -> DeviceArray:
+        """An array on the device for calls on all streams."""
+        moved = self._moved(array, LEGACY)
+        moved.is_known_elsewhere = True
+        self._device.synchronize(LEGACY)
+        return moved
+
     @functools.cached_property
     def _constants(self) -> dict[int, DeviceArray]:
         """The numbers of the options, and zeros for what may be left out, on the device, by the argument's number."""
         ports = self._arguments.ports
         found = dict(enumerate(self._numbers, self._first_number))
         found |= {k: np.zeros(ports[k].shape) for k in self._compiled.source.optional if k not in found}
-        arrays = {k: np.ascontiguousarray(x, self._dtype) for k, x in found.items()}
-        moved = {k: self._moved(x, LEGACY) for k, x in arrays.items()}
-        self._device.synchronize(LEGACY)
-        return moved
+        arrays = {k: np.array(x, self._dtype, order="C") for k, x in found.items()}
+        return {k: self._kept(x) for k, x in arrays.items()}
 
     def _complete(self, arguments: Sequence[Any]) -> list[Any]:
         """All arguments: NumPy's for those that were left out."""
@@ -169,16 +181,25 @@ class CudaFunction:
 
     def _seen(self, k: int, x: Any, stream: int) -> View:
         """An argument on the device, checked."""
-        if not is_on_device(x):
+        if not is_on_device(x) and not _is_number(x):
             return self._constants[k].view
         name, port = self._compiled.name, self._arguments.ports[k]
-        found = self._checked(port.name, x, stream)
+        found = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
         if found.ndim < len(port.shape) or found.shape[found.ndim - len(port.shape) :] != port.shape:
             needed = f"({', '.join(('…', *map(str, port.shape)))})"
             raise ShapeError(
                 f"{name}: {port.name} has shape {found.shape}, but {self._compiled.source.subject} needs {needed}"
             )
         return found
+
+    def _number(self, x: float) -> DeviceArray:
+        """A number on the device, such as the length of a step, which many calls have in common."""
+        key = x.hex()  # 0.0 and -0.0 are equal
+        if key not in self._known_numbers:
+            if len(self._known_numbers) >= _MOST_NUMBERS:
+                self._known_numbers.clear()
+            self._known_numbers[key] = self._kept(np.array(x, self._dtype))
+        return self._known_numbers[key]
 
     def _target(self, out: Any, shape: tuple[int, ...], stream: int) -> View:
         """Where the result goes."""
@@ -196,7 +217,10 @@ class CudaFunction:
 
     def _checked(self, what: str, x: Any, stream: int) -> View:
         name = self._compiled.name
-        found = view(x, self._device, stream)
+        try:
+            found = view(x, self._device, stream)
+        except DTypeError as error:
+            raise DTypeError(f"{name}: {what} is {error}") from None
         if found.dtype != self._dtype:
             raise DTypeError(
                 f"{name}: {what} is {found.dtype}, but this function was compiled for {self._dtype}: convert it, or "
@@ -207,6 +231,10 @@ class CudaFunction:
         if found.device != self._device.number:
             raise DTypeError(f"{name}: {what} is on cuda:{found.device}, but this function is on {self._device!r}")
         return found
+
+
+def _is_number(x: object) -> bool:
+    return isinstance(x, int | float | np.floating | np.integer) and not isinstance(x, bool)
 
 
 def _kind(x: object) -> str:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
+from kinetree.codegen.ptx.backend import gather_text
+from kinetree.codegen.ptx.gather import AXES, ENTRY
+from kinetree.codegen.ptx.kernel import BLOCK
+from kinetree.compiler.compiled import IMPORTED
 from kinetree.errors import ShapeError
 from kinetree.interop.cuda.arrays import DeviceArray, View
 from kinetree.interop.cuda.device import Device
@@ -15,6 +20,9 @@ from kinetree.interop.node import Node
 __all__ = ["Launcher"]
 
 _MOST_BLOCKS = (1 << 31) - 1
+_MOST_PLANS = 1000
+_Way = tuple[int | None, tuple[int, ...]]
+"""The distance between samples, or None: the argument is made contiguous first; and its strides along all axes."""
 
 
 class Launcher:
@@ -24,31 +32,38 @@ class Launcher:
         self.node = node
         self.device = device
         self._ptx = node.ptx
+        self._plans: dict[Any, list[_Way]] = {}
         self._has_kernel = all(port.size for port in node.outputs)
         with device:
             self.kernel = device.kernel(self._ptx.text(), self._ptx.entry) if self._has_kernel else 0
 
-    def __call__(self, inputs: Sequence[View], outputs: Sequence[View], batch: tuple[int, ...], stream: int) -> None:
+    def __call__(
+        self,
+        inputs: Sequence[View],
+        outputs: Sequence[View],
+        batch: tuple[int, ...],
+        stream: int,
+        *,
+        apart: bool = True,
+    ) -> None:
         """Compute a batch on a stream: inputs whose leading axes broadcast to it, outputs in C order. The device is
-        the thread's own."""
+        the thread's own. `apart`: the outputs are new memory, which no input is in."""
         count = math.prod(batch)
         if not count or not self._has_kernel:
             return
+        key = batch, *((view.shape, view.strides) for view in inputs)
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = [self._way(k, view, batch) for k, view in enumerate(inputs)]
         copies, parameters = [], []
-        spans = [view.span for view in outputs]
-        for view, port in zip(inputs, self.node.inputs, strict=True):
-            rank = len(port.shape)
-            lead = view.ndim - rank
-            strides = broadcast(view.shape[:lead], view.strides[:lead], batch)
-            rows = joined(port.shape, view.strides[lead:])
-            stride = one_stride(batch, strides)
-            is_row = not rows or rows == [(port.size, 1)]
-            if stride is None or not is_row or stride < 0 or any(_overlap(view.span, span) for span in spans):
-                made = DeviceArray(self.device, (*batch, *port.shape), self.node.dtype, stream)
-                self._gather(view, (*strides, *view.strides[lead:]), made, stream)
-                copies.append(made)
-                view, stride = made.view, port.size
-            parameters += [view.pointer, stride]
+        for k, (view, (stride, strides)) in enumerate(zip(inputs, plan, strict=True)):
+            if stride is None or not (apart or _are_apart(view, outputs)):
+                copies.append(self._gathered(k, view, strides, batch, stream))
+                parameters += [copies[-1].view.pointer, self.node.inputs[k].size]
+            else:
+                parameters += [view.pointer, stride]
         parameters += [view.pointer for view in outputs]
         grid = -(-count // self._ptx.block)
         if grid > _MOST_BLOCKS:
@@ -56,21 +71,31 @@ class Launcher:
         self.device.launch(self.kernel, grid, self._ptx.block, stream, [*parameters, count])
         del copies  # the memory is free again after the kernel, for it is on the same stream
 
-    def _gather(self, view: View, strides: Sequence[int], to: DeviceArray, stream: int) -> None:
-        """Copy an array with any strides to one in C order."""
-        from kinetree.codegen.ptx.gather import AXES, ENTRY
-        from kinetree.codegen.ptx.kernel import BLOCK
+    def _way(self, k: int, view: View, batch: tuple[int, ...]) -> _Way:
+        """How an argument is read."""
+        port = self.node.inputs[k]
+        lead = view.ndim - len(port.shape)
+        strides = broadcast(view.shape[:lead], view.strides[:lead], batch)
+        rows = joined(port.shape, view.strides[lead:])
+        stride = one_stride(batch, strides)
+        if (rows and rows != [(port.size, 1)]) or (stride is not None and stride < 0):
+            stride = None
+        return stride, (*strides, *view.strides[lead:])
 
+    def _gathered(self, k: int, view: View, strides: Sequence[int], batch: tuple[int, ...], stream: int) -> DeviceArray:
+        """A copy in C order of an argument with any strides."""
+        to = DeviceArray(self.device, (*batch, *self.node.inputs[k].shape), self.node.dtype, stream)
         axes = joined(to.shape, strides)
         if len(axes) > AXES:
             raise ShapeError(
                 f"{self.node.name}: an array with {len(axes)} axes that are not adjacent; make it contiguous"
             )
         axes = [(1, 0)] * (AXES - len(axes)) + axes
-        kernel = _gather_kernel(self.device, self.node.dtype.itemsize, ENTRY)
+        kernel = _gather_kernel(self.device, self.node.dtype.itemsize)
         count = math.prod(to.shape)
         numbers = [to.view.pointer, view.pointer, count, *(n for n, _ in axes), *(stride for _, stride in axes)]
         self.device.launch(kernel, -(-count // BLOCK), BLOCK, stream, numbers)
+        return to
 
     @property
     def registers_and_memory(self) -> tuple[int, int]:
@@ -80,12 +105,11 @@ class Launcher:
 
 
 @functools.cache
-def _gather_kernel(device: Device, size: int, entry: str) -> int:
-    from kinetree.codegen.ptx.gather import gather
-    from kinetree.codegen.ptx.target import assembly, gpu
-
-    return device.kernel(assembly(gather(size), gpu()), entry)
+def _gather_kernel(device: Device, size: int) -> int:
+    return device.kernel(gather_text(size, IMPORTED), ENTRY)
 
 
-def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
+def _are_apart(view: View, outputs: Sequence[View]) -> bool:
+    """Whether no output is where this input is."""
+    first, end = view.span
+    return all(end <= start or stop <= first for start, stop in (output.span for output in outputs))

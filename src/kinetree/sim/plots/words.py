@@ -37,7 +37,9 @@ def endings_of(motion: TrajectoryArrays, seen: Seen, name: str = "") -> list[str
     others = sum(bool(motion.ended[sample] < motion.time[-1]) for sample in numbers.keys() - motion.diverged.keys())
     before = f"{name}: " if name else ""
     found = [f"{before}diverged, and drawn until then: {plain(listed(lost, separator='; '))}"] if lost else []
-    return found + ([f"{before}ended at an event, and drawn until then: {others:,} of the motions"] if others else [])
+    return found + (
+        [f"{before}ended before the others, and drawn until then: {others:,} of the motions"] if others else []
+    )
 
 
 def notes_of(idle: Mapping[str, Sequence[str]], alone: Sequence[str] = (), more: Sequence[str] = ()) -> str:

@@ -12,9 +12,25 @@ from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.ptx.backend import PtxKernel
 from kinetree.codegen.ptx.module import module
 from kinetree.codegen.ptx.target import MOST_LOCAL, assembly, gpu
-from kinetree.expr import OPS, Array, Block, Index, Instruction, Load, Loop, Port, Program, Range, Store, Switch, Term
+from kinetree.expr import (
+    OPS,
+    Array,
+    Block,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Term,
+    interpret,
+)
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
+from tests.functions import FIXED, options_of
 from tests.ptx_threads import GraphicsProcessor
 
 THREADS = 32
@@ -72,10 +88,15 @@ def test_a_loop_over_time() -> None:
     agree(node, [q, v, forces, np.full((6, 1), 0.01)], 6)
 
 
-def test_derivatives() -> None:
+def test_derivatives_with_several_outputs() -> None:
     robot = kt.zoo.load("double_pendulum")
-    node = Subject(kt.aba, robot).node("float64").reverse([0])
-    agree(node, arguments(node, robot, 5), 5)
+    node = Subject(kt.aba, robot).node("float64").reverse([0, 2])
+    given, made = arguments(node, robot, 5), PtxKernel(node.kernel, THREADS)
+    results = [np.full((5, 2), np.nan) for _ in node.outputs]
+    parameters = [x for array in given for x in (array.ctypes.data, 2)]
+    processor = GraphicsProcessor(made.module(), THREADS)
+    processor.launch(1, [*parameters, *(y.ctypes.data for y in results), 5])
+    np.testing.assert_array_equal(results, node.kernels.batch().call(*given))
 
 
 def test_long_rows_stay_where_they_are() -> None:
@@ -114,6 +135,32 @@ def test_switches_and_scratch_memory() -> None:
     result = np.full((2, 4), np.nan)
     GraphicsProcessor(module(program, F64, gpu(), "turned", block=2), 2).run([x], [4], result)
     np.testing.assert_array_equal(result, x * [1, -1, 1, -1])
+
+
+def test_loops_end_and_are_left_out_sample_by_sample() -> None:
+    """Each thread ends its own loop: x is doubled until it is above 100, and then halved unless it was below 1."""
+    doubled = Block((Instruction("add", (2, 2)), Instruction("lt", (100.0, 3))))
+    halved = Block((Instruction("mul", (4, 0.5)), Instruction("select", (1, 4, 5))))
+    body = (
+        Instruction("lt", (0, 1.0)),
+        Loop(Range(Index(0), Index(20)), doubled, (0,), (3,), until=4),
+        Instruction("add", (2, 0.0)),
+        Loop(Range(Index(0), Index(1)), halved, (3,), (6,), unless=1),
+    )
+    program = Program("ended", (Port("x", (1,)),), (Port("y", (1,)),), Block(body), (4,))
+    x = np.array([[0.5], [3.0], [90.0], [-1.0], [np.nan]])
+    result = np.full((5, 1), 7.0)
+    GraphicsProcessor(module(program, F64, gpu(), "ended", block=8), 8).run([x], [1], result)
+    np.testing.assert_array_equal(result, [interpret(program, row)[0] for row in x.tolist()])
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_every_function_becomes_ptx(name: str) -> None:
+    robot = kt.zoo.load("double_pendulum")
+    options = options_of(FIXED[name], list(robot.frames)[-1])
+    text = Subject(FIXED[name], robot, options=options).node("float64").ptx.text()
+    assert ".extern" not in text
+    assert ".approx" not in text
 
 
 VALUES = [0.0, -0.0, 1.0, -2.25, 0.5, 1e-300, 3e7, math.inf, -math.inf, math.nan]

@@ -168,7 +168,7 @@ def test_what_does_not_fit(gpu: CountingDriver) -> None:
         f(*there[:2])
     with pytest.raises(kt.DTypeError, match="stream must be a stream of PyTorch, CuPy or Numba, or its number"):
         f(*there, stream="main")
-    with pytest.raises(kt.DTypeError, match="a masked array"):
+    with pytest.raises(kt.DTypeError, match="aba: q is a masked array: give its numbers"):
         f(Masked(), *there[1:])
     assert gpu.launches == []
     assert gpu.memory == {}
@@ -201,6 +201,34 @@ def test_options_forces_parameters_and_single_precision(gpu: CountingDriver) -> 
     found = f(*map(There, (q, v, tau, force, gravity)))
     expected = kt.aba(ROBOT, q, v, tau, f_ext={frame: force}, parameters={"gravity": gravity})
     np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_numbers_among_arrays_of_the_device(gpu: CountingDriver) -> None:
+    """The length of a step is brought to the device once; in an array's place a number is refused as ever."""
+    f = compiled(gpu, kt.rollout, steps=3)
+    q, v, _ = arguments()
+    forces = RNG.normal(size=(5, 3, 2))
+    for _ in range(2):
+        found = f(There(q), There(v), There(forces), 0.01)
+        np.testing.assert_array_equal(found.numpy(), kt.compile(ROBOT, kt.rollout, steps=3)(q, v, forces, 0.01))
+    assert gpu.counts["cuMemcpyHtoDAsync_v2"] == 1
+    with pytest.raises(kt.ShapeError, match=r"v has shape \(\), but 'double_pendulum' needs \(…, 2\)"):
+        f(There(q), 1.0, There(forces), 0.01)
+
+
+def test_numbers_of_constraints_may_be_left_out(gpu: CountingDriver) -> None:
+    """They are brought to the device once."""
+    frame = list(ROBOT.frames)[-1]
+    held = [kt.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, 0.0, 0.2])]
+    f = compiled(gpu, kt.constraint_errors, constraints=held)
+    q = arguments()[0]
+    expected = kt.constraint_errors(ROBOT, q, constraints=held)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(There(q)).numpy(), expected)
+    copied = gpu.counts["cuMemcpyHtoDAsync_v2"]
+    f(There(q))
+    assert gpu.counts["cuMemcpyHtoDAsync_v2"] == copied > 0
+    np.testing.assert_array_equal(f(q), expected)
 
 
 def test_a_program(gpu: CountingDriver) -> None:

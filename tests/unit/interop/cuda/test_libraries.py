@@ -76,12 +76,17 @@ def test_cupy(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         empty=lambda shape, dtype: kind(np.empty(shape, dtype)),
     )
     monkeypatch.setitem(sys.modules, "cupy", made)
+    made.asarray = lambda x, dtype: kind(np.asarray(x, dtype))
     given = [kind(x) for x in GIVEN]
     result = f(*given)
     assert type(result) is kind
     np.testing.assert_array_equal(result.kept, kt.aba(ROBOT, *GIVEN))
     assert [x.asked for x in given] == [[1]] * 3  # DLPack's number of the default stream
     assert f.launches[0][3] in (0, None)
+    again = kt.aba(ROBOT, *given[:2], GIVEN[2])  # without compiling: on the device where CuPy's arrays are
+    assert type(again) is kind
+    np.testing.assert_array_equal(again.kept, result.kept)
+    assert len(f.launches) == 2
 
 
 def test_jax(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:

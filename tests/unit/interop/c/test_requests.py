@@ -1,0 +1,150 @@
+"""What can be written as C: functions with options, forces and parameters, programs, derivatives; what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.codegen.c.names import LONGEST
+from tests.c_code import STRICT, called, library, needs
+
+ROBOT = kt.zoo.load("double_pendulum")
+gcc = needs("gcc")
+
+
+def results(made: kt.CSource, folder: Path, *arguments: object) -> list[np.ndarray]:
+    """What the C function gives, each result in its shape."""
+    sources = [path for path in made.save(folder) if path.name == f"{made.name}.c"]
+    loaded = library(folder, "gcc", sources, *STRICT, "-O0")
+    sizes = [port.size for port in made.outputs]
+    found = called(getattr(loaded, made.name), arguments, sizes, made.workspace, made.dtype)
+    return [x.reshape(port.shape) for x, port in zip(found, made.outputs, strict=True)]
+
+
+@gcc
+def test_forces_and_parameters_are_arguments(tmp_path: Path) -> None:
+    made = kt.to_c(kt.aba, ROBOT, f_ext=["tip"], parameters=["gravity", "body.lower_rod.mass"])
+    assert [port.name for port in made.inputs] == ["q", "v", "tau", "f_ext_tip", "gravity", "body_lower_rod_mass"]
+    q, v, tau, f = [0.3, -0.4], [1.0, 2.0], [0.1, 0.2], np.arange(6.0)
+    (found,) = results(made, tmp_path, q, v, tau, f, [0.0, 0.0, -1.6], 2.0)
+    assert "body_lower_rod_mass[1]: body.lower_rod.mass, as given 1.0" in made.header
+    given = {"gravity": [0.0, 0.0, -1.6], "body.lower_rod.mass": 2.0}
+    np.testing.assert_allclose(found, kt.aba(ROBOT, q, v, tau, f_ext={"tip": f}, parameters=given), rtol=1e-12)
+
+
+@gcc
+def test_a_program_with_several_results_and_kinds_of_arguments(tmp_path: Path) -> None:
+    @kt.program(q=ROBOT, gains=(2, 2), on=bool)
+    def control(q, gains, on):
+        return {"tau": np.where(on, -gains @ q, 0.0), "energy": kt.potential_energy(ROBOT, q)}
+
+    made = kt.to_c(control)
+    assert made.name == "control"
+    assert " *     from 0: result['tau'], shape (2,)\n *     from 2: result['energy'], shape ()\n" in made.header
+    q, gains = np.array([0.3, -0.4]), np.array([[2.0, 1.0], [0.0, 3.0]])
+    for on in (True, False):
+        expected = control(q, gains, on)
+        (found,) = results(made, tmp_path, q, gains, on)
+        np.testing.assert_allclose(found, [*expected["tau"], expected["energy"]], rtol=1e-13)
+
+
+@gcc
+def test_loops_and_calls_of_a_program(tmp_path: Path) -> None:
+    @kt.program(q=ROBOT, v=ROBOT.nv, dt=())
+    def simulated(q, v, dt):
+        def step(_, state):
+            q, v = state
+            v = v + dt * kt.aba(ROBOT, q, v, np.zeros(2))
+            return kt.integrate(ROBOT, q, dt * v), v
+
+        return kt.fori(20, step, (q, v))
+
+    made = kt.to_c(simulated)
+    assert "for (int32_t" in made.source
+    (found,) = results(made, tmp_path, [0.3, -0.4], [0.0, 1.0], 0.01)
+    np.testing.assert_allclose(found, np.ravel(simulated([0.3, -0.4], [0.0, 1.0], 0.01)), rtol=1e-11)
+
+
+@gcc
+def test_a_rollout_and_derivatives(tmp_path: Path) -> None:
+    q, v, tau = [0.3, -0.4], [0.0, 1.0], np.full((5, 2), 0.1)
+    (found,) = results(kt.to_c(kt.rollout, ROBOT, steps=5), tmp_path, q, v, tau, 0.01)
+    states = kt.rollout(ROBOT, q, v, tau, dt=0.01)
+    np.testing.assert_allclose(found, np.concatenate(states, axis=-1).reshape(5, 4), rtol=1e-12)
+
+    weights, along = [0.3, -0.7], [1.0, 0.5]
+    given = (q, v, tau[0])
+    made = kt.to_c(kt.aba, ROBOT, derivative="reverse", by=["q", "tau"])
+    assert (made.name, [port.name for port in made.outputs]) == ("double_pendulum_bar_aba", ["bar_q", "bar_tau"])
+    _, expected = kt.vjp(ROBOT, kt.aba, given, weights, wrt=["q", "tau"])
+    for x, name in zip(results(made, tmp_path, *given, weights), expected, strict=True):
+        np.testing.assert_allclose(x, expected[name], rtol=1e-11)
+    (found,) = results(kt.to_c(kt.aba, ROBOT, derivative="forward", by="v"), tmp_path, *given, along)
+    _, expected = kt.jvp(ROBOT, kt.aba, given, {"v": along})
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+@gcc
+def test_a_robot_without_joints(tmp_path: Path) -> None:
+    builder = kt.ModelBuilder("rock")
+    builder.add_body("rock", kt.solids.sphere(0.1, mass=2.0))
+    rock = builder.build()
+    with pytest.raises(kt.OptionError, match="aba of 'rock' has no numbers as a result"):
+        kt.to_c(kt.aba, rock)
+    made = kt.to_c(kt.center_of_mass, rock)
+    assert "void rock_center_of_mass(double center_of_mass[3]);" in made.header
+    (found,) = results(made, tmp_path)
+    np.testing.assert_array_equal(found, kt.center_of_mass(rock, []))
+
+
+def test_large_functions_loop_and_small_ones_are_written_out() -> None:
+    assert kt.to_c(kt.aba, kt.zoo.load("arm7")).workspace == 0
+    assert kt.to_c(kt.aba, kt.zoo.load("arm7"), unroll=False).workspace > 0
+    large = kt.to_c(kt.aba, kt.zoo.load("humanoid"))
+    assert large.workspace > 0
+    assert len(large.source) < 120_000
+
+
+@pytest.mark.parametrize("text", ["double", "*/ int main(void) {", "ロボット", "a" * 80, "7 dof", "sin"])
+def test_every_name_of_a_robot_is_possible(text: str) -> None:
+    made = kt.to_c(kt.center_of_mass, kt.from_text(kt.to_text(ROBOT).replace('"double_pendulum"', f'"{text}"', 1)))
+    assert re.fullmatch(r"[A-Za-z]\w*", made.name)
+    assert made.source.isascii()
+    assert made.source.count("*/") == made.source.count("/*")
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"/\*.*?\*/|\"[^\"]*\"", "", made.source + made.header, flags=re.S))
+    assert max(map(len, words)) <= LONGEST
+
+
+def test_what_is_refused() -> None:
+    for wrong, sentence in (
+        ({"dtype": "float16"}, "dtype must be float64 or float32, not float16"),
+        ({"name": "for"}, "'for' cannot be the name of a C function and its files.* such as 'for_'"),
+        ({"name": "a b"}, "'a b' cannot be the name"),
+        ({"name": "a" * 24}, "is longer than 23 characters"),
+        ({"derivative": "both"}, 'derivative must be "forward" or "reverse", not'),
+        ({"derivative": "forward", "by": "x"}, "aba has no argument 'x'"),
+        ({"by": "q"}, "by= is for derivatives"),
+        ({"fraem": "tool"}, "fraem"),
+    ):
+        with pytest.raises(kt.OptionError, match=sentence):
+            kt.to_c(kt.aba, ROBOT, **wrong)
+    with pytest.raises(kt.OptionError, match="steps must be a whole number from 1"):
+        kt.to_c(kt.rollout, ROBOT)
+    with pytest.raises(kt.OptionError, match=r"kt\.to_c takes one of kinetree's functions and a robot"):
+        kt.to_c(kt.aba)
+
+
+def test_files_are_written_into_a_folder(tmp_path: Path) -> None:
+    made = kt.to_c(kt.crba, ROBOT)
+    assert made.save(tmp_path / "src") == [tmp_path / "src" / f"{made.name}{end}" for end in (".c", ".h", "_test.c")]
+    with pytest.raises(kt.SaveError, match="name a folder, in one that exists"):
+        made.save(tmp_path / "no" / "folder")
+    with pytest.raises(kt.DTypeError, match="takes the path of a folder, not int"):
+        made.save(1)
+    assert kt.to_c(kt.crba, ROBOT) == made
+    assert made.fingerprint in made.header
+    assert kt.to_c(kt.crba, kt.zoo.load("arm6")).fingerprint != made.fingerprint

@@ -1,0 +1,106 @@
+"""Arrays of Dask and labelled arrays in calls of kinetree's functions: lazy, block by block, with names kept."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.interop import dask as adapter
+from kinetree.interop.subject import Subject
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+
+ROBOT = kt.zoo.load("double_pendulum")
+Q, V, TAU = np.random.default_rng(0).normal(size=(3, 60, 2))
+LAZY = [da.from_array(x, chunks=(20, 1)) for x in (Q, V, TAU)]
+
+
+@kt.program(q=ROBOT, gain=(), on=bool)
+def law(q, gain, on):
+    return {"tau": np.where(on, -gain * q, q), "pose": kt.frame_placement(ROBOT, q, "tip"), "on": on}
+
+
+def labelled() -> list[Any]:
+    coordinates = {"time": 0.1 * np.arange(30), "joint": ["upper", "lower"]}
+    return [xarray.DataArray(x.reshape(2, 30, 2), coordinates, ("run", "time", "joint")) for x in (Q, V, TAU)]
+
+
+def test_results_are_lazy_in_the_blocks_of_the_arguments() -> None:
+    found = kt.aba(ROBOT, *LAZY)
+    assert (found.chunks, found.dtype, found.shape) == (((20, 20, 20), (2,)), np.float64, (60, 2))
+    np.testing.assert_array_equal(found, kt.aba(ROBOT, Q, V, TAU))
+    M = kt.crba(ROBOT, LAZY[0])
+    assert M.chunks == ((20, 20, 20), (2,), (2,))
+    np.testing.assert_array_equal(M, kt.crba(ROBOT, Q))
+    assert kt.aba(ROBOT, *LAZY).name == found.name != kt.aba(ROBOT.with_gravity([0.0, 0.0, 1.0]), *LAZY).name
+
+
+def test_leading_axes_broadcast() -> None:
+    found = kt.aba(ROBOT, LAZY[0].reshape(3, 20, 2), V[:20], LAZY[2][0])
+    np.testing.assert_array_equal(found, kt.aba(ROBOT, Q.reshape(3, 20, 2), V[:20], TAU[0]))
+    single = kt.aba(ROBOT, *(x.astype("float32") for x in LAZY))
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, kt.aba(ROBOT, *(x.astype("float32") for x in (Q, V, TAU))))
+
+
+def test_forces_parameters_and_derivatives() -> None:
+    wrench, mass = np.arange(6.0), np.linspace(0.5, 1.0, 60)
+    lazily = {"f_ext": {"tip": wrench}, "parameters": {"body.lower_rod.mass": da.from_array(mass, chunks=20)}}
+    at_once = {"f_ext": {"tip": wrench}, "parameters": {"body.lower_rod.mass": mass}}
+    np.testing.assert_array_equal(kt.aba(ROBOT, *LAZY, **lazily), kt.aba(ROBOT, Q, V, TAU, **at_once))
+    J = kt.jacobian(ROBOT, kt.aba, tuple(LAZY), wrt="q")
+    np.testing.assert_array_equal(J, kt.jacobian(ROBOT, kt.aba, (Q, V, TAU), wrt="q"))
+    value, gradients = kt.vjp(ROBOT, kt.aba, tuple(LAZY), np.ones(2))
+    expected, at = kt.vjp(ROBOT, kt.aba, (Q, V, TAU), np.ones(2))
+    np.testing.assert_array_equal(value, expected)
+    np.testing.assert_array_equal(gradients["v"], at["v"])
+
+
+def test_programs_have_their_own_results() -> None:
+    on = np.arange(60) % 2 == 0
+    found = law(LAZY[0], 2.0, da.from_array(on, chunks=20))
+    expected = law(Q, 2.0, on)
+    assert {name: x.dtype.kind for name, x in found.items()} == {"tau": "f", "pose": "f", "on": "b"}
+    for name, x in found.items():
+        np.testing.assert_array_equal(x, expected[name])
+
+
+def test_a_task_takes_a_request_along_and_pays_for_it_once() -> None:
+    compiled = kt.compile(ROBOT, kt.aba).__self__
+    blocks = adapter._Blocks(compiled, [1, 1, 1], Subject(kt.aba, ROBOT).node("float64").fingerprint)
+    data = pickle.dumps(blocks)
+    assert len(data) < 20_000
+    there, again = pickle.loads(data), pickle.loads(data)
+    assert there._compiled is again._compiled
+    np.testing.assert_array_equal(there([Q], [V], [TAU]), kt.aba(ROBOT, Q, V, TAU))
+
+
+def test_labels_go_together_by_names() -> None:
+    q, v, tau = labelled()
+    found = kt.aba(ROBOT, q, v, tau)
+    assert (found.dims, found.name, [*found.joint.values]) == (("run", "time", "joint"), "aba", ["upper", "lower"])
+    np.testing.assert_array_equal(found.values.reshape(60, 2), kt.aba(ROBOT, Q, V, TAU))
+    turned = kt.aba(ROBOT, q, v.transpose("time", "run", "joint"), tau.isel(run=0))
+    np.testing.assert_array_equal(turned.isel(run=0), found.isel(run=0))
+    pose = kt.frame_placement(ROBOT, q, "tip")
+    assert pose.dims == ("run", "time", "frame_placement_0", "frame_placement_1")
+    lazy = kt.aba(ROBOT, q.chunk(time=10), v, np.zeros(2))
+    assert lazy.chunks is not None
+    np.testing.assert_array_equal(lazy.isel(run=1), kt.aba(ROBOT, Q[30:], V[30:], np.zeros(2)))
+
+
+def test_what_does_not_fit() -> None:
+    with pytest.raises(kt.ShapeError, match=r"aba: q has shape \(60, 1\), but 'double_pendulum' needs \(…, 2\)"):
+        kt.aba(ROBOT, LAZY[0][:, :1], V, TAU)
+    q, v, tau = labelled()
+    with pytest.raises(kt.ShapeError, match=r"aba: v has shape \(60, 2\), and its leading axes have no names"):
+        kt.aba(ROBOT, q, V, tau)
+    with pytest.raises(ValueError, match="joint"):
+        kt.aba(ROBOT, q, v.isel(joint=[1, 0]), tau)
+    with pytest.raises(kt.ShapeError, match=r"q has shape \(2, 30, 1\), but 'double_pendulum' needs \(…, 2\)"):
+        kt.aba(ROBOT, q.isel(joint=[0]), v, tau)
