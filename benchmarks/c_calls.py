@@ -3,8 +3,8 @@
     python benchmarks/c_calls.py [--rounds 100] [--compiler gcc] [--dtype float64]
 
 The C function is called in a loop in C; kinetree's is `kt.compile(robot, kt.aba)` with `out=`, called from Python, so
-its time includes about 0.1 µs of Python. Calls take turns in one process; medians of rounds. The goal: where the processor
-fuses multiply-adds, C written out takes at most 1.1 times as long as kinetree's for an arm.
+its time includes about 0.1 µs of Python. Calls take turns in one process; medians of rounds. The goal: where the
+processor fuses multiply-adds, C written out takes at most 1.1 times as long as kinetree's for an arm.
 """
 
 from __future__ import annotations

@@ -192,21 +192,25 @@ if typing.TYPE_CHECKING:
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
+    from kinetree.interop.torch import to_torch
     from kinetree.pictures.render import render
+    from kinetree.sweeps.sweep import sweep
     from kinetree.viewer import view
 else:
     _LATER = {
         "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
+        "sweep": "kinetree.sweeps.sweep",
         "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
+        "to_torch": "kinetree.interop.torch",
         "view": "kinetree.viewer.view",
     }
 
     def __getattr__(name):
         """What draws, and adapters of frameworks, imported when first asked for: most programs only compute."""
-        if name in ("appearance", "viewer"):
+        if name in ("appearance", "sweeps", "viewer"):
             return importlib.import_module(f"kinetree.{name}")
         if name in _LATER:
             return globals().setdefault(name, getattr(importlib.import_module(_LATER[name]), name))
@@ -434,11 +438,13 @@ __all__ = [
     "simulate",
     "soft_constraints",
     "solids",
+    "sweep",
     "tendon_forces",
     "to_c",
     "to_casadi",
     "to_jax",
     "to_text",
+    "to_torch",
     "view",
     "vjp",
     "with_fitted_shapes",

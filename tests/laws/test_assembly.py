@@ -112,6 +112,23 @@ def test_what_cannot_be_met_is_said_or_brought_as_near_as_it_gets() -> None:
     assert found.error > 1.0
 
 
+def test_what_no_joint_moves_moves_no_joint() -> None:
+    """Along the common axis of two hinges the tip stays where it is; of that row, rounding leaves 1e-17."""
+    axis = np.array([0.3, -0.5, 0.8])
+    builder = kt.ModelBuilder("tilted")
+    for name in ("base", "arm", "forearm"):
+        builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    builder.add_joint("shoulder", kt.Revolute(axis), "base", "arm", kt.placement((0.1, 0.2, 0.3)))
+    builder.add_joint("elbow", kt.Revolute(axis), "arm", "forearm", kt.placement((0.3, 0.1, 0.0)))
+    builder.add_frame("tip", "forearm", kt.placement((0.3, 0.1, -0.4)))
+    robot, q, v = builder.build(), [0.3, 0.7], [1.0, 2.0]
+    away = [kt.Contact("tip", axis, at=(0.5, 1.0, 2.0))]
+    assert (np.abs(kt.constraint_jacobian(robot, q, away)) > 0.0).all()
+    found = kt.nearest_configuration(robot, q, away, on_impossible="least_squares")
+    assert found.q.tolist() == q
+    assert kt.nearest_velocity(robot, q, v, away).tolist() == v
+
+
 def test_the_nearest_velocity_is_a_projection() -> None:
     q = shaken(5, seed=3)
     rng = np.random.default_rng(3)

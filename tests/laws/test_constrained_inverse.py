@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.laws.reference import close, reference
 from tests.laws.test_assembly import four_bar
 
 Array = NDArray[np.float64]
@@ -180,3 +181,23 @@ def test_wrong_options_are_refused_in_words(options: dict[str, Any], message: st
     rest = np.zeros(robot.nv)
     with pytest.raises((kt.OptionError, kt.ShapeError), match=message):
         kt.constrained_inverse_dynamics(robot, robot.neutral(), rest, rest, feet, **options)
+
+
+@pytest.mark.parametrize("smallest", ["forces", "torques"])
+@pytest.mark.parametrize("root", [kt.FloatingBase(), kt.Free()], ids=["floating base", "free"])
+def test_what_the_constraints_cannot_give_leaves_their_forces_alone(root: Any, smallest: Any) -> None:
+    """One direction holds a robot: of the other directions of its base, rounding leaves numbers that are not zero."""
+    builder = kt.ModelBuilder("hopper")
+    builder.add_body("world")
+    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0))
+    builder.add_body("leg", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.1, -0.2])))
+    builder.add_joint("root", root, "world", "trunk")
+    hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
+    builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "leg", hip)
+    robot, ground = builder.build(), [kt.Contact("leg", [0, 0, 1])]
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        q, v, qdd = robot.random(rng), rng.normal(size=7), rng.normal(size=7)
+        found = reference(kt.constrained_inverse_dynamics, robot, q, v, qdd, constraints=ground, smallest=smallest)
+        A = kt.constraint_jacobian(robot, q, ground)[:, :6].T
+        close(found[7:8], np.linalg.lstsq(A, kt.rnea(robot, q, v, qdd)[:6])[0], tolerance=1e-9)

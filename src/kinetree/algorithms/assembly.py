@@ -4,7 +4,7 @@ A displacement d of the start q₀ is sought with error(q₀ ⊕ d) = 0 and |d| 
 present q = q₀ ⊕ Δ, J (d - Δ) = -error, so d = J⁺ (J Δ - error): Gauss and Newton's step for a constrained problem. At
 its end d = J⁺ J d lies in the rows of J, as for the nearest configuration to first order; q - J⁺ error then removes the
 rest of the error quadratically. For velocities the problem is linear: v - J⁺ J v. Degrees of freedom that are held have
-no columns.
+no columns. Rows of what the others cannot move are left out: rounding leaves small numbers of their zeros.
 
 Source: Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), section 18.1, with the unit matrix as Hessian.
 """
@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinetree.algorithms.configuration import difference
-from kinetree.algorithms.constraint_rows import HeldRows, held_rows
+from kinetree.algorithms.constraint_rows import HeldRows, held_rows, is_more_than_rounding, squared_terms
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import decomposed
+from kinetree.algorithms.dependent_rows import DependentRows, decomposed
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.tree import Tree
@@ -46,8 +46,8 @@ def assembly_step(
 ) -> AssemblyStep:
     """A step from q; what is held without a place stays where it is at the start. `held`: degrees of freedom."""
     rows, errors = _rows_and_errors(tree, holds, q, start)
-    J = _free_columns(rows, held)
-    rows_of_J = decomposed(tree, J, tolerance)
+    J = _free_columns(rows.J, held)
+    rows_of_J = _decomposed(tree, rows, held, tolerance)
     away = tree.numbers(difference(tree, start, q), "nv")
     here = _where_free(rows_of_J.solve([-x for x in errors])[1], held)
     wanted = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
@@ -71,7 +71,7 @@ def assembly_residual(
     """
     rows, errors = _rows_and_errors(tree, holds, q, start)
     away = tree.numbers(difference(tree, start, q), "nv")
-    columns = zip(*_free_columns(rows, held), strict=True)
+    columns = zip(*_free_columns(rows.J, held), strict=True)
     forces = [sum((a * x for a, x in zip(column, multipliers, strict=True)), 0.0) for column in columns]
     return [*(f - a for f, a in zip(forces, away, strict=True)), *errors]
 
@@ -82,7 +82,7 @@ def nearest_velocity(
     """v - J⁺ J v."""
     rows = held_rows(tree, holds, q, qd, 0.0)
     velocity = [x for m in rows.motions for x in m.velocity]
-    change = decomposed(tree, _free_columns(rows, held), tolerance).solve([-x for x in velocity])[1]
+    change = _decomposed(tree, rows, held, tolerance).solve([-x for x in velocity])[1]
     return [a + b for a, b in zip(tree.numbers(qd[1:], "nv"), _where_free(change, held), strict=True)]
 
 
@@ -104,8 +104,15 @@ def _where_free(x: Sequence[Scalar], held: Collection[int]) -> list[Scalar]:
     return [0.0 if k in held else x_k for k, x_k in enumerate(x)]
 
 
-def _free_columns(rows: HeldRows, held: Collection[int]) -> list[list[Scalar]]:
-    return [_where_free(row, held) for row in rows.J]
+def _free_columns(rows: Pieces, held: Collection[int]) -> list[list[Scalar]]:
+    return [_where_free(row, held) for row in rows]
+
+
+def _decomposed(tree: Tree, rows: HeldRows, held: Collection[int], tolerance: float) -> DependentRows:
+    """J without the columns that are held."""
+    J, squares = _free_columns(rows.J, held), _free_columns(squared_terms(tree, rows), held)
+    counts = [is_more_than_rounding(row, terms, tolerance) for row, terms in zip(J, squares, strict=True)]
+    return decomposed(tree, J, tolerance, counts)
 
 
 def _shortened(change: Sequence[Scalar]) -> Scalar:

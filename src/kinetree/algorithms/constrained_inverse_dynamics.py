@@ -9,6 +9,9 @@ solution of least squares of τ = n - Jᵀ (λ₀ + z) over the driven degrees o
 
 Weights are factors of squares. They enter as units: forces and drive forces are multiplied by their weights' roots.
 
+A degree of freedom whose rates do not move what is held along any row has a row of zeros in Jᵀ, or of what rounding
+leaves of them. Such a row is left out: it would count as one like any other, because rows are judged each by itself.
+
 Source: Righetti, Buchli, Mistry, Kalakrishnan and Schaal, "Optimal distribution of contact forces with inverse-dynamics
 control", Int. J. Robotics Research 32 (2013), with a null-space projector in place of their matrices.
 """
@@ -18,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.constraint_rows import held_rows
+from kinetree.algorithms.constraint_rows import held_rows, is_more_than_rounding, squared_terms
 from kinetree.algorithms.dependent_rows import decomposed
 from kinetree.algorithms.drives import undriven
 from kinetree.algorithms.rnea import rnea
@@ -69,21 +72,28 @@ def constrained_inverse_dynamics(
 ) -> DividedForces:
     """τ and λ at given accelerations; `undriven_dofs` are the degrees of freedom without a drive, by number."""
     n = tree.numbers(undriven(tree, q, qd, rnea(tree, q, qd, qdd, f_ext), passive), "forces")
-    J = held_rows(tree, holds, q, qd, 0.0).J
+    held = held_rows(tree, holds, q, qd, 0.0)
+    J, squares = held.J, squared_terms(tree, held)
     units = [1.0 / sqrt(w) for w in division.forces]
     scaled = [[x * unit for x in row] for row, unit in zip(J, units, strict=True)]
+    counts = [
+        is_more_than_rounding([row[k] for row in J], [row[k] for row in squares], division.tolerance)
+        for k in range(len(n))
+    ]
     u = [*undriven_dofs]
     driven = [k for k in range(len(n)) if k not in u]
-    free = _Kernel(tree, [[row[k] for row in scaled] for k in u], len(J), division.tolerance)
+    free = _Kernel(tree, [[row[k] for row in scaled] for k in u], [counts[k] for k in u], len(J), division.tolerance)
     forces = free.solution([n[k] for k in u])
     if division.torques is not None:
         roots = [sqrt(w) for w in division.torques]
         rows = [[roots[k] * row[k] for row in scaled] for k in driven]
         left = [roots[k] * (n[k] - _dot(scaled, k, forces)) for k in driven]
+        present = [counts[k] for k in driven]
         if division.together:
             rows += [[float(r == s) for s in range(len(J))] for r in range(len(J))]
             left += [0.0] * len(J)
-        forces = [a + b for a, b in zip(forces, free.least_squares(rows, left), strict=True)]
+            present += [1.0] * len(J)
+        forces = [a + b for a, b in zip(forces, free.least_squares(rows, present, left), strict=True)]
     forces = [x * unit for x, unit in zip(forces, units, strict=True)]
     rest = [x - _dot(J, k, forces) for k, x in enumerate(n)]
     return DividedForces([0.0 if k in u else x for k, x in enumerate(rest)], forces, [rest[k] for k in u])
@@ -92,12 +102,15 @@ def constrained_inverse_dynamics(
 class _Kernel:
     """The solutions of A x = b: the one of minimum norm, and the null space of A."""
 
-    def __init__(self, tree: Tree, A: Sequence[Sequence[Scalar]], columns: int, tolerance: float) -> None:
+    def __init__(
+        self, tree: Tree, A: Sequence[Sequence[Scalar]], present: Sequence[Scalar], columns: int, tolerance: float
+    ) -> None:
+        """`present` is 0 for each row of zeros, up to rounding, and 1 for the others."""
         self._tree = tree
         self._tolerance = tolerance
         self._A = A
         self._columns = columns
-        self._rows = decomposed(tree, A, tolerance) if A else None
+        self._rows = decomposed(tree, A, tolerance, present) if A else None
 
     def solution(self, b: Sequence[Scalar]) -> list[Scalar]:
         """A⁺ b."""
@@ -112,16 +125,18 @@ class _Kernel:
         along = self.solution([sum((a * y for a, y in zip(row, x, strict=True)), 0.0) for row in self._A])
         return [a - b for a, b in zip(x, along, strict=True)]
 
-    def least_squares(self, rows: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    def least_squares(
+        self, rows: Sequence[Sequence[Scalar]], present: Sequence[Scalar], b: Sequence[Scalar]
+    ) -> list[Scalar]:
         """The smallest x of the null space for which the rows come closest to b."""
-        inside, present = [], []
-        for row in rows:
+        inside, seen = [], []
+        for row, counts in zip(rows, present, strict=True):
             part = self.projected(row)
             # What a row outside the null space leaves there is rounding error.
-            is_seen = less(self._tolerance * _square(row), _square(part))
+            is_seen = counts * less(self._tolerance * _square(row), _square(part))
             inside.append([is_seen * x for x in part])
-            present.append(is_seen)
-        return decomposed(self._tree, inside, self._tolerance, present).solve(b)[1]
+            seen.append(is_seen)
+        return decomposed(self._tree, inside, self._tolerance, seen).solve(b)[1]
 
 
 def _square(row: Sequence[Scalar]) -> Scalar:

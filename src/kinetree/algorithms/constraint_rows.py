@@ -14,10 +14,17 @@ from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 from kinetree.tree.matrices import JointColumns
 
-__all__ = ["HeldRows", "constraint_jacobian", "constraint_motion", "held_rows"]
+__all__ = [
+    "HeldRows",
+    "constraint_jacobian",
+    "constraint_motion",
+    "held_rows",
+    "is_more_than_rounding",
+    "squared_terms",
+]
 
 Pieces = Sequence[Sequence[Scalar]]
-_LEVER = 1e-3
+_CANCELLED = 1e-3
 """Factor on the tolerance: where a sum's square is less than this part of its squared terms, they cancel."""
 
 
@@ -63,6 +70,36 @@ def held_rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, toleranc
     return HeldRows(motions, J.in_rows(), kept)
 
 
+def squared_terms(tree: Tree, rows: HeldRows) -> Pieces:
+    """For each entry of J, the sum of the squares of its terms; for trees whose bodies are known one by one.
+
+    The velocity of a point p is that of the origin, which is r x ω for an axis at r, plus ω x p.
+    """
+    squares = tree.columns(_count(rows.motions), apart=True)
+    first = 0
+    for motion in rows.motions:
+        p2 = motion.p.dot(motion.p)
+        for side in motion.sides:
+            for j, _ in side.joints(tree):
+                r = side.seen[j].r
+                lever2, column = p2 + r.dot(r), []
+                for m in side.columns[j]:
+                    turn = m.angular.dot(m.angular)
+                    moved = m.linear.dot(m.linear) + turn * lever2
+                    column.append([moved] * len(motion.linear) + [turn] * (3 * motion.turns))
+                squares[j, first] = column
+        first += motion.size
+    return squares.in_rows("squares")
+
+
+def is_more_than_rounding(entries: Sequence[Scalar], squares: Sequence[Scalar], tolerance: float) -> Scalar:
+    """Whether some entries of J, given their squared terms, are not all zero but for rounding: 1 if so, otherwise 0."""
+    terms: Scalar = sum(squares, 0.0)
+    seen: Scalar = sum((x * x for x in entries), 0.0)
+    found: Scalar = less(_CANCELLED * tolerance * terms, seen)
+    return found
+
+
 def _count(motions: Sequence[HeldMotion]) -> int:
     return sum(motion.size for motion in motions)
 
@@ -98,7 +135,7 @@ def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
                 point[0], turning[0] = point[0] + w.dot(w), turning[0] + turn
                 terms[0] = terms[0] + m.linear.dot(m.linear) + turn * (p2 + r.dot(r))
                 seen[0] = [s + x * x for s, x in zip(seen[0], motion.rows(m.angular, w), strict=True)]
-    linear, there = len(motion.linear), less(_LEVER * tolerance * terms[0], point[0])
+    linear, there = len(motion.linear), less(_CANCELLED * tolerance * terms[0], point[0])
     return [there * less(tolerance * point[0], s) for s in seen[0][:linear]] + [
         less(tolerance * turning[0], s) for s in seen[0][linear:]
     ]

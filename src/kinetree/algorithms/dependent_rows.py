@@ -37,15 +37,12 @@ def are_many(rows: int, columns: int) -> bool:
     return rows * columns * min(rows, columns) > _WRITTEN_OUT
 
 
-def decomposed(
-    tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar] | None = None
-) -> DependentRows:
+def decomposed(tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar]) -> DependentRows:
     """The decomposition of B, in loops of the program where there are many rows.
 
-    `present` is 0 for each row of zeros and 1 for the others; by default that is looked up.
+    `present` is 0 for each row of zeros and 1 for the others. Small numbers that rounding left of zeros must not count:
+    rows are judged relative to themselves, so such a row would be as good as any.
     """
-    if present is None:
-        present = [less(0.0, sum((x * x for x in row), 0.0)) for row in B]
     return DependentRows(B, present, tolerance, tree.grid if are_many(len(B), len(B[0])) else Grid)
 
 

@@ -52,7 +52,7 @@ class CoordinateMap:
         return transposed_product(self.v_back, x, len(self.v_rows))
 
     def gathered(self, x: Sequence[Scalar], space: str) -> list[Scalar]:
-        """The robot's numbers from the joints': also q̇ ("rates")."""
+        """The robot's numbers from the joints': also q̇ ("rates"), and squares of terms of forces ("squares")."""
         if space == "nq":
             moved = [x_k - b if b else x_k for x_k, b in zip(x, self.q_offset, strict=True)]
             return [_sum(row, moved) for row in self.q_back]
@@ -60,6 +60,9 @@ class CoordinateMap:
             return [_sum(row, x) for row in self.q_back]
         if space == "nv":
             return [_sum(row, x) for row in self.v_back]
+        if space == "squares":
+            squared = [tuple((k, weight * weight) for k, weight in row) for row in self.v_rows]
+            return transposed_product(squared, x, self.nv)
         return transposed_product(self.v_rows, x, self.nv)
 
 

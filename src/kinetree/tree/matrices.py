@@ -157,11 +157,11 @@ class JointColumns:
         """Its numbers, row by row."""
         return [x for row in self.in_rows() for x in row]
 
-    def in_rows(self) -> list[list[Scalar]]:
-        """Its rows, for the robot's degrees of freedom, even if joints share some."""
+    def in_rows(self, space: str = "forces") -> list[list[Scalar]]:
+        """Its rows, for the robot's degrees of freedom, even if joints share some: of forces or of "squares"."""
         shared = self._tree.coordinates
         rows = [[column[r] for columns in self._columns for column in columns] for r in range(self._rows)]
-        return rows if shared is None else [shared.gathered(row, "forces") for row in rows]
+        return rows if shared is None else [shared.gathered(row, space) for row in rows]
 
 
 class JointRows:

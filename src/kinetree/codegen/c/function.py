@@ -51,13 +51,17 @@ class FunctionWriter:
         self._own_calls: dict[int, FunctionWriter] = {}
         self._lines: list[str] = []
         self._depth = 1
+        self._fresh = 0
         self._counters: list[str] = []
         self._names: dict[int, str] = {}
+        self._pairs: list[dict[str, str]] = []
+        """Sines with cosines that are known in the enclosing blocks, by the text of their angles."""
         inputs = len(program.inputs)
         places = (f"{port}[{k}]" for port, p in self.ports[:inputs] for k in range(p.size))
         self._names.update(enumerate(places))
         whole = named(program)
         self._wanted = {*(whole.results or ()), *(a for line in whole.lines for a in values_used(line))}
+        self._both = _angles(whole.lines, "sin") & _angles(whole.lines, "cos")
         self._body(whole.lines)
 
     @property
@@ -123,6 +127,7 @@ class FunctionWriter:
         self._emit("}")
 
     def _block(self, lines: Lines) -> None:
+        self._pairs.append({})
         for line in lines:
             if isinstance(line, LoopLine):
                 self._loop(line)
@@ -135,17 +140,32 @@ class FunctionWriter:
                 self._call(line.statement, line.defines)
             else:
                 self._define(line.defines[0], self._computed(line))
+        self._pairs.pop()
 
     def _computed(self, line: Line) -> str:
         s = line.statement
         if isinstance(s, Load):
             return self._places.at(s.array, s.at, self._counters)
         assert isinstance(s, Instruction)
+        if s.op in ("sin", "cos") and s.args[0] in self._both:
+            return f"{self._pair(self._value(s.args[0]))}.{'sine' if s.op == 'sin' else 'cosine'}"
         args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
         text, macro = expression(s.op, [self._value(a) for a in args], self._real)
         if macro:
             self.macros.add(macro)
         return text
+
+    def _pair(self, angle: str) -> str:
+        """Sine and cosine of an angle, which are computed together and once."""
+        for known in self._pairs:
+            if angle in known:
+                return known[angle]
+        macro, name = f"KT_SINCOS{self._real.suffix.upper()}", f"a{self._fresh}"
+        self._fresh += 1
+        self.macros.add(macro)
+        self._emit(f"const kt_angle{self._real.suffix} {name} = {macro}({angle});")
+        self._pairs[-1][angle] = name
+        return name
 
     def _define(self, value: int, text: str) -> None:
         self._names[value] = f"v{value}"
@@ -262,6 +282,19 @@ class FunctionWriter:
         name = self._names[a]
         self._places.used.add(name.partition("[")[0])
         return name
+
+
+def _angles(lines: Lines, op: str) -> set[Argument]:
+    """The values of which a sine or a cosine is computed."""
+    found: set[Argument] = set()
+    for line in lines:
+        if isinstance(line, LoopLine):
+            found |= _angles(line.body, op)
+        elif isinstance(line, SwitchLine):
+            found |= set().union(*(_angles(case, op) for case in line.cases))
+        elif isinstance(line.statement, Instruction) and line.statement.op == op:
+            found.add(line.statement.args[0])
+    return found
 
 
 def _size_of_call(writer: FunctionWriter) -> int:

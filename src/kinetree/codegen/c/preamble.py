@@ -1,11 +1,18 @@
-"""What precedes the functions of a file: the macros by which they call the C library, and what else they include."""
+"""What precedes the functions of a file: the macros by which they call the C library, and sine with cosine.
+
+Each may have been defined before as something else. Where the processor fuses multiply-adds, sine and cosine are those
+of `codegen/llvm/elementary.py`, to the last bit; elsewhere, and for huge angles, they are the C library's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 
 from kinetree.codegen.c.operations import LIBRARY
 from kinetree.codegen.c.real import Real
+from kinetree.codegen.llvm.elementary import ANGLES
+from kinetree.codegen.llvm.precision import F32, F64
 
 __all__ = ["preamble"]
 
@@ -18,23 +25,101 @@ _FUSES = {
 
 
 def preamble(macros: Collection[str], real: Real) -> str:
-    """The text for these macros, each of which may have been defined before as something else."""
+    """The text for these macros."""
+    end = real.suffix.upper()
+    used = set(macros)
+    if f"KT_SINCOS{end}" in used:
+        used |= {f"KT_{name}{end}" for name in ("FMA", "FABS")}
     parts = [
         "#include <math.h>\n#include <stdint.h>\n",
         "#if !defined(__GNUC__) || defined(__clang__) /* GCC does not know it */\n"
         "#pragma STDC FP_CONTRACT OFF\n#endif\n",
     ]
-    fma = f"KT_FMA{real.suffix.upper()}"
-    if fma in macros:
-        parts.append(
-            f"#ifndef {fma} /* a * b + c, rounded once where the processor does that */\n#if {_FUSES[real.suffix]}\n"
-            f"#define {fma}(a, b, c) fma{real.suffix}((a), (b), (c))\n#else\n"
-            f"#define {fma}(a, b, c) (((a) * (b)) + (c))\n#endif\n#endif\n"
-        )
+    if f"KT_FMA{end}" in used:
+        parts.append(_MULTIPLY_ADD.format(end=end, f=real.suffix, fuses=_FUSES[real.suffix]))
+    if f"KT_SINCOS{end}" in used:
+        used |= {f"KT_SIN{end}", f"KT_COS{end}"}
+        parts.append(f"#if defined(KT_FUSED{end}) && !defined(KT_SIN{end}) && !defined(KT_COS{end})")
+        parts[-1] += f"\n#define KT_OWN_SINCOS{end}\n#endif\n"
     for name in LIBRARY.values():
         macro = f"KT_{name}{real.suffix}".upper()
-        if macro in macros:
+        if macro in used:
             taken = "y, x" if name == "atan2" else "x"
             given = "(y), (x)" if name == "atan2" else "(x)"
             parts.append(f"#ifndef {macro}\n#define {macro}({taken}) {name}{real.suffix}({given})\n#endif\n")
+    if f"KT_SINCOS{end}" in used:
+        parts.append(_sine_and_cosine(real))
     return "\n".join(parts)
+
+
+_MULTIPLY_ADD = """\
+#ifndef KT_FMA{end} /* a * b + c, rounded once where the processor does that */
+#if {fuses}
+#define KT_FUSED{end}
+#define KT_FMA{end}(a, b, c) fma{f}((a), (b), (c))
+#else
+#define KT_FMA{end}(a, b, c) (((a) * (b)) + (c))
+#endif
+#endif
+"""
+
+
+def _sine_and_cosine(real: Real) -> str:
+    c, end = ANGLES[F32 if real.suffix else F64], real.suffix.upper()
+
+    def horner(name: str, coefficients: Sequence[float]) -> list[str]:
+        *rest, last = map(real.literal, coefficients)
+        steps = [f"{name} = KT_FMA{end}(z, {name}, {x});" for x in reversed(rest)]
+        return [f"{real.type} {name} = {last};", *steps]
+
+    reduced = [f"r = KT_FMA{end}(-turns, {real.literal(x)}, r);" for x in c.half_pi]
+    return _SINE_AND_COSINE.format(
+        end=end,
+        f=real.suffix,
+        type=real.type,
+        limit=real.literal(c.limit),
+        two_over_pi=real.literal(2 / math.pi),
+        magic=real.literal(c.magic),
+        reduced="\n        ".join(reduced),
+        polynomials="\n        ".join([*horner("p", c.sine), *horner("g", c.cosine)]),
+        minus_half=real.literal(-0.5),
+        one=real.literal(1.0),
+        zero=real.literal(0.0),
+    )
+
+
+_SINE_AND_COSINE = """\
+#ifndef KT_SINCOS{end}
+typedef struct {{
+    {type} sine;
+    {type} cosine;
+}} kt_angle{f};
+
+static inline kt_angle{f} kt_sincos{f}({type} x)
+{{
+    kt_angle{f} found;
+#ifdef KT_OWN_SINCOS{end}
+    if (KT_FABS{end}(x) <= {limit}) {{
+        const {type} t = KT_FMA{end}(x, {two_over_pi}, {magic}); /* rounds to quarter turns */
+        const {type} turns = t - {magic};
+        const uint32_t quarter = (uint32_t)(int32_t)turns;
+        {type} r = x;
+        {reduced}
+        const {type} z = r * r;
+        {polynomials}
+        const {type} s = (r == {zero}) ? r : KT_FMA{end}(r * z, p, r);
+        const {type} c = KT_FMA{end}(z, KT_FMA{end}(z, g, {minus_half}), {one});
+        const {type} a = ((quarter & 1U) != 0U) ? c : s;
+        const {type} b = ((quarter & 1U) != 0U) ? s : c;
+        found.sine = ((quarter & 2U) != 0U) ? -a : a;
+        found.cosine = (((quarter + 1U) & 2U) != 0U) ? -b : b;
+        return found;
+    }}
+#endif
+    found.sine = KT_SIN{end}(x);
+    found.cosine = KT_COS{end}(x);
+    return found;
+}}
+#define KT_SINCOS{end}(x) kt_sincos{f}((x))
+#endif
+"""

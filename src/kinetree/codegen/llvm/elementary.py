@@ -13,11 +13,13 @@ import math
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.records import record
 
-__all__ = ["sincos"]
+__all__ = ["ANGLES", "Angles", "sincos"]
 
 
 @record(frozen=True, slots=True)
-class _Constants:
+class Angles:
+    """How sine and cosine are computed in one type of numbers."""
+
     limit: float
     """The largest angle of the fast path: up to here k pi/2 is exact in the three parts."""
     magic: float
@@ -30,8 +32,8 @@ class _Constants:
     """(cos r - 1 + r²/2) / r⁴, likewise."""
 
 
-_CONSTANTS = {
-    F64: _Constants(
+ANGLES = {
+    F64: Angles(
         limit=1e6,
         magic=1.5 * 2.0**52,
         half_pi=(
@@ -56,7 +58,7 @@ _CONSTANTS = {
             -1.1359648042271599e-11,
         ),
     ),
-    F32: _Constants(
+    F32: Angles(
         limit=1e4,
         magic=1.5 * 2.0**23,
         half_pi=(
@@ -94,7 +96,7 @@ class _Formulas:
     """The arithmetic, written once for both functions, so that they agree to the last bit."""
 
     def __init__(self, lanes: int, precision: Precision) -> None:
-        self._constants = _CONSTANTS[precision]
+        self._constants = ANGLES[precision]
         self._precision = precision
         self.lanes = lanes
         self.bits = precision.bits
@@ -325,9 +327,9 @@ small:
   %turns = fsub double %t_up, {F64.literal(1.5 * 2.0**52)}
   %k_small = bitcast double %t_up to i64
   %back = fneg double %turns
-  %r_1 = call double @llvm.fma.f64(double %back, double {F64.literal(_CONSTANTS[F64].half_pi[0])}, double %x)
-  %r_2 = call double @llvm.fma.f64(double %back, double {F64.literal(_CONSTANTS[F64].half_pi[1])}, double %r_1)
-  %r_3 = call double @llvm.fma.f64(double %back, double {F64.literal(_CONSTANTS[F64].half_pi[2])}, double %r_2)
+  %r_1 = call double @llvm.fma.f64(double %back, double {F64.literal(ANGLES[F64].half_pi[0])}, double %x)
+  %r_2 = call double @llvm.fma.f64(double %back, double {F64.literal(ANGLES[F64].half_pi[1])}, double %r_1)
+  %r_3 = call double @llvm.fma.f64(double %back, double {F64.literal(ANGLES[F64].half_pi[2])}, double %r_2)
   %small_half = insertvalue {{double, i64}} poison, double %r_3, 0
   %small_pair = insertvalue {{double, i64}} %small_half, i64 %k_small, 1
   ret {{double, i64}} %small_pair

@@ -67,7 +67,8 @@ def _named_ports(node: Node, name: str) -> list[tuple[str, Port]]:
     """The ports and their names in C, in a function that is called `name`."""
     found: dict[str, Port] = {}
     for port in (*node.inputs, *node.outputs):
-        found[identifier(port.name, {name, *found})] = port
+        called = "result" if identifier(port.name) == name else port.name
+        found[identifier(called, {name, *found})] = port
     return [*found.items()]
 
 
@@ -98,8 +99,12 @@ def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> l
     precision = "double" if node.dtype.name == "float64" else "single"
     known = subject.own_numbers()
     described = [_described(c, port, known.get(k)) for k, (c, port) in enumerate(ports) if port.size]
+    parts = subject.results(node.dtype.name) if node is subject.node(node.dtype.name) else []
+    if len(parts) > 1:
+        described += [f"    from {at.start}: {ports[-1][0]}{name}, shape {part.shape}" for name, at, part in parts]
+    owner = "" if subject.robot_name is None else f" of {subject.robot_name!r}"
     return [
-        f"{node.name} of {subject.source.subject}, in {precision} precision",
+        f"{node.name}{owner}, in {precision} precision",
         "",
         *described,
         "",

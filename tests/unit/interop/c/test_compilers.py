@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.c_code import STRICT, built, needs, ran
+from kinetree.codegen.llvm.target import host
+from tests.c_code import STRICT, built, called, library, needs, ran
 
 ROBOT = kt.zoo.load("arm6")
 
@@ -40,14 +43,16 @@ def test_it_has_no_state_and_calls_nothing_but_mathematics(unroll: bool, tmp_pat
     symbols = subprocess.run(["nm", str(compiled)], capture_output=True, text=True, check=True).stdout.split("\n")
     kinds = {line.split()[-1]: line.split()[-2] for line in symbols if line}
     assert {name for name, kind in kinds.items() if kind == "T"} == {"arm"}
-    assert {name for name, kind in kinds.items() if kind == "U"} <= {"sinf", "cosf", "_GLOBAL_OFFSET_TABLE_"}
+    assert {name for name, kind in kinds.items() if kind == "U"} <= {"sinf", "cosf", "fabsf", "_GLOBAL_OFFSET_TABLE_"}
     assert not {name for name, kind in kinds.items() if kind in "dDbBC"}
 
 
 @needs("gcc")
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    flags = ("-O1", "-g", "-fsanitize=address,undefined,float-divide-by-zero", "-fno-sanitize-recover=all")
-    assert ran(built(tmp_path, "gcc", saved(tmp_path, unroll=False), *STRICT, *flags)) == 0
+    made = kt.to_c(kt.aba, kt.zoo.load("double_pendulum"), unroll=False)
+    sources = [path for path in made.save(tmp_path) if path.suffix == ".c"]
+    flags = ("-O0", "-fsanitize=address,undefined,float-divide-by-zero", "-fno-sanitize-recover=all")
+    assert ran(built(tmp_path, "gcc", sources, *STRICT, *flags)) == 0
 
 
 @needs("gcc")
@@ -67,6 +72,49 @@ def test_the_functions_of_the_library_can_be_others(tmp_path: Path) -> None:
     symbols = subprocess.run(["nm", str(compiled)], capture_output=True, text=True, check=True).stdout
     assert "U table_sine" in symbols
     assert "U sinf" not in symbols
+
+
+@needs("gcc")
+@pytest.mark.skipif(not (host().fma and host().triple.startswith("x86_64")), reason="this is no x86-64 with FMA")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", [kt.aba, kt.crba, kt.frame_placement])
+def test_with_fused_multiply_adds_results_are_equal_to_the_last_bit(function: Any, dtype: str, tmp_path: Path) -> None:
+    options = {"frame": "tool"} if function is kt.frame_placement else {}
+    made = kt.to_c(function, ROBOT, dtype=dtype, **options)
+    source = next(path for path in made.save(tmp_path) if path.suffix == ".c")
+    loaded = library(tmp_path, "gcc", [source], *STRICT, "-O1", "-mfma")
+    rng, compiled = np.random.default_rng(3), kt.compile(ROBOT, function, dtype=dtype, **options)
+    for turns in (1.0, 100.0):
+        for _ in range(10):
+            given = [turns * rng.normal(size=port.size).astype(dtype) for port in made.inputs]
+            (found,) = called(getattr(loaded, made.name), given, [made.outputs[0].size], made.workspace, dtype)
+            np.testing.assert_array_equal(found, compiled(*given).ravel())
+
+
+@needs("gcc")
+@pytest.mark.parametrize("flags", [(), ("-mfma",)], ids=["library", "own"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sine_and_cosine(dtype: str, flags: tuple[str, ...], tmp_path: Path) -> None:
+    """Every quadrant, small and huge angles, zeros of both signs, infinities and NaN."""
+    if flags and not (host().fma and host().triple.startswith("x86_64")):
+        pytest.skip("this is no x86-64 with FMA")
+
+    @kt.program(x=())
+    def both(x):
+        return np.stack([np.sin(x), np.cos(x)])
+
+    made = kt.to_c(both, dtype=dtype)
+    assert "kt_sincos" in made.source
+    source = next(path for path in made.save(tmp_path) if path.suffix == ".c")
+    loaded = library(tmp_path, "gcc", [source], *STRICT, "-O1", *flags)
+    for x in (*np.linspace(-7, 7, 57), 0.0, -0.0, 1e-30, 9e3, -9.9e5, 1.1e6, 1e20, np.inf, -np.inf, np.nan):
+        x = np.array(x, dtype)
+        (found,) = called(loaded.both, [x], [2], 0, dtype)
+        wide = float(x)
+        expected = [np.sin(wide), np.cos(wide)] if np.isfinite(wide) else [np.nan, np.nan]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1.5 * np.finfo(dtype).eps, err_msg=str(x))
+        if x == 0.0:
+            assert np.signbit(found[0]) == np.signbit(x)
 
 
 @needs("aarch64-linux-gnu-gcc", "qemu-aarch64")

@@ -44,6 +44,7 @@ def test_a_program_with_several_results_and_kinds_of_arguments(tmp_path: Path) -
 
     made = kt.to_c(control)
     assert made.name == "control"
+    assert " *     from 0: result['tau'], shape (2,)\n *     from 2: result['energy'], shape ()\n" in made.header
     q, gains = np.array([0.3, -0.4]), np.array([[2.0, 1.0], [0.0, 3.0]])
     for on in (True, False):
         expected = control(q, gains, on)

@@ -21,11 +21,6 @@ def sources(made: kt.CSource, folder: Path) -> list[Path]:
     return [path for path in made.save(folder) if path.suffix == ".c"]
 
 
-def self_tested(made: kt.CSource, folder: Path, compiler: str = "gcc", *flags: str) -> int:
-    """The exit code of the self-test."""
-    return ran(built(folder, compiler, sources(made, folder), *STRICT, *flags))
-
-
 @needs("gcc")
 def test_every_public_function(tmp_path: Path) -> None:
     """One library of all of them, on floats as well; compilers see operations, not joints, so one robot will do."""
@@ -51,13 +46,19 @@ def test_every_public_function(tmp_path: Path) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale, err_msg=name)
 
 
-@needs("gcc")
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("unroll", [True, False])
-def test_the_self_test_passes(dtype: str, unroll: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("compiler", "level", "dtype", "unroll"),
+    [
+        pytest.param("gcc", "-O0", "float64", True, marks=needs("gcc")),
+        pytest.param("gcc", "-O2", "float32", False, marks=needs("gcc")),
+        pytest.param("clang", "-O0", "float32", True, marks=needs("clang")),
+        pytest.param("clang", "-O2", "float64", False, marks=needs("clang")),
+    ],
+)
+def test_the_self_test_passes(compiler: str, level: str, dtype: str, unroll: bool, tmp_path: Path) -> None:
     made = kt.to_c(kt.aba, ROBOT, dtype=dtype, unroll=unroll)
     assert (made.workspace > 0) is not unroll
-    assert self_tested(made, tmp_path) == 0
+    assert ran(built(tmp_path, compiler, sources(made, tmp_path), *STRICT, level)) == 0
 
 
 @needs("gcc")
