@@ -253,7 +253,9 @@ def main() -> None:
     print("\n".join(lines))
     if asked.write:
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text("\n".join([before + BEGIN, *lines, "", END]) + rest.partition(END)[2])
+        told = f"`python benchmarks/frameworks.py --write` measured this with batches of {asked.samples}:"
+        section = [BEGIN, "## Beside other libraries", "", told, "", *lines, "", END]
+        PAGE.write_text(before + "\n".join(section) + rest.partition(END)[2])
 
 
 if __name__ == "__main__":
