@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ class TorchFunction:
             if subject.dtype in (None, name)
         }
         self._calls: dict[torch.dtype, Call] = {}
-        self._leaves_in_graph = torch.compiler.allow_in_graph(self._leaves)
+        self._in_graph = self._leaves  # one object, which PyTorch knows by its identity
+        self._is_taken_whole = _taken_whole(self._in_graph)
         is_plain = set(subject.kinds) == {float} and subject.is_one
         self._quick_count = len(self.names) if is_plain else -1
         self._single, self._double = (self._compiled.get(dtype) for dtype in (torch.float32, torch.float64))
@@ -57,7 +59,8 @@ class TorchFunction:
     def __call__(self, /, *arrays: Any, **named: Any) -> Any:
         """Tensors (…, n) by position or by name, whose leading axes broadcast."""
         if _is_compiling():
-            return self._subject.filled(self._leaves_in_graph(*arrays, **named))
+            self._is_taken_whole()
+            return self._subject.filled(self._in_graph(*arrays, **named))
         if not named and len(arrays) == self._quick_count and forward_ad._current_level < 0 and not _observers():
             try:
                 if arrays[0].dtype is _F64:
@@ -96,6 +99,22 @@ class TorchFunction:
             node = self._subject.node(compiled.dtype.name)
             self._calls[dtype] = Call(node, lambda *arrays: [np.asarray(compiled.call(*arrays))])
         return self._calls[dtype]
+
+
+def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
+    """What `torch.compile` calls while it makes a graph that calls this function, to learn that it is not to look
+    inside.
+
+    `torch.compiler.assume_constant_result` would mark it too, but imports torch._dynamo, which takes two seconds; so
+    does `allow_in_graph`, which is therefore called no earlier.
+    """
+
+    def announce() -> bool:
+        torch.compiler.allow_in_graph(function)
+        return True
+
+    announce._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return announce
 
 
 def _has_derivatives(arrays: list[torch.Tensor]) -> bool:
