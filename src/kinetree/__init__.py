@@ -194,11 +194,13 @@ if typing.TYPE_CHECKING:
     from kinetree.interop.jax import to_jax
     from kinetree.interop.torch import to_torch
     from kinetree.pictures.render import render
+    from kinetree.sweeps.sweep import sweep
     from kinetree.viewer import view
 else:
     _LATER = {
         "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
+        "sweep": "kinetree.sweeps.sweep",
         "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
@@ -208,7 +210,7 @@ else:
 
     def __getattr__(name):
         """What draws, and adapters of frameworks, imported when first asked for: most programs only compute."""
-        if name in ("appearance", "viewer"):
+        if name in ("appearance", "sweeps", "viewer"):
             return importlib.import_module(f"kinetree.{name}")
         if name in _LATER:
             return globals().setdefault(name, getattr(importlib.import_module(_LATER[name]), name))
@@ -436,6 +438,7 @@ __all__ = [
     "simulate",
     "soft_constraints",
     "solids",
+    "sweep",
     "tendon_forces",
     "to_c",
     "to_casadi",

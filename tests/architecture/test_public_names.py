@@ -225,6 +225,7 @@ NAMES = [
     "simulate",
     "soft_constraints",
     "solids",
+    "sweep",
     "tendon_forces",
     "to_c",
     "to_casadi",

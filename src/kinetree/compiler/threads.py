@@ -12,7 +12,8 @@ import os
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,7 +24,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import OptionError
 
-__all__ = ["call_in_pieces", "most_on_one_thread", "on_threads", "thread_count", "worth_splitting"]
+__all__ = ["at_most", "call_in_pieces", "most_on_one_thread", "on_threads", "thread_count", "worth_splitting"]
 
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
@@ -72,6 +73,8 @@ def thread_count(threads: int | None = None) -> int:
     """
     if threads is not None:
         return _checked(threads)
+    if (most := getattr(_caller, "most", None)) is not None:
+        return int(most)
     text = os.environ.get(_VARIABLE, "").strip()
     if not text:
         return _available_cores()
@@ -82,6 +85,25 @@ def thread_count(threads: int | None = None) -> int:
             f"{text!r}; unset it to use all available cores"
         )
     return count
+
+
+_caller = threading.local()
+
+
+@contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """Within the block, calls of this thread that do not ask for a number of threads use at most so many.
+
+    >>> with at_most(1):
+    ...     thread_count()
+    1
+    """
+    before = getattr(_caller, "most", None)
+    _caller.most = threads
+    try:
+        yield
+    finally:
+        _caller.most = before
 
 
 def call_in_pieces(

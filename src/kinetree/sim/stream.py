@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import OptionError, SaveError, SimulationError
-from kinetree.files import create_locked, file_path, reason, remove_abandoned, write_file
+from kinetree.files import file_path, reason, write_file
 from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder
 from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.live import Live
+from kinetree.sim.only_writer import LOCK, only_writer
 from kinetree.sim.pieces import piece_name, snapshot_name
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
@@ -31,7 +32,6 @@ from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
 __all__ = ["inputs_of", "streamed"]
 
-_LOCK = "writing.lock"
 _NUMBERS_PER_PIECE = 2**20
 """Numbers in the rows of a piece: what a kill may lose is computed again within a second or so."""
 _NUMBERS_AT_ONCE = 2**22
@@ -53,7 +53,7 @@ def streamed(
     folder = file_path("simulate: stream", path, what="folder")
     settings = {**task.identity, **given}
     _make(folder)
-    with _writing(folder):
+    with only_writer(folder, "a motion"):
         _begin(folder, settings)
         robot = KeptRobot(task.setting.robot)
         if not (folder / ROBOT).exists():
@@ -173,7 +173,7 @@ def _make(folder: Path) -> None:
 def _begin(folder: Path, settings: Mapping[str, str]) -> None:
     """Write what the motion is; or see that the folder is of the same one."""
     if not (folder / ABOUT).exists():
-        others = [name for name in sorted(os.listdir(folder)) if name != _LOCK and not name.startswith(".")]
+        others = [name for name in sorted(os.listdir(folder)) if name != LOCK and not name.startswith(".")]
         if others:
             raise OptionError(
                 f"simulate: the folder {folder} holds other files ({others[0]!r}, …) and no motion: stream into a "
@@ -188,25 +188,6 @@ def _begin(folder: Path, settings: Mapping[str, str]) -> None:
                 f"simulate: the folder {folder} holds another motion: {name} is {there.get(name, 'none')} there, and "
                 f"{settings.get(name, 'none')} here; stream into a new folder, or go on with the arguments of before"
             )
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Let no other process write into the folder."""
-    path = str(folder / _LOCK)
-    remove_abandoned(path)
-    try:
-        lock = create_locked(path, 0o666)
-    except FileExistsError:
-        raise SaveError(f"{folder}: another process is writing a motion into this folder") from None
-    except OSError as error:
-        raise SaveError(f"{folder}: no file can be made in this folder: {reason(error)}") from None
-    try:
-        yield
-    finally:
-        os.close(lock)
-        with suppress(OSError):
-            os.unlink(path)
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -1,0 +1,72 @@
+"""The beginning of a study: what must be the same when it goes on, and its arrays, which are empty yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.sim.stream import inputs_of
+from kinetree.sim.task import Task
+from kinetree.sweeps.folder import FORMAT, StudyFolder
+from kinetree.sweeps.work import Work
+from kinetree.sweeps.zarr_arrays import StoredArray, write_group
+
+__all__ = ["about_study", "begin_arrays"]
+
+
+def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
+    """What a study is: `settings` are what must be the same when it goes on."""
+    options = work.options
+    given = {name: options[name] for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state")}
+    motion = {**task.identity, **inputs_of(task, given)}
+    del motion["batch"]
+    measure = "none" if work.measure is None else getattr(work.measure, "__qualname__", type(work.measure).__name__)
+    kept = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
+    rows = f"every {task.wanted.stride} steps" if work.has_rows else "at the end"
+    settings = {**work.plan.settings(), **motion, "keep": kept, "rows": rows}
+    settings["measure"] = measure
+    plan = work.plan
+    return {
+        "format": FORMAT, "samples": plan.samples, "chunk": chunk, "grid": plan.grid, "each": plan.each,
+        "settings": settings,
+    }  # fmt: skip
+
+
+def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> None:
+    """Begin the arrays, whose shapes are those of one sample that is tried in the middle of the distributions."""
+    try:
+        trial = work.computed(work.plan.middle())
+    except KinetreeError as error:
+        error.add_note("(a sample in the middle of what varies was tried first)")
+        raise
+    samples = work.plan.samples
+    for name, shape in work.plan.shapes.items():
+        if 0 not in shape:
+            _make(folder.place("inputs", name), (samples, *shape), chunk, np.float64, name)
+    units = work.units(task)
+    for name, x in trial.arrays.items():
+        _make(folder.place("results", name), (samples, *x.shape[1:]), chunk, x.dtype, name, work.has_rows, units)
+    attributes = {"robot": work.robot.name, "samples": samples, "grid": json.dumps(work.plan.grid)}
+    if work.has_rows:
+        times = work.times(task)
+        StoredArray.made(folder.place("results", "time"), times.shape, len(times), np.float64, ["time"], "s").write(
+            0, times
+        )
+    for group in ("inputs", "results"):
+        write_group(folder.path / group, attributes)
+
+
+def _make(
+    place: Path, shape: tuple[int, ...], chunk: int, dtype: Any, name: str, has_rows: bool = False,
+    units: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    rest = len(shape) - 1
+    own = [f"{name}_{k}" for k in range(rest)]
+    if has_rows and rest and name not in ("status", "ended"):
+        own = ["time", *own[: rest - 1]]
+    StoredArray.made(place, shape, chunk, dtype, ["sample", *own], (units or {}).get(name, ""))

@@ -1,0 +1,159 @@
+"""The chunks of a study computed by the workers of a Dask cluster.
+
+A task is a chunk's number. The worker computes it and writes it, so results never pass through the scheduler. What is
+computed is in the study's folder as a pickle, which each worker process reads once; a task has its digest, so nothing
+else is unpickled. A task that ran twice, since its worker was thought to be dead, has written the same bytes twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kinetree.compiler.threads import at_most
+from kinetree.errors import DTypeError, MissingPackageError, OptionError, SaveError, SimulationError
+from kinetree.files import reason, write_file
+from kinetree.sweeps.folder import StudyFolder
+from kinetree.sweeps.work import Work
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["client_of", "compute_on"]
+
+_PICKLE = "work.pickle"
+_PER_THREAD = 3
+"""Tasks that the scheduler has for each thread of its workers: none of them waits for the client."""
+_PATIENCE = 10.0
+"""Seconds until a scheduler has answered."""
+
+
+def client_of(scheduler: Any) -> tuple[Client | None, Callable[[], object]]:
+    """The client of a scheduler that was asked for, and what closes it if it is ours; None if none was."""
+    if scheduler is None:
+        return None, lambda: None
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingPackageError(
+            "kt.sweep(scheduler=…) needs dask and distributed: pip install 'kinetree[dask]'"
+        ) from None
+    if isinstance(scheduler, Client):
+        if scheduler.asynchronous:
+            raise OptionError("kt.sweep waits for its results: give a client that is not asynchronous, or its address")
+        return scheduler, lambda: None
+    if not isinstance(scheduler, str):
+        raise DTypeError(
+            f"kt.sweep: scheduler is a distributed.Client or the address of a scheduler, not {type(scheduler).__name__}"
+        )
+    try:
+        client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"kt.sweep: no scheduler answers at {scheduler!r:.200}: {error}") from None
+    return client, client.close
+
+
+def compute_on(
+    client: Client, folder: StudyFolder, work: Work, pending: Sequence[int], told: Callable[[int], None]
+) -> None:
+    """Compute chunks on a cluster, in any order; `told` gets the number of each."""
+    from distributed import as_completed
+
+    place = str(folder.path)
+    digest = _write(folder.path / _PICKLE, work)
+    _check_workers(client, place)
+    left = iter(pending)
+
+    def submitted() -> list[Any]:
+        threads = sum(client.nthreads().values())
+        room = max(1, _PER_THREAD * threads - len(going))
+        return [client.submit(_compute, place, digest, k, key=f"kinetree-sweep-{digest[:16]}-{k}", pure=False)
+                for k in islice(left, room)]  # fmt: skip
+
+    going: set[Any] = set()
+    first = submitted()
+    going.update(first)
+    futures = as_completed(first)
+    try:
+        for future in futures:
+            going.discard(future)
+            told(_result(future))
+            more = submitted()
+            going.update(more)
+            futures.update(more)
+    except BaseException:
+        client.cancel([*going], force=True)
+        raise
+    with suppress(OSError):
+        os.unlink(folder.path / _PICKLE)
+
+
+def _result(future: Any) -> int:
+    from distributed.scheduler import KilledWorker
+
+    try:
+        return int(future.result())
+    except KilledWorker as error:
+        raise SimulationError(
+            f"kt.sweep: a chunk of samples was given up, since the workers that computed it died, one after another; "
+            f"they may lack memory: take smaller chunks in a new folder, or more memory per worker ({error})"
+        ) from None
+
+
+def _write(path: Path, work: Work) -> str:
+    """Write what is computed; its digest. Functions of the user's script go by value, as Dask sends them."""
+    from distributed.protocol.pickle import dumps
+
+    try:
+        data = dumps(work)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise DTypeError(f"kt.sweep: what is computed cannot be sent to workers: {error}") from None
+    write_file(path, lambda file: file.write(data))
+    return hashlib.sha256(data).hexdigest()
+
+
+def _check_workers(client: Client, place: str) -> None:
+    """Raise an error if there is a worker that cannot write into the folder."""
+    for address, said in client.run(_seen, place).items():
+        if said is not None:
+            raise SaveError(
+                f"kt.sweep: the worker {address} cannot write into {place}: {said}; the folder must be where all "
+                "workers reach it under the same path"
+            )
+
+
+def _seen(place: str) -> str | None:
+    """What keeps a worker from writing into a folder."""
+    if not os.path.exists(os.path.join(place, _PICKLE)):
+        return "the study is not there"
+    return None if os.access(place, os.W_OK | os.X_OK) else "it must not"
+
+
+def _compute(place: str, digest: str, number: int) -> int:
+    """Compute a chunk, on one thread, since Dask counts on that."""
+    folder = StudyFolder(Path(place))
+    with at_most(1):
+        folder.write_chunk(_work(place, digest), number)
+    return number
+
+
+@lru_cache(maxsize=4)
+def _work(place: str, digest: str) -> Work:
+    """What is computed, read once in each process."""
+    path = Path(place) / _PICKLE
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SaveError(f"{path} cannot be read: {reason(error)}") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise SaveError(f"{path} is not what the client wrote; call kt.sweep again")
+    found = pickle.loads(data)
+    assert isinstance(found, Work)
+    return found

@@ -1,0 +1,210 @@
+"""The result of a sweep: a study on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, nearest_names
+from kinetree.files import file_path
+from kinetree.model import Model
+from kinetree.sim.at_once import at_once
+from kinetree.sim.trajectory import Trajectory
+from kinetree.sweeps.folder import StudyFolder
+from kinetree.sweeps.work import Failure, Work
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["Study", "load_study"]
+
+
+class _Arrays(Mapping[str, NDArray[Any]]):
+    """The arrays of one group, read when they are asked for."""
+
+    def __init__(self, folder: StudyFolder, group: str) -> None:
+        self._folder, self._group = folder, group
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.part(name, 0, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._folder.names(self._group))
+
+    def __len__(self) -> int:
+        return len(self._folder.names(self._group))
+
+    def __repr__(self) -> str:
+        return f"<{self._group} of {self._folder.path}: {', '.join(self) or 'nothing yet'}>"
+
+    def part(self, name: str, begin: int, end: int | None) -> NDArray[Any]:
+        """The rows of an array from `begin` to `end`."""
+        names = self._folder.names(self._group)
+        if name not in names:
+            raise NameNotFoundError(
+                f"{self._folder.path} has nothing called {name!r:.60} among its {self._group}: "
+                f"{nearest_names(str(name), names)}"
+            )
+        array = self._folder.array(self._group, name)
+        rows = slice(begin, end).indices(array.shape[0])
+        return array.read(rows[0], rows[1])
+
+
+class Study:
+    """A study on disk: what varied, and what was kept of each sample. Nothing is read before it is asked for.
+
+    Attributes:
+        path: the folder. "inputs" and "results" in it are groups in Zarr's format.
+        inputs: the varied values (samples, …), by name.
+        results: what was kept (samples, …), by name; NaN, zero or false of samples that are not computed or were
+            refused. "status" is 0 for a sample that is not computed, 1 for one that went on to its end, 2 for one that
+            an event ended, 3 for one that diverged, 4 for one whose values were refused; "ended" is when it ended, s;
+            "time" has the times of the rows, if there are rows.
+
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     study = kt.sweep(
+    ...         robot, pathlib.Path(place) / "study", duration=0.1,
+    ...         vary={"q.shoulder": kt.sweeps.Grid([0.1, 0.2, 0.3]), "v.elbow": kt.sweeps.Grid([0.0, 1.0])},
+    ...     )
+    ...     study.grid, study.results["q"].reshape(3, 2, 2)[2, 0].shape, study.inputs["q.shoulder"].tolist()
+    ({'q.shoulder': 3, 'v.elbow': 2}, (2,), [0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
+    """
+
+    def __init__(self, folder: StudyFolder, work: Work | None = None) -> None:
+        self._folder, self._work = folder, work
+        self._about = folder.about()
+        self.path: Path = folder.path
+        self.inputs = _Arrays(folder, "inputs")
+        self.results = _Arrays(folder, "results")
+
+    @property
+    def samples(self) -> int:
+        """How many there are in all."""
+        return int(self._about["samples"])
+
+    @property
+    def chunk(self) -> int:
+        """How many are computed and written together."""
+        return int(self._about["chunk"])
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are in all."""
+        return -(-self.samples // self.chunk)
+
+    @property
+    def done(self) -> int:
+        """How many samples are computed."""
+        last = self.chunks - 1
+        return sum(self.samples - last * self.chunk if k == last else self.chunk for k in self._folder.whole_chunks())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all samples are computed."""
+        return self.done == self.samples
+
+    @property
+    def grid(self) -> dict[str, int]:
+        """How many values each grid has, by what varies there. Results reshape to (*grid, samples of each point, …)."""
+        return {str(name): int(n) for name, n in self._about["grid"].items()}
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What the study is, as texts by name."""
+        return {str(name): str(x) for name, x in self._about["settings"].items()}
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The samples that diverged or were refused, in order: (sample, time, name, cause) each."""
+        return list(self._folder.failures())
+
+    @property
+    def failed(self) -> int:
+        """How many samples diverged or were refused."""
+        return len(self.failures)
+
+    @property
+    def model(self) -> Model | None:
+        """The robot; None if the folder does not have it. Raises as `Trajectory.model` does."""
+        if self._work is not None:
+            return self._work.robot
+        kept = self._folder.robot()
+        return None if kept is None else kept.model
+
+    def __repr__(self) -> str:
+        done, samples = self.done, self.samples
+        how_many = "all computed" if done == samples else f"{done:,} of them computed"
+        failed = f", {count:,} failed" if (count := self.failed) else ""
+        results = ", ".join(x for x in self.results if x not in ("status", "ended", "time")) or "status"
+        return (
+            f"<Study of {self.settings['robot']!r}: {samples:,} samples, {how_many}{failed}; results {results}; varied "
+            f"{self.settings['varied'].replace(';', ',')}>"
+        )
+
+    def motion(self, sample: int, **changes: Any) -> Trajectory:
+        """The whole motion of one sample, computed again to the same bits, to see or plot it.
+
+        `changes` are options that do not change the motion: `record` and `every`, which is 1 by default.
+
+        Raises:
+            OptionError: the study was loaded from its folder, which does not hold functions such as controllers: call
+                `kt.sweep` with its arguments again, which computes nothing that is there.
+
+        >>> import kinetree as kt, tempfile, pathlib
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     path = pathlib.Path(place) / "study"
+        ...     study = kt.sweep(robot, path, samples=5, duration=0.1, vary={"q": kt.sweeps.Anywhere()})
+        ...     motion = study.motion(3)
+        ...     motion.q.shape, bool((motion.q[-1] == study.results["q"][3]).all())
+        ((101, 2), True)
+        """
+        if self._work is None:
+            raise OptionError(
+                "motion: a study that was loaded has no controllers and events; call kt.sweep with the arguments of "
+                "before, which computes nothing that is there"
+            )
+        if not isinstance(sample, int | np.integer) or not 0 <= sample < self.samples:
+            raise OptionError(f"motion: there are samples 0 to {self.samples - 1:,}, and not {sample!r:.60}")
+        if wrong := [name for name in changes if name not in ("record", "every")]:
+            raise OptionError(f"motion: {wrong[0]} would change the motion; record and every can be given")
+        values = self._work.plan.values(int(sample), int(sample) + 1)
+        asked = {"every": 1, "record": ["accelerations", "energies"], **changes}
+        return at_once(self._work.task(values, 1, **asked), None)[0]
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The results as a dataset, lazily if Dask is installed; the varied values are coordinates "varied.NAME".
+
+        Raises:
+            MissingPackageError: xarray or zarr is not installed.
+        """
+        try:
+            import xarray
+            import zarr  # noqa: F401
+        except ImportError:
+            raise MissingPackageError("Study.to_xarray needs xarray and zarr: pip install 'kinetree[dask]'") from None
+        results = xarray.open_zarr(self.path / "results")
+        inputs = xarray.open_zarr(self.path / "inputs")
+        found: xarray.Dataset = results.assign_coords({f"varied.{name}": x for name, x in inputs.data_vars.items()})
+        return found
+
+
+def load_study(path: str | os.PathLike[str]) -> Study:
+    """The study of a folder, whether or not it is complete.
+
+    Raises `TrajectoryFileError` for a folder without one.
+
+    >>> import kinetree as kt
+    >>> kt.sweeps.load_study("nowhere")
+    Traceback (most recent call last):
+        ...
+    kinetree.errors.TrajectoryFileError: nowhere holds no study: there is no study.json in it
+    """
+    return Study(StudyFolder(file_path("load_study", path, what="folder")))

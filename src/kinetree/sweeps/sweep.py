@@ -1,0 +1,197 @@
+"""Parameter studies and Monte Carlo simulations, of any size."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import OptionError, SimulationWarning, nearest_names
+from kinetree.files import file_path
+from kinetree.model import Model, check_robot
+from kinetree.sim.durations import MAX_STEPS
+from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.only_writer import only_writer
+from kinetree.sim.simulate import simulate
+from kinetree.sim.task import Task
+from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.wanted import Every, RecordOption
+from kinetree.sweeps.beginning import about_study, begin_arrays
+from kinetree.sweeps.folder import StudyFolder
+from kinetree.sweeps.here import compute_here
+from kinetree.sweeps.on_dask import client_of, compute_on
+from kinetree.sweeps.plan import planned
+from kinetree.sweeps.quantities import Quantities
+from kinetree.sweeps.study import Study
+from kinetree.sweeps.variations import Variation
+from kinetree.sweeps.work import Work
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["sweep"]
+
+_NUMBERS_PER_CHUNK = 2**23
+"""Numbers in the rows of all steps of a chunk, which a worker has in memory while it computes."""
+_LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
+"""Arguments of `simulate` that studies do not have."""
+_DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
+
+
+def sweep(
+    robot: Model,
+    path: str | os.PathLike[str],
+    *,
+    vary: Mapping[str | tuple[str, ...], Variation | ArrayLike],
+    samples: int | None = None,
+    seed: int = 0,
+    keep: Sequence[str] | None = None,
+    every: Every | None = None,
+    record: RecordOption = (),
+    measure: Callable[[Trajectory], Mapping[str, Any]] | None = None,
+    chunk: int | None = None,
+    scheduler: str | Client | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Study:
+    """Simulate a robot many times, with values that vary from sample to sample, and write the results into a folder.
+
+    `vary` says what differs, by name: "q", "v", "tau", "ctrl", "act", or one element of these, such as "q.elbow"; "dq",
+    a displacement of the start (nv,); a parameter of the robot, such as "body.hand.mass"; "f_ext.FRAME", an external
+    force (6,); "arguments.NAME" and "state.NAME" of a controller that is a program. It varies as
+    `kt.sweeps.Uniform`, `LogUniform`, `Normal`, `Grid` or `Anywhere` say, or is an array (samples, …). A tuple of names
+    varies together: `{("body.hand.mass", "body.hand.inertia"): kt.sweeps.Uniform(0.8, 1.2, relative=True)}` scales both
+    by one factor. All else that `kt.simulate` takes is the same for all samples: `duration`, `dt`, `contact`, a
+    controller, …
+
+    There are `samples` samples; if there are grids, so many for each of their points (one by default). What is drawn
+    for a sample follows from `seed`, the name of what varies and the sample's number, so no bit of any result depends
+    on chunks, on workers or on interruptions.
+
+    `path` is a folder. The same call goes on where an earlier one ended, however that was: chunks that are on disk are
+    not computed again. A folder of another study is refused. In it are "inputs" and "results", two groups of arrays in
+    Zarr's format, the robot, and what the study is.
+
+    Args:
+        keep: which arrays are kept: of "q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated", and of
+            what is recorded; by default "q", "v" and all that `record` asks for.
+        every: keep rows every so many steps (an int) or seconds (a float), (samples, T, …); by default those at the end
+            alone, (samples, …).
+        record: what is recorded besides, as for `simulate`.
+        measure: a function from the motions of some samples, a `kt.Trajectory` of a batch (n,), to a dict of arrays
+            (n, …), which are kept as well. It must treat each motion by itself. It sees the rows that `every` says.
+        chunk: how many samples are computed and written together; by default as many as fit well into memory.
+        scheduler: a `distributed.Client`, or the address of a Dask scheduler; by default this process computes, on all
+            its cores. Workers must see the folder under the same path.
+        progress: is called with (done, samples) now and then.
+
+    Raises `OptionError`, `ShapeError`, `DTypeError` and `NameNotFoundError` for unusable arguments, before anything is
+    computed, and all that `simulate` raises in the middle of the distributions; `SaveError` if the folder cannot be
+    written. Samples that diverge, or whose values are refused, do not stop the others: a `SimulationWarning` counts
+    them, and `failures` of the study has them. After Ctrl-C the folder has the chunks that were computed.
+
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     study = kt.sweep(
+    ...         robot, pathlib.Path(place) / "study", samples=20, duration=0.1,
+    ...         vary={"q": kt.sweeps.Uniform(-1.0, 1.0), "body.lower_rod.mass": kt.sweeps.Normal(1.0, 0.1)},
+    ...     )
+    ...     print(study)
+    ...     study.results["q"].shape, study.inputs["body.lower_rod.mass"].shape
+    <Study of 'double_pendulum': 20 samples, all computed; results q, v; varied q, body.lower_rod.mass>
+    ((20, 2), (20,))
+    """
+    check_robot(robot)
+    for name in options:
+        if name not in _DEFAULTS or name in ("every", "record"):
+            raise OptionError(
+                f"kt.sweep takes what kt.simulate takes, and {name!r:.60} is not among it: "
+                f"{nearest_names(name, [x for x in _DEFAULTS if x not in _LEFT_OUT])}"
+            )
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of (done, samples), not {progress!r:.60}")
+    if measure is not None and not callable(measure):
+        raise OptionError(f"kt.sweep: measure must be a function of a kt.Trajectory, not {measure!r:.60}")
+    plan = planned(robot, Quantities(robot, options), vary, samples, seed)
+    kept = _names(keep)
+    given = {**_DEFAULTS, **options, "record": _recorded(record, kept)}
+    work = Work(robot, plan, {**given, "every": 2**52 if every is None else every}, kept, every is not None, measure)
+    task = work.task(plan.middle(), 1)
+    folder = StudyFolder(file_path("kt.sweep", path, what="folder").absolute())
+    client, closes = client_of(scheduler)
+    try:
+        folder.make()
+        with only_writer(folder.path, "a study"):
+            robot_kept = KeptRobot(robot)
+            about = folder.begin(about_study(work, task, _chunk(chunk, work, task)), robot_kept)
+            study = Study(folder, work)
+            pending = [k for k in range(study.chunks) if k not in folder.whole_chunks()]
+            if pending:
+                begin_arrays(folder, work, task, int(about["chunk"]))
+                told = _told(progress, study)
+                compute = compute_here if client is None else lambda *x: compute_on(client, *x)
+                compute(folder, work, pending, told)
+    finally:
+        closes()
+    if count := study.failed:
+        warnings.warn(
+            f"{count:,} of {plan.samples:,} samples failed; study.failures tells which, when and why",
+            SimulationWarning,
+            stacklevel=2,
+        )
+    return study
+
+
+def _names(keep: Any) -> tuple[str, ...] | None:
+    if keep is None:
+        return None
+    if isinstance(keep, str) or not isinstance(keep, Sequence) or not all(isinstance(x, str) for x in keep):
+        raise OptionError(f'kt.sweep: keep must be a list of names, such as ["q", "v"], not {keep!r:.60}')
+    return tuple(dict.fromkeys(keep))
+
+
+def _recorded(record: Any, keep: tuple[str, ...] | None) -> Any:
+    """What `simulate` records: what is asked for, and what is kept of accelerations and energies."""
+    needed = {"qdd": "accelerations", "kinetic": "energies", "potential": "energies"}
+    more = dict.fromkeys(needed[name] for name in keep or () if name in needed)
+    if isinstance(record, Mapping):
+        return {**dict.fromkeys(more, True), **record}
+    if isinstance(record, str) or not isinstance(record, Sequence):
+        return record  # which simulate refuses
+    return list(dict.fromkeys((*record, *more)))
+
+
+def _chunk(chunk: Any, work: Work, task: Task) -> int:
+    """How many samples are computed together."""
+    if chunk is not None:
+        if not isinstance(chunk, int | np.integer) or isinstance(chunk, bool) or chunk < 1:
+            raise OptionError(f"kt.sweep: chunk must be a whole number of samples from 1 on, not {chunk!r:.60}")
+        if chunk * task.steps > MAX_STEPS:
+            raise OptionError(
+                f"kt.sweep: {chunk:,} samples of {task.steps:,} steps are more than {MAX_STEPS:,} steps, which is the "
+                "most that are computed together; take smaller chunks"
+            )
+        return int(chunk)
+    robot = work.robot
+    width = robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames)
+    most = min(_NUMBERS_PER_CHUNK // (width * task.steps), MAX_STEPS // task.steps)
+    return max(1, min(most, work.plan.samples))
+
+
+def _told(progress: Callable[[int, int], None] | None, study: Study) -> Callable[[int], None]:
+    """What is called with the number of each chunk that is done."""
+    done, samples, chunk = study.done, study.samples, study.chunk
+    count = [done]
+
+    def told(number: int) -> None:
+        count[0] += min(chunk, samples - number * chunk)
+        if progress is not None:
+            progress(count[0], samples)
+
+    return told

@@ -1,0 +1,126 @@
+"""Arrays on disk in Zarr's format, version 3: each chunk is one file, written whole or not at all.
+
+The part of the format that is used is small: numbers as they are in memory, one chunk per file, without compression,
+since the digits of motions do not shrink. So kinetree needs no package to write and read them, and every package that
+knows Zarr reads them. Source: https://zarr-specs.readthedocs.io/en/latest/v3/core/
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import TrajectoryFileError
+from kinetree.files import open_regular, reason, write_file
+
+__all__ = ["StoredArray", "write_group"]
+
+_ABOUT = "zarr.json"
+_DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+
+
+class StoredArray:
+    """An array whose first axis is cut into chunks; what is not there yet is NaN, zero or false."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
+            self.shape = tuple(int(n) for n in about["shape"])
+            self.chunk = int(about["chunk_grid"]["configuration"]["chunk_shape"][0])
+            self.dtype = np.dtype(_DTYPES[_DTYPES.index(about["data_type"])])
+            self.unit = str(about["attributes"].get("units", ""))
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise TrajectoryFileError(f"{path} holds no array that can be read: {error}") from None
+
+    @classmethod
+    def made(
+        cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = ""
+    ) -> StoredArray:
+        """The array of that folder; it is begun if it is not there."""
+        if not (path / _ABOUT).exists():
+            os.makedirs(path, exist_ok=True)
+            _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit))
+        return cls(path)
+
+    def write(self, number: int, rows: NDArray[Any]) -> None:
+        """Write a chunk; the last one may have fewer rows, and is filled up."""
+        whole = np.full((self.chunk, *self.shape[1:]), _fill(self.dtype), self.dtype.newbyteorder("<"))
+        whole[: len(rows)] = rows
+        place = self._place(number)
+        os.makedirs(place.parent, exist_ok=True)
+        write_file(place, lambda file: file.write(whole.tobytes()))
+
+    def has(self, number: int) -> bool:
+        """Whether a chunk is there."""
+        return self._place(number).exists()
+
+    def read(self, begin: int, end: int) -> NDArray[Any]:
+        """The rows from `begin` to `end`."""
+        found = np.full((max(end - begin, 0), *self.shape[1:]), _fill(self.dtype), self.dtype)
+        for number in range(begin // self.chunk, -(-end // self.chunk)) if end > begin else ():
+            first = number * self.chunk
+            low, high = max(begin, first), min(end, first + self.chunk)
+            if (rows := self._chunk(number, low - first, high - first)) is not None:
+                found[low - begin : high - begin] = rows
+        return found
+
+    def _chunk(self, number: int, low: int, high: int) -> NDArray[Any] | None:
+        row = math.prod(self.shape[1:]) * self.dtype.itemsize
+        try:
+            with open_regular(self._place(number)) as file:
+                file.seek(low * row)
+                data = file.read((high - low) * row)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise TrajectoryFileError(f"{self._place(number)} cannot be read: {reason(error)}") from None
+        if len(data) != (high - low) * row:
+            raise TrajectoryFileError(f"{self._place(number)} is cut off")
+        return np.frombuffer(data, self.dtype.newbyteorder("<")).reshape(high - low, *self.shape[1:])
+
+    def _place(self, number: int) -> Path:
+        return self.path.joinpath("c", str(number), *("0" for _ in self.shape[1:]))
+
+
+def write_group(path: Path, attributes: Mapping[str, Any]) -> None:
+    """Describe a folder of arrays; those that are there now are listed in it, so that readers need not search."""
+    members = {}
+    for about in sorted(path.glob(f"*/{_ABOUT}")):
+        members[about.parent.name] = json.loads(about.read_text(encoding="utf-8"))
+    content: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
+    if members:
+        content["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": members}
+    _write_json(path / _ABOUT, content)
+
+
+def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequence[str], unit: str) -> dict[str, Any]:
+    endian = {"configuration": {"endian": "little"}} if dtype.itemsize > 1 else {}
+    return {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [*shape],
+        "data_type": _DTYPES[_DTYPES.index(dtype.name)],
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk, *shape[1:]]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": "NaN" if dtype.kind == "f" else False if dtype.kind == "b" else 0,
+        "codecs": [{"name": "bytes", **endian}],
+        "attributes": {"units": unit} if unit else {},
+        "dimension_names": [*axes],
+        "storage_transformers": [],
+    }
+
+
+def _fill(dtype: np.dtype[Any]) -> Any:
+    return np.nan if dtype.kind == "f" else 0
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))

@@ -1,0 +1,260 @@
+"""Studies: the same bits however they are cut, interrupted and gone on with; what fails is told and stops nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.files import create_locked
+from kinetree.sweeps import Grid, Study, Uniform, load_study
+
+ROBOT = kt.zoo.load("double_pendulum")
+MASS = "body.lower_rod.mass"
+VARY: dict[Any, Any] = {"q": Uniform(-1.0, 1.0), MASS: Uniform(0.5, 1.5, relative=True)}
+MOTION: dict[str, Any] = {"duration": 0.08, "dt": 0.01, "samples": 10}
+
+
+def crosses(t: float, q: Any, v: Any) -> Any:  # noqa: ARG001
+    return v[..., 0]
+
+
+def fastest(motion: kt.Trajectory) -> dict[str, Any]:
+    return {
+        "fastest": abs(motion.v).max(axis=(1, 2)),
+        "turned": motion.q[:, -1] > 0.0,
+        "rows": np.full(motion.shape, len(motion.time)),
+    }
+
+
+def same(one: Study, other: Study) -> None:
+    assert sorted(one.results) == sorted(other.results)
+    for mine, theirs in ((one.results, other.results), (one.inputs, other.inputs)):
+        for name in mine:
+            np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
+    assert one.failures == other.failures
+
+
+def test_a_study_is_the_motions_of_its_samples(tmp_path: Path) -> None:
+    study = kt.sweep(ROBOT, tmp_path / "study", vary=VARY, **MOTION)
+    q, mass = study.inputs["q"], study.inputs[MASS]
+    motion = kt.simulate(ROBOT, q=q, parameters={MASS: mass}, duration=0.08, dt=0.01)
+    np.testing.assert_array_equal(study.results["q"], motion.q[:, -1])
+    np.testing.assert_array_equal(study.results["v"], motion.v[:, -1])
+    np.testing.assert_array_equal(study.motion(7).kinetic, motion[7].kinetic)
+    assert study.results["status"].tolist() == [1] * 10
+    np.testing.assert_allclose(study.results["ended"], 0.08)
+    assert (study.done, study.is_complete, study.failed, study.model) == (10, True, 0, ROBOT)
+
+
+def test_rows_measures_and_recordings(tmp_path: Path) -> None:
+    more: dict[str, Any] = {"every": 0.02, "record": {"frames": ["tip"]}, "measure": fastest}
+    study = kt.sweep(ROBOT, tmp_path / "study", vary=VARY, keep=["frame.tip", "kinetic"], **more, **MOTION)
+    shapes = {name: x.shape for name, x in study.results.items()}
+    assert shapes == {
+        "ended": (10,), "status": (10,), "time": (5,), "fastest": (10,), "turned": (10, 2), "rows": (10,),
+        "frame.tip": (10, 5, 4, 4), "kinetic": (10, 5),
+    }  # fmt: skip
+    np.testing.assert_allclose(study.results["time"], 0.02 * np.arange(5))
+    motion = study.motion(3, every=2)
+    assert study.results["fastest"][3] == abs(motion.v).max()
+    assert study.results["turned"].dtype == bool
+    np.testing.assert_array_equal(study.results["kinetic"][3], motion.kinetic)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"every": 3, "keep": ["q", "v", "tau", "work", "qdd"], "until": crosses, "tau": [0.1, 0.0]}]
+)
+def test_no_bit_depends_on_chunks(tmp_path: Path, more: dict[str, Any]) -> None:
+    vary = {**VARY, "v": Uniform(-0.5, 0.5)} if more else VARY
+    whole, *others = (
+        kt.sweep(ROBOT, tmp_path / str(chunk), vary=vary, chunk=chunk, measure=fastest, **MOTION, **more)
+        for chunk in (10, 1, 4)
+    )
+    if more:
+        assert sorted(np.unique(whole.results["status"])) == [1, 2]
+        assert whole.results["ended"].min() < 0.08
+    for other in others:
+        same(other, whole)
+
+
+def test_values_in_a_grid_and_of_a_table(tmp_path: Path) -> None:
+    vary: dict[Any, Any] = {
+        "q": Grid([[0.1, 0.2], [0.3, 0.4]]),
+        "v.elbow": Grid([0.0, 1.0, 2.0]),
+        MASS: np.linspace(0.5, 1.0, 12),
+    }
+    study = kt.sweep(ROBOT, tmp_path / "study", vary=vary, **{**MOTION, "samples": 2})
+    assert (study.grid, study.samples) == ({"q": 2, "v.elbow": 3}, 12)
+    q = study.results["q"].reshape(2, 3, 2, 2)
+    motion = kt.simulate(ROBOT, q=[0.3, 0.4], v=[0.0, 1.0], parameters={MASS: vary[MASS][9]}, duration=0.08, dt=0.01)
+    np.testing.assert_array_equal(q[1, 1, 1], motion.q[-1])
+
+
+def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
+    whole = kt.sweep(ROBOT, tmp_path / "whole", vary=VARY, chunk=2, **MOTION)
+    seen = []
+
+    def stop(done: int, samples: int) -> None:
+        seen.append((done, samples))
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kt.sweep(ROBOT, tmp_path / "study", vary=VARY, chunk=2, progress=stop, **MOTION)
+    half = load_study(tmp_path / "study")
+    assert (half.done, half.is_complete, repr(half).count("4 of them computed")) == (4, False, 1)
+    assert np.isnan(half.results["q"][4:]).all()
+    status = tmp_path / "study" / "results" / "status" / "c" / "1"
+    written = status.stat().st_mtime_ns
+    same(kt.sweep(ROBOT, tmp_path / "study", vary=VARY, progress=lambda *x: seen.append(x), **MOTION), whole)
+    assert seen == [(2, 10), (4, 10), (6, 10), (8, 10), (10, 10)]
+    assert status.stat().st_mtime_ns == written
+
+
+def test_a_killed_process_loses_no_more_than_a_chunk(tmp_path: Path) -> None:
+    whole = kt.sweep(ROBOT, tmp_path / "whole", vary=VARY, chunk=2, **MOTION)
+    script = f"""
+import os, signal
+import kinetree as kt
+from kinetree.sweeps.zarr_arrays import StoredArray
+write, count = StoredArray.write, []
+def killed(self, number, rows):
+    count.append(number)
+    if len(count) == 13:  # in the middle of the third chunk
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(self, number, rows)
+StoredArray.write = killed
+U = kt.sweeps.Uniform
+kt.sweep(kt.zoo.load("double_pendulum"), {str(tmp_path / "study")!r}, chunk=2, samples=10, duration=0.08, dt=0.01,
+         vary={{"q": U(-1.0, 1.0), {MASS!r}: U(0.5, 1.5, relative=True)}})
+"""
+    ended = subprocess.run([sys.executable, "-c", script], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert load_study(tmp_path / "study").done == 4
+    same(kt.sweep(ROBOT, tmp_path / "study", vary=VARY, **MOTION), whole)
+
+
+def test_samples_that_fail_do_not_stop_the_others(tmp_path: Path) -> None:
+    values = np.zeros((6, 2))
+    values[1], values[4] = 1e200, np.nan
+    with pytest.warns(kt.SimulationWarning, match="2 of 6 samples failed"):
+        study = kt.sweep(ROBOT, tmp_path / "study", vary={"v": values}, duration=0.08, dt=0.01, chunk=3)
+    assert study.results["status"].tolist() == [1, 3, 1, 1, 4, 1]
+    diverged, refused = study.failures
+    assert (diverged.sample, diverged.cause) == (1, "state")
+    assert (refused.sample, refused.time, refused.name) == (4, None, "")
+    assert "v must be finite" in refused.cause or "must be finite" in refused.cause
+    assert np.isnan(study.results["q"][4]).all()
+    alone = kt.simulate(ROBOT, v=[0.0, 0.0], duration=0.08, dt=0.01)
+    np.testing.assert_array_equal(study.results["q"][5], alone.q[-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.SimulationWarning)
+        same(kt.sweep(ROBOT, tmp_path / "other", vary={"v": values}, duration=0.08, dt=0.01), study)
+
+
+def test_another_study_is_not_continued(tmp_path: Path) -> None:
+    def go(**changes: Any) -> None:
+        kt.sweep(ROBOT, tmp_path / "study", **{"vary": {"q": Uniform(-1.0, 1.0)}, **MOTION, **changes})
+
+    go()
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 1}, "seed is 0 there, and 1 here"),
+        ({"samples": 11}, "samples is 10 there"),
+        ({"vary": {"q": Uniform(-1.0, 2.0)}}, r"Uniform\(-1.0, 1.0, relative=False\) there"),
+        ({"dt": 0.02}, "dt is 0.01 there"),
+        ({"keep": ["q"]}, "keep is"),
+        ({"every": 2}, "at the end there, and every 2 steps here|recorded is"),
+        ({"measure": fastest}, "measure is none there, and fastest here"),
+        ({"tau": [1.0, 0.0]}, "tau is none there"),
+    ]
+    for changes, what in cases:
+        with pytest.raises(kt.OptionError, match=what):
+            go(**changes)
+
+
+def test_folders_that_hold_something_else(tmp_path: Path) -> None:
+    vary: dict[Any, Any] = {"q": Uniform(-1.0, 1.0)}
+    options = MOTION
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(kt.OptionError, match=r"holds other files \('notes.txt', …\) and no study"):
+        kt.sweep(ROBOT, tmp_path, vary=vary, **options)
+    with pytest.raises(kt.SaveError, match="this is a file"):
+        kt.sweep(ROBOT, tmp_path / "notes.txt", vary=vary, **options)
+    with pytest.raises(kt.SaveError, match="make the folder"):
+        kt.sweep(ROBOT, tmp_path / "no" / "study", vary=vary, **options)
+    (tmp_path / "busy").mkdir()
+    lock = create_locked(str(tmp_path / "busy" / "writing.lock"), 0o666)
+    with pytest.raises(kt.SaveError, match="another process is writing a study"):
+        kt.sweep(ROBOT, tmp_path / "busy", vary=vary, **options)
+    os.close(lock)
+
+
+def test_damaged_studies_are_told_of(tmp_path: Path) -> None:
+    study = kt.sweep(ROBOT, tmp_path / "study", vary={"q": Uniform(-1.0, 1.0)}, **MOTION)
+    place = tmp_path / "study" / "results" / "q" / "c" / "0" / "0"
+    place.write_bytes(place.read_bytes()[:-8])
+    with pytest.raises(kt.TrajectoryFileError, match="is cut off"):
+        study.results["q"]
+    with pytest.raises(kt.NameNotFoundError, match="has nothing called 'p' among its results"):
+        study.results["p"]
+    about = tmp_path / "study" / "study.json"
+    for text in ("[]", "{", json.dumps({"format": 7})):
+        about.write_text(text)
+        with pytest.raises(kt.TrajectoryFileError, match=r"study.json cannot be read"):
+            load_study(tmp_path / "study")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"vew": True}, kt.OptionError, "'vew' is not among it"),
+        ({"view": True}, kt.OptionError, "'view' is not among it"),
+        ({"q": np.zeros((3, 2))}, kt.KinetreeError, "q can vary if it is constant|are those of one motion"),
+        ({"act": [1.0]}, kt.OptionError, "act"),
+        ({"v": np.zeros((10, 2))}, kt.ShapeError, "give what differs from sample to sample in vary"),
+        ({"keep": "q"}, kt.OptionError, "a list of names"),
+        ({"keep": ["p"]}, kt.NameNotFoundError, "nothing called 'p' to keep"),
+        ({"chunk": 0}, kt.OptionError, "chunk must be"),
+        ({"chunk": 10**7}, kt.OptionError, "take smaller chunks"),
+        ({"measure": 3}, kt.OptionError, "measure must be a function"),
+        ({"measure": lambda _: [1]}, kt.OptionError, "not a dict"),
+        ({"measure": lambda motion: {"all": motion.q.sum()}}, kt.ShapeError, "one value per motion"),
+        ({"measure": lambda motion: {"q": motion.q}}, kt.OptionError, "is kept already"),
+        ({"measure": lambda _: {"x": np.array(["a"])}}, kt.OptionError, "only numbers and truth values"),
+        ({"progress": 3}, kt.OptionError, "progress must be a function"),
+        ({"duration": -1.0}, kt.OptionError, "duration must be"),
+        ({"scheduler": 3}, kt.DTypeError, "scheduler is a distributed.Client"),
+    ],
+)
+def test_unusable_arguments_are_refused_at_once(
+    tmp_path: Path, changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        kt.sweep(ROBOT, tmp_path / "study", **{"vary": {"q": Uniform(-1.0, 1.0)}, **MOTION, **changes})
+
+
+def test_a_loaded_study_says_what_it_cannot_do(tmp_path: Path) -> None:
+    study = kt.sweep(ROBOT, tmp_path / "study", vary={"q": Uniform(-1.0, 1.0)}, **MOTION)
+    loaded = load_study(tmp_path / "study")
+    same(loaded, study)
+    assert (loaded.model, repr(loaded)) == (ROBOT, repr(study))
+    with pytest.raises(kt.OptionError, match=r"call kt\.sweep with the arguments of before"):
+        loaded.motion(0)
+    with pytest.raises(kt.OptionError, match="there are samples 0 to 9"):
+        study.motion(10)
+    with pytest.raises(kt.OptionError, match="tau would change the motion"):
+        study.motion(1, tau=[0.0, 1.0])
+    shutil.rmtree(tmp_path / "study")
+    with pytest.raises(kt.TrajectoryFileError, match="holds no study"):
+        load_study(tmp_path / "study")
