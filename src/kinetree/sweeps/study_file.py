@@ -1,18 +1,18 @@
 """Studies as TOML files, for the command line: what `kt.sweep` takes, as text.
 
-    robot = "arm6"                          # a file, seen from this one, or a robot of the zoo
-    folder = "study"                        # where results go; by default the file's name without its ending
-    samples = 1000
-    seed = 1
-    every = 0.1                             # and keep, record, chunk
+robot = "arm6"                          # a file, seen from this one, or a robot of the zoo
+folder = "study"                        # where results go; by default the file's name without its ending
+samples = 1000
+seed = 1
+every = 0.1                             # and keep, record, chunk
 
-    [motion]                                # what `kt.simulate` takes
-    duration = 2.0
+[motion]                                # what `kt.simulate` takes
+duration = 2.0
 
-    [vary]
-    q = {uniform = [-1.0, 1.0]}
-    "body.wrist.mass, body.wrist.inertia" = {uniform = [0.8, 1.2], relative = true}
-    "v.elbow" = {grid = [0.0, 1.0, 2.0]}
+[vary]
+q = {uniform = [-1.0, 1.0]}
+"body.wrist.mass, body.wrist.inertia" = {uniform = [0.8, 1.2], relative = true}
+"v.elbow" = {grid = [0.0, 1.0, 2.0]}
 """
 
 from __future__ import annotations
