@@ -189,6 +189,7 @@ from kinetree.spatial.placement import placement
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 
 if typing.TYPE_CHECKING:
+    from kinetree import sweeps
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
@@ -437,6 +438,7 @@ __all__ = [
     "soft_constraints",
     "solids",
     "sweep",
+    "sweeps",
     "tendon_forces",
     "to_c",
     "to_casadi",

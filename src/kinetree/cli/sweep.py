@@ -67,14 +67,11 @@ def sweep(
     with progress_bar("computing", quiet=quiet) as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the failures are told below
 
-        def progress(done: int, samples: int) -> None:
-            interruption.outcome = (
-                f"; {done:,} of {samples:,} samples are in {folder}, and the same command goes on from there"
-            )
-            if show is not None:
-                show(done, samples)
-
-        found = run(robot, folder, scheduler=scheduler, progress=progress, **read.options)
+        try:
+            found = run(robot, folder, scheduler=scheduler, progress=show, **read.options)
+        except KeyboardInterrupt:
+            interruption.outcome = _kept(folder)
+            raise
     if not quiet:
         _tell(found, time.perf_counter() - begin)
     if failed := found.failures:
@@ -86,6 +83,18 @@ def sweep(
             f"warning: {len(failed):,} of {found.samples:,} samples failed: {first}{'; …' if len(failed) > 3 else ''}",
             style="yellow", markup=False, soft_wrap=True,
         )  # fmt: skip
+
+
+def _kept(folder: Path) -> str:
+    """What there is after an interruption, as the end of a sentence."""
+    from kinetree.errors import KinetreeError
+    from kinetree.sweeps import load_study
+
+    try:
+        there = load_study(folder)
+    except KinetreeError:
+        return "; nothing is computed yet"
+    return f"; {there.done:,} of {there.samples:,} samples are in {folder}, and the same command goes on from there"
 
 
 def _tell(study: Study, seconds: float) -> None:

@@ -31,7 +31,7 @@ from kinetree.sweeps.variations import Anywhere, Grid, LogUniform, Normal, Unifo
 
 __all__ = ["StudyFile", "read_study_file"]
 
-_TWO_NUMBERS = {"uniform": Uniform, "log_uniform": LogUniform, "normal": Normal}
+_TWO_NUMBERS: dict[str, Any] = {"uniform": Uniform, "log_uniform": LogUniform, "normal": Normal}
 _KINDS = (*_TWO_NUMBERS, "grid", "anywhere", "values")
 _OPTIONS = ("samples", "seed", "keep", "every", "record", "chunk")
 _KNOWN = ("robot", "folder", *_OPTIONS, "motion", "vary")

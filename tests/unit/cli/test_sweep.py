@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.sweeps import Anywhere, Grid, LogUniform, Normal, load_study
-from kinetree.sweeps.here import StudyFolder
+from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.study_file import read_study_file
 
 from .conftest import Command
@@ -41,7 +41,10 @@ def test_a_study_of_a_file(kinetree: Command) -> None:
     study = load_study("swings")
     assert study.results["q"].shape == (6, 3, 2)
     np.testing.assert_array_equal(study.inputs["q"], study.inputs["v"])
-    vary = {("q", "v"): kt.sweeps.Uniform(-1.0, 1.0), "body.lower_rod.mass": Grid([0.5, 1.0], relative=True)}
+    vary: dict[Any, Any] = {
+        ("q", "v"): kt.sweeps.Uniform(-1.0, 1.0),
+        "body.lower_rod.mass": Grid([0.5, 1.0], relative=True),
+    }
     robot = kt.zoo.load("double_pendulum")
     same = kt.sweep(robot, "same", vary=vary, samples=3, seed=4, every=0.01, duration=0.02, dt=0.01)
     np.testing.assert_array_equal(study.results["q"], same.results["q"])
@@ -69,6 +72,7 @@ def test_a_signal_leaves_what_is_computed(kinetree: Command, monkeypatch: pytest
         return write(self, work, number)
 
     monkeypatch.setenv("KILLED", "0")
+    monkeypatch.setenv("KINETREE_NUM_THREADS", "1")
     monkeypatch.setattr(StudyFolder, "write_chunk", written)
     result = kinetree("sweep", "swings.toml", "--out", "run")
     assert result.code == 143

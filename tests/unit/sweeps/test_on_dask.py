@@ -76,7 +76,14 @@ def test_a_client_that_is_interrupted_leaves_whole_chunks(tmp_path: Path, client
 
 def test_functions_of_a_script_go_along(tmp_path: Path, client: Any) -> None:
     gain = 2.0
-    more = {"tau": lambda t, q, v: -gain * q, "measure": lambda motion: {"most": abs(motion.tau).max(axis=(1, 2))}}  # noqa: ARG005
+
+    def pulls(_t: float, q: Any, _v: Any) -> Any:
+        return -gain * q
+
+    def most(motion: kt.Trajectory) -> dict[str, Any]:
+        return {"most": abs(motion.tau).max(axis=(1, 2))}
+
+    more: dict[str, Any] = {"tau": pulls, "measure": most}
     study = kt.sweep(ROBOT, tmp_path / "study", scheduler=client, **STUDY, **more)
     here = kt.sweep(ROBOT, tmp_path / "here", **STUDY, **more)
     same(study, here)
