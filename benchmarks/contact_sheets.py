@@ -41,7 +41,8 @@ says, and the files that kinetree refuses ([why](robot_files.md)). Meshes and im
 """
 NOTES = {
     "example-robot-data": "iCub is in pieces because its meshes were made to be turned by the axis that their files "
-    "call up, which [changes nothing](viewing.md#pages-in-the-browser).",
+    "call up, which [changes nothing](viewing.md#pages-in-the-browser). The large cylinder is all of simple_humanoid: "
+    "the only shapes in its file are this one, of radius 1 m, and a box inside it, both to test collisions.",
 }
 
 

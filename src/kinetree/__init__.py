@@ -193,9 +193,10 @@ if typing.TYPE_CHECKING:
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
+    from kinetree.interop.torch import to_torch
     from kinetree.pictures.render import render
     from kinetree.sweeps.sweep import sweep
-    from kinetree.viewer import view
+    from kinetree.viewer.view import view
 else:
     _LATER = {
         "CSource": "kinetree.interop.c",
@@ -204,6 +205,7 @@ else:
         "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
+        "to_torch": "kinetree.interop.torch",
         "view": "kinetree.viewer.view",
     }
 
@@ -444,6 +446,7 @@ __all__ = [
     "to_casadi",
     "to_jax",
     "to_text",
+    "to_torch",
     "view",
     "vjp",
     "with_fitted_shapes",

@@ -232,6 +232,7 @@ NAMES = [
     "to_casadi",
     "to_jax",
     "to_text",
+    "to_torch",
     "view",
     "vjp",
     "with_fitted_shapes",

@@ -22,7 +22,9 @@ _LARGEST = 512
 _TOGETHER = 1024
 """Rows and columns of all images of a mesh, about."""
 _EDGE = 2
+"""Pixels by which the edge of an image is repeated around it."""
 _SQUARE = 4
+"""Pixels of a side of the square of a colour."""
 _OUTSIDE = 1e-3
 """How far places may be outside an image that is not repeated."""
 

@@ -14,6 +14,9 @@ from kinetree.records import record
 
 __all__ = ["Ground", "ground_of"]
 
+_STEEPEST = math.cos(math.radians(80.0))
+"""The least vertical part of the normal of a plane on which something can rest."""
+
 
 @record(frozen=True, slots=True, eq=False)
 class Ground:
@@ -66,6 +69,3 @@ def ground_of(robot: Model, looks: Looks | None = None) -> Ground | None:
         if placement[2, 2] > _STEEPEST and (best is None or math.prod(size) > math.prod(best.size)):
             best = Ground(name, placement, size)
     return best
-
-
-_STEEPEST = math.cos(math.radians(80.0))

@@ -34,10 +34,9 @@ def height_field(shape: Geometry, asset: Mapping[str, str], color: Color) -> Sur
         raise ModelError(
             f"its height field has {data.shape[0]} x {data.shape[1]} heights; at least 2 x 2 make a surface"
         )
-    across, along = (x * (columns / columns[-1] - 0.5), y * (rows / rows[-1] - 0.5))
-    grid = np.stack(
-        [*np.meshgrid(across, along), top * data[np.ix_(rows, columns)].astype(np.float64)], axis=2
-    ).reshape(-1, 3)
+    across, along = x * (columns / columns[-1] - 0.5), y * (rows / rows[-1] - 0.5)
+    heights = top * data[np.ix_(rows, columns)].astype(np.float64)
+    grid = np.stack([*np.meshgrid(across, along), heights], axis=2).reshape(-1, 3)
     corner = (np.arange(len(rows) - 1)[:, None] * len(columns) + np.arange(len(columns) - 1)).reshape(-1)
     right, above = corner + 1, corner + len(columns)
     faces = np.concatenate([np.stack([corner, right, above + 1], 1), np.stack([corner, above + 1, above], 1)])

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.choice import Seen
-from kinetree.appearance.normals import creased, welded
+from kinetree.appearance.normals import creased
 from kinetree.appearance.surface import Color, Surface, colored
+from kinetree.appearance.welding import welded
 from kinetree.collision import Hull
 from kinetree.contact.shapes import Shapes
 from kinetree.errors import ModelError

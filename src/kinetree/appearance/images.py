@@ -16,9 +16,11 @@ _LARGEST = 1024
 _FOLLOWED = 256
 """Rows and columns that are left when detail is sought, so that a mesh does not follow finer detail."""
 _MOST_PIXELS = 100_000_000
+"""Pixels of an image file, which are all in memory at once."""
 _DIFFERENCE = 20
 """How far the middle of an edge may be from the mean of its ends, of 255, before it is cut there."""
 _ROUNDS = 7
+"""How often edges are cut, in halves."""
 
 Image = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -111,7 +113,7 @@ def smaller(image: Image, most: int) -> Image:
     if step == 1 or not rows or not columns:
         return image
     blocks = image[: rows * step, : columns * step].reshape(rows, step, columns, step, 4)
-    found: Image = blocks.mean(axis=(1, 3)).astype(np.uint8)
+    found: Image = np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
     return found
 
 

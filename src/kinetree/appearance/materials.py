@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kinetree.appearance.images import Image, colors_at, decoded
 from kinetree.appearance.mesh_files import MOST_BESIDE, content
 from kinetree.appearance.surface import Surface
+from kinetree.contact.assets import numbers_of
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.io.meshes import remedy
 from kinetree.model import Geometry, Model
@@ -89,7 +90,7 @@ class Materials:
         given = {} if texture is None else dict(texture.attributes)
         if texture is None or given.get("type", "cube") == "skybox":
             return None
-        x, y = (_numbers(properties.get("texrepeat", "1 1")) * 2)[:2]
+        x, y = (numbers_of(properties.get("texrepeat", "1 1")) * 2)[:2]
         is_flat = given.get("type", "cube") == "2d"
         is_uniform = properties.get("texuniform", "false") == "true"
         return Texture(self._image(texture), is_flat, (x, y), is_uniform)
@@ -102,7 +103,7 @@ class Materials:
         given = dict(texture.attributes)
         if (builtin := given.get("builtin", "none")) != "none":
             first, second = (
-                tuple(_numbers(given[key])) if key in given else usual
+                numbers_of(given[key]) if key in given else usual
                 for key, usual in zip(("rgb1", "rgb2"), _USUAL_COLORS, strict=True)
             )
             return _built(builtin, first, second)
@@ -150,7 +151,3 @@ def _places(surface: Surface, texture: Texture, shape: Geometry) -> NDArray[np.f
         found: NDArray[np.float64] = surface.vertices[:, :2].astype(np.float64) * (x / lengths[0], y / lengths[1]) + 0.5
         return found
     return None if surface.uv is None else surface.uv.astype(np.float64) * (x, y)
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(word) for word in text.split()]

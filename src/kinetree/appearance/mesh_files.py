@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from kinetree.appearance.assembly import assembled
 from kinetree.appearance.file_mesh import FileMesh, from_bytes, to_bytes
-from kinetree.appearance.formats import SUFFIXES, read_pieces
+from kinetree.appearance.formats import format_of, read_pieces
 from kinetree.codegen.kept.cache import user_cache
 from kinetree.errors import ModelError
 from kinetree.files import open_regular, reason
@@ -17,7 +17,7 @@ from kinetree.io.meshes import MeshFinder
 
 __all__ = ["MOST_BESIDE", "Companions", "content", "file_mesh"]
 
-_FORMAT = 5
+_FORMAT = 6
 """Changes when files are read, or kept, in another way."""
 _MEBIBYTE = 2**20
 _MOST_BYTES = 256 * _MEBIBYTE
@@ -32,17 +32,20 @@ _FOLDERS = frozenset({"mesh", "meshes", "visual", "visuals", "collision", "colli
 def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool = False) -> FileMesh:
     """Read the triangles of a mesh file, with about `most` of them or fewer.
 
-    As MuJoCo sees it, it has no colours and no images of its own, and an OBJ file ends with its first object.
+    Args:
+        path: the file.
+        most: how many triangles there may be, about.
+        content_type: the attribute of MJCF, which overrides the ending of the file's name.
+        as_mujoco: whether it is as MuJoCo sees it: without colours and images, and an OBJ file ends with its first
+            object.
 
     Raises:
         ModelError: if the file is gone, too large, or cannot be read.
         MissingPackageError: for a format whose package is not installed.
     """
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and not content_type:
-        raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
-    data = content(path, _MOST_IN_STL if suffix == ".stl" else _MOST_BYTES)
-    digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {content_type} {suffix} {as_mujoco} ".encode())
+    kind = format_of(path, content_type)
+    data = content(path, _MOST_IN_STL if kind == ".stl" else _MOST_BYTES)
+    digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {kind} {as_mujoco} ".encode())
     digest.update(data)
     key, cache = digest.digest(), user_cache()
     kept = None if cache is None else cache.read(key, "mesh")
@@ -50,7 +53,7 @@ def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool 
         return found
     companions = Companions(path)
     companion = _nothing if as_mujoco else companions.content
-    pieces = read_pieces(path, data, companion, content_type, first_only=as_mujoco)
+    pieces = read_pieces(kind, path, data, companion, first_only=as_mujoco)
     if as_mujoco:
         pieces = [replace(piece, color=None, colors=None, image=None) for piece in pieces]
     made = assembled(pieces, companion, most)

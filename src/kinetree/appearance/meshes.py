@@ -11,7 +11,9 @@ from kinetree.appearance.assembly import assembled
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.formats import Piece
 from kinetree.appearance.mesh_files import file_mesh
+from kinetree.appearance.normals import unit
 from kinetree.appearance.surface import Color, Surface
+from kinetree.contact.assets import numbers_of
 from kinetree.errors import ModelError
 from kinetree.io.meshes import remedy
 from kinetree.io.mjcf.meshes import builtin_mesh, convex_hull, inline_mesh, rotation
@@ -47,8 +49,7 @@ def mesh_surface(
     if (scale != 1.0).any():
         vertices = vertices * scale
         if scale.prod() != 0.0:
-            normals = normals / scale
-            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+            normals = unit(normals / scale)
     colors = mesh.colors
     is_plain = is_plain or bool(asset)
     if is_plain or mesh.is_bare.any():
@@ -80,22 +81,18 @@ def _written(asset: Mapping[str, str]) -> FileMesh:
     """A mesh that is made in the MJCF file itself."""
     where = f"mesh {asset.get('name', '')!r}"
     if asset.get("builtin", "none") != "none":
-        mesh, _ = builtin_mesh(where, asset["builtin"], _numbers(asset.get("params", "")))
+        mesh, _ = builtin_mesh(where, asset["builtin"], numbers_of(asset.get("params", "")))
     else:
-        mesh = inline_mesh(where, _numbers(asset.get("vertex", "")), _numbers(asset.get("face", "")))
+        mesh = inline_mesh(where, numbers_of(asset.get("vertex", "")), numbers_of(asset.get("face", "")))
     faces = mesh.faces if len(mesh.faces) else convex_hull(where, mesh.vertices, -1)
     return assembled([Piece(mesh.vertices, faces)], lambda _: None, len(faces))
 
 
 def _moved(vertices: Floats, normals: Floats, asset: Mapping[str, str]) -> tuple[Floats, Floats]:
     """Vertices and normals in the axes that an asset's `refpos` and `refquat` define."""
-    vertices = vertices - np.array(_numbers(asset.get("refpos", "0 0 0")))
-    quaternion = np.array(_numbers(asset.get("refquat", "1 0 0 0")))
+    vertices = vertices - np.array(numbers_of(asset.get("refpos", "0 0 0")))
+    quaternion = np.array(numbers_of(asset.get("refquat", "1 0 0 0")))
     if quaternion[1:].any():
         R = rotation(quaternion / np.linalg.norm(quaternion))
         vertices, normals = vertices @ R, normals @ R
     return vertices, normals
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(word) for word in text.split()]

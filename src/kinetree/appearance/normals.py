@@ -8,28 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["creased", "face_normals", "welded"]
+__all__ = ["creased", "face_normals", "unit"]
 
 _SHARP = math.cos(math.radians(35.0))
+"""The cosine of the angle from which the edge between two faces is sharp."""
 _MANY = 48
 """A corner of more faces than this has their common normal, or each its own."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-
-def welded(points: NDArray[Any]) -> tuple[Indices, Indices]:
-    """Points at the same place as one: the first of each (k,), and the place of each point among these (n,)."""
-    bits = np.ascontiguousarray(points, dtype=np.float32) + np.float32(0.0)  # of two zeros, the positive one
-    words = bits.view(np.uint32).astype(np.uint64)
-    key = (words[:, 0] * _A) ^ (words[:, 1] * _B) ^ (words[:, 2] * _C)
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    if not np.array_equal(bits[first][place.reshape(-1)], bits):
-        _, first, place = np.unique(bits, axis=0, return_index=True, return_inverse=True)
-    return first, place.reshape(-1)
-
-
-_A, _B, _C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 
 
 def face_normals(vertices: NDArray[Any], faces: NDArray[Any]) -> Floats:
@@ -55,8 +42,8 @@ def creased(vertices: NDArray[Any], faces: NDArray[Any], welds: Indices) -> tupl
     count = int(welds.max(initial=-1)) + 1
     weighted = np.repeat(normals, 3, axis=0)
     sums: Floats = np.stack([np.bincount(corners, weighted[:, k], count) for k in range(3)], axis=1)
-    smooth = _unit(sums)
-    own = np.repeat(_unit(normals), 3, axis=0)
+    smooth = unit(sums)
+    own = np.repeat(unit(normals), 3, axis=0)
     is_sharp_corner = np.einsum("ij,ij->i", smooth[corners], own) < _SHARP
     is_sharp = np.bincount(corners, is_sharp_corner, count) > 0
     chosen = smooth[corners]
@@ -85,10 +72,11 @@ def _averaged(places: Indices, own: Floats, weighted: Floats) -> Floats:
         directions = own[rows]
         is_near = np.einsum("aik,ajk->aij", directions, directions) >= _SHARP
         result[rows.reshape(-1)] = (is_near.astype(np.float64) @ weighted[rows]).reshape(-1, 3)
-    return _unit(result, otherwise=own)
+    return unit(result, otherwise=own)
 
 
-def _unit(vectors: Floats, otherwise: Floats | None = None) -> Floats:
+def unit(vectors: Floats, otherwise: Floats | None = None) -> Floats:
+    """The vectors (n, 3) at length 1; one of zeros becomes the vertical, or the vector in its row of `otherwise`."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     usual = np.array([0.0, 0.0, 1.0]) if otherwise is None else otherwise
     found: Floats = np.where(lengths > 1e-30, vectors / np.where(lengths > 1e-30, lengths, 1.0), usual)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from kinetree.appearance.surface import Color
 
-__all__ = ["COLLISION", "GROUND", "body_color", "color_of"]
+__all__ = ["COLLISION", "GROUND", "WHITE", "body_color", "color_of"]
 
 _LIGHT, _DARK, _ACCENT = (214, 217, 222, 255), (74, 80, 92, 255), (232, 119, 34, 255)
 _TURN = (_LIGHT, _DARK, _LIGHT, _ACCENT)
 GROUND: Color = (196, 200, 206, 255)
 COLLISION: Color = (86, 156, 214, 255)
+WHITE: Color = (255, 255, 255, 255)
 
 
 def body_color(slot: int, *, is_fixed: bool) -> Color:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,10 @@ from kinetree.model import Model
 __all__ = ["bounds_of", "placements_of"]
 
 Floats = NDArray[np.float64]
+
+_FEW = 64
+"""Vertices up to which all are looked at."""
+_DIRECTIONS = np.array([one for one in product((-1.0, -0.5, 0.0, 0.5, 1.0), repeat=3) if any(one)])
 
 
 def placements_of(
@@ -77,15 +82,3 @@ def _corners(vertices: NDArray[np.float32]) -> Floats:
     """The vertices, or of many those that are extreme along some directions, which bound nearly as well."""
     points: Floats = vertices.astype(np.float64)
     return points if len(points) <= _FEW else points[np.unique((points @ _DIRECTIONS.T).argmax(axis=0))]
-
-
-_FEW = 64
-_DIRECTIONS = np.array(
-    [
-        (x, y, z)
-        for x in (-1, -0.5, 0, 0.5, 1)
-        for y in (-1, -0.5, 0, 0.5, 1)
-        for z in (-1, -0.5, 0, 0.5, 1)
-        if x or y or z
-    ]
-)

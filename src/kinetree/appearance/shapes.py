@@ -14,7 +14,7 @@ from kinetree.appearance.height_fields import height_field
 from kinetree.appearance.hulls import hull_surface
 from kinetree.appearance.materials import Materials
 from kinetree.appearance.meshes import mesh_surface
-from kinetree.appearance.palette import color_of
+from kinetree.appearance.palette import WHITE, color_of
 from kinetree.appearance.primitives import primitive
 from kinetree.appearance.surface import Color, Surface
 from kinetree.contact import shapes as contact
@@ -25,15 +25,12 @@ from kinetree.records import record
 
 __all__ = ["Drawn", "Shapes"]
 
-
 _TOGETHER = 200_000
 """Triangles that the meshes of a robot have together, about."""
 _LEVELS = (20_000, 10_000, 6_000, 4_000, 2_500)
 """How many a mesh may have; few choices, so that meshes kept on disk serve several robots."""
-
 _LARGE = 300_000
 """Bytes of a file that may well have more triangles than the lowest of these."""
-_WHITE = (255, 255, 255, 255)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -85,7 +82,7 @@ class Shapes:
         if shape.color is not None:
             color = color_of(shape.color)
         else:
-            color = _WHITE if self._materials.has_texture(one.body.name, one.index) else usual
+            color = WHITE if self._materials.has_texture(one.body.name, one.index) else usual
         surface, remarks = self._surface(one, color)
         surface, more = self._materials.put_on(surface, one.body.name, one.index, shape)
         return Drawn(surface, shape.placement.matrix, (*remarks, *more))

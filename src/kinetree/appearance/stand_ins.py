@@ -20,6 +20,7 @@ from kinetree.model import Body, Model
 __all__ = ["stand_ins"]
 
 _AROUND = 16
+"""Corners of a circle."""
 _THICKNESS = 0.06
 """Radius of a rod by its length."""
 _LEAST = 0.3

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kinetree.model import Geometry, Model
 
-__all__ = ["Assets"]
+__all__ = ["Assets", "numbers_of"]
 
 _TAGS = {"mesh": "mesh", "heightfield": "hfield"}
 
@@ -31,9 +31,10 @@ class Assets:
         if (name := self._of_shapes.get((body, index))) is not None:
             return self._by_name.get((tag, name), {})
         same = self._by_file.get((tag, shape.mesh or ""), [])
-        scaled = (one for one in same if tag == "mesh" and _numbers(one.get("scale", "1 1 1")) == shape.size)
+        scaled = (one for one in same if tag == "mesh" and numbers_of(one.get("scale", "1 1 1")) == shape.size)
         return next(scaled, same[0] if same else {})
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def numbers_of(text: str) -> tuple[float, ...]:
+    """The numbers of an attribute, which were checked when the file was read."""
     return tuple(map(float, text.split()))

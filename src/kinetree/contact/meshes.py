@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.collision import Hull
+from kinetree.contact.assets import numbers_of
 from kinetree.errors import ModelError
 from kinetree.io.mjcf.meshes import (
     CompiledMesh,
@@ -138,8 +139,8 @@ def _triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tu
     if path is not None:
         return read_mesh(path, asset.get("content_type", "")), False
     if asset.get("builtin", "none") != "none":
-        return builtin_mesh(where, asset["builtin"], _numbers(asset.get("params", "")))
-    return inline_mesh(where, _numbers(asset.get("vertex", "")), _numbers(asset.get("face", ""))), False
+        return builtin_mesh(where, asset["builtin"], numbers_of(asset.get("params", "")))
+    return inline_mesh(where, numbers_of(asset.get("vertex", "")), numbers_of(asset.get("face", ""))), False
 
 
 def _compiled(
@@ -151,12 +152,8 @@ def _compiled(
         mesh,
         inertia=mode,  # type: ignore[arg-type]  # the reader has checked it
         scale=scale,
-        refpos=_numbers(asset.get("refpos", "0 0 0")),
-        refquat=_numbers(asset.get("refquat", "1 0 0 0")),
+        refpos=numbers_of(asset.get("refpos", "0 0 0")),
+        refquat=numbers_of(asset.get("refquat", "1 0 0 0")),
         maxhullvert=limit,
         collides=True,
     )
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(word) for word in text.split()]

@@ -45,13 +45,14 @@ from kinetree.expr.program import (
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.repeat import otherwise, repeat, unless
-from kinetree.expr.replay import replay
+from kinetree.expr.replay import ARITHMETIC, replay
 from kinetree.expr.run_on import run_on
 from kinetree.expr.slopes import without_slopes
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
 from kinetree.expr.trace import run_on_symbols, trace, trace_memory
 
 __all__ = [
+    "ARITHMETIC",
     "OPS",
     "Argument",
     "Array",

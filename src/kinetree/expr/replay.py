@@ -5,16 +5,16 @@ So programs made from programs, above all derivatives, can be used inside an alg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import add, mul, neg, sub, truediv
 from typing import Any
 
 from kinetree.expr import functions
 from kinetree.expr.program import Instruction, Program
 
-__all__ = ["replay"]
+__all__ = ["ARITHMETIC", "replay"]
 
-_MEANING: dict[str, Callable[..., Any]] = {
+ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "add": add,
     "sub": sub,
     "mul": mul,
@@ -23,6 +23,10 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c,
     "fnma": lambda a, b, c: c - a * b,
+}
+"""Operations on numbers of any kind that have Python's operators."""
+_MEANING: Mapping[str, Callable[..., Any]] = {
+    **ARITHMETIC,
     "sqrt": functions.sqrt,
     "sin": functions.sin,
     "cos": functions.cos,

@@ -70,6 +70,7 @@ class Subject:
 
     def _begin(self, compiled: CompiledFunction) -> None:
         self._nodes: dict[str, Node] = {}
+        self._numbers = self._request("float64")[1] if self._robot is not None else ()
         self.source: Source = compiled.source
         """In double precision, if there is a choice."""
         self.name = compiled.name
@@ -114,7 +115,7 @@ class Subject:
         """The arguments that calls leave out, since the options have them: numbers of constraints, and weights."""
         if self._robot is None:
             return {}
-        return dict(enumerate(self._request("float64")[1], self._first_number))
+        return dict(enumerate(self._numbers, self._first_number))
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
@@ -139,7 +140,9 @@ class Subject:
         """The arguments of a call in order; NumPy's arrays for those that may be left out."""
         if self._program is not None:
             return self._program.bound(given, named)
-        names, (_, numbers), optional = self.names, self._request("float64"), self.source.optional
+        names, numbers, optional = self.names, self._numbers, self.source.optional
+        if not named and len(given) == len(names):
+            return [*given]
         if len(given) > len(names):
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
         if numbers and len(given) == len(names) - len(numbers) and not named:
@@ -160,8 +163,14 @@ class Subject:
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
         return [found[name] for name in names]
 
-    def batch_shape(self, node: Node, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        """The shape of the leading axes of a call; raises `ShapeError` for arguments that do not fit."""
+    def batch_shape(
+        self,
+        node: Node,
+        shapes: Sequence[tuple[int, ...]],
+        broadcast: Callable[..., tuple[int, ...]] = np.broadcast_shapes,
+    ) -> tuple[int, ...]:
+        """The shape of the leading axes of a call; raises `ShapeError` for arguments that do not fit. `broadcast` is
+        the framework's own for lengths that are symbols."""
         leading = []
         for port, shape in zip(node.inputs, shapes, strict=True):
             at = len(shape) - len(port.shape)
@@ -171,13 +180,20 @@ class Subject:
                     f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}"
                 )
             leading.append(shape[:at])
+        if all(shape == leading[0] for shape in leading):
+            return leading[0]
         try:
-            return np.broadcast_shapes(*leading)
-        except ValueError:
+            return broadcast(*leading)
+        except (ValueError, RuntimeError):
             listed = ", ".join(f"{port.name} {shape}" for port, shape in zip(node.inputs, shapes, strict=True))
             raise ShapeError(
                 f"{self.name}: the leading axes do not broadcast together: {listed}; they must be equal, 1 or absent"
             ) from None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether its result is one array of real numbers."""
+        return self._program is None or self._program.traced().results.is_one
 
     def results(self, dtype: str) -> list[tuple[str, slice, Port]]:
         """The name, place and shape of each array among the numbers of the result."""

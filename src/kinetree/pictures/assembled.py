@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
+from kinetree.appearance.srgb import linear_of
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.framing import corners_of
-from kinetree.pictures.srgb import linear_of
 from kinetree.pictures.textures import packed
 from kinetree.records import record
 

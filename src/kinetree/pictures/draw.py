@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
+from kinetree.appearance.srgb import linear_of
 from kinetree.compiler.threads import on_threads
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.assembled import assemble
@@ -29,7 +30,7 @@ from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
 from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
-from kinetree.pictures.srgb import ENCODED, LINEAR, linear_of
+from kinetree.pictures.srgb import ENCODED, LINEAR
 
 __all__ = ["Drawing", "Picture", "draw"]
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.appearance.srgb import linear_of
 from kinetree.pictures.camera import Camera, Size, half_height
 from kinetree.pictures.setting import Floor
-from kinetree.pictures.srgb import linear_of
 
 __all__ = ["FloorView", "floor_view"]
 

@@ -1,21 +1,12 @@
-"""Amounts of light, and the bytes that mean them.
-
-Source: IEC 61966-2-1 (sRGB).
-"""
+"""Amounts of light, and the bytes that mean them, as tables."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ENCODED", "LINEAR", "linear_of"]
+from kinetree.appearance.srgb import linear_of
 
-
-def linear_of(srgb: ArrayLike) -> NDArray[np.float64]:
-    """The amounts of light that sRGB numbers from 0 to 1 mean."""
-    x = np.asarray(srgb, dtype=np.float64)
-    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
-
+__all__ = ["ENCODED", "LINEAR"]
 
 LINEAR = linear_of(np.arange(256) / 255.0)
 """The amount of light of each byte."""

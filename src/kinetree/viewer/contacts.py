@@ -77,14 +77,16 @@ class Contacts:
 
     def draw(self, moment: Moment) -> None:
         """Draw them now, or, if that takes long and nobody needs it now, as soon as a thread has found them."""
-        if moment.is_awaited or self._seconds < _QUICK:
-            self._put(moment, *self._timed(moment))
-            return
         with self._lock:
-            self._next = moment
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._catch_up, name="kinetree contacts", daemon=True)
-                self._thread.start()
+            # While a thread is at an earlier moment, which it has yet to draw, later ones are its own, too.
+            is_now = moment.is_awaited or (self._thread is None and self._seconds < _QUICK)
+            if not is_now:
+                self._next = moment
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._catch_up, name="kinetree contacts", daemon=True)
+                    self._thread.start()
+        if is_now:
+            self._put(moment, *self._timed(moment))
 
     def _catch_up(self) -> None:
         """Draw the last moment that was asked for, until there is none."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance import Surface
+from kinetree.appearance.srgb import linear_of
 
 __all__ = ["binary_gltf"]
 
@@ -117,8 +118,5 @@ class _Writer:
 
 
 def _linear(colors: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Linear light in 0…1 of sRGB colours (IEC 61966-2-1); opacity is linear already."""
-    x = colors / 255.0
-    light = np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
-    light[:, 3] = x[:, 3]
-    return light
+    """Amounts of light and opacities, from 0 to 1, as the format has them."""
+    return np.column_stack([linear_of(colors[:, :3] / 255.0), colors[:, 3] / 255.0])

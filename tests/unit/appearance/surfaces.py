@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.appearance import Surface
-from kinetree.appearance.normals import face_normals, welded
+from kinetree.appearance.normals import face_normals
+from kinetree.appearance.welding import welded
 
 
 def volume(surface: Surface) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.mesh_files import file_mesh
+from kinetree.appearance.primitives import primitive
+from kinetree.viewer.glb import binary_gltf
 from tests.unit.appearance.files import (
     CORNERS,
     FACES,
@@ -85,12 +88,26 @@ def test_a_broken_image_is_left_out_and_said(tmp_path: Path) -> None:
     assert "it is drawn without its image: the image 'half.png' cannot be read" in mesh.remarks[0]
 
 
+@pytest.mark.parametrize("colors", [[(200, 120, 60, 255)], [(200, 120, 60, 255), (90, 160, 230, 255)]])
+def test_colours_of_a_binary_gltf_are_linear_light(tmp_path: Path, colors: list[tuple[int, ...]]) -> None:
+    """One colour is its material's; several are those of its vertices."""
+    pytest.importorskip("trimesh")
+    surface = primitive("box", (1.0, 1.0, 1.0), (0, 0, 0, 255))
+    surface = replace(surface, colors=np.resize(np.array(colors, np.uint8), surface.colors.shape))
+    (tmp_path / "box.glb").write_bytes(binary_gltf([surface]))
+    found = file_mesh(tmp_path / "box.glb", 100).colors.astype(int)
+    seen = {min(range(len(colors)), key=lambda k: np.abs(one - colors[k]).max()) for one in found}
+    assert seen == set(range(len(colors)))
+    assert all(min(np.abs(one - color).max() for color in colors) <= 2 for one in found)
+
+
 def test_a_binary_gltf(tmp_path: Path) -> None:
     trimesh = pytest.importorskip("trimesh")
     box = trimesh.Trimesh(CORNERS, FACES, process=False)
     box.visual.vertex_colors = (1, 2, 3, 255)
-    for name in ("cube.glb", "cube.ply"):
+    # Numbers of glTF are amounts of light: 1, 2 and 3 of 255 look as bright as 13, 22 and 28 in sRGB.
+    for name, color in (("cube.glb", (13, 22, 28, 255)), ("cube.ply", (1, 2, 3, 255))):
         box.export(tmp_path / name)
         mesh = file_mesh(tmp_path / name, 100)
         assert bounds(mesh) == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
-        assert (mesh.colors == (1, 2, 3, 255)).all(), name
+        assert (mesh.colors == color).all(), name

@@ -57,6 +57,22 @@ def test_derivatives_of_derivatives(node: object) -> None:
     assert node.reverse([0]) is node.reverse([0])
 
 
+@pytest.mark.parametrize("unroll", [True, False])
+def test_matrices_of_derivatives(unroll: bool) -> None:
+    q, v, tau = (x[0] for x in arguments())
+    node = Subject(kt.aba, ROBOT, unroll=unroll).node("float64")
+    matrices = node.jacobian([0, 2])
+    assert matrices.outputs[0].shape == (2 * 2 * 2,)
+    assert node.jacobian([0, 2]) is matrices
+    (found,) = interpret(matrices.program, q, v, tau)
+    expected = [kt.jacobian(ROBOT, kt.aba, (q, v, tau), wrt=name) for name in ("q", "tau")]
+    np.testing.assert_allclose(np.reshape(found, (2, 2, 2)), expected, rtol=1e-11)
+    second = node.reverse([0, 1]).jacobian([3])  # gradients are linear in the weights
+    (found,) = interpret(second.program, q, v, tau, np.zeros(2))
+    by_q_and_v = np.hstack([expected[0], kt.jacobian(ROBOT, kt.aba, (q, v, tau), wrt="v")]).T
+    np.testing.assert_allclose(np.reshape(found, (4, 2)), by_q_and_v, rtol=1e-11)
+
+
 def test_a_long_program_is_differentiated_in_loops() -> None:
     node = Subject(kt.aba, chain(60)).node("float64")
     assert node.program.is_straight

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinetree.viewer import Viewer
 
-__all__ = ["clicked", "control", "labels", "messages", "moved", "position_of", "texts", "told"]
+__all__ = ["clicked", "control", "labels", "messages", "moved", "position_of", "texts", "told", "wait_until"]
 
 
 def messages(viewer: Viewer) -> list[dict[str, Any]]:
@@ -67,3 +69,11 @@ def moved(viewer: Viewer, label: str, value: object) -> list[tuple[str, str]]:
     for callback in handle._impl.update_cb:
         callback(SimpleNamespace(client=client, client_id=0, target=handle))
     return shown
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """What another thread does may take long on a machine that is busy."""
+    end = time.monotonic() + 30.0
+    while not is_so():
+        assert time.monotonic() < end, "it is not so after 30 s"
+        time.sleep(0.01)

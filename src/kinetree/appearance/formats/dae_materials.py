@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from kinetree.appearance.formats.xml import Element
+from kinetree.appearance.srgb import srgb_of
 
 __all__ = ["Materials"]
 
@@ -79,7 +80,7 @@ class Materials:
         if len(numbers) < 3:
             return None
         if self._is_linear:
-            numbers = tuple(map(_encoded, numbers))
+            numbers = tuple(srgb_of(numbers).tolist())
         return (*numbers, _opacity(shading))
 
 
@@ -100,11 +101,6 @@ def _opacity(shading: Element) -> float:
     value *= amount[0] if amount else 1.0
     opacity = 1.0 - value if mode.endswith("_ZERO") else value
     return min(opacity, 1.0) if opacity > 0.0 else 1.0
-
-
-def _encoded(linear: float) -> float:
-    """A number of linear light in sRGB (IEC 61966-2-1)."""
-    return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1.0 / 2.4) - 0.055
 
 
 def _numbers(element: Element | None) -> tuple[float, ...]:

@@ -161,7 +161,7 @@ def _materials(where: object, data: bytes) -> dict[str, Material]:
         elif word == b"d":
             current.opacity = float(numbers_in(where, (rest.split() or [b"1"])[-1])[0])
         elif word == b"map_Kd":
-            current.image = rest.strip().rpartition(b" ")[2].decode("utf-8", "replace") if rest.startswith(b"-") else (
-                rest.strip().decode("utf-8", "replace")
-            )  # fmt: skip
+            # A name may have blanks in it, unless options come before it.
+            name = rest.strip()
+            current.image = (name.rpartition(b" ")[2] if name.startswith(b"-") else name).decode("utf-8", "replace")
     return found

@@ -1,4 +1,7 @@
-"""Mesh files that trimesh reads: GLB and GLTF, PLY, OFF and 3MF."""
+"""Mesh files that trimesh reads: GLB and GLTF, PLY, OFF and 3MF.
+
+Colours of GLB and GLTF are amounts of light, except in images (glTF 2.0, sections 3.7.2.1 and 3.9.2).
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.appearance.formats.piece import Piece
+from kinetree.appearance.srgb import srgb_of
 from kinetree.errors import MissingPackageError, ModelError
 
 __all__ = ["OTHERS", "read_other"]
 
-OTHERS = (".glb", ".gltf", ".ply", ".off", ".3mf")
+Floats = NDArray[np.float64]
+
+_LINEAR = (".glb", ".gltf")
+OTHERS = (*_LINEAR, ".ply", ".off", ".3mf")
 
 
-def read_other(path: Path, data: bytes, companion: Callable[[str], bytes | None]) -> list[Piece]:
+def read_other(path: Path, kind: str, data: bytes, companion: Callable[[str], bytes | None]) -> list[Piece]:
     """The triangles of a file, one piece per mesh of its scene; others are opened by `companion` alone."""
     try:
         import trimesh
     except ImportError:
-        raise MissingPackageError(
-            f"reading {path.suffix.lower()} files needs trimesh: pip install 'kinetree[view]'"
-        ) from None
+        raise MissingPackageError(f"reading {kind} files needs trimesh: pip install 'kinetree[view]'") from None
 
     class Companions:
         def get(self, name: str) -> bytes:
@@ -35,34 +41,37 @@ def read_other(path: Path, data: bytes, companion: Callable[[str], bytes | None]
 
     try:
         read: Any = trimesh.load_scene
-        scene = read(io.BytesIO(data), file_type=path.suffix[1:].lower(), resolver=Companions(), process=False)
+        scene = read(io.BytesIO(data), file_type=kind[1:], resolver=Companions(), process=False)
         meshes = scene.dump(concatenate=False)
     except Exception as error:  # each reader raises its own
         raise ModelError(f"{path}: trimesh cannot read it as a mesh ({type(error).__name__}: {error})") from error
-    return [_piece(mesh) for mesh in meshes if isinstance(mesh, trimesh.Trimesh)]
+    is_linear = kind in _LINEAR
+    # The copies of meshes at their places in the scene lose colours of vertices that have a material.
+    return [
+        _piece(mesh, scene.geometry[mesh.metadata["name"]].visual, is_linear=is_linear)
+        for mesh in meshes
+        if isinstance(mesh, trimesh.Trimesh)
+    ]
 
 
-def _piece(mesh: Any) -> Piece:
-    visual = mesh.visual
+def _piece(mesh: Any, visual: Any, *, is_linear: bool) -> Piece:
+    encoded = _encoded if is_linear else _as_it_is
     color = colors = uv = image = None
     if visual.kind == "texture":
-        material = visual.material
-        base = getattr(material, "baseColorFactor", None)
-        if base is None:
-            base = getattr(material, "diffuse", None)
-        if base is not None:
-            given = np.asarray(base, dtype=float)
-            color = tuple((given / 255.0 if np.asarray(base).dtype == np.uint8 else given).tolist())
-        picture = getattr(material, "baseColorTexture", None)
-        if picture is None:
-            picture = getattr(material, "image", None)
+        base = _first(visual.material, "baseColorFactor", "diffuse")
+        factor = np.ones(4) if base is None else _fractions(base)
+        picture = _first(visual.material, "baseColorTexture", "image")
+        shades = visual.vertex_attributes.get("color")
         if picture is not None and visual.uv is not None:
             image = np.asarray(picture.convert("RGBA"), dtype=np.uint8)
             uv = np.asarray(visual.uv, dtype=np.float64)
+        elif shades is not None:
+            colors = _bytes(encoded(factor * _fractions(shades)))
+        if base is not None:
+            color = tuple(encoded(factor).tolist())
     elif visual.kind == "vertex":
-        colors = np.asarray(visual.vertex_colors, dtype=np.uint8)
+        colors = _bytes(encoded(_fractions(visual.vertex_colors)))
     elif visual.kind == "face":
-        mesh = mesh.copy()
         shades = np.repeat(np.asarray(visual.face_colors, dtype=np.uint8), 3, axis=0)
         corners = np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.faces).reshape(-1)]
         return Piece(corners, np.arange(len(corners)).reshape(-1, 3), colors=shades)
@@ -73,3 +82,31 @@ def _piece(mesh: Any) -> Piece:
         np.asarray(mesh.vertex_normals, dtype=np.float64) if has_normals else None,
         uv, colors, color, image,
     )  # fmt: skip
+
+
+def _first(material: Any, *names: str) -> Any:
+    """The first of these attributes that a material has; materials of different kinds have different ones."""
+    return next((found for name in names if (found := getattr(material, name, None)) is not None), None)
+
+
+def _fractions(colors: Any) -> Floats:
+    """Colours (…, 4) from 0 to 1; whole numbers are parts of the largest one, and the opacity is 1 if there is none."""
+    given = np.asarray(colors)
+    most = np.iinfo(given.dtype).max if np.issubdtype(given.dtype, np.integer) else 1.0
+    found = np.ones((*given.shape[:-1], 4))
+    found[..., : given.shape[-1]] = given / most
+    return found
+
+
+def _encoded(colors: Floats) -> Floats:
+    """Colours in sRGB, of amounts of light; opacities remain."""
+    return np.concatenate([srgb_of(colors[..., :3]), colors[..., 3:]], axis=-1)
+
+
+def _as_it_is(colors: Floats) -> Floats:
+    return colors
+
+
+def _bytes(colors: Floats) -> NDArray[np.uint8]:
+    found: NDArray[np.uint8] = np.rint(255.0 * np.clip(colors, 0.0, 1.0)).astype(np.uint8)
+    return found

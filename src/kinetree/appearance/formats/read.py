@@ -15,36 +15,44 @@ from kinetree.appearance.formats.piece import Piece, checked
 from kinetree.appearance.formats.stl import read_stl
 from kinetree.errors import KinetreeError, ModelError
 
-__all__ = ["SUFFIXES", "read_pieces"]
+__all__ = ["format_of", "read_pieces"]
 
-SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
+_SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
 _TYPES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
 
 
+def format_of(path: Path, content_type: str = "") -> str:
+    """The format of a mesh file, as the ending that names of such files have.
+
+    Args:
+        path: the file.
+        content_type: the attribute of MJCF, which overrides the ending of the file's name.
+
+    Raises:
+        ModelError: if files of this format are not read.
+    """
+    found = _TYPES.get(content_type) or path.suffix.lower()
+    if found not in _SUFFIXES:
+        raise ModelError(f"{path}: meshes are read from {', '.join(_SUFFIXES)} files; convert this one")
+    return found
+
+
 def read_pieces(
-    path: Path,
-    data: bytes,
-    companion: Callable[[str], bytes | None],
-    content_type: str = "",
-    *,
-    first_only: bool = False,
+    kind: str, path: Path, data: bytes, companion: Callable[[str], bytes | None], *, first_only: bool = False
 ) -> list[Piece]:
     """The triangles of a mesh file with its colours.
 
     Args:
+        kind: its format, by `format_of`.
         path: the file.
         data: its content.
         companion: the content of a file that is named in it; None if there is none that may be opened.
-        content_type: the attribute of MJCF, which overrides the ending of the file's name.
         first_only: whether an OBJ file ends with its first object or group that has faces.
 
     Raises:
-        ModelError: if the format is not known, or the file is not one of it.
+        ModelError: if the file is not one of its format.
         MissingPackageError: for a format that trimesh reads, if that is not installed.
     """
-    kind = _TYPES.get(content_type) or path.suffix.lower()
-    if kind not in SUFFIXES:
-        raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
     if not data:
         raise ModelError(f"{path}: the file is empty; put the mesh there")
     try:
@@ -67,4 +75,4 @@ def _read(
         return read_dae(path, data)
     if kind == ".msh":
         return read_msh(path, data)
-    return read_other(path, data, companion)
+    return read_other(path, kind, data, companion)

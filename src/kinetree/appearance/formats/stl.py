@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.formats.piece import Piece, numbers_in
-from kinetree.appearance.normals import welded
+from kinetree.appearance.welding import mixed, welded
 from kinetree.errors import ModelError
 
 __all__ = ["read_stl"]
@@ -66,9 +66,5 @@ def _coarse(facets: NDArray[Any]) -> Piece:
 
 
 def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each row (n, 3) of cells occurs first; two with the same hash, which is unlikely, count as one."""
-    a, b, c = (rows[:, k].astype(np.uint64) for k in range(3))
-    mixed = (
-        (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F)) ^ (c * np.uint64(0x165667B19E3779F9))
-    )
-    return np.unique(mixed ^ (mixed >> np.uint64(29)), return_index=True)[1]
+    """Where each row (n, 3) of cells occurs first; two with the same mixture, which is unlikely, count as one."""
+    return np.unique(mixed(rows), return_index=True)[1]

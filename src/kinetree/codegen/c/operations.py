@@ -9,12 +9,10 @@ from collections.abc import Sequence
 
 from kinetree.codegen.c.real import Real
 
-__all__ = ["LIBRARY", "expression"]
+__all__ = ["ANGLES", "LIBRARY", "expression"]
 
 LIBRARY = {
     "sqrt": "sqrt",
-    "sin": "sin",
-    "cos": "cos",
     "atan2": "atan2",
     "exp": "exp",
     "log": "log",
@@ -23,6 +21,8 @@ LIBRARY = {
     "floor": "floor",
 }
 """Operations that are functions of the C library, and their names in double precision."""
+ANGLES = {"sin": "SINE", "cos": "COSINE"}
+"""Those that the preamble may define itself, and their macros; `FunctionWriter` takes both of an angle together."""
 
 _EXPRESSIONS = {
     "add": "{0} + {1}",
@@ -54,6 +54,9 @@ def expression(op: str, args: Sequence[str], real: Real) -> tuple[str, str]:
     if op in LIBRARY:
         macro = f"KT_{LIBRARY[op]}{real.suffix}".upper()
         return f"{macro}({', '.join(args)})", macro
+    if op in ANGLES:
+        macro = f"KT_{ANGLES[op]}{real.suffix.upper()}"
+        return f"{macro}({args[0]})", macro
     if op not in _EXPRESSIONS:
         raise NotImplementedError(f"the C backend has no rule for {op!r}")
     fma = f"KT_FMA{real.suffix.upper()}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
+from kinetree.codegen.c.operations import ANGLES as OF_ANGLES
 from kinetree.codegen.c.operations import LIBRARY
 from kinetree.codegen.c.real import Real
 from kinetree.codegen.llvm.elementary import ANGLES
@@ -26,32 +27,54 @@ _FUSES = {
 
 def preamble(macros: Collection[str], real: Real) -> str:
     """The text for these macros."""
-    end = real.suffix.upper()
-    used = set(macros)
-    if f"KT_SINCOS{end}" in used:
-        used |= {f"KT_{name}{end}" for name in ("FMA", "FABS")}
+    end, used = real.suffix.upper(), set(macros)
     parts = [
         "#include <math.h>\n#include <stdint.h>\n",
         "#if !defined(__GNUC__) || defined(__clang__) /* GCC does not know it */\n"
         "#pragma STDC FP_CONTRACT OFF\n#endif\n",
     ]
+    lone = [name for name in OF_ANGLES.values() if f"KT_{name}{end}" in used]
+    has_angles = bool(lone) or f"KT_SINCOS{end}" in used
+    if has_angles:
+        used |= {f"KT_FMA{end}", _macro("fabs", real)}
     if f"KT_FMA{end}" in used:
         parts.append(_MULTIPLY_ADD.format(end=end, f=real.suffix, fuses=_FUSES[real.suffix]))
-    if f"KT_SINCOS{end}" in used:
-        used |= {f"KT_SIN{end}", f"KT_COS{end}"}
-        parts.append(f"#if defined(KT_FUSED{end}) && !defined(KT_SIN{end}) && !defined(KT_COS{end})")
-        parts[-1] += f"\n#define KT_OWN_SINCOS{end}\n#endif\n"
-    for name in LIBRARY.values():
-        macro = f"KT_{name}{real.suffix}".upper()
-        if macro in used:
-            taken = "y, x" if name == "atan2" else "x"
-            given = "(y), (x)" if name == "atan2" else "(x)"
-            parts.append(f"#ifndef {macro}\n#define {macro}({taken}) {name}{real.suffix}({given})\n#endif\n")
-    if f"KT_SINCOS{end}" in used:
-        parts.append(_sine_and_cosine(real))
+    if has_angles:
+        parts.append(_OWN.format(end=end) + "".join(_defined(name, real) for name in ("sin", "cos")))
+    parts += [_defined(name, real) for name in LIBRARY.values() if _macro(name, real) in used]
+    if has_angles:
+        both = _sine_and_cosine(real)
+        parts.append(both if f"KT_SINCOS{end}" in used else f"#ifdef KT_OWN_SINCOS{end}\n{both}#endif\n")
+    parts += [_LONE.format(end=end, name=name, library=name[:3], f=real.suffix, part=name.lower()) for name in lone]
     return "\n".join(parts)
 
 
+def _macro(name: str, real: Real) -> str:
+    return f"KT_{name}{real.suffix}".upper()
+
+
+def _defined(name: str, real: Real) -> str:
+    """The macro of a function of the C library."""
+    macro, x = _macro(name, real), ("y", "x") if name == "atan2" else ("x",)
+    call = f"{name}{real.suffix}({', '.join(f'({a})' for a in x)})"
+    return f"#ifndef {macro}\n#define {macro}({', '.join(x)}) {call}\n#endif\n"
+
+
+_OWN = """\
+#if defined(KT_FUSED{end}) && !defined(KT_SIN{end}) && !defined(KT_COS{end})
+#define KT_OWN_SINCOS{end}
+#endif
+"""
+_LONE = """\
+#ifndef KT_{name}{end}
+#ifdef KT_OWN_SINCOS{end}
+#define KT_{name}{end}(x) (kt_sincos{f}((x)).{part})
+#else
+#define KT_{name}{end}(x) KT_{library}{end}((x))
+#endif
+#endif
+"""
+"""One of the two alone."""
 _MULTIPLY_ADD = """\
 #ifndef KT_FMA{end} /* a * b + c, rounded once where the processor does that */
 #if {fuses}

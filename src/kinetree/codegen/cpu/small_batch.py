@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter
+from kinetree.codegen.cpu.extents import SAME
 from kinetree.codegen.cpu.module import emit
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
@@ -36,30 +37,10 @@ def emit_batch(
     True
     """
     kernel = emit(program, precision, target, quaternions)
-    return f"{kernel}\n{_AXES}\n{_BatchWriter(program, precision, looks=bool(quaternions)).text()}"
+    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, looks=bool(quaternions)).text()}"
 
 
-_AXES = """
-; Whether so many extents are the same.
-define internal i1 @same(ptr %a, ptr %b, i64 %n) nounwind {
-start:
-  br label %loop
-loop:
-  %k = phi i64 [0, %start], [%next, %more]
-  %is_done = icmp sge i64 %k, %n
-  br i1 %is_done, label %end, label %more
-more:
-  %a_p = getelementptr i64, ptr %a, i64 %k
-  %b_p = getelementptr i64, ptr %b, i64 %k
-  %x = load i64, ptr %a_p
-  %y = load i64, ptr %b_p
-  %next = add i64 %k, 1
-  %equal = icmp eq i64 %x, %y
-  br i1 %equal, label %loop, label %end
-end:
-  ret i1 %is_done
-}
-
+_COPIED = """
 ; Copies so many extents and returns their product.
 define internal i64 @copied(ptr %from, ptr %to, i64 %n) nounwind {
 start:

@@ -17,6 +17,7 @@ import math
 from ctypes import c_char_p, c_int64, c_void_p
 
 from kinetree.codegen.backend import Kernel
+from kinetree.codegen.cpu.extents import SAME
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.xla_frame import (
@@ -138,6 +139,7 @@ target triple = "{host().triple}"
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {_HANDLER}
 {_REFUSED}
+{SAME}
 {_LEADING}
 {_COMPUTED}
 """
@@ -232,35 +234,12 @@ define internal i64 @leading(ptr %buffer, ptr %expected) {{
   br i1 %fits, label %axes, label %other
 axes:
   %own = getelementptr i64, ptr %its_shape, i64 %lead
-  %same = call i1 @equal(ptr %own, ptr %shape, i64 %rank)
+  %same = call i1 @same(ptr %own, ptr %shape, i64 %rank)
   br i1 %same, label %right, label %other
 right:
   ret i64 %lead
 other:
   ret i64 -1
-}}
-
-define internal i1 @equal(ptr %a, ptr %b, i64 %count) {{
-start:
-  br label %loop
-loop:
-  %k = phi i64 [0, %start], [%next, %same]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %compare, label %equal
-compare:
-  %a_p = getelementptr i64, ptr %a, i64 %k
-  %b_p = getelementptr i64, ptr %b, i64 %k
-  %x = load i64, ptr %a_p
-  %y = load i64, ptr %b_p
-  %is_same = icmp eq i64 %x, %y
-  br i1 %is_same, label %same, label %different
-same:
-  %next = add i64 %k, 1
-  br label %loop
-different:
-  ret i1 false
-equal:
-  ret i1 true
 }}
 
 define internal i64 @product(ptr %numbers, i64 %count) {{
@@ -348,7 +327,7 @@ of_batch:
   %same_rank = icmp eq i64 %lead, %batch_rank
   br i1 %same_rank, label %compared, label %other_batch
 compared:
-  %same = call i1 @equal(ptr %dims, ptr %batch, i64 %batch_rank)
+  %same = call i1 @same(ptr %dims, ptr %batch, i64 %batch_rank)
   br i1 %same, label %varied, label %other_batch
 other_batch:
 {_load("batch_text", "ptr", "%expected", _at(_Array, "other_batch"))}

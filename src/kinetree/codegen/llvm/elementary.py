@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from kinetree.codegen.llvm.polynomials import horner
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.records import record
 
@@ -161,14 +162,7 @@ class _Formulas:
         return f"splat ({self._precision.integer} {x})"
 
     def _horner(self, name: str, coefficients: tuple[float, ...]) -> str:
-        V = self.V
-        *rest, total = (self._splat(coefficient) for coefficient in coefficients)
-        lines = []
-        for step, coefficient in enumerate(reversed(rest), 1):
-            result = f"%{name}" if step == len(rest) else f"%{name}{step}"
-            lines.append(f"  {result} = {self._fma}({V} %z, {V} {total}, {V} {coefficient})")
-            total = result
-        return "\n".join(lines)
+        return horner(name, self.V, self._fma, "%z", [*map(self._splat, coefficients)])
 
 
 def _one(f: _Formulas) -> str:

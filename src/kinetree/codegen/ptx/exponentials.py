@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from kinetree.codegen.llvm.polynomials import horner
 from kinetree.codegen.llvm.precision import F64
 
 __all__ = ["EXPONENTIALS"]
@@ -29,13 +30,7 @@ def _number(x: float) -> str:
 
 
 def _horner(name: str, x: str, coefficients: list[float]) -> str:
-    *rest, total = map(_number, coefficients)
-    lines = []
-    for step, coefficient in enumerate(reversed(rest), 1):
-        result = f"%{name}" if step == len(rest) else f"%{name}{step}"
-        lines.append(f"  {result} = call double @llvm.fma.f64(double {x}, double {total}, double {coefficient})")
-        total = result
-    return "\n".join(lines)
+    return horner(name, "double", "call double @llvm.fma.f64", x, [*map(_number, coefficients)])
 
 
 EXPONENTIALS = f"""

@@ -41,10 +41,10 @@ def with_derivatives(
     found = [Exported(name, node, tuple(own), tuple(dense(c, port.shape, k) for k, (c, port) in enumerate(outputs)))]
     every = range(len(inputs))
     unread = [zero(f"out_{c}", port.shape) for c, port in outputs]
+    columns: list[tuple[int | None, Named]] = [*enumerate(inputs)]
     if count >= 1:
-        places = [*enumerate(inputs)]
         jacobian = node.jacobian(every)
-        blocks = _matrices(jacobian, outputs, places, len(inputs))
+        blocks = _matrices(jacobian, outputs, columns, len(inputs))
         found.append(Exported(f"jac_{name}", jacobian, (*own, *unread), tuple(blocks)))
     if count >= 2:
         reverse = node.reverse(every)
@@ -54,7 +54,6 @@ def with_derivatives(
         results = [dense(c, port.shape, k) for k, (c, port) in enumerate(gradients)]
         found.append(Exported(f"adj1_{name}", reverse, (*own, *unread, *given), tuple(results)))
         jacobian = reverse.jacobian(range(len(reverse.inputs)))
-        columns: list[tuple[int | None, Named]] = [*enumerate(inputs)]
         columns += [(None, (f"out_{c}", port)) for c, port in outputs]
         columns += [*enumerate(weights, len(inputs))]
         blocks = _matrices(jacobian, gradients, columns, len(reverse.inputs))

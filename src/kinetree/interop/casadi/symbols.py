@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kinetree.expr import Port, Program, run_on
+from kinetree.expr import ARITHMETIC, Port, Program, run_on
 
 if TYPE_CHECKING:
     import casadi
@@ -50,14 +50,7 @@ def _operations() -> Mapping[str, Callable[..., Any]]:
     import casadi
 
     return {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "fma": lambda a, b, c: a * b + c,
-        "fms": lambda a, b, c: a * b - c,
-        "fnma": lambda a, b, c: c - a * b,
+        **ARITHMETIC,
         "sqrt": casadi.sqrt,
         "sin": casadi.sin,
         "cos": casadi.cos,

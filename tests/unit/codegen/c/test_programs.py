@@ -12,7 +12,7 @@ import pytest
 
 from kinetree.codegen.c.function import FunctionWriter
 from kinetree.codegen.c.names import identifier
-from kinetree.codegen.c.operations import LIBRARY, expression
+from kinetree.codegen.c.operations import ANGLES, LIBRARY, expression
 from kinetree.codegen.c.real import REALS
 from kinetree.codegen.c.unit import texts
 from kinetree.expr import OPS, Block, Index, Instruction, Port, Program, Range, interpret, trace_memory
@@ -68,7 +68,7 @@ def test_every_operation_on_every_kind_of_number(dtype: str, tmp_path: Path) -> 
         for given in itertools.product(values, repeat=op.arity):
             ((found,),) = called(getattr(loaded, writer.name), given, [1], 0, dtype)
             expected = float(np.array(op.evaluate(*given), dtype))
-            rounding = 4 * float(np.finfo(dtype).eps) if name in LIBRARY else 0.0
+            rounding = 4 * float(np.finfo(dtype).eps) if name in {*LIBRARY, *ANGLES} else 0.0
             assert math.isclose(found, expected, rel_tol=rounding) or (np.isnan(found) and np.isnan(expected)), given
             assert found != 0.0 or math.copysign(1.0, found) == math.copysign(1.0, expected), (name, given)
 

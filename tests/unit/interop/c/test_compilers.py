@@ -77,9 +77,13 @@ def test_the_functions_of_the_library_can_be_others(tmp_path: Path) -> None:
 @needs("gcc")
 @pytest.mark.skipif(not (host().fma and host().triple.startswith("x86_64")), reason="this is no x86-64 with FMA")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("function", [kt.aba, kt.crba, kt.frame_placement])
-def test_with_fused_multiply_adds_results_are_equal_to_the_last_bit(function: Any, dtype: str, tmp_path: Path) -> None:
-    options = {"frame": "tool"} if function is kt.frame_placement else {}
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [(kt.aba, {"unroll": True}), (kt.rnea, {"unroll": False}), (kt.frame_placement, {"frame": "tool"})],
+)
+def test_with_fused_multiply_adds_results_are_equal_to_the_last_bit(
+    function: Any, options: dict[str, Any], dtype: str, tmp_path: Path
+) -> None:
     made = kt.to_c(function, ROBOT, dtype=dtype, **options)
     source = next(path for path in made.save(tmp_path) if path.suffix == ".c")
     loaded = library(tmp_path, "gcc", [source], *STRICT, "-O1", "-mfma")
@@ -99,9 +103,9 @@ def test_sine_and_cosine(dtype: str, flags: tuple[str, ...], tmp_path: Path) -> 
     if flags and not (host().fma and host().triple.startswith("x86_64")):
         pytest.skip("this is no x86-64 with FMA")
 
-    @kt.program(x=())
-    def both(x):
-        return np.stack([np.sin(x), np.cos(x)])
+    @kt.program(x=(), y=(), z=())
+    def both(x, y, z):
+        return np.stack([np.sin(x), np.cos(x), np.sin(y), np.cos(z)])
 
     made = kt.to_c(both, dtype=dtype)
     assert "kt_sincos" in made.source
@@ -109,10 +113,11 @@ def test_sine_and_cosine(dtype: str, flags: tuple[str, ...], tmp_path: Path) -> 
     loaded = library(tmp_path, "gcc", [source], *STRICT, "-O1", *flags)
     for x in (*np.linspace(-7, 7, 57), 0.0, -0.0, 1e-30, 9e3, -9.9e5, 1.1e6, 1e20, np.inf, -np.inf, np.nan):
         x = np.array(x, dtype)
-        (found,) = called(loaded.both, [x], [2], 0, dtype)
+        (found,) = called(loaded.both, [x, x, x], [4], 0, dtype)
         wide = float(x)
-        expected = [np.sin(wide), np.cos(wide)] if np.isfinite(wide) else [np.nan, np.nan]
+        expected = 2 * ([np.sin(wide), np.cos(wide)] if np.isfinite(wide) else [np.nan, np.nan])
         np.testing.assert_allclose(found, expected, rtol=0, atol=1.5 * np.finfo(dtype).eps, err_msg=str(x))
+        np.testing.assert_array_equal(found[:2], found[2:])
         if x == 0.0:
             assert np.signbit(found[0]) == np.signbit(x)
 

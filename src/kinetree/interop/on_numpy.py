@@ -1,0 +1,56 @@
+"""Nodes called with NumPy's arrays, for frameworks whose tensors share their memory with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.codegen.backend import Batch
+from kinetree.expr import interpret
+from kinetree.interop.node import Node
+
+__all__ = ["OnNumpy"]
+
+Array = NDArray[Any]
+
+
+class OnNumpy:
+    """A node, to be called with arrays (…, *shape) of its dtype whose leading axes broadcast; gives a list of results.
+
+    Quaternions are not checked: the NaN of one that has no direction stays in its sample.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __call__(self, *arrays: Array) -> list[Array]:
+        node = self._node
+        if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc has no arrays without numbers
+            return self._interpreted(arrays)
+        with np.errstate(all="ignore"):
+            found = self._batch.call(*arrays)
+        return [np.asarray(x) for x in (found if len(node.outputs) != 1 else (found,))]
+
+    @cached_property
+    def _batch(self) -> Batch:
+        made = self._node.kernels.batch()
+        if made.flags is not None:
+            made.flags[1] = 1
+        return made
+
+    def _interpreted(self, arrays: Sequence[Array]) -> list[Array]:
+        node = self._node
+        leading = [x.shape[: x.ndim - len(port.shape)] for x, port in zip(arrays, node.inputs, strict=True)]
+        batch = np.broadcast_shapes(*leading)
+        whole = [np.broadcast_to(x, (*batch, *port.shape)) for x, port in zip(arrays, node.inputs, strict=True)]
+        results = [np.empty((*batch, *port.shape), node.dtype) for port in node.outputs]
+        if any(x.size for x in results):
+            for index in np.ndindex(batch):
+                found = interpret(node.program, *(x[index].ravel().tolist() for x in whole))
+                for result, port, values in zip(results, node.outputs, found, strict=True):
+                    result[index] = np.reshape(values, port.shape)
+        return results

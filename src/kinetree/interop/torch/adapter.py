@@ -1,0 +1,102 @@
+"""`kt.to_torch`: the request, and whether there is a PyTorch for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetree.errors import MissingPackageError
+from kinetree.interop.subject import Subject
+from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey
+
+if TYPE_CHECKING:
+    from kinetree.interop.torch.function import TorchFunction
+
+__all__ = ["adapted", "to_torch"]
+
+_OLDEST = (2, 13)
+
+
+def to_torch(
+    function: Callable[..., Any],
+    robot: Model | None = None,
+    *,
+    f_ext: Sequence[ForceKey] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    **options: Any,
+) -> TorchFunction:
+    """Make a function of PyTorch's tensors of one of kinetree's functions on a robot, or of a program.
+
+    It has derivatives to any order, by autograd and by `torch.func` (`grad`, `jacrev`, `jacfwd`, `hessian`, `jvp`,
+    `vmap`, nested as one likes); they are kinetree's own programs. `torch.compile(fullgraph=True)` and `torch.export`
+    take it as one operator. Tensors share their memory with kinetree, whatever their strides; nothing is copied. The
+    numbers are those of NumPy's arrays, to the bit. It computes on the CPU. See docs/torch.md.
+
+    Tensors are given by position or by name and are of shape (…, n); leading axes broadcast. NumPy's arrays, lists and
+    numbers are taken too. It computes in single precision if all tensors of real numbers are float32, and otherwise in
+    double; numbers, lists and tensors of whole numbers do not count, and whole numbers alone are computed in double.
+
+    Derivatives are by the numbers of each argument, as PyTorch has them: by the nq numbers of q, four of each
+    quaternion, which is normalised inside. (`kt.vjp` and `kt.jacobian` are by displacements, nv.)
+
+    Args:
+        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`).
+        robot: the robot; a program knows its own.
+        f_ext: the frames on which external forces act, as for `kt.compile`; each is an argument (…, 6) after the
+            others.
+        parameters: names of the robot's parameters; each is an argument after those of f_ext.
+        unroll: as for `kt.compile`.
+        options: the function's own options, such as `frame="tool"`; `steps=` for `kt.rollout`.
+
+    Returns:
+        A function of tensors. The results of a program have the form that its Python function gives them; other
+        functions give one tensor, as `kt.compile` does.
+
+    Raises:
+        MissingPackageError: PyTorch is missing, or older than 2.13.
+        OptionError: `function` is not kinetree's, or an option is none it has.
+        ShapeError: in a call: a shape does not fit, or leading axes do not broadcast.
+        DTypeError: in a call: a tensor is not of real numbers, or is missing.
+        DeviceError: in a call: a tensor is not on the CPU.
+
+    >>> import torch
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> aba = kt.to_torch(kt.aba, robot)
+    >>> aba
+    <aba(q[2], v[2], tau[2]) of 'double_pendulum' for PyTorch>
+    >>> q, v, tau = torch.zeros(3, 1000, 2)
+    >>> aba(q, v, tau).shape
+    torch.Size([1000, 2])
+    >>> by_tau = torch.func.vmap(torch.func.jacrev(aba, argnums=2))
+    >>> by_tau(q, v, tau).shape
+    torch.Size([1000, 2, 2])
+    """
+    return adapted(
+        Subject(
+            function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_torch"
+        )
+    )
+
+
+def adapted(subject: Subject) -> TorchFunction:
+    """A function of PyTorch's tensors."""
+    _check_version()
+    from kinetree.interop.torch.function import TorchFunction
+
+    return TorchFunction(subject)
+
+
+def _check_version() -> None:
+    try:
+        import torch
+    except ImportError:
+        raise MissingPackageError("kt.to_torch needs torch: pip install 'kinetree[torch]'") from None
+    found = tuple(int(x) for x in torch.__version__.partition("+")[0].split(".")[:2])
+    if found < _OLDEST:
+        raise MissingPackageError(
+            f"kt.to_torch needs torch {'.'.join(map(str, _OLDEST))} or newer, and {torch.__version__} is installed: "
+            "pip install --upgrade 'kinetree[torch]'"
+        )
