@@ -58,7 +58,11 @@ class CountingDriver:
 
     def computes(self, node: Node) -> None:
         """Launches of a node's kernel are computed by its code for this processor."""
-        self._kernels[node.ptx.entry] = lambda parameters: _computed(node, parameters)
+        self.computed_by(node.ptx.entry, lambda parameters: _computed(node, parameters))
+
+    def computed_by(self, entry: str, function: Callable[[list[int]], None]) -> None:
+        """Launches of the kernel of this name are computed by a function of its parameters."""
+        self._kernels[entry] = function
 
     def _cuInit(self, _: int) -> int:
         return self.start

@@ -59,14 +59,14 @@ def framework_of(x: object) -> str | None:
     return _framework_of(x) if any(name in sys.modules for name in _AS_NUMPY) else None
 
 
-def _framework_of(x: object) -> str | None:
+def _framework_of(x: object, depth: int = 64) -> str | None:
     kind = type(x)
     if kind is np.ndarray:
         return None
     if isinstance(x, list | tuple):
-        if set(map(type, x)) <= _NUMBERS:  # fast path for the usual list
+        if depth == 0 or set(map(type, x)) <= _NUMBERS:  # fast path for the usual list
             return None
-        return next((found for y in x if (found := _framework_of(y)) is not None), None)
+        return next((found for y in x if (found := _framework_of(y, depth - 1)) is not None), None)
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root in _AS_NUMPY or root == "jaxlib":

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.formats.dae_materials import Materials
-from kinetree.appearance.formats.piece import Piece, fans, joined_corners, numbers_in
+from kinetree.appearance.formats.piece import Piece, color_bytes, fans, joined_corners, numbers_in
 from kinetree.appearance.formats.xml import Element, parsed
 from kinetree.errors import ModelError
 
@@ -106,17 +106,8 @@ class _Scene:
                     yield primitive.get("material", ""), piece
 
     def _primitive(self, primitive: Element) -> Piece | None:
-        inputs: dict[str, tuple[int, Floats]] = {}
-        stride = 0
-        for one in primitive.findall("input"):
-            offset, semantic = int(one.get("offset", "0")), one.get("semantic", "")
-            stride = max(stride, offset + 1)
-            source = self._target(one.get("source", ""))
-            if semantic == "VERTEX" and source is not None:
-                for inner in source.findall("input"):
-                    inputs.setdefault(inner.get("semantic", ""), (offset, self._source(inner.get("source", ""))))
-            elif semantic in ("NORMAL", "TEXCOORD", "COLOR"):
-                inputs.setdefault(semantic, (offset, self._source(one.get("source", ""))))
+        """Polygons as triangles; None if there are none."""
+        inputs, stride = self._inputs(primitive)
         lists = [numbers_in(self._where, p.text or "", int) for p in primitive.findall("p")]
         if "POSITION" not in inputs or not sum(map(len, lists)):
             return None
@@ -125,32 +116,38 @@ class _Scene:
         if primitive.tag == "triangles":
             faces = np.arange(len(corners) - len(corners) % 3).reshape(-1, 3)
         elif primitive.tag == "polylist":
-            count = primitive.find("vcount")
-            sizes = numbers_in(self._where, "" if count is None else count.text or "", int)
-            faces = fans(sizes)
+            faces = fans(numbers_in(self._where, primitive.findtext("vcount") or "", int))
         else:
             faces = fans(np.array([len(one) // stride for one in lists], np.int64))
         if faces.max(initial=-1) >= len(corners):
             raise ModelError(f"{self._where}: its polygons have more corners than are listed; is the file cut off?")
         used, place = joined_corners([corners[:, offset] for offset, _ in inputs.values()])
-        found = {}
+        found: dict[str, Floats] = {}
         for (semantic, (_, table)), column in zip(inputs.items(), used, strict=True):
-            if len(column) and not (column.min() >= 0 and column.max() < len(table)):
-                if semantic == "POSITION":
-                    raise ModelError(f"{self._where}: a face names a vertex that does not exist; export the mesh again")
-                continue
-            found[semantic] = table[column]
-        colors = None
-        if "COLOR" in found and found["COLOR"].shape[1] >= 3:
-            colors = np.full((len(used[0]), 4), 255, np.uint8)
-            colors[:, :3] = np.clip(np.rint(255.0 * found["COLOR"][:, :3]), 0, 255)
-        uv = found.get("TEXCOORD")
-        normals = found.get("NORMAL")
+            if not len(column) or (column.min() >= 0 and column.max() < len(table)):
+                found[semantic] = table[column]
+            elif semantic == "POSITION":
+                raise ModelError(f"{self._where}: a face names a vertex that does not exist; export the mesh again")
+        normals = _columns(found.get("NORMAL"), 3)
+        uv, colors = _columns(found.get("TEXCOORD"), 2), _columns(found.get("COLOR"), 3)
         return Piece(
-            found["POSITION"][:, :3], place[faces],
-            normals if normals is not None and normals.shape[1] == 3 else None,
-            uv[:, :2] if uv is not None and uv.shape[1] >= 2 else None, colors,
-        )  # fmt: skip
+            found["POSITION"][:, :3], place[faces], normals, uv, None if colors is None else color_bytes(colors)
+        )
+
+    def _inputs(self, primitive: Element) -> tuple[dict[str, tuple[int, Floats]], int]:
+        """For each semantic, which of a corner's indices it has, and its table; and how many indices a corner has."""
+        found: dict[str, tuple[int, Floats]] = {}
+        stride = 0
+        for one in primitive.findall("input"):
+            offset, semantic = int(one.get("offset", "0")), one.get("semantic", "")
+            stride = max(stride, offset + 1)
+            source = self._target(one.get("source", ""))
+            if semantic == "VERTEX" and source is not None:
+                for inner in source.findall("input"):
+                    found.setdefault(inner.get("semantic", ""), (offset, self._source(inner.get("source", ""))))
+            elif semantic in ("NORMAL", "TEXCOORD", "COLOR"):
+                found.setdefault(semantic, (offset, self._source(one.get("source", ""))))
+        return found, stride
 
     def _source(self, url: str) -> Floats:
         source = self._target(url)
@@ -188,6 +185,11 @@ class _Scene:
         if len(found) != count:
             raise ModelError(f"{self._where}: <{element.tag}> has {len(found)} numbers, not {count}; export it again")
         return found
+
+
+def _columns(table: Floats | None, count: int) -> Floats | None:
+    """The first columns of a table, if it has so many."""
+    return None if table is None or table.shape[1] < count else table[:, :count]
 
 
 def _rotation(axis: Floats, angle: float) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinetree.appearance.formats.piece import Piece, fans, joined_corners, numbers_in
+from kinetree.appearance.formats.piece import Piece, color_bytes, fans, joined_corners, numbers_in
 from kinetree.errors import ModelError
 from kinetree.records import record
 
@@ -111,11 +111,7 @@ def _vertices(where: object, lines: list[bytes]) -> tuple[np.ndarray, np.ndarray
         numbers = numbers_in(where, b" ".join(b" ".join((line + b" nan nan nan").split()[:3]) for line in lines))
         width = 3
     table = numbers.reshape(len(lines), width)
-    colors = None
-    if width >= 6:
-        colors = np.full((len(table), 4), 255, np.uint8)
-        colors[:, :3] = np.clip(np.rint(255.0 * table[:, 3:6]), 0, 255)
-    return table[:, :3].copy(), colors
+    return table[:, :3].copy(), color_bytes(table[:, 3:6]) if width >= 6 else None
 
 
 def _table(where: object, lines: list[bytes], width: int) -> np.ndarray:

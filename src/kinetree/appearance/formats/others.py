@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance.formats.piece import Piece
+from kinetree.appearance.formats.piece import Piece, color_bytes
 from kinetree.appearance.srgb import srgb_of
 from kinetree.errors import MissingPackageError, ModelError
 
@@ -66,11 +66,11 @@ def _piece(mesh: Any, visual: Any, *, is_linear: bool) -> Piece:
             image = np.asarray(picture.convert("RGBA"), dtype=np.uint8)
             uv = np.asarray(visual.uv, dtype=np.float64)
         elif shades is not None:
-            colors = _bytes(encoded(factor * _fractions(shades)))
+            colors = color_bytes(encoded(factor * _fractions(shades)))
         if base is not None:
             color = tuple(encoded(factor).tolist())
     elif visual.kind == "vertex":
-        colors = _bytes(encoded(_fractions(visual.vertex_colors)))
+        colors = color_bytes(encoded(_fractions(visual.vertex_colors)))
     elif visual.kind == "face":
         shades = np.repeat(np.asarray(visual.face_colors, dtype=np.uint8), 3, axis=0)
         corners = np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.faces).reshape(-1)]
@@ -105,8 +105,3 @@ def _encoded(colors: Floats) -> Floats:
 
 def _as_it_is(colors: Floats) -> Floats:
     return colors
-
-
-def _bytes(colors: Floats) -> NDArray[np.uint8]:
-    found: NDArray[np.uint8] = np.rint(255.0 * np.clip(colors, 0.0, 1.0)).astype(np.uint8)
-    return found

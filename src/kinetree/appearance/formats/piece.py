@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinetree.errors import ModelError
 from kinetree.records import record
 
-__all__ = ["Piece", "checked", "fans", "joined_corners", "numbers_in"]
+__all__ = ["Piece", "checked", "color_bytes", "fans", "joined_corners", "numbers_in"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -69,6 +69,13 @@ def numbers_in(where: object, text: str | bytes, dtype: type = float) -> NDArray
                 f"{where}: there is something else between the numbers of the mesh; export it again"
             ) from None
     return found.astype(dtype, copy=False)
+
+
+def color_bytes(colors: Floats) -> NDArray[np.uint8]:
+    """Colours (n, 3) or (n, 4) from 0 to 1 as bytes (n, 4); those without an opacity are opaque."""
+    found = np.full((len(colors), 4), 255, np.uint8)
+    found[:, : colors.shape[1]] = np.rint(255.0 * np.clip(colors, 0.0, 1.0))
+    return found
 
 
 def fans(sizes: Indices) -> Indices:

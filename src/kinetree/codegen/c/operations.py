@@ -22,7 +22,7 @@ LIBRARY = {
 }
 """Operations that are functions of the C library, and their names in double precision."""
 ANGLES = {"sin": "SINE", "cos": "COSINE"}
-"""Those that the preamble may define itself, and their macros; `FunctionWriter` takes both of an angle together."""
+"""Operations that the preamble may define, and their macros; `FunctionWriter` takes both of an angle together."""
 
 _EXPRESSIONS = {
     "add": "{0} + {1}",

@@ -15,6 +15,7 @@ import jax
 
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.xla_frame import OLDEST
+from kinetree.compiler.threads import thread_count
 from kinetree.interop.jax.calls import Call
 
 __all__ = ["has_handlers", "registered"]
@@ -44,7 +45,7 @@ def registered(call: Call) -> str:
     name = f"kinetree_{re.sub(r'[^0-9A-Za-z_]', '_', call.node.name)}_{call.fingerprint}"
     with _lock:
         if name not in _registered:
-            code = call.node.kernels.xla_handler()
+            code = call.node.kernels.xla_handler(thread_count())
             jax.ffi.register_ffi_target(name, _capsule(code.address("handler")), platform="cpu", api_version=1)
             _registered[name] = code
     return name

@@ -18,6 +18,7 @@ import kinetree as kt
 from kinetree.interop.cuda.arrays import DeviceArray
 from kinetree.interop.cuda.device import LEGACY
 from tests.counting_driver import CountingDriver, counting
+from tests.ptx_threads import GraphicsProcessor
 
 ROBOT = kt.zoo.load("double_pendulum")
 RNG = np.random.default_rng(5)
@@ -70,6 +71,17 @@ def test_arrays_of_this_computer_go_there_and_back(gpu: CountingDriver) -> None:
     )
     assert f.registers_and_memory == (96, 16)
     assert ".entry kinetree_aba" in f.text
+
+
+def test_a_launch_gives_the_kernel_what_it_takes(gpu: CountingDriver) -> None:
+    """The kernel itself, run by as many threads as the launch says."""
+    f = kt.compile(ROBOT, kt.aba, device="cuda")
+    ptx = f._launcher.node.ptx
+    processor = GraphicsProcessor(ptx.module(), ptx.block)
+    gpu.computed_by(ptx.entry, lambda parameters: processor.launch(1, parameters))
+    q, v, tau = arguments()
+    np.testing.assert_array_equal(f(There(q), There(v), There(tau[2])).numpy(), kt.aba(ROBOT, q, v, tau[2]))
+    assert gpu.launches[0][1:3] == (1, 128)
 
 
 def test_one_sample_lists_and_out(gpu: CountingDriver) -> None:
