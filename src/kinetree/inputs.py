@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError
 
-__all__ = ["framework_of", "holds_symbols", "is_masked", "plain", "real_array", "repeated", "takes_symbols"]
+__all__ = [
+    "array_or_foreign",
+    "framework_of",
+    "holds_symbols",
+    "is_masked",
+    "plain",
+    "real_array",
+    "repeated",
+    "takes_symbols",
+]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
@@ -40,6 +49,11 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     if array.dtype.itemsize > 8:
         raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
     return array
+
+
+def array_or_foreign(name: str, x: Any, shape: str) -> Any:
+    """The same of what is NumPy's; an array of another framework as it is, for its adapter to check."""
+    return real_array(name, x, shape) if framework_of(x) is None or isinstance(x, list | tuple) else x
 
 
 _AS_NUMPY = {

@@ -157,7 +157,8 @@ def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtyp
 
 def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
     """The dtype for an argument that is filled in beside another one, so that the result's dtype does not change."""
-    return np.dtype(np.float32 if getattr(argument, "dtype", None) == np.float32 else np.float64)
+    is_single = str(getattr(argument, "dtype", "")).endswith("float32")  # PyTorch's as well
+    return np.dtype(np.float32 if is_single else np.float64)
 
 
 def _shape_text(port: Port) -> str:

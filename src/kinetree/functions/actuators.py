@@ -17,6 +17,7 @@ from kinetree.actuation import gravity_compensation as compensation_of
 from kinetree.actuation.reaches import reach_of
 from kinetree.algorithms.gravity_compensation import CarriedMass
 from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
+from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -259,7 +260,7 @@ def actuator_forces(
     own = actuation_of_robot(model)
     nu, na = len(own.actuators), len(own.with_activation)
     options: dict[str, Any] = {} if timestep is None else {"timestep": timestep_option(model, timestep)}
-    given = (q, v, ctrl, np.zeros(na) if act is None else act)
+    given = (q, v, ctrl, np.zeros(na, dtype_beside(q)) if act is None else act)
     flat = run(ACTUATOR_FORCES, model, given, parameters=parameters, out=out, threads=threads, **options)
     n = nu + model.nv
     return ActuatorForces(flat[..., :nu], flat[..., nu:n], flat[..., n:])

@@ -20,7 +20,7 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
-from kinetree.inputs import real_array
+from kinetree.inputs import array_or_foreign
 from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces, acting, is_force_key
@@ -171,7 +171,7 @@ class Request(Requested):
                 f"derivatives of {self.definition.name} are of motions under given forces, not under a controller: "
                 "make a program that takes the steps by kt.scan, and differentiate that"
             )
-        name, tau = self.definition.name, real_array("tau", forces, f"(…, T, {self.robot.nv})")
+        name, tau = self.definition.name, array_or_foreign("tau", forces, f"(…, T, {self.robot.nv})")
         if tau.ndim < 2 or not tau.shape[-2]:
             raise ShapeError(
                 f"{name}: tau has shape {tau.shape}, but {self.robot.name!r} needs (…, T, {self.robot.nv}), "
@@ -205,7 +205,7 @@ class Request(Requested):
 
     def weights(self, weights: ArrayLike) -> ArrayLike:
         shape = self.output
-        given = real_array("weights", weights, f"({', '.join(('…', *map(str, shape)))})").shape
+        given = tuple(array_or_foreign("weights", weights, f"({', '.join(('…', *map(str, shape)))})").shape)
         if shape and given[-len(shape) :] != shape:
             expected = ", ".join(("…", *map(str, shape)))
             raise ShapeError(f"{self.definition.name}: weights have shape {given}, but its value has ({expected})")

@@ -18,7 +18,7 @@ from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
 from kinetree.programs.program import dtype_of
-from kinetree.programs.results import Results
+from kinetree.programs.results import Results, reshaped
 
 __all__ = ["ProgramRequest", "also_of_programs", "requested"]
 
@@ -150,13 +150,14 @@ class ProgramRequest(Requested):
         if len(names) == 1:
             parts = [whole]
         elif len(set(directions)) == 1:
-            parts = [*np.moveaxis(whole, -1 - len(shape) - len(directions[0]), 0)]
+            axes = (slice(None),) * (len(shape) + len(directions[0]))
+            parts = [whole[(..., k, *axes)] for k in range(len(names))]
         else:
             parts, start = [], 0
             for direction in directions:
                 core = (*shape, *direction)
                 end = start + math.prod(core)
-                parts.append(whole[..., start:end].reshape((*whole.shape[:-1], *core)))
+                parts.append(reshaped(whole[..., start:end], (*whole.shape[:-1], *core)))
                 start = end
         pairs = zip(names, parts, directions, strict=True)
         return {name: self._results.changes(part, len(direction)) for name, part, direction in pairs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import check_out, dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.foreign import framework_among
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.contact import SoftConstraints
@@ -33,7 +34,7 @@ from kinetree.functions.drives import Passive, limits_option, passive_option, sw
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
 from kinetree.functions.loads import loads_of
-from kinetree.inputs import real_array
+from kinetree.inputs import array_or_foreign
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
@@ -185,6 +186,8 @@ def _of_any_length(definition: Definition) -> Definition:
 
 _ANY_LENGTH = _of_any_length(ROLLOUT)
 _ACTUATED, _MEMORYLESS = _of_any_length(ACTUATED_ROLLOUT), _of_any_length(_NO_ACTIVATIONS)
+_OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT, _MEMORYLESS: _NO_ACTIVATIONS}
+"""Definitions of any number of steps, and the same ones whose number of steps is an option."""
 
 
 def _with_errors(definition: Definition, compute: Callable[..., Any]) -> Definition:
@@ -420,7 +423,7 @@ def rollout(
     if ctrl is not None:
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
-        tau = np.zeros((ctrl.shape[-2], model.nv), ctrl.dtype) if tau is None else tau
+        tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
         if not _has_errors(model, integrator, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
@@ -513,7 +516,7 @@ def _actuated(
             f"{function}: tau has {tau.shape[-2]} rows and ctrl has {ctrl.shape[-2]}; both have one per step"
         )
     na = len(own.with_activation)
-    act = np.zeros(na, ctrl.dtype) if act is None else act
+    act = np.zeros(na, dtype_beside(ctrl)) if act is None else act
     if not na and np.shape(act)[-1:] != (0,):
         raise ShapeError(f"{function}: act has shape {np.shape(act)}, but {model.name!r} has no activations")
     return (_ACTUATED, (q, v, act), (tau, ctrl)) if na else (_MEMORYLESS, (q, v), (tau, ctrl))
@@ -521,7 +524,7 @@ def _actuated(
 
 def _rows(function: str, model: Model, name: str, x: ArrayLike | None, width: int, what: str) -> Array:
     """An argument with one row per step."""
-    rows = real_array(name, cast("ArrayLike", x), f"(…, T, {width})")
+    rows: Array = array_or_foreign(name, x, f"(…, T, {width})")
     if rows.ndim < 2 or rows.shape[-1] != width:
         raise ShapeError(f"{function}: {name} has shape {rows.shape}, but {model.name!r} needs (…, T, {width}), {what}")
     return rows
@@ -550,6 +553,8 @@ def _run(
     if "contact" in switches:
         check_forward(definition.name, dt)
     is_some = bool(rows[0].shape[-2])
+    if is_some and framework_among([*state, *rows, dt]):  # adapters call programs of all steps
+        definition, switches["steps"] = _OF_STEPS[definition], rows[0].shape[-2]
     some = rows if is_some else [np.zeros((*x.shape[:-2], 1, x.shape[-1]), x.dtype) for x in rows]  # run one, drop it
     states = run(
         definition, model, (*state, *some, dt), f_ext=f_ext, parameters=parameters, out=out if is_some else None,
@@ -579,7 +584,7 @@ def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Se
         raise OptionError(
             "rollout: report=True tells the errors of contacts: it needs contact=True, and is not for use in programs"
         )
-    return (has_contact or report is True) and not is_inside
+    return (has_contact or report is True) and not is_inside and framework_among(every) is None
 
 
 def _reported(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -131,10 +132,11 @@ def sensors(
     if not switch:
         _check_contact(model, choice)
     nu, na = len(choice.actuation.actuators), len(choice.actuation.with_activation)
-    zeros = [np.zeros(model.nv) if qdd is None else qdd]
+    dtype = dtype_beside(q)
+    zeros = [np.zeros(model.nv, dtype) if qdd is None else qdd]
     for size, x in ((nu, ctrl), (na, act)):
-        zeros.append(np.zeros(size) if x is None or not size else x)
-    zeros.append(np.zeros(0) if time is None or not choice.has_clock else np.expand_dims(time, -1))
+        zeros.append(np.zeros(size, dtype) if x is None or not size else x)
+    zeros.append(np.zeros(0, dtype) if time is None or not choice.has_clock else np.expand_dims(time, -1))
     options: dict[str, Any] = {**({} if names is None else {"names": choice}), **switch}
     return run(SENSORS, model, (q, v, *zeros), parameters=parameters, out=out, threads=threads, **options)
 

@@ -18,7 +18,7 @@ from kinetree.programs.source import ProgramSource
 if TYPE_CHECKING:
     import dask.array as da
 
-__all__ = ["adapted"]
+__all__ = ["adapted", "as_numbers"]
 
 
 class _Blocks:
@@ -38,11 +38,17 @@ class _Blocks:
             for _ in range(rank):
                 (x,) = x
             arrays.append(x)
-        source = self._compiled.source
-        if isinstance(source, ProgramSource):  # truth values and whole numbers
-            pairs = zip(source.arguments.items(), arrays, strict=True)
-            arrays = [argument.numbers(source.name, name, x) for (name, argument), x in pairs]
-        return self._compiled(*arrays, threads=1)
+        return self._compiled(*as_numbers(self._compiled, arrays), threads=1)
+
+
+def as_numbers(compiled: CompiledFunction, arrays: Sequence[Any]) -> Sequence[Any]:
+    """What a compiled function takes for truth values and whole numbers of programs."""
+    source = compiled.source
+    if isinstance(source, ProgramSource):
+        pairs = zip(source.arguments.items(), arrays, strict=True)
+        return [argument.numbers(source.name, name, x) for (name, argument), x in pairs]
+    found = map(np.asarray, arrays)  # of a program's derivative
+    return [x.astype(compiled.dtype) if x.dtype.kind == "b" else x for x in found]
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:

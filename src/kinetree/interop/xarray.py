@@ -28,7 +28,9 @@ def adapted(subject: Subject) -> Callable[..., Any]:
     compiled, lazily = subject.compiled(subject.dtype or "float64"), dask.adapted(subject)
 
     def function(*arrays: Any) -> Any:
-        return lazily(*arrays) if any(framework_of(x) for x in arrays) else compiled(*arrays)
+        if any(framework_of(x) for x in arrays):
+            return lazily(*arrays)
+        return compiled(*dask.as_numbers(compiled, arrays))
 
     def call(*given: Any) -> xarray.DataArray:
         import xarray

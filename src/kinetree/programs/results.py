@@ -13,12 +13,12 @@ import numpy as np
 
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
-from kinetree.inputs import real_array
+from kinetree.inputs import array_or_foreign
 from kinetree.programs.forms import Form, apart, filled, maker, parts_of
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["Leaf", "Results"]
+__all__ = ["Leaf", "Results", "reshaped"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,7 +79,7 @@ class Results:
             self._places = [*self._parts_of_one_sample()]
         if whole.ndim != 1:
             return self._made([*self._views(whole)])
-        parts = [whole[place].reshape(shape) if shape else whole[place] for place, shape in self._places]
+        parts = [reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
         for k, leaf in self._of_other_kinds:
             parts[k] = parts[k].astype(leaf.dtype)
         return self._made(parts)
@@ -137,7 +137,7 @@ class Results:
         more = (slice(None),) * trailing
         for leaf in self.leaves:
             part = whole[(..., slice(start, start + leaf.size), *more)]
-            yield part.reshape((*whole.shape[:axis], *leaf.shape, *whole.shape[axis + 1 :]))
+            yield reshaped(part, (*whole.shape[:axis], *leaf.shape, *whole.shape[axis + 1 :]))
             start += leaf.size
 
     def _take(self, form: Any, given: Any, path: str, taken: dict[int, Any]) -> None:
@@ -163,7 +163,7 @@ class Results:
 
     def _checked(self, leaf: Leaf, x: Any, what: str) -> Any:
         expected = f"({', '.join(('…', *map(str, leaf.shape)))})"
-        array = real_array(f"{what}{leaf.name}", x, expected)
+        array = array_or_foreign(f"{what}{leaf.name}", x, expected)
         if array.ndim < len(leaf.shape) or array.shape[array.ndim - len(leaf.shape) :] != leaf.shape:
             where = f"{what}{leaf.name} has" if leaf.name else f"{what} have"
             raise ShapeError(f"{self._program}: {where} shape {array.shape}, but the result has {expected}")
@@ -187,3 +187,15 @@ class Results:
         if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubO":
             refuse(f"the program {self._program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
         return symbolic(x)
+
+
+def reshaped(part: Any, shape: tuple[int, ...]) -> Any:
+    """An array in another shape; a labelled one (xarray) keeps the names and labels of its leading axes."""
+    if not hasattr(part, "dims"):
+        return part.reshape(shape)
+    if part.shape == shape:
+        return part
+    kept, name = part.dims[:-1], part.dims[-1]
+    labels = {key: x for key, x in part.coords.items() if name not in x.dims}
+    added = [f"{name}_{k}" for k in range(len(shape) - len(kept))]
+    return type(part)(part.data.reshape(shape), labels, [*kept, *added], part.name)

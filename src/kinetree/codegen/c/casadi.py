@@ -168,6 +168,8 @@ def _call(
     elif not memory:
         before.append("(void)w;")
     call = wrapped(f"{plain.name}({', '.join(arguments)});")
+    used = "".join((*before, *after))
+    before += [f"(void){name};" for name in ("arg", "res") if f"{name}[" not in used]
     return tables, "\n    ".join([*before, *call, *after, "return 0;"]), memory
 
 

@@ -35,7 +35,7 @@ def to_c(
     unroll: bool | None = None,
     dtype: str = "float64",
     name: str | None = None,
-    derivative: str | None = None,
+    derivative: str | Sequence[str] | None = None,
     by: Sequence[str] | str | None = None,
     interface: str = "plain",
     derivatives: int | None = None,
@@ -58,8 +58,9 @@ def to_c(
         name: the name of the C function and of its files, up to 23 characters; by default that of the robot and of the
             function.
         derivative: "forward" for the tangents of the results, given those of arguments; "reverse" for the cotangents of
-            arguments, given those of the results; both by the numbers of each argument, by those of q as well. (For
-            Jacobians write a program that calls `kt.jacobian`.)
+            arguments, given those of the results; both by the numbers of each argument, by those of q as well. Both,
+            as ("reverse", "forward"), are the second derivatives: the tangents of these cotangents, the product of a
+            Hessian and a vector. (For Jacobians write a program that calls `kt.jacobian`.)
         by: the arguments that a derivative is by; all by default.
         interface: "plain", or "casadi" for CasADi's convention, by which `casadi.external` calls functions.
         derivatives: how many times CasADi can differentiate the function: 1 by default, for first derivatives and
@@ -116,21 +117,26 @@ def _is_long(subject: Subject, dtype: str) -> bool:
     return program.is_straight and program.operation_counts().total() > _STRAIGHT
 
 
-def _derived(subject: Subject, node: Node, derivative: str | None, by: Sequence[str] | str | None) -> Node:
+def _derived(
+    subject: Subject, node: Node, derivative: str | Sequence[str] | None, by: Sequence[str] | str | None
+) -> Node:
     """The node that was asked for."""
     names = subject.names
     if derivative is None:
         if by is not None:
             raise OptionError('kt.to_c: by= is for derivatives; give derivative="forward" or derivative="reverse" too')
         return node
-    if derivative not in ("forward", "reverse"):
+    modes = [derivative] if isinstance(derivative, str) else derivative
+    if not isinstance(modes, Sequence) or not modes or any(mode not in ("forward", "reverse") for mode in modes):
         raise OptionError(f'kt.to_c: derivative must be "forward" or "reverse", not {derivative!r:.60}')
     chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:
             raise OptionError(f"kt.to_c: {subject.name} has no argument {one!r:.60}: {nearest_names(str(one), names)}")
     numbers = [names.index(one) for one in dict.fromkeys(chosen)]
-    return node.forward(numbers) if derivative == "forward" else node.reverse(numbers)
+    for mode in modes:
+        node = node.forward(numbers) if mode == "forward" else node.reverse(numbers)
+    return node
 
 
 def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
