@@ -189,13 +189,14 @@ from kinetree.spatial.placement import placement
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 
 if typing.TYPE_CHECKING:
+    from kinetree import sweeps
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
     from kinetree.interop.torch import to_torch
     from kinetree.pictures.render import render
     from kinetree.sweeps.sweep import sweep
-    from kinetree.viewer import view
+    from kinetree.viewer.view import view
 else:
     _LATER = {
         "CSource": "kinetree.interop.c",
@@ -439,6 +440,7 @@ __all__ = [
     "soft_constraints",
     "solids",
     "sweep",
+    "sweeps",
     "tendon_forces",
     "to_c",
     "to_casadi",

@@ -226,6 +226,7 @@ NAMES = [
     "soft_constraints",
     "solids",
     "sweep",
+    "sweeps",
     "tendon_forces",
     "to_c",
     "to_casadi",

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "which_function.md").read_text()
 BESIDE = {
     "base_parameters", "compare", "compare_steps", "contact_pairs", "hvp", "inertial_parameters", "jacobian", "jvp",
-    "log_cholesky", "nearest_configuration", "soft_constraints", "vjp", "with_fitted_shapes",
+    "log_cholesky", "nearest_configuration", "soft_constraints", "sweep", "vjp", "with_fitted_shapes",
     "with_inertial_parameters",
 }  # fmt: skip
 """Answers that are not functions of a motion by themselves."""

@@ -112,16 +112,18 @@ def test_what_cannot_be_met_is_said_or_brought_as_near_as_it_gets() -> None:
     assert found.error > 1.0
 
 
-def test_what_no_joint_moves_moves_no_joint() -> None:
+@pytest.mark.parametrize("mimic", [None, kt.Mimic("shoulder", -1.7)], ids=["two hinges", "one drives the other"])
+def test_what_no_joint_moves_moves_no_joint(mimic: kt.Mimic | None) -> None:
     """Along the common axis of two hinges the tip stays where it is; of that row, rounding leaves 1e-17."""
     axis = np.array([0.3, -0.5, 0.8])
     builder = kt.ModelBuilder("tilted")
     for name in ("base", "arm", "forearm"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint("shoulder", kt.Revolute(axis), "base", "arm", kt.placement((0.1, 0.2, 0.3)))
-    builder.add_joint("elbow", kt.Revolute(axis), "arm", "forearm", kt.placement((0.3, 0.1, 0.0)))
+    builder.add_joint("elbow", kt.Revolute(axis), "arm", "forearm", kt.placement((0.3, 0.1, 0.0)), mimic=mimic)
     builder.add_frame("tip", "forearm", kt.placement((0.3, 0.1, -0.4)))
-    robot, q, v = builder.build(), [0.3, 0.7], [1.0, 2.0]
+    robot = builder.build()
+    q, v = [0.3, 0.7][: robot.nq], [1.0, 2.0][: robot.nv]
     away = [kt.Contact("tip", axis, at=(0.5, 1.0, 2.0))]
     assert (np.abs(kt.constraint_jacobian(robot, q, away)) > 0.0).all()
     found = kt.nearest_configuration(robot, q, away, on_impossible="least_squares")

@@ -105,8 +105,8 @@ class Tab:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
-    def wait_until(self, is_so: Callable[[], bool], within: float = 60.0) -> None:
-        """Wait for something that is looked for in the page."""
+    def wait_until(self, is_so: Callable[[], bool], within: float = 30.0) -> None:
+        """Wait for something that is looked for in the page, once it has come up."""
         until = time.monotonic() + within
         while not is_so():
             assert time.monotonic() < until, f"not so within {within} s"

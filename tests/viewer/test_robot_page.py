@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ from scipy.ndimage import binary_erosion
 
 import kinetree as kt
 from kinetree.viewer import Viewer, view
-from tests.unit.viewer.pages import told
+from tests.unit.viewer.pages import clicked, told
 from tests.viewer.browser import Opener, Tab
 from tests.viewer.cameras import Eye
 from tests.viewer.own_shapes import Expected
 from tests.viewer.silhouettes import shown
 
 SIZE = (640, 400)
+WIDE = (1000, 400)
 EYE = Eye((1.6, -2.2, 1.3), (0.0, 0.0, 0.5))
 PIXELS = 3.0
 START = np.array([0.3, 0.5, 0.9, -0.4, 0.7, 0.2])
@@ -52,6 +54,17 @@ def tab(open_tab: Tab, viewer: Viewer, expected: Expected) -> Tab:
     viewer.set(START)
     open_tab.picture_when(lambda picture: expected.away(picture, START), at_most=PIXELS)
     return open_tab
+
+
+@pytest.fixture
+def wide_tab(tab: Tab, viewer: Viewer) -> Iterator[Tab]:
+    """So wide that no panel is over the robot; afterwards it is as it was, and nothing is told."""
+    tab.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    yield tab
+    _put_mouse_aside(tab)
+    for text in told(viewer):
+        clicked(viewer, text.partition(",")[0])
+    tab.page.set_viewport_size({"width": SIZE[0], "height": SIZE[1]})
 
 
 def test_the_page_comes_up_with_the_robot_on_it(browser: Opener, viewer: Viewer, expected: Expected) -> None:
@@ -102,21 +115,19 @@ def test_what_is_moved_in_one_page_moves_in_all(
 def test_a_switch_adds_something_and_takes_it_away(switch: str, tab: Tab) -> None:
     plain = tab.picture()
     assert plain is not None
-    tab.control(switch).check()
-    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-30)
-    tab.control(switch).uncheck()
+    with _turned(tab, switch, on=True):
+        tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-30)
     tab.picture_when(lambda picture: _differing(picture, plain))
 
 
 def test_velocities_are_arrows_while_something_moves(tab: Tab, viewer: Viewer) -> None:
     plain = tab.picture()
     assert plain is not None
-    tab.control("velocities").check()
-    viewer.set(START, np.full(6, 3.0))
-    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
-    viewer.set(START)
-    tab.picture_when(lambda picture: _differing(picture, plain))
-    tab.control("velocities").uncheck()
+    with _turned(tab, "velocities", on=True):
+        viewer.set(START, np.full(6, 3.0))
+        tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
+        viewer.set(START)
+        tab.picture_when(lambda picture: _differing(picture, plain))
 
 
 def test_contacts_are_seen(tab: Tab, viewer: Viewer, expected: Expected) -> None:
@@ -125,37 +136,47 @@ def test_contacts_are_seen(tab: Tab, viewer: Viewer, expected: Expected) -> None
     folded[2] = 2.75
     viewer.set(folded)
     plain = tab.picture_when(lambda picture: expected.away(picture, folded), at_most=PIXELS)
-    tab.control("contacts and forces").check()
-    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
-    tab.control("contacts and forces").uncheck()
+    with _turned(tab, "contacts and forces", on=True):
+        tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
     tab.picture_when(lambda picture: _differing(picture, plain))
 
 
-def test_a_click_on_a_body_tells_its_name(tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected) -> None:
+def test_a_click_on_a_body_tells_its_name(wide_tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected) -> None:
     elbow, wrist = (kt.frame_placement(robot, START, name)[:3, 3] for name in ("forearm", "wrist"))
-    wide = (1000, 400)  # where no panel is over the robot
-    tab.page.set_viewport_size({"width": wide[0], "height": wide[1]})
-    x, y = EYE.pixels([0.4 * elbow + 0.6 * wrist], wide)[0]
+    x, y = EYE.pixels([0.4 * elbow + 0.6 * wrist], WIDE)[0]
 
     def picture(of: Callable[[NDArray[np.uint8]], float], at_most: float) -> NDArray[np.uint8]:
-        tab.page.mouse.move(5, wide[1] - 5)  # what is under the mouse has an outline
-        return tab.picture_when(of, at_most)
+        _put_mouse_aside(wide_tab)
+        return wide_tab.picture_when(of, at_most)
 
     plain = picture(lambda picture: expected.away(picture, START), PIXELS)
-    tab.page.mouse.click(x, y)
-    tab.wait_until(lambda: told(viewer) == [viewer.stages[0].bodies.about(3)])
+    wide_tab.page.mouse.click(x, y)
+    wide_tab.wait_until(lambda: told(viewer) == [viewer.stages[0].bodies.about(3)])
     picture(lambda picture: -_differing(picture, plain), -100)
-    tab.page.mouse.click(x, y)
-    tab.wait_until(lambda: told(viewer) == [])
+    wide_tab.page.mouse.click(x, y)
+    wide_tab.wait_until(lambda: told(viewer) == [])
     picture(lambda picture: _differing(picture, plain), 0)
-    tab.page.set_viewport_size({"width": SIZE[0], "height": SIZE[1]})
 
 
 def test_the_robot_can_be_hidden(tab: Tab) -> None:
-    tab.control("shapes").uncheck()
-    tab.picture_when(lambda picture: float(shown(picture).sum()))
-    tab.control("shapes").check()
+    with _turned(tab, "shapes", on=False):
+        tab.picture_when(lambda picture: float(shown(picture).sum()))
     tab.picture_when(lambda picture: -float(shown(picture).sum()), at_most=-1)
+
+
+@contextmanager
+def _turned(tab: Tab, switch: str, *, on: bool) -> Iterator[None]:
+    """A switch turned on or off, and back whatever happens: the tests share a page."""
+    tab.control(switch).set_checked(on)
+    try:
+        yield
+    finally:
+        tab.control(switch).set_checked(not on)
+
+
+def _put_mouse_aside(tab: Tab) -> None:
+    """What is under the mouse has an outline."""
+    tab.page.mouse.move(5, SIZE[1] - 5)
 
 
 def _differing(picture: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:

@@ -27,6 +27,7 @@ from kinetree.cli.optional_value import with_optional_values
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
 from kinetree.cli.plot import plot
 from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
+from kinetree.cli.sweep import sweep
 from kinetree.cli.view import view
 from kinetree.cli.zoo import zoo
 from kinetree.errors import KinetreeError
@@ -40,7 +41,7 @@ _UNREAD = 141
 app = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
-    "check, convert and compare it, write it as C, measure this machine.",
+    "check, convert and compare it, write it as C, study it, measure this machine.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ app.command()(convert)
 app.command()(export)
 app.command()(bench)
 app.command()(compare)
+app.command()(sweep)
 app.command()(view)
 app.command()(zoo)
 app.add_typer(cache, name="cache")

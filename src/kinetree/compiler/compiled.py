@@ -29,9 +29,9 @@ from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
 
-__all__ = ["IMPORTED", "CompiledFunction", "compiling"]
+__all__ = ["IMPORTED", "SECONDS_A_NUMBER", "CompiledFunction", "compiling"]
 
-_SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
+SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
 IMPORTED = time.time()
 """When kinetree was imported, in seconds since the epoch."""
@@ -69,7 +69,7 @@ class CompiledFunction:
         self._rows = source.rows
         self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
         self._may_be_single = self._has_kernel
-        self._seconds = _SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
+        self._seconds = SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
         self._single: Callable[..., Any] | None = None
@@ -203,7 +203,7 @@ class CompiledFunction:
         assert batch is not None
         ports, core, seconds = expected.ports, expected.core, self._seconds
         if self._rows:
-            seconds = _SECONDS_A_NUMBER * expected.numbers
+            seconds = SECONDS_A_NUMBER * expected.numbers
         samples = max((x.size // max(port.size, 1) for x, port in zip(arrays, ports, strict=True)), default=1)
         result: Array
         try:

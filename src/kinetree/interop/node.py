@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.codegen.backend import Kernel
-from kinetree.compiler.compiled import IMPORTED, compiling
+from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER, compiling
 from kinetree.compiler.differentiation import program_to_differentiate
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.threads import most_on_one_thread
 from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
 from kinetree.interop.jacobian import jacobian_program
 from kinetree.model.fingerprint import digest
@@ -106,6 +107,7 @@ class Node:
     @cached_property
     def kernel(self) -> Kernel:
         """What is to be compiled, for any processor."""
+        numbers = sum(port.size for port in (*self.inputs, *self.outputs))
         return Kernel(
             name=self.name,
             inputs=self.inputs,
@@ -117,7 +119,7 @@ class Node:
             program=lambda: self.program,
             key=lambda *more: self.key(*more, self.dtype.name),
             imported=IMPORTED,
-            most=0,
+            most=most_on_one_thread(SECONDS_A_NUMBER * max(numbers, 1)),
             release_from=0,
             owner=self,
             general=None,

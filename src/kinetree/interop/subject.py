@@ -77,6 +77,12 @@ class Subject:
         self.names: tuple[str, ...] = self._input_names()
         """What its arguments are called, in order."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What it was made of; its nodes are made again."""
+        if self._only is not None:
+            return Subject.of, (self._only,)
+        return _made_again, (self._function, self._robot, *self._asked)
+
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(self.names)}) of {self.source.subject}"
 
@@ -250,3 +256,9 @@ class Subject:
         if source.definition.derivative is None:
             return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
         return tuple(port.name for port in source.inputs)
+
+
+def _made_again(function: Callable[..., Any], robot: Model | None, *asked: Any) -> Subject:
+    """The subject that a pickle describes."""
+    f_ext, parameters, unroll, options = asked
+    return Subject(function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from kinetree.compiler.threads import at_most
@@ -64,33 +65,32 @@ def compute_on(
     client: Client, folder: StudyFolder, work: Work, pending: Sequence[int], told: Callable[[int], None]
 ) -> None:
     """Compute chunks on a cluster, in any order; `told` gets the number of each."""
-    from distributed import as_completed
-
     place = str(folder.path)
     digest = _write(folder.path / _PICKLE, work)
     _check_workers(client, place)
     left = iter(pending)
-
-    def submitted() -> list[Any]:
-        threads = sum(client.nthreads().values())
-        room = max(1, _PER_THREAD * threads - len(going))
-        return [client.submit(_compute, place, digest, k, key=f"kinetree-sweep-{digest[:16]}-{k}", pure=False)
-                for k in islice(left, room)]  # fmt: skip
-
     going: set[Any] = set()
-    first = submitted()
-    going.update(first)
-    futures = as_completed(first)
+    ended: SimpleQueue[Any] = SimpleQueue()
+
+    def submit() -> None:
+        """Give the scheduler as many tasks as it should have."""
+        room = _PER_THREAD * sum(client.nthreads().values()) - len(going)
+        for number in islice(left, max(1 if not going else 0, room)):
+            future = client.submit(
+                _compute, place, digest, number, key=f"kinetree-sweep-{digest[:16]}-{number}", pure=False
+            )
+            going.add(future)
+            future.add_done_callback(ended.put)
+
     try:
-        for future in futures:
+        submit()
+        while going:
+            future = ended.get()
             going.discard(future)
             told(_result(future))
-            more = submitted()
-            going.update(more)
-            futures.update(more)
-    except BaseException:
+            submit()
+    finally:
         client.cancel([*going], force=True)
-        raise
     with suppress(OSError):
         os.unlink(folder.path / _PICKLE)
 

@@ -36,8 +36,14 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
-_NUMBERS_PER_CHUNK = 2**23
+_NUMBERS_PER_CHUNK = 2**22
 """Numbers in the rows of all steps of a chunk, which a worker has in memory while it computes."""
+_CHUNKS = 64
+"""Chunks that there are at least, so that many cores have something to do; unless chunks were too small then."""
+_LEAST_SAMPLES = 256
+"""Samples of a chunk whose kernels run as quickly as those of larger ones."""
+_LEAST_STEPS = 2**17
+"""Steps of all samples of a chunk that take longer than writing its files."""
 _LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
 """Arguments of `simulate` that studies do not have."""
 _DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
@@ -84,10 +90,11 @@ def sweep(
             alone, (samples, …).
         record: what is recorded besides, as for `simulate`.
         measure: a function from the motions of some samples, a `kt.Trajectory` of a batch (n,), to a dict of arrays
-            (n, …), which are kept as well. It must treat each motion by itself. It sees the rows that `every` says.
+            (n, …), which are kept as well. It must treat each motion by itself, and may be called on several
+            threads at once. It sees the rows that `every` says.
         chunk: how many samples are computed and written together; by default as many as fit well into memory.
-        scheduler: a `distributed.Client`, or the address of a Dask scheduler; by default this process computes, on all
-            its cores. Workers must see the folder under the same path.
+        scheduler: a `distributed.Client`, or the address of a Dask scheduler; by default this process computes, on as
+            many threads as it has cores. Workers must see the folder under the same path.
         progress: is called with (done, samples) now and then.
 
     Raises `OptionError`, `ShapeError`, `DTypeError` and `NameNotFoundError` for unusable arguments, before anything is
@@ -181,7 +188,8 @@ def _chunk(chunk: Any, work: Work, task: Task) -> int:
     robot = work.robot
     width = robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames)
     most = min(_NUMBERS_PER_CHUNK // (width * task.steps), MAX_STEPS // task.steps)
-    return max(1, min(most, work.plan.samples))
+    wanted = max(_LEAST_SAMPLES, _LEAST_STEPS // task.steps, -(-work.plan.samples // _CHUNKS))
+    return max(1, min(most, wanted, work.plan.samples))
 
 
 def _told(progress: Callable[[int, int], None] | None, study: Study) -> Callable[[int], None]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.model import Model
+from kinetree.programs import Program
 from kinetree.records import record
 from kinetree.sim.at_once import at_once
 from kinetree.sim.prepare import prepared
@@ -70,6 +71,11 @@ class Work:
     has_rows: bool
     """Whether rows of the whole motion are kept; else those of its end."""
     measure: Measure | None
+
+    @property
+    def is_python(self) -> bool:
+        """Whether steps call a Python function."""
+        return any(callable(x) and not isinstance(x, Program) for x in (self.options["tau"], self.options["ctrl"]))
 
     def task(self, values: Mapping[str, Array], count: int, **changes: Any) -> Task:
         """The motions of some samples, a batch (count,)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,17 @@ import pytest
 import kinetree as kt
 from kinetree.codegen.cpu import xla_frame
 from kinetree.codegen.cpu.jit import MachineCode
-from kinetree.codegen.cpu.xla_frame import Api, Buffer, CallFrame, ErrorRequest, Extension, Metadata
+from kinetree.codegen.cpu.xla_frame import (
+    Api,
+    Buffer,
+    CallFrame,
+    ErrorRelease,
+    ErrorRequest,
+    Extension,
+    Metadata,
+    PoolRequest,
+    TaskRequest,
+)
 from kinetree.codegen.llvm.memory import FAILURES
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
@@ -24,6 +35,12 @@ CREATE_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(ErrorRequest))
 @kt.program(A=(2, 3), x=3, gain=())
 def product(A, x, gain):
     return gain * (A @ x)
+
+
+TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(TaskRequest))
+COUNT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(PoolRequest))
+DESTROY = ctypes.CFUNCTYPE(None, ctypes.POINTER(ErrorRelease))
 
 
 class Xla:
@@ -41,7 +58,7 @@ class Xla:
             return 1
 
         self.create = create
-        self.api = Api(struct_size=168, error_create=ctypes.cast(create, ctypes.c_void_p))
+        self.api = Api(struct_size=ctypes.sizeof(Api), error_create=ctypes.cast(create, ctypes.c_void_p))
         self.api.api_version.major, self.api.api_version.minor = 0, 3
 
     def frame(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> CallFrame:
@@ -176,3 +193,97 @@ def test_a_lack_of_memory_is_an_error_of_the_call(monkeypatch: pytest.MonkeyPatc
     xla = Xla(node_of(large).kernels.xla_handler())
     error = xla.error_of(xla.frame([np.zeros(5_000)], [np.zeros(5_000)]))
     assert error == ("large: there is not enough memory for its intermediate results", 8)
+
+
+class Pool:
+    """XLA's threads: `run` gets the tasks, or None to refuse them."""
+
+    def __init__(self, xla: Xla, threads: int, run: Callable[[Callable[[], None]], object] | None) -> None:
+        self.asked = self.refused = 0
+
+        @SCHEDULE
+        def schedule(request: Any) -> int:
+            wanted = request.contents
+            assert (wanted.struct_size, wanted.context) == (40, 77)
+            self.asked += 1
+            if run is None:
+                return 5
+            task, data = TASK(wanted.task), wanted.data
+            run(lambda: task(data))
+            return 0
+
+        @COUNT
+        def count(request: Any) -> int:
+            assert (request.contents.struct_size, request.contents.context) == (32, 77)
+            ctypes.c_int64.from_address(request.contents.threads).value = threads
+            return 5 if threads < 0 else 0
+
+        @DESTROY
+        def destroy(release: Any) -> None:
+            assert (release.contents.struct_size, release.contents.error) == (24, 5)
+            self.refused += 1
+
+        self.kept = schedule, count, destroy
+        api = xla.api
+        api.pool_schedule, api.pool_threads, api.error_destroy = (
+            ctypes.cast(x, ctypes.c_void_p).value for x in self.kept
+        )
+
+    def computed(self, xla: Xla, count: int) -> None:
+        given, found = arguments(count), np.full((count, 2), np.nan)
+        frame = xla.frame(given, [found])
+        frame.context = 77
+        assert xla.call(ctypes.addressof(frame)) is None
+        np.testing.assert_array_equal(found, product(*given, threads=1))
+
+
+@pytest.fixture(scope="module")
+def threaded() -> Xla:
+    return Xla(node_of(product).kernels.xla_handler(4))
+
+
+LARGE = 50_000
+
+
+def test_large_batches_are_computed_by_the_pool(threaded: Xla) -> None:
+    threads: list[threading.Thread] = []
+
+    def start(task: Callable[[], None]) -> None:
+        threads.append(threading.Thread(target=task))
+        threads[-1].start()
+
+    for size, helpers in ((100, 0), (LARGE, 3), (LARGE + 1, 3)):
+        pool = Pool(threaded, 8, start)
+        pool.computed(threaded, size)
+        assert pool.asked == helpers
+    for thread in threads:
+        thread.join()
+    pool = Pool(threaded, 2, start)
+    pool.computed(threaded, LARGE)
+    assert pool.asked == 2
+    for thread in threads:
+        thread.join()
+
+
+def test_tasks_that_run_at_once_or_too_late(threaded: Xla) -> None:
+    Pool(threaded, 8, lambda task: task()).computed(threaded, LARGE)
+    late: list[Callable[[], None]] = []
+    Pool(threaded, 8, late.append).computed(threaded, LARGE)
+    assert len(late) == 3
+    for task in late:  # the arrays of the call are gone
+        task()
+
+
+@pytest.mark.parametrize(("threads", "asked", "refused"), [(8, 1, 1), (0, 0, 0), (-1, 0, 1)])
+def test_a_pool_that_refuses(threaded: Xla, threads: int, asked: int, refused: int) -> None:
+    pool = Pool(threaded, threads, None)
+    pool.computed(threaded, LARGE)
+    assert (pool.asked, pool.refused) == (asked, refused)
+
+
+def test_an_interface_without_a_pool(threaded: Xla) -> None:
+    pool = Pool(threaded, 8, None)
+    threaded.api.struct_size -= 8
+    pool.computed(threaded, LARGE)
+    threaded.api.struct_size += 8
+    assert pool.asked == 0

@@ -75,12 +75,16 @@ def test_rows_measures_and_recordings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "more", [{}, {"every": 3, "keep": ["q", "v", "tau", "work", "qdd"], "until": crosses, "tau": [0.1, 0.0]}]
 )
-def test_no_bit_depends_on_chunks(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_no_bit_depends_on_chunks_or_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
     vary = {**VARY, "v": Uniform(-0.5, 0.5)} if more else VARY
-    whole, *others = (
-        kt.sweep(ROBOT, tmp_path / str(chunk), vary=vary, chunk=chunk, measure=fastest, **MOTION, **more)
-        for chunk in (10, 1, 4)
-    )
+
+    def study(chunk: int) -> Study:
+        monkeypatch.setenv("KINETREE_NUM_THREADS", "3" if chunk == 1 else "1")
+        return kt.sweep(ROBOT, tmp_path / str(chunk), vary=vary, chunk=chunk, measure=fastest, **MOTION, **more)
+
+    whole, *others = map(study, (10, 1, 4))
     if more:
         assert sorted(np.unique(whole.results["status"])) == [1, 2]
         assert whole.results["ended"].min() < 0.08
@@ -101,7 +105,8 @@ def test_values_in_a_grid_and_of_a_table(tmp_path: Path) -> None:
     np.testing.assert_array_equal(q[1, 1, 1], motion.q[-1])
 
 
-def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETREE_NUM_THREADS", "1")
     whole = kt.sweep(ROBOT, tmp_path / "whole", vary=VARY, chunk=2, **MOTION)
     seen = []
 
@@ -126,6 +131,7 @@ def test_a_killed_process_loses_no_more_than_a_chunk(tmp_path: Path) -> None:
     whole = kt.sweep(ROBOT, tmp_path / "whole", vary=VARY, chunk=2, **MOTION)
     script = f"""
 import os, signal
+os.environ["KINETREE_NUM_THREADS"] = "1"
 import kinetree as kt
 from kinetree.sweeps.zarr_arrays import StoredArray
 write, count = StoredArray.write, []

@@ -17,8 +17,10 @@ __all__ = ["clicked", "control", "labels", "messages", "moved", "position_of", "
 
 def messages(viewer: Viewer) -> list[dict[str, Any]]:
     """What a browser gets that opens the page now."""
-    kept = viewer.server._websock_server._broadcast_buffer.message_from_id
-    return [message.as_serializable_dict([]) for message in kept.values()]
+    buffer = viewer.server._websock_server._broadcast_buffer
+    with buffer.buffer_lock:  # other threads write
+        kept = list(buffer.message_from_id.values())
+    return [message.as_serializable_dict([]) for message in kept]
 
 
 def position_of(viewer: Viewer, node: str) -> NDArray[np.float64]:
@@ -44,8 +46,8 @@ def clicked(viewer: Viewer, body: str, sample: int = 0) -> None:
 
 
 def told(viewer: Viewer) -> list[str]:
-    """The texts of labels in the scene."""
-    return [m["props"]["text"] for m in messages(viewer) if m["type"] == "LabelMessage"]
+    """What is told about bodies that were clicked on; not their names, whose labels stay when they are hidden."""
+    return [m["props"]["text"] for m in messages(viewer) if m["type"] == "LabelMessage" and "/told/" in m["name"]]
 
 
 def texts(viewer: Viewer) -> list[str]:

@@ -62,11 +62,11 @@ class CpuKernels:
         """The module that holds `@kernel`, the loop over a batch (batch.py)."""
         return MachineCode(self._object("batch", self.text))
 
-    def xla_handler(self) -> MachineCode:
-        """A module whose `handler` XLA calls for batches (xla.py)."""
+    def xla_handler(self, threads: int = 1) -> MachineCode:
+        """A module whose `handler` XLA calls for batches, on up to this many threads (xla.py)."""
         from kinetree.codegen.cpu.xla import make_handler
 
-        return make_handler(self._kernel, self.batch_code())
+        return make_handler(self._kernel, self.batch_code(), threads)
 
     def text(self) -> str:
         from kinetree.codegen.cpu.module import emit

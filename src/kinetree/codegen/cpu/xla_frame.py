@@ -1,4 +1,5 @@
-"""What XLA passes to the functions that it calls: structures of its foreign-function interface, xla/ffi/api/c_api.h.
+"""What XLA passes to the functions that it calls: structures of its foreign-function interface, xla/ffi/api/c_api.h,
+and how LLVM IR reads and writes their fields.
 
 Fields and offsets have been the same from version 0.1 (jaxlib 0.4.35) on; structures grow at their ends. A test
 compares them with the header of the jaxlib that is installed.
@@ -20,10 +21,16 @@ __all__ = [
     "ApiVersion",
     "Buffer",
     "CallFrame",
+    "ErrorRelease",
     "ErrorRequest",
     "Extension",
     "Metadata",
+    "PoolRequest",
+    "TaskRequest",
     "Values",
+    "at",
+    "load",
+    "store",
 ]
 
 OLDEST = (0, 1)
@@ -63,6 +70,18 @@ class Api(ctypes.Structure):
         ("api_version", ApiVersion),
         ("internal_api", c_void_p),
         ("error_create", c_void_p),
+        ("error_message", c_void_p),
+        ("error_destroy", c_void_p),
+        ("handler_register", c_void_p),
+        ("stream", c_void_p),
+        ("type_register", c_void_p),
+        ("execution_context", c_void_p),
+        ("state_set", c_void_p),
+        ("state_get", c_void_p),
+        ("memory_allocate", c_void_p),
+        ("memory_free", c_void_p),
+        ("pool_schedule", c_void_p),
+        ("pool_threads", c_void_p),
     )
 
 
@@ -70,6 +89,35 @@ class ErrorRequest(ctypes.Structure):
     """The argument of `error_create`."""
 
     _fields_ = (("struct_size", c_size_t), ("extension_start", c_void_p), ("message", c_char_p), ("code", c_int))
+
+
+class ErrorRelease(ctypes.Structure):
+    """The argument of `error_destroy`."""
+
+    _fields_ = (("struct_size", c_size_t), ("extension_start", c_void_p), ("error", c_void_p))
+
+
+class TaskRequest(ctypes.Structure):
+    """The argument of `pool_schedule`: a function of `data` to be run in another thread."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("extension_start", c_void_p),
+        ("context", c_void_p),
+        ("task", c_void_p),
+        ("data", c_void_p),
+    )
+
+
+class PoolRequest(ctypes.Structure):
+    """The argument of `pool_threads`, which stores how many threads there are."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("extension_start", c_void_p),
+        ("context", c_void_p),
+        ("threads", c_void_p),
+    )
 
 
 class Buffer(ctypes.Structure):
@@ -121,3 +169,19 @@ class CallFrame(ctypes.Structure):
         ("results", Values),
         ("attributes", _Attributes),
     )
+
+
+def at(structure: type[ctypes.Structure], field: str, within: int = 0) -> int:
+    """Where a field is, or what is `within` it."""
+    offset: int = getattr(structure, field).offset
+    return offset + within
+
+
+def load(name: str, t: str, pointer: str, offset: int) -> str:
+    """Load a field of this type as `%name`."""
+    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {t}, ptr %{name}_p"
+
+
+def store(name: str, value: str, pointer: str, offset: int) -> str:
+    """Store a field; `name` is for its address."""
+    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}_p"

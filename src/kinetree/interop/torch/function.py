@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from kinetree.interop.torch.tensors import as_tensor, common_dtype
 __all__ = ["TorchFunction"]
 
 _Array, _F32, _F64 = np.ndarray, torch.float32, torch.float64
+_NAMES = {_F32: "float32", _F64: "float64"}
 _as_array, _as_tensor = torch.Tensor.numpy, torch.from_numpy
 _observers = torch._C._len_torch_dispatch_stack  # how many see all operators, to make graphs of them for instance
 _is_compiling = torch.compiler.is_dynamo_compiling
@@ -36,7 +38,8 @@ class TorchFunction:
             if subject.dtype in (None, name)
         }
         self._calls: dict[torch.dtype, Call] = {}
-        self._leaves_in_graph = torch.compiler.allow_in_graph(self._leaves)
+        self._in_graph = self._leaves  # one object, which PyTorch knows by its identity
+        self._is_taken_whole = _taken_whole(self._in_graph)
         is_plain = set(subject.kinds) == {float} and subject.is_one
         self._quick_count = len(self.names) if is_plain else -1
         self._single, self._double = (self._compiled.get(dtype) for dtype in (torch.float32, torch.float64))
@@ -57,10 +60,13 @@ class TorchFunction:
     def __call__(self, /, *arrays: Any, **named: Any) -> Any:
         """Tensors (…, n) by position or by name, whose leading axes broadcast."""
         if _is_compiling():
-            return self._subject.filled(self._leaves_in_graph(*arrays, **named))
+            self._is_taken_whole()
+            return self._subject.filled(self._in_graph(*arrays, **named))
         if not named and len(arrays) == self._quick_count and forward_ad._current_level < 0 and not _observers():
             try:
-                if arrays[0].dtype is _F64:
+                if arrays[0].requires_grad or arrays[-1].requires_grad:  # sooner than by an error, which takes 40 µs
+                    compiled = None
+                elif arrays[0].dtype is _F64:
                     compiled = self._double
                 else:
                     compiled = self._single if all(x.dtype is _F32 for x in arrays) else None
@@ -80,11 +86,11 @@ class TorchFunction:
         call = self._call(dtype)
         kinds = subject.kinds if subject.dtype is None else (None,) * len(bound)  # of one that is compiled: unknown
         name, rows = subject.name, zip(subject.names, subject.ports, kinds, bound, strict=True)
-        arrays = [as_tensor(name, *row).to(dtype) for row in rows]
+        arrays = [x if x.dtype is dtype else x.to(dtype) for x in (as_tensor(name, *row) for row in rows)]
         broadcast = torch.broadcast_shapes if _observers() else np.broadcast_shapes  # for symbols in shapes
         subject.batch_shape(call.node, [tuple(x.shape) for x in arrays], broadcast)
         (whole,) = differentiable(call, arrays) if _has_derivatives(arrays) else computed(call, arrays)
-        return tuple(subject.leaves(whole, call.node.dtype.name, _cast))
+        return tuple(subject.leaves(whole, _NAMES[dtype], _cast))
 
     def _dtype(self, arrays: list[Any]) -> torch.dtype:
         only = self._subject.dtype
@@ -96,6 +102,22 @@ class TorchFunction:
             node = self._subject.node(compiled.dtype.name)
             self._calls[dtype] = Call(node, lambda *arrays: [np.asarray(compiled.call(*arrays))])
         return self._calls[dtype]
+
+
+def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
+    """What `torch.compile` calls while it makes a graph that calls this function, to learn that it is not to look
+    inside.
+
+    `torch.compiler.assume_constant_result` would mark it too, but imports torch._dynamo, which takes two seconds; so
+    does `allow_in_graph`, which is therefore called no earlier.
+    """
+
+    def announce() -> bool:
+        torch.compiler.allow_in_graph(function)
+        return True
+
+    announce._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return announce
 
 
 def _has_derivatives(arrays: list[torch.Tensor]) -> bool:

@@ -24,8 +24,11 @@ NAMES = {
     "Extension_Base": (xla_frame.Extension, 3),
     "Api_Version": (xla_frame.ApiVersion, 4),
     "Metadata": (xla_frame.Metadata, 3),
-    "Api": (xla_frame.Api, 5),
+    "Api": (xla_frame.Api, 17),
     "Error_Create_Args": (xla_frame.ErrorRequest, 4),
+    "Error_Destroy_Args": (xla_frame.ErrorRelease, 3),
+    "ThreadPool_Schedule_Args": (xla_frame.TaskRequest, 5),
+    "ThreadPool_NumThreads_Args": (xla_frame.PoolRequest, 4),
     "Buffer": (xla_frame.Buffer, 6),
     "Args": (xla_frame.Values, 5),
     "Rets": (xla_frame.Values, 5),
@@ -65,6 +68,26 @@ def _kind_of(field: str) -> str:
     if t.endswith(("ExecutionStage", "DataType", "Error_Code", "Extension_Type", "Handler_Traits")) or t == "int":
         return "i32"  # enumerations
     return {"size_t": "size", "int64_t": "i64"}.get(t, "structure")
+
+
+def test_functions_of_xla_have_their_places(header: str) -> None:
+    text = re.search(r"struct XLA_FFI_Api {(.*?)}", header, re.S)
+    assert text is not None
+    names = re.findall(r"_XLA_FFI_API_STRUCT_FIELD\(XLA_FFI_(\w+)\)", text[1])
+    fields = [name for name, _ in xla_frame.Api._fields_]
+    for own, theirs in {
+        "error_create": "Error_Create",
+        "error_destroy": "Error_Destroy",
+        "pool_schedule": "ThreadPool_Schedule",
+        "pool_threads": "ThreadPool_NumThreads",
+    }.items():
+        assert fields.index(own) - fields.index("error_create") == names.index(theirs)
+
+
+def test_large_batches_are_computed_on_threads_of_xla() -> None:
+    given = state(PENDULUM, 60_000)
+    compiled = jax.jit(kt.to_jax(kt.aba, PENDULUM))
+    np.testing.assert_array_equal(compiled(*given), kt.aba(PENDULUM, *given))
 
 
 def test_numbers_are_those_of_the_installed_header(header: str) -> None:
@@ -119,6 +142,19 @@ def test_the_cache_of_jax_finds_compiled_functions_again(tmp_path: Path) -> None
     assert first[0] == second[0]
     assert int(first[1]) > 0
     assert int(second[1]) == 0
+
+
+UNFINISHED = """
+import jax, kinetree as kt
+aba = jax.jit(kt.to_jax(kt.aba, kt.zoo.load("double_pendulum")))
+given = jax.numpy.ones((3, 50_000, 2))
+for _ in range(50):
+    aba(*given)
+"""
+
+
+def test_a_process_may_end_while_xla_computes() -> None:
+    subprocess.run([sys.executable, "-c", UNFINISHED], env={**os.environ, "XLA_FLAGS": ""}, check=True, timeout=300)
 
 
 def test_without_handlers_python_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
