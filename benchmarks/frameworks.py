@@ -122,6 +122,7 @@ def by_mjx(path: Path) -> Peer:
 
     whole = mujoco.MjModel.from_xml_path(str(path))
     whole.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    whole.dof_damping[:] = whole.dof_frictionloss[:] = 0.0  # of the file; kinetree's aba has them on request
     model = mjx.put_model(whole)
     blank = mjx.make_data(model)
 
