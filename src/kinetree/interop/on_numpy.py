@@ -1,4 +1,4 @@
-"""Nodes called with NumPy's arrays, for frameworks whose tensors share their memory with them."""
+"""Nodes called with NumPy's arrays, for frameworks that hand theirs over as such."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OnNumpy:
         self._node = node
 
     def __call__(self, *arrays: Array) -> list[Array]:
-        node = self._node
+        node, arrays = self._node, tuple(map(np.asarray, arrays))
         if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc has no arrays without numbers
             return self._interpreted(arrays)
         with np.errstate(all="ignore"):

@@ -166,6 +166,8 @@ def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
         raise DTypeError(f"vary: what varies is a name, or a tuple of names that vary together, not {key!r:.60}")
     nominal = tuple(quantities.nominal(name) for name in names)
     label = f"vary: {', '.join(names)}"
+    if not isinstance(relative := getattr(how, "relative", False), bool):
+        raise OptionError(f"{label}: relative must be True or False, not {relative!r:.60}")
     if isinstance(how, Anywhere):
         if names != ("q",):
             raise OptionError(f"{label}: Anywhere() is for q alone")
@@ -182,7 +184,7 @@ def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
         how = numbers = np.asarray(how, np.float64) if _is_array(how) else _refused(label, how)
         width = numbers.shape[1:]
     _check_shapes(label, names, nominal, width)
-    if getattr(how, "relative", False):
+    if relative:
         for name, x in zip(names, nominal, strict=True):
             if not x.any():
                 raise OptionError(f"{label}: {name} is zero, so that factors of it (relative=True) change nothing")

@@ -42,6 +42,8 @@ _CHUNKS = 64
 """Chunks that there are at least, so that many cores have something to do; unless chunks were too small then."""
 _LEAST_SAMPLES = 256
 """Samples of a chunk whose kernels run as quickly as those of larger ones."""
+_LEAST_STEPS = 2**17
+"""Steps of all samples of a chunk that take longer than writing its files."""
 _LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
 """Arguments of `simulate` that studies do not have."""
 _DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
@@ -186,7 +188,7 @@ def _chunk(chunk: Any, work: Work, task: Task) -> int:
     robot = work.robot
     width = robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames)
     most = min(_NUMBERS_PER_CHUNK // (width * task.steps), MAX_STEPS // task.steps)
-    wanted = max(_LEAST_SAMPLES, -(-work.plan.samples // _CHUNKS))
+    wanted = max(_LEAST_SAMPLES, _LEAST_STEPS // task.steps, -(-work.plan.samples // _CHUNKS))
     return max(1, min(most, wanted, work.plan.samples))
 
 

@@ -114,6 +114,7 @@ def test_arguments_of_programs_vary_as_the_kind_of_numbers_that_they_are() -> No
         ({"q": Grid([])}, 1, kt.OptionError, "a list of one or more values"),
         ({"q": Grid([[1, 2, 3]])}, 1, kt.ShapeError, "but q has the shape"),
         ({"q": Uniform(1, 2, relative=True)}, 1, kt.OptionError, "q is zero"),
+        ({MASS: Uniform(1, 2, relative=1)}, 1, kt.OptionError, "relative must be True or False, not 1"),  # type: ignore[arg-type]
         ({"v": Anywhere()}, 1, kt.OptionError, "for q alone"),
         ({"q": np.zeros((3, 2))}, 4, kt.ShapeError, "3 values, but there are 4 samples"),
         ({("q", "v"): Uniform(0, 1), "v": Uniform(0, 1)}, 1, kt.OptionError, "v is there twice"),

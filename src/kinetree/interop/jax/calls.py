@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from kinetree.codegen.backend import Batch
-from kinetree.expr import interpret
 from kinetree.interop.node import Node
+from kinetree.interop.on_numpy import OnNumpy
 
 __all__ = ["Call"]
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Call:
@@ -42,33 +36,10 @@ class Call:
         """A name for what it computes, the same in every process."""
         return self.node.fingerprint
 
-    def on_host(self, *arrays: Any) -> list[Any]:
-        """The results for NumPy's arrays."""
-        node, given = self.node, [*map(np.asarray, arrays)]
-        if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc cannot have arrays of no numbers
-            return self._interpreted(given)
-        with np.errstate(all="ignore"):
-            found = self._batch.call(*given)
-        return [*found] if len(node.outputs) != 1 else [found]
-
-    def _interpreted(self, given: Sequence[Array]) -> list[Any]:
-        node = self.node
-        leading = [x.shape[: x.ndim - len(port.shape)] for x, port in zip(given, node.inputs, strict=True)]
-        batch = np.broadcast_shapes(*leading)
-        whole = [np.broadcast_to(x, (*batch, *port.shape)) for x, port in zip(given, node.inputs, strict=True)]
-        results = [np.empty((*batch, *port.shape), node.dtype) for port in node.outputs]
-        for index in np.ndindex(batch):
-            found = interpret(node.program, *(x[index].ravel().tolist() for x in whole))
-            for result, values in zip(results, found, strict=True):
-                result[index] = np.reshape(values, result.shape[len(batch) :])
-        return results
-
     @cached_property
-    def _batch(self) -> Batch:
-        made = self.node.kernels.batch()
-        if made.flags is not None:
-            made.flags[1] = 1  # quaternions are not checked: NaN says that one has no direction
-        return made
+    def on_host(self) -> OnNumpy:
+        """The function of NumPy's arrays."""
+        return OnNumpy(self.node)
 
     @property
     def transposed(self) -> Call:

@@ -21,7 +21,7 @@ from kinetree.interop.jax.calls import Call
 __all__ = ["has_handlers", "registered"]
 
 _registered: dict[str, MachineCode] = {}
-"""By name. XLA has no way to give up a handler, so its code lives as long as the process."""
+"""By name. XLA has no way to give up a handler."""
 _lock = Lock()
 
 
@@ -46,6 +46,8 @@ def registered(call: Call) -> str:
     with _lock:
         if name not in _registered:
             code = call.node.kernels.xla_handler(thread_count())
+            # XLA's threads may still be in it while Python ends, so nothing ever frees it.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
             jax.ffi.register_ffi_target(name, _capsule(code.address("handler")), platform="cpu", api_version=1)
             _registered[name] = code
     return name

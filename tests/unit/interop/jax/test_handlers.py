@@ -144,6 +144,19 @@ def test_the_cache_of_jax_finds_compiled_functions_again(tmp_path: Path) -> None
     assert int(second[1]) == 0
 
 
+UNFINISHED = """
+import jax, kinetree as kt
+aba = jax.jit(kt.to_jax(kt.aba, kt.zoo.load("double_pendulum")))
+given = jax.numpy.ones((3, 50_000, 2))
+for _ in range(50):
+    aba(*given)
+"""
+
+
+def test_a_process_may_end_while_xla_computes() -> None:
+    subprocess.run([sys.executable, "-c", UNFINISHED], env={**os.environ, "XLA_FLAGS": ""}, check=True, timeout=300)
+
+
 def test_without_handlers_python_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     from kinetree.interop.jax import lowering
 
