@@ -49,11 +49,11 @@ def open_tab(browser: Opener, viewer: Viewer) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def tab(open_tab: Tab, viewer: Viewer, expected: Expected) -> Tab:
-    """At its first configuration, without the ground."""
-    viewer.set(START)
+def tab(open_tab: Tab, viewer: Viewer, expected: Expected) -> Iterator[Tab]:
+    """At its first configuration, to which it comes back, without the ground."""
     open_tab.picture_when(lambda picture: expected.away(picture, START), at_most=PIXELS)
-    return open_tab
+    yield open_tab
+    viewer.set(START)
 
 
 @pytest.fixture
