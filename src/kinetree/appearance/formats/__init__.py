@@ -1,6 +1,6 @@
 """Mesh files: what they say of triangles, colours and images, one file per format."""
 
 from kinetree.appearance.formats.piece import Piece
-from kinetree.appearance.formats.read import format_of, read_pieces
+from kinetree.appearance.formats.read import SUFFIXES, format_of, read_pieces
 
-__all__ = ["Piece", "format_of", "read_pieces"]
+__all__ = ["SUFFIXES", "Piece", "format_of", "read_pieces"]

@@ -15,9 +15,10 @@ from kinetree.appearance.formats.piece import Piece, checked
 from kinetree.appearance.formats.stl import read_stl
 from kinetree.errors import KinetreeError, ModelError
 
-__all__ = ["format_of", "read_pieces"]
+__all__ = ["SUFFIXES", "format_of", "read_pieces"]
 
-_SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
+SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
+"""The endings of files that are read."""
 _TYPES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
 
 
@@ -32,8 +33,8 @@ def format_of(path: Path, content_type: str = "") -> str:
         ModelError: if files of this format are not read.
     """
     found = _TYPES.get(content_type) or path.suffix.lower()
-    if found not in _SUFFIXES:
-        raise ModelError(f"{path}: meshes are read from {', '.join(_SUFFIXES)} files; convert this one")
+    if found not in SUFFIXES:
+        raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
     return found
 
 
