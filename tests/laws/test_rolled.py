@@ -175,6 +175,21 @@ def test_steps_in_a_loop_over_bodies_are_steps_written_out(integrator: str, data
     close(interpreted(rolled, arrays), expected, 1e-2 * magnitude(kt.aba, robot, s), tolerance=1e-10)
 
 
+def test_axes_that_turn_are_turned_in_each_loop() -> None:
+    """Two loops, over a floating base and over free bodies on it, whose axes turn with them."""
+    builder = kt.ModelBuilder("swarm")
+    for name in ("base", "first", "second"):
+        builder.add_body(name, kt.solids.box(0.3, 0.2, 0.1, mass=1.0))
+    for name in ("first", "second"):
+        builder.add_joint(f"{name} joint", kt.Free(), "base", name, armature=[0.05] * 6, damping=[0.1] * 6)
+    robot = builder.build(floating_base=True)
+    rng = np.random.default_rng(0)
+    arrays = [robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=(2, robot.nv)), np.array(1e-3)]
+    options = {"integrator": "semi_implicit_euler", "steps": 2, "passive": ["damping"]}
+    rolled, straight = (program_of(kt.rollout, robot, unroll=unroll, **options) for unroll in (False, True))
+    np.testing.assert_allclose(interpreted(rolled, arrays), interpreted(straight, arrays), rtol=1e-10, atol=1e-12)
+
+
 @law(10)
 @given(data=st.data())
 def test_bodies_without_mass_that_carry_others_are_no_obstacle(data: st.DataObject) -> None:

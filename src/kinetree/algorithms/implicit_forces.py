@@ -97,7 +97,10 @@ def end_of_step(
         return EndOfStep(tree, (), None, fills=False, differs=False)
     brakes = [name for name in passive if name in BRAKES]
     end = braked(tree, v, dt, brakes)
-    turning = {i: tree.joint[i].turning_rate(v[i]) for i, _ in tree.outward}
+    turning = tree.pieces()
+    turning[0] = ()
+    for i, _ in tree.outward:
+        turning[i] = tree.joint[i].turning_rate(v[i])
     shift = _turned(tree, end, turning)
     if which == "friction":
         return EndOfStep(end, (), shift, fills=False, differs=_brakes(tree, brakes))
@@ -129,7 +132,7 @@ def end_of_step(
     return EndOfStep(end, couplings, shift, fills=takes_all, differs=True)
 
 
-def _turned(tree: Tree, end: Tree, turning: Mapping[int, Sequence[Scalar]]) -> Any:
+def _turned(tree: Tree, end: Tree, turning: Slots) -> Any:
     """-h D (ω x v): friction is that of the velocity in axes that do not turn (`JointKind.turning_rate`)."""
     shift = tree.pieces()
     shift[0] = ()

@@ -270,6 +270,7 @@ def hvp(
 
     Source: Pearlmutter, "Fast exact multiplication by the Hessian", Neural Computation 6 (1994): forward over reverse.
 
+    >>> import numpy as np
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> v = [1.0, 2.0]
