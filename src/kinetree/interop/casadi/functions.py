@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from kinetree.codegen.c.names import identifier
-from kinetree.errors import MissingPackageError, OptionError, ShapeError
+from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import without_slopes
 from kinetree.interop.casadi.symbols import flat, matrix, matrix_shape, on_symbols
+from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -65,7 +66,7 @@ def to_casadi(
     >>> kt.to_casadi(kt.aba, robot)
     Function(aba:(q[2],v[2],tau[2])->(aba[2]) SXFunction)
     """
-    _imported()
+    check_installed("kt.to_casadi", "casadi")
     if form not in ("SX", "external"):
         raise OptionError(f'kt.to_casadi: form must be "SX" or "external", not {form!r:.60}')
     subject = Subject(
@@ -147,10 +148,3 @@ def adapted(subject: Subject) -> Callable[..., Any]:
         return function(*(x if hasattr(x, "is_dense") else casadi.DM(np.asarray(x)) for x in given))
 
     return call
-
-
-def _imported() -> None:
-    try:
-        import casadi  # noqa: F401
-    except ImportError:
-        raise MissingPackageError("kt.to_casadi needs casadi: pip install 'kinetree[casadi]'") from None

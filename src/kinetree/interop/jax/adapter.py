@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.errors import MissingPackageError
+from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -85,20 +85,7 @@ def to_jax(
 
 def adapted(subject: Subject) -> JaxFunction:
     """A function of JAX's arrays."""
-    _check_version()
+    check_installed("kt.to_jax", "jax", _OLDEST)
     from kinetree.interop.jax.function import JaxFunction
 
     return JaxFunction(subject)
-
-
-def _check_version() -> None:
-    try:
-        import jax
-    except ImportError:
-        raise MissingPackageError("kt.to_jax needs jax: pip install 'kinetree[jax]'") from None
-    if jax.__version_info__ < _OLDEST:
-        oldest = ".".join(map(str, _OLDEST))
-        raise MissingPackageError(
-            f"kt.to_jax needs jax {oldest} or newer, and {jax.__version__} is installed: "
-            "pip install --upgrade 'kinetree[jax]'"
-        )

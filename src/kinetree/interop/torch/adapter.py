@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.errors import MissingPackageError
+from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -83,20 +83,7 @@ def to_torch(
 
 def adapted(subject: Subject) -> TorchFunction:
     """A function of PyTorch's tensors."""
-    _check_version()
+    check_installed("kt.to_torch", "torch", _OLDEST)
     from kinetree.interop.torch.function import TorchFunction
 
     return TorchFunction(subject)
-
-
-def _check_version() -> None:
-    try:
-        import torch
-    except ImportError:
-        raise MissingPackageError("kt.to_torch needs torch: pip install 'kinetree[torch]'") from None
-    found = tuple(int(x) for x in torch.__version__.partition("+")[0].split(".")[:2])
-    if found < _OLDEST:
-        raise MissingPackageError(
-            f"kt.to_torch needs torch {'.'.join(map(str, _OLDEST))} or newer, and {torch.__version__} is installed: "
-            "pip install --upgrade 'kinetree[torch]'"
-        )

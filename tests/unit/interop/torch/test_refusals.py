@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from typing import Any
 
 import numpy as np
@@ -93,13 +93,6 @@ def test_torch_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "__version__", "2.3.1+cpu")
     with pytest.raises(kt.MissingPackageError, match=r"kt.to_torch needs torch 2.13 or newer, and 2.3.1\+cpu is inst"):
         kt.to_torch(kt.aba, PENDULUM)
-    imported = builtins.__import__
-
-    def none(name: str, *rest: Any) -> Any:
-        if name == "torch":
-            raise ModuleNotFoundError("No module named 'torch'")
-        return imported(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", none)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(kt.MissingPackageError, match=r"kt.to_torch needs torch: pip install 'kinetree\[torch\]'"):
         kt.to_torch(kt.aba, PENDULUM)
