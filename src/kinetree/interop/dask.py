@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.compiler.compiled import CompiledFunction
-from kinetree.errors import ShapeError
 from kinetree.interop.subject import Subject
 from kinetree.programs.source import ProgramSource
 
@@ -63,13 +62,7 @@ def adapted(subject: Subject) -> Callable[..., Any]:
         import dask.array as da
 
         arguments = [da.asarray(x) for x in subject.bound(given, {})]
-        leading = [x.ndim - len(port.shape) for x, port in zip(arguments, ports, strict=True)]
-        for x, port, count in zip(arguments, ports, leading, strict=True):
-            if count < 0 or x.shape[count:] != port.shape:
-                wanted = f"({', '.join(('…', *map(str, port.shape)))})"
-                raise ShapeError(
-                    f"{subject.name}: {port.name} has shape {x.shape}, but {subject.source.subject} needs {wanted}"
-                )
+        leading = [len(subject.leading_axes(port, x.shape)) for x, port in zip(arguments, ports, strict=True)]
         batch, pairs = max(leading), []
         for k, (x, port, count) in enumerate(zip(arguments, ports, leading, strict=True)):
             own = [f"{k}.{axis}" for axis in range(len(port.shape))]

@@ -169,6 +169,14 @@ class Subject:
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
         return [found[name] for name in names]
 
+    def leading_axes(self, port: Port, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The leading axes of an argument; raises `ShapeError` if its last ones are not those of one sample."""
+        at = len(shape) - len(port.shape)
+        if at < 0 or shape[at:] != port.shape:
+            wanted = f"({', '.join(('…', *map(str, port.shape)))})"
+            raise ShapeError(f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}")
+        return shape[:at]
+
     def batch_shape(
         self,
         node: Node,
@@ -177,15 +185,7 @@ class Subject:
     ) -> tuple[int, ...]:
         """The shape of the leading axes of a call; raises `ShapeError` for arguments that do not fit. `broadcast` is
         the framework's own for lengths that are symbols."""
-        leading = []
-        for port, shape in zip(node.inputs, shapes, strict=True):
-            at = len(shape) - len(port.shape)
-            if at < 0 or shape[at:] != port.shape:
-                wanted = f"({', '.join(('…', *map(str, port.shape)))})"
-                raise ShapeError(
-                    f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}"
-                )
-            leading.append(shape[:at])
+        leading = [self.leading_axes(port, shape) for port, shape in zip(node.inputs, shapes, strict=True)]
         if all(shape == leading[0] for shape in leading):
             return leading[0]
         try:

@@ -38,12 +38,8 @@ def adapted(subject: Subject) -> Callable[..., Any]:
         arguments, dims = subject.bound(given, {}), []
         for x, port in zip(arguments, ports, strict=True):
             rank, shape = len(port.shape), np.shape(x) if framework_of(x) is None else x.shape
-            wanted = f"({', '.join(('…', *map(str, port.shape)))})"
-            if shape[len(shape) - rank :] != port.shape:
-                raise ShapeError(
-                    f"{subject.name}: {port.name} has shape {shape}, but {subject.source.subject} needs {wanted}"
-                )
-            if not isinstance(x, xarray.DataArray) and len(shape) > rank:
+            leading = subject.leading_axes(port, shape)
+            if not isinstance(x, xarray.DataArray) and leading:
                 raise ShapeError(
                     f"{subject.name}: {port.name} has shape {shape}, and its leading axes have no names to go with "
                     "those of the labelled arrays; make it an xarray.DataArray, too"
