@@ -134,6 +134,15 @@ def is_masked(x: object, depth: int = 64) -> bool:
 _NUMBERS = frozenset({float, int})
 
 
+def sample_shape(shape: tuple[int, ...]) -> str:
+    """The shape of one sample as messages say it, with leading axes before.
+
+    >>> sample_shape((7,)), sample_shape(())
+    ('(…, 7)', '(…)')
+    """
+    return f"({', '.join(('…', *map(str, shape)))})"
+
+
 def repeated(names: Iterable[str]) -> str | None:
     """The first name that occurs a second time; None if there is none."""
     seen: set[str] = set()

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.definition import Array
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Port
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["Arguments", "check_out", "dtype_beside"]
@@ -163,4 +163,4 @@ def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
 
 def _shape_text(port: Port) -> str:
     """The shape of an argument: (…, n), or (…) for one number per sample."""
-    return f"({', '.join(('…', *map(str, port.shape)))})"
+    return sample_shape(port.shape)

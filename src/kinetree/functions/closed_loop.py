@@ -33,7 +33,7 @@ from kinetree.functions.controllers import (
 )
 from kinetree.functions.step_stages import HELD_STAGES, StageParts, evaluation, stage_state
 from kinetree.functions.steps import StepKind, steps_of
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.constraint_numbers import ConstraintNumbers
@@ -183,7 +183,7 @@ class ClosedLoop:
             if x is None:
                 found[part.name] = np.zeros(part.shape, dtype)
                 continue
-            wanted = f"({', '.join(('…', *map(str, part.shape)))})"
+            wanted = sample_shape(part.shape)
             if part.name in self._arguments:
                 x = self._arguments[part.name].numbers(self.name, part.name, x)
             array = real_array(part.name, x, wanted).astype(dtype)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
 from kinetree.errors import ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, sample_shape
 from kinetree.programs import Program
 
 __all__ = ["controller_input"]
@@ -21,7 +21,7 @@ def controller_input(
     """An argument of a controller (…, *before, *shape), checked; `function` is the one that messages begin with."""
     argument = controller.arguments[name]
     core = (*before, *argument.shape)
-    wanted = f"({', '.join(('…', *map(str, core)))})"
+    wanted = sample_shape(core)
     array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(dtype)
     if array.shape[max(array.ndim - len(core), 0) :] != core:
         raise ShapeError(

@@ -20,7 +20,7 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
-from kinetree.inputs import array_or_foreign
+from kinetree.inputs import array_or_foreign, sample_shape
 from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces, acting, is_force_key
@@ -205,7 +205,7 @@ class Request(Requested):
 
     def weights(self, weights: ArrayLike) -> ArrayLike:
         shape = self.output
-        given = tuple(array_or_foreign("weights", weights, f"({', '.join(('…', *map(str, shape)))})").shape)
+        given = tuple(array_or_foreign("weights", weights, sample_shape(shape)).shape)
         if shape and given[-len(shape) :] != shape:
             expected = ", ".join(("…", *map(str, shape)))
             raise ShapeError(f"{self.definition.name}: weights have shape {given}, but its value has ({expected})")

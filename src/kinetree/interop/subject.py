@@ -19,6 +19,7 @@ from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
 from kinetree.expr import Port
+from kinetree.inputs import sample_shape
 from kinetree.interop.node import Node
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -173,7 +174,7 @@ class Subject:
         """The leading axes of an argument; raises `ShapeError` if its last ones are not those of one sample."""
         at = len(shape) - len(port.shape)
         if at < 0 or shape[at:] != port.shape:
-            wanted = f"({', '.join(('…', *map(str, port.shape)))})"
+            wanted = sample_shape(port.shape)
             raise ShapeError(f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}")
         return shape[:at]
 

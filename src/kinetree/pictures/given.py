@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.pictures.moments import Which
 
@@ -32,7 +32,7 @@ def checked_values(function: str, robot: Model, parameters: Any) -> Values:
     found = {}
     for name, given in parameters.items():
         one = robot.parameter(name).shape
-        shape = f"({', '.join(('…', *map(str, one)))})"
+        shape = sample_shape(one)
         values = real_array(name, given, shape)
         if values.shape[values.ndim - len(one) :] != one:
             raise ShapeError(f"{function}: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")

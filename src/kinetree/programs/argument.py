@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Port
-from kinetree.inputs import framework_of, real_array
+from kinetree.inputs import framework_of, real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.robot import refuse_zero_quaternions
 from kinetree.records import record
@@ -92,7 +92,7 @@ class Argument:
         array = np.asarray(x)
         if self.dtype is bool and array.dtype == np.bool_:
             return array.astype(np.float64)
-        array = real_array(name, x, f"({', '.join(('…', *map(str, self.shape)))})")
+        array = real_array(name, x, sample_shape(self.shape))
         fits = (array == 0) | (array == 1) if self.dtype is bool else np.floor(array) == array
         fits &= np.isfinite(array)
         if not np.all(fits):

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
-from kinetree.inputs import array_or_foreign
+from kinetree.inputs import array_or_foreign, sample_shape
 from kinetree.programs.forms import Form, apart, filled, maker, parts_of
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
@@ -162,7 +162,7 @@ class Results:
                 self._take(form.parts[key], part, f"{path}{form.step(key)}", taken)
 
     def _checked(self, leaf: Leaf, x: Any, what: str) -> Any:
-        expected = f"({', '.join(('…', *map(str, leaf.shape)))})"
+        expected = sample_shape(leaf.shape)
         array = array_or_foreign(f"{what}{leaf.name}", x, expected)
         if array.ndim < len(leaf.shape) or array.shape[array.ndim - len(leaf.shape) :] != leaf.shape:
             where = f"{what}{leaf.name} has" if leaf.name else f"{what} have"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, DTypeError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
 
@@ -93,7 +93,7 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
     found = {}
     for name, given in parameters.items():
         core = robot.parameter(name).shape  # raises if there is no such parameter
-        shape = f"({', '.join(('…', *map(str, core)))})"
+        shape = sample_shape(core)
         values = _real(name, given, shape)
         if values.shape[values.ndim - len(core) :] != core:
             raise ShapeError(f"simulate: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")

@@ -13,6 +13,7 @@ from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
 from kinetree.compiler.devices import on_device
 from kinetree.errors import DTypeError, ShapeError
+from kinetree.inputs import sample_shape
 from kinetree.interop.cuda.arrays import (
     DeviceArray,
     View,
@@ -186,7 +187,7 @@ class CudaFunction:
         name, port = self._compiled.name, self._arguments.ports[k]
         found = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
         if found.ndim < len(port.shape) or found.shape[found.ndim - len(port.shape) :] != port.shape:
-            needed = f"({', '.join(('…', *map(str, port.shape)))})"
+            needed = sample_shape(port.shape)
             raise ShapeError(
                 f"{name}: {port.name} has shape {found.shape}, but {self._compiled.source.subject} needs {needed}"
             )

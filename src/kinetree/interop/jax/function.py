@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetree.errors import DTypeError
+from kinetree.inputs import sample_shape
 from kinetree.interop.jax.calls import Call
 from kinetree.interop.jax.primitive import call_with
 from kinetree.interop.subject import Subject
@@ -65,7 +66,7 @@ class JaxFunction:
         return self._calls[dtype]
 
     def _array(self, name: str, port: Any, kind: type, x: Any) -> Any:
-        shape = f"({', '.join(('…', *map(str, port.shape)))})"
+        shape = sample_shape(port.shape)
         wanted = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
         try:
             array = jnp.asarray(x)

@@ -10,7 +10,7 @@ import torch
 
 from kinetree.errors import DeviceError, DTypeError
 from kinetree.expr import Port
-from kinetree.inputs import framework_of, real_array
+from kinetree.inputs import framework_of, real_array, sample_shape
 
 __all__ = ["as_tensor", "common_dtype"]
 
@@ -83,7 +83,7 @@ def _wanted(function: str, name: str, port: Port, kind: type | None) -> str:
 
 
 def _shape(port: Port) -> str:
-    return f"({', '.join(('…', *map(str, port.shape)))})"
+    return sample_shape(port.shape)
 
 
 def _from_others(function: str, name: str, port: Port, kind: type | None, x: Any) -> torch.Tensor:
