@@ -189,7 +189,7 @@ from kinetree.spatial.placement import placement
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 
 if typing.TYPE_CHECKING:
-    from kinetree import sweeps
+    from kinetree import control, sweeps
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
@@ -211,7 +211,7 @@ else:
 
     def __getattr__(name):
         """What draws, and adapters of frameworks, imported when first asked for: most programs only compute."""
-        if name in ("appearance", "sweeps", "viewer"):
+        if name in ("appearance", "control", "sweeps", "viewer"):
             return importlib.import_module(f"kinetree.{name}")
         if name in _LATER:
             return globals().setdefault(name, getattr(importlib.import_module(_LATER[name]), name))
@@ -352,6 +352,7 @@ __all__ = [
     "contact_dynamics",
     "contact_forces",
     "contact_pairs",
+    "control",
     "coordinate_rates",
     "coriolis_forces",
     "coriolis_matrix",

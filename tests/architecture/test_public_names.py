@@ -138,6 +138,7 @@ NAMES = [
     "contact_dynamics",
     "contact_forces",
     "contact_pairs",
+    "control",
     "coordinate_rates",
     "coriolis_forces",
     "coriolis_matrix",
