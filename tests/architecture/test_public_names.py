@@ -248,7 +248,9 @@ CONTROL = [
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
+    "quadratic_program",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]

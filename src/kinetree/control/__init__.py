@@ -4,6 +4,18 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
-__all__ = ["Axis", "CenterOfMass", "LookAt", "Orientation", "Pose", "Position", "Posture", "Task"]
+__all__ = [
+    "Axis",
+    "CenterOfMass",
+    "LookAt",
+    "Orientation",
+    "Pose",
+    "Position",
+    "Posture",
+    "QuadraticSolution",
+    "Task",
+    "quadratic_program",
+]
