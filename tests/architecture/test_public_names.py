@@ -243,13 +243,18 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "Effort",
     "LookAt",
+    "Momentum",
     "Orientation",
     "Pose",
     "Position",
     "Posture",
     "QuadraticSolution",
+    "Support",
     "Task",
+    "WholeBody",
+    "WholeBodyStep",
     "quadratic_program",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
