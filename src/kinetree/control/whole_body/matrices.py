@@ -232,23 +232,14 @@ def _allowed(layout: Layout, q: Any, v: Any) -> tuple[Any, Any]:
 
     Source: B. Faverjon, P. Tournassoud, ICRA 1987 (velocity dampers); A. Ames et al., ECC 2019 (control barriers).
     """
-    robot, T = layout.robot, float(layout.horizon or 0.0)
-    lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
-    position: list[Any] = [0.0] * robot.nv
+    robot, T = layout.robot, float(layout.horizon or 1.0)
+    lower, upper, place = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf), np.zeros(robot.nv, int)
     for joint in robot.joints.values():
-        if joint.has_coordinates and joint.nq == joint.nv == 1:
-            k = joint.v_start
-            lower[k], upper[k], position[k] = robot.lower[joint.q_start], robot.upper[joint.q_start], q[joint.q_start]
-    most, found = robot.velocity_limit, ([], [])
-    for k in layout.driven:
-        high, low = (
-            [(most[k] - v[k]) / T] if np.isfinite(most[k]) else [],
-            [(-most[k] - v[k]) / T] if np.isfinite(most[k]) else [],
-        )
-        high += [((upper[k] - position[k]) / T - v[k]) / T] if np.isfinite(upper[k]) else []
-        low += [((lower[k] - position[k]) / T - v[k]) / T] if np.isfinite(lower[k]) else []
-        top = high[0] if len(high) == 1 else np.minimum(*high) if high else np.inf
-        bottom = low[0] if len(low) == 1 else np.maximum(*low) if low else -np.inf
-        found[1].append(top)
-        found[0].append(np.minimum(bottom, top) if low and high else bottom)
-    return tuple(np.stack([x + 0.0 * v[0] for x in side]) for side in found)  # type: ignore[return-value]
+        if joint.has_coordinates and len(robot.q_names[joint.q_slice]) == len(robot.v_names[joint.v_slice]) == 1:
+            i, k = joint.q_slice.start, joint.v_slice.start
+            lower[k], upper[k], place[k] = robot.lower[i], robot.upper[i], i
+    k, most = layout.driven, robot.velocity_limit[layout.driven]
+    position, velocity = q[place[k]], v[k]
+    top = np.minimum(((upper[k] - position) / T - velocity) / T, (most - velocity) / T)
+    bottom = np.maximum(((lower[k] - position) / T - velocity) / T, (-most - velocity) / T)
+    return np.minimum(bottom, top), top

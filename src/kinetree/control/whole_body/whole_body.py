@@ -124,6 +124,8 @@ class WholeBody:
         rows = flat[ends[3] :].reshape(R + n, n + 1)
         self._equations, self._torque_rows = rows[:R], sides.reshape(m, n + 1)[: len(layout.driven)]
         self._driven = layout.driven
+        self.inequalities = sides.reshape(m, n + 1)[:, :n], lower, upper
+        """C, lower and upper of the last step, in the accelerations and the forces of the contacts."""
         self._x, self._told = np.zeros(n), np.zeros(5, np.int32)
         self._generators = [
             (name, c.axes() if c.is_point else c.generator(), layout.forces[name]) for name, c in self.contacts.items()
