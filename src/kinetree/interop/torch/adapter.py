@@ -11,9 +11,11 @@ from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from kinetree.interop.torch.function import TorchFunction
 
-__all__ = ["adapted", "to_torch"]
+__all__ = ["adapted", "cast", "dtype_among", "to_torch"]
 
 _OLDEST = (2, 13)
 
@@ -87,3 +89,18 @@ def adapted(subject: Subject) -> TorchFunction:
     from kinetree.interop.torch.function import TorchFunction
 
     return TorchFunction(subject)
+
+
+def dtype_among(name: str, arrays: Sequence[Any]) -> str:
+    """The dtype of a call of the function `name`, as `to_torch` decides it."""
+    check_installed("kt.to_torch", "torch", _OLDEST)
+    from kinetree.interop.torch.tensors import common_dtype
+
+    return str(common_dtype(name, arrays)).removeprefix("torch.")
+
+
+def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor in another dtype."""
+    from kinetree.interop.torch import tensors
+
+    return tensors.cast(tensor, dtype)
