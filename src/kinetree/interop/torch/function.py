@@ -10,6 +10,7 @@ import torch
 from torch.autograd import forward_ad
 
 from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.errors import KinetreeError
 from kinetree.interop.subject import Subject
 from kinetree.interop.torch.calls import Call
 from kinetree.interop.torch.exchange import EXCHANGE
@@ -46,9 +47,10 @@ class TorchFunction:
         self._in_graph = self._leaves  # one object, which PyTorch knows by its identity
         self._is_taken_whole = _taken_whole(self._in_graph)
         self._builtins: dict[torch.dtype, TensorCall] = {}
-        self._quickest: Callable[..., torch.Tensor] = self._whole
         self._is_one = subject.is_one
-        self._exchange = EXCHANGE if set(subject.kinds) == {float} else None  # None: every call takes the long way
+        is_plain = set(subject.kinds) == {float}
+        self._exchange = EXCHANGE if is_plain else None
+        self._quickest: Callable[..., torch.Tensor] = self._by_numpy if is_plain else self._whole
 
     def __repr__(self) -> str:
         shapes = [
@@ -81,6 +83,20 @@ class TorchFunction:
     def _parts(self, whole: torch.Tensor) -> tuple[torch.Tensor, ...]:
         return tuple(self._subject.leaves(whole, _NAMES[whole.dtype], cast))
 
+    def _by_numpy(self, *arrays: Any) -> torch.Tensor:
+        """The result for tensors that NumPy's arrays can stand for as they are, such as large batches; else as
+        `_whole`."""
+        try:
+            dtype = arrays[0].dtype
+            compiled = self._compiled[dtype]
+            if len(arrays) != len(self.names) or any(x.dtype is not dtype or x.requires_grad for x in arrays):
+                return self._whole(*arrays)
+            (found,) = _quiet(compiled, *map(torch.Tensor.numpy, arrays))
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, KinetreeError):
+            return self._whole(*arrays)  # what is not possible so, and what is wrong
+        self._quicken(dtype)
+        return torch.from_numpy(found)
+
     def _whole(self, *given: Any, **named: Any) -> torch.Tensor:
         """All numbers of the result, of any call."""
         subject = self._subject
@@ -109,7 +125,7 @@ class TorchFunction:
             if dtype in self._builtins:
                 self._builtins[dtype].refresh()
                 return
-            made = self._compiled[dtype].tensor_call(self._exchange, self, self._whole)
+            made = self._compiled[dtype].tensor_call(self._exchange, self, self._by_numpy)
             if made is None:
                 self._exchange = None
                 return
@@ -126,7 +142,7 @@ class TorchFunction:
         if dtype not in self._calls:
             compiled = self._compiled[dtype]
             node = self._subject.node(compiled.dtype.name)
-            self._calls[dtype] = Call(node, _quietly(compiled))
+            self._calls[dtype] = Call(node, lambda *arrays: _quiet(compiled, *arrays))
         return self._calls[dtype]
 
 
@@ -146,14 +162,10 @@ def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
     return announce
 
 
-def _quietly(compiled: CompiledFunction) -> Callable[..., list[np.ndarray[Any, Any]]]:
-    """A compiled function that warns of no infinities and NaN, which PyTorch's own do not either."""
-
-    def call(*arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-        with np.errstate(all="ignore"):
-            return [np.asarray(compiled.call(*arrays))]
-
-    return call
+def _quiet(compiled: CompiledFunction, *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """The result of a compiled function, without warnings of infinities and NaN, as PyTorch's own give none."""
+    with np.errstate(all="ignore"):
+        return [np.asarray(compiled.call(*arrays))]
 
 
 def _has_derivatives(arrays: list[torch.Tensor]) -> bool:
