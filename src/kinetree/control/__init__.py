@@ -11,9 +11,16 @@ from kinetree.control.laws.joint_impedance import joint_impedance
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.tasks.base import Task
+from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
 __all__ = [
+    "Axis",
+    "CenterOfMass",
+    "LookAt",
+    "Orientation",
+    "Pose",
+    "Position",
+    "Posture",
     "Task",
     "adaptive",
     "cartesian_impedance",
