@@ -9,10 +9,9 @@ import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
 from kinetree.control.laws.law import applicable, driven, one_of
-from kinetree.control.laws.pose_spring import moving_pose, pose_displacement
+from kinetree.control.laws.pose_spring import PoseSpring
 from kinetree.control.laws.task_rows import TaskRows
 from kinetree.control.laws.tracking import Tracking
-from kinetree.functions.derivatives import jacobian, jvp
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
 from kinetree.programs import Program, program
@@ -77,17 +76,17 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     True
     """
     model = driven(robot, "cartesian_impedance")
-    n, tracking, spring = model.nv, Tracking(model), pose_displacement(model, frame, axes)
+    n, tracking, spring = model.nv, Tracking(model), PoseSpring(model, frame, axes)
     infinite, heavy, none, neutral = np.full(6, np.inf), 10.0 * model.mass, np.zeros(n), model.neutral()
 
     def forces(
         q: Any, v: Any, target: Any, stiffness: Any, brake: Callable[[TaskRows, Any], Any], twist: Any, limit: Any,
         posture: Any, posture_stiffness: Any, posture_damping: Any, heaviest: Any,
     ) -> Any:  # fmt: skip
-        e, drift = jvp(spring, (q, target), {"target": moving_pose(target, twist)})
-        E = jacobian(spring, (q, target), wrt="q")
+        E = spring.slope(q, target)
         rows = TaskRows(model, q, E, heaviest)
-        pull = np.clip(stiffness * e, -limit, limit) + brake(rows, E @ v + drift)
+        pull = np.clip(stiffness * spring.stretch(q, target), -limit, limit)
+        pull = pull + brake(rows, E @ v + spring.drift(q, target, twist))
         spring_at_rest = tracking.force(q, posture, posture_stiffness * tracking.error(q, posture))
         free = rows.unfelt(spring_at_rest - posture_damping * rows.free(v))
         return applicable(gravity_forces(model, q) - E.T @ pull + free)
