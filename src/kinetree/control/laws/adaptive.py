@@ -66,14 +66,14 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     ((6,), (10,))
     """
     model = driven(robot, "adaptive")
-    names = bodies_option(model, bodies)
+    names: Any = bodies_option(model, bodies)
     is_natural = one_of("metric", metric, ("euclidean", "natural")) == "natural"
     own = np.concatenate([_ten(model.bodies[name].inertia) for name in names])
-    n, tracking = model.nv, Tracking(model)
+    n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
 
     def adaptive(
         q: Any, v: Any, target: Any, rate: Any, gain: Any, adaptation: Any, dt: Any, estimate: Any = own,
-        target_velocity: Any = np.zeros(n), target_acceleration: Any = np.zeros(n),
+        target_velocity: Any = none, target_acceleration: Any = none,
     ) -> dict[str, Any]:  # fmt: skip
         w, a = tracking.reference(q, v, target, target_velocity, target_acceleration, rate)
         Y, s = reference_regressor(model, q, v, w, a, names), w - v

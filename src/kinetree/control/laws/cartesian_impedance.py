@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, one_of
+from kinetree.control.laws.law import applicable, driven, one_of, with_arguments
 from kinetree.control.laws.pose_spring import PoseSpring
 from kinetree.control.laws.task_rows import TaskRows
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
-from kinetree.programs import Program, program
+from kinetree.programs import Program
 
 __all__ = ["cartesian_impedance"]
 
@@ -77,49 +76,30 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     """
     model = driven(robot, "cartesian_impedance")
     n, tracking, spring = model.nv, Tracking(model), PoseSpring(model, frame, axes)
-    infinite, heavy, none, neutral = np.full(6, np.inf), 10.0 * model.mass, np.zeros(n), model.neutral()
+    is_given = one_of("damping", damping, ("ratio", "given")) == "given"
 
     def forces(
-        q: Any, v: Any, target: Any, stiffness: Any, brake: Callable[[TaskRows, Any], Any], twist: Any, limit: Any,
-        posture: Any, posture_stiffness: Any, posture_damping: Any, heaviest: Any,
+        q: Any, v: Any, target: Any, stiffness: Any, target_velocity: Any, force_limit: Any, posture: Any,
+        posture_stiffness: Any, posture_damping: Any, largest_inertia: Any, damping: Any = None,
+        damping_ratio: Any = None,
     ) -> Any:  # fmt: skip
         E = spring.slope(q, target)
-        rows = TaskRows(model, q, E, heaviest)
-        pull = np.clip(stiffness * spring.stretch(q, target), -limit, limit)
-        pull = pull + brake(rows, E @ v + spring.drift(q, target, twist))
-        spring_at_rest = tracking.force(q, posture, posture_stiffness * tracking.error(q, posture))
-        free = rows.unfelt(spring_at_rest - posture_damping * rows.free(v))
-        return applicable(gravity_forces(model, q) - E.T @ pull + free)
+        rows = TaskRows(model, q, E, largest_inertia)
+        D = np.diag(damping) if is_given else damping_by_ratio(rows.yielding_mobility, stiffness, damping_ratio)
+        pull = np.clip(stiffness * spring.stretch(q, target), -force_limit, force_limit)
+        brake = D @ (E @ v + spring.drift(q, target, target_velocity))
+        rest = tracking.force(q, posture, posture_stiffness * tracking.error(q, posture))
+        free = rows.unfelt(rest - posture_damping * rows.free(v))
+        return applicable(gravity_forces(model, q) - E.T @ (pull + brake) + free)
 
     shapes = {
-        "q": model, "v": n, "target": (4, 4), "stiffness": 6, "target_velocity": 6, "force_limit": 6,
-        "posture": model, "posture_stiffness": n, "posture_damping": n, "largest_inertia": (),
+        "q": model, "v": n, "target": (4, 4), "stiffness": 6, **({"damping": 6} if is_given else {"damping_ratio": ()}),
+        "target_velocity": 6, "force_limit": 6, "posture": model, "posture_stiffness": n, "posture_damping": n,
+        "largest_inertia": (),
     }  # fmt: skip
-    if one_of("damping", damping, ("ratio", "given")) == "given":
-
-        def cartesian_impedance(
-            q: Any, v: Any, target: Any, stiffness: Any, damping: Any, target_velocity: Any = np.zeros(6),
-            force_limit: Any = infinite, posture: Any = neutral, posture_stiffness: Any = none,
-            posture_damping: Any = none, largest_inertia: Any = heavy,
-        ) -> Any:  # fmt: skip
-            return forces(
-                q, v, target, stiffness, lambda _, rate: damping * rate, target_velocity, force_limit, posture,
-                posture_stiffness, posture_damping, largest_inertia,
-            )  # fmt: skip
-
-        return program(cartesian_impedance, **shapes, damping=6)
-
-    def cartesian_impedance_by_ratio(
-        q: Any, v: Any, target: Any, stiffness: Any, damping_ratio: Any = 1.0, target_velocity: Any = np.zeros(6),
-        force_limit: Any = infinite, posture: Any = neutral, posture_stiffness: Any = none,
-        posture_damping: Any = none, largest_inertia: Any = heavy,
-    ) -> Any:  # fmt: skip
-        def brake(rows: TaskRows, rate: Any) -> Any:
-            return damping_by_ratio(rows.yielding_mobility, stiffness, damping_ratio) @ rate
-
-        return forces(
-            q, v, target, stiffness, brake, target_velocity, force_limit, posture, posture_stiffness, posture_damping,
-            largest_inertia,
-        )  # fmt: skip
-
-    return program(cartesian_impedance_by_ratio, **shapes, damping_ratio=())
+    defaults = {
+        "damping_ratio": 1.0, "target_velocity": np.zeros(6), "force_limit": np.full(6, np.inf),
+        "posture": model.neutral(), "posture_stiffness": np.zeros(n), "posture_damping": np.zeros(n),
+        "largest_inertia": 10.0 * model.mass,
+    }  # fmt: skip
+    return with_arguments("cartesian_impedance", forces, shapes, defaults)

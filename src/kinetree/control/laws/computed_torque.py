@@ -50,11 +50,11 @@ def computed_torque(robot: Model) -> Program:
     True
     """
     model = driven(robot, "computed_torque")
-    n, tracking = model.nv, Tracking(model)
+    n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
 
     def computed_torque(
         q: Any, v: Any, target: Any, stiffness: Any, damping: Any,
-        target_velocity: Any = np.zeros(n), target_acceleration: Any = np.zeros(n),
+        target_velocity: Any = none, target_acceleration: Any = none,
     ) -> Any:  # fmt: skip
         wanted = -damping * tracking.rate(q, v, target, target_velocity) - stiffness * tracking.error(q, target)
         qdd = tracking.acceleration(q, v, target, target_velocity, target_acceleration, wanted)

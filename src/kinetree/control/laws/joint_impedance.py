@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, one_of
+from kinetree.control.laws.law import applicable, driven, one_of, with_arguments
 from kinetree.control.laws.reference_forces import reference_forces
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.mass_matrix import mass_matrix_inverse
 from kinetree.model import Model
-from kinetree.programs import Program, program
+from kinetree.programs import Program
 
 __all__ = ["joint_impedance"]
 
@@ -20,8 +20,8 @@ __all__ = ["joint_impedance"]
 def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     """A law that makes joints springs and dampers: M (v̇_d − v̇) + (C + D) (v_d − v) + K e = −τ_ext.
 
-    The robot's inertia stays as it is, so no force needs to be measured: τ = M v̇_d + C(q, v) v_d + g + K e + D (v_d − v)
-    with the error e, `kt.difference` from q to the target. With `damping="ratio"` D = 2 ζ (M # K), with the geometric
+    The robot's inertia stays as it is, so no force needs to be measured. With the error e, `kt.difference` from q to the
+    target, τ = M v̇_d + C(q, v) v_d + g + K e + D (v_d − v). With `damping="ratio"` D = 2 ζ (M # K), with the geometric
     mean of M(q) and K: every mode of the linearised motion has the damping ratio ζ, whatever the configuration. D is
     computed anew in each call; for robots with more than about ten joints give it, with `damping="given"`.
 
@@ -57,33 +57,20 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     """
     model = driven(robot, "joint_impedance")
     n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
+    is_given = one_of("damping", damping, ("ratio", "given")) == "given"
 
-    def forces(q: Any, v: Any, target: Any, stiffness: Any, brake: Any, velocity: Any, acceleration: Any) -> Any:
-        w, a = tracking.reference(q, v, target, velocity, acceleration, none)
-        spring = tracking.force(q, target, stiffness * tracking.error(q, target))
-        return applicable(reference_forces(model, q, v, w, a) + spring + brake(w - v))
-
-    if one_of("damping", damping, ("ratio", "given")) == "given":
-
-        def joint_impedance(
-            q: Any, v: Any, target: Any, stiffness: Any, damping: Any,
-            target_velocity: Any = none, target_acceleration: Any = none,
-        ) -> Any:  # fmt: skip
-            return forces(q, v, target, stiffness, lambda s: damping * s, target_velocity, target_acceleration)
-
-        return program(
-            joint_impedance, q=model, v=n, target=model, stiffness=n, damping=n, target_velocity=n,
-            target_acceleration=n,
-        )  # fmt: skip
-
-    def joint_impedance_by_ratio(
-        q: Any, v: Any, target: Any, stiffness: Any, damping_ratio: Any = 1.0,
-        target_velocity: Any = none, target_acceleration: Any = none,
+    def forces(
+        q: Any, v: Any, target: Any, stiffness: Any, target_velocity: Any, target_acceleration: Any,
+        damping: Any = None, damping_ratio: Any = None,
     ) -> Any:  # fmt: skip
-        D = damping_by_ratio(mass_matrix_inverse(model, q), stiffness, damping_ratio)
-        return forces(q, v, target, stiffness, lambda s: D @ s, target_velocity, target_acceleration)
+        w, a = tracking.reference(q, v, target, target_velocity, target_acceleration, none)
+        D = np.diag(damping) if is_given else damping_by_ratio(mass_matrix_inverse(model, q), stiffness, damping_ratio)
+        spring = tracking.force(q, target, stiffness * tracking.error(q, target))
+        return applicable(reference_forces(model, q, v, w, a) + spring + D @ (w - v))
 
-    return program(
-        joint_impedance_by_ratio, q=model, v=n, target=model, stiffness=n, damping_ratio=(), target_velocity=n,
-        target_acceleration=n,
-    )  # fmt: skip
+    shapes = {
+        "q": model, "v": n, "target": model, "stiffness": n, **({"damping": n} if is_given else {"damping_ratio": ()}),
+        "target_velocity": n, "target_acceleration": n,
+    }  # fmt: skip
+    defaults = {"damping_ratio": 1.0, "target_velocity": none, "target_acceleration": none}
+    return with_arguments("joint_impedance", forces, shapes, defaults)

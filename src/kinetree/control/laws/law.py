@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,9 @@ import numpy as np
 from kinetree.errors import ActuationError, OptionError
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import no_motor
+from kinetree.programs import Program, program
 
-__all__ = ["applicable", "driven", "one_of"]
+__all__ = ["applicable", "driven", "one_of", "with_arguments"]
 
 
 def driven(robot: Model, law: str) -> Model:
@@ -36,3 +39,18 @@ def one_of(name: str, given: object, choices: tuple[str, ...]) -> str:
 def applicable(tau: Any) -> Any:
     """The forces, or zero for all joints if any of them is NaN or infinite."""
     return np.where(np.all(np.isfinite(tau)), tau, 0.0)
+
+
+def with_arguments(
+    name: str, function: Callable[..., Any], shapes: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Program:
+    """The program of a function whose arguments, taken by name, are chosen when the law is made."""
+
+    def law(**given: Any) -> Any:
+        return function(**given)
+
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    parameters = [inspect.Parameter(each, kind, default=defaults.get(each, empty)) for each in shapes]
+    law.__name__ = name
+    law.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return program(law, **shapes)

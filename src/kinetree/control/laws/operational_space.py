@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven
+from kinetree.control.laws.law import applicable, driven, with_arguments
 from kinetree.control.laws.task_rows import TaskRows
 from kinetree.control.laws.tracking import Tracking
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError
 from kinetree.functions.dynamics import bias_forces, mass_matrix
 from kinetree.model import Model
-from kinetree.programs import Program, program
+from kinetree.programs import Program
 
 __all__ = ["operational_space"]
 
@@ -25,16 +24,16 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
 
     Rows of tasks are taken one after the other, by priority, then in the order given. Each gets the force that its
     acceleration needs beside what rows before it do already, along r_k, the part of its Jacobian that moves none of
-    them: τ = Σ r_kᵀ f_k + h + Nᵀ τ₀. What all tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected by
-    Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is dynamically consistent: it moves no task. By default nothing acts there.
+    them: τ = Σ r_kᵀ f_k + h + Nᵀ τ₀. What all tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected
+    by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is dynamically consistent: it moves no task. By default nothing acts there.
 
     **Conflicts and singular configurations.** A row that asks what rows before it have decided, or that the robot can
     hardly move, would take forces without bound. Where the inertia felt along r_k exceeds `largest_inertia` m, it is
     taken as 2 / (m d² + 1/m) instead of 1/d, so the row yields, and forces stay finite and continuous. Rows before it
     are met as if it were not there. (Of rows that yield themselves, later ones move the direction that they gave up.)
 
-    **Stability.** Where no row yields, each task's error decays exponentially for K, D > 0, with e that of the task: for
-    rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
+    **Stability.** Where no row yields, each task's error decays exponentially for K, D > 0, with e that of the task:
+    for rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
 
     Args:
         robot: the robot; every degree of freedom has a motor.
@@ -72,19 +71,24 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     ranked = _ranked(model, tasks)
     tracking = Tracking(model)
     shapes: dict[str, Any] = {"q": model, "v": model.nv}
+    more: dict[str, Any] = {}
     defaults: dict[str, Any] = {}
     for name, task in tasks.items():
         m = task.size(model)
         shapes |= {name: task.target_shape(model), f"{name}_stiffness": m, f"{name}_damping": m}
+        more |= {f"{name}_velocity": m, f"{name}_acceleration": m}
         defaults |= {f"{name}_velocity": np.zeros(m), f"{name}_acceleration": np.zeros(m)}
+    more |= {"posture": model, "posture_stiffness": model.nv, "posture_damping": model.nv, "largest_inertia": ()}
     none = np.zeros(model.nv)
     defaults |= {"posture": model.neutral(), "posture_stiffness": none, "posture_damping": none}
-    shapes |= {name: model if name == "posture" else len(x) for name, x in defaults.items()}
-    shapes |= {"largest_inertia": ()}
     defaults |= {"largest_inertia": 10.0 * model.mass}
+    if len(shapes | more) < 6 + 5 * len(tasks):
+        raise OptionError(
+            f"operational_space: tasks are called {', '.join(tasks)}, but an argument of a law has the name of one of "
+            "them, such as posture, largest_inertia, or that of another task with _stiffness at its end; rename it"
+        )
 
-    def operational_space(**given: Any) -> Any:
-        q, v = given["q"], given["v"]
+    def forces(q: Any, v: Any, **given: Any) -> Any:
         J, wanted = [], []
         for name, task in ranked:
             target = given[name]
@@ -98,11 +102,7 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
         rest = mass_matrix(model, q) @ (given["posture_stiffness"] * error - given["posture_damping"] * v)
         return applicable(rows.forces(np.concatenate(wanted)) + rows.unfelt(rest) + bias_forces(model, q, v))
 
-    both = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    empty = inspect.Parameter.empty
-    parameters = [inspect.Parameter(name, both, default=defaults.get(name, empty)) for name in shapes]
-    operational_space.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return program(operational_space, **shapes)
+    return with_arguments("operational_space", forces, shapes | more, defaults)
 
 
 def _ranked(robot: Model, tasks: object) -> list[tuple[str, Task]]:
@@ -113,10 +113,10 @@ def _ranked(robot: Model, tasks: object) -> list[tuple[str, Task]]:
             f'{{"hand": kt.control.Pose("tool")}}, not {tasks!r:.60}'
         )
     for name, task in tasks.items():
-        if not isinstance(name, str) or not name.isidentifier() or name in ("q", "v", "posture", "largest_inertia"):
+        if not isinstance(name, str) or not name.isidentifier():
             raise OptionError(
                 f"operational_space: a task cannot be called {name!r:.60}: its name is that of an argument, so it is a "
-                "word of letters, digits and underscores that no other argument has"
+                "word of letters, digits and underscores"
             )
         task.check(robot)
     return sorted(tasks.items(), key=lambda pair: pair[1].priority)

@@ -49,11 +49,11 @@ def passivity_based(robot: Model) -> Program:
     True
     """
     model = driven(robot, "passivity_based")
-    n, tracking = model.nv, Tracking(model)
+    n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
 
     def passivity_based(
         q: Any, v: Any, target: Any, rate: Any, gain: Any,
-        target_velocity: Any = np.zeros(n), target_acceleration: Any = np.zeros(n),
+        target_velocity: Any = none, target_acceleration: Any = none,
     ) -> Any:  # fmt: skip
         reference = tracking.reference(q, v, target, target_velocity, target_acceleration, rate)
         return applicable(reference_forces(model, q, v, *reference) + gain * (reference[0] - v))

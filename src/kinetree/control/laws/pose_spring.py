@@ -21,12 +21,12 @@ class PoseSpring:
 
     def __init__(self, robot: Model, frame: str, axes: str) -> None:
         self._robot, self._axes = robot, axes
-        self._turns_by_itself = axes in ("world", "local", "target")
+        self._of_a_frame = axes not in ("world", "local", "target")
+        if self._of_a_frame:
+            self._axes = robot.frames[axes].name
         self._pose = Pose(
             robot.frames[frame].name, expressed_in="local" if axes == "local" else "local_world_aligned"
         )  # fmt: skip
-        if not self._turns_by_itself:
-            robot.frames[axes]  # noqa: B018  so that an unknown name is told
         self._stretch = program(self.stretch, q=robot, target=(4, 4))
 
     def stretch(self, q: Any, target: Any) -> Any:
@@ -36,7 +36,7 @@ class PoseSpring:
     def slope(self, q: Any, target: Any) -> Any:
         """E (6, nv): the derivative of e by displacements of q."""
         robot, slope = self._robot, self._pose.error_jacobian(self._robot, q, target)
-        if not self._turns_by_itself:
+        if self._of_a_frame:
             e = self._pose.error(robot, q, target)
             J = frame_jacobian(robot, q, self._axes, expressed_in="local_world_aligned", part="angular")
             turning = [np.cross(part, J, axisb=0, axisc=0) for part in (e[:3], e[3:])]

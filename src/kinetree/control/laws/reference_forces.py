@@ -4,8 +4,8 @@ Coriolis forces c(v) = C(q, v) v are quadratic in v. So, for the symmetric part 
 
     M a + C(q, v) w + g = rnea(q, (v + w) / 2, a) − c((v − w) / 2).
 
-For joints with q̇ = v it is all of it: C comes from Christoffel symbols. For others C(q, v) w − C(q, w) v = M [v, w] with
-the Lie bracket of velocities, and [v, w] / 2 is added to a. Then Ṁ − 2 C is skew, as for `kt.coriolis_matrix`.
+For joints with q̇ = v it is all of it: C comes from Christoffel symbols. For others C(q, v) w − C(q, w) v = M [v, w],
+with the Lie bracket of velocities, and [v, w] / 2 is added to a. Then Ṁ − 2 C is skew, as for `kt.coriolis_matrix`.
 
 Source: Slotine and Li, "On the adaptive control of robot manipulators", Int. J. Robotics Research 6 (1987), for these
 forces and their regressor; Niemeyer and Slotine, "Performance in adaptive manipulator control", Int. J. Robotics

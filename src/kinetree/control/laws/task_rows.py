@@ -2,9 +2,9 @@
 
 Rows J_k of Jacobians, in the order of their priority, are made orthogonal in the metric of M⁻¹. Row k less its parts
 along those before it, r_k, moves none of them: r_k M⁻¹ J_jᵀ = 0 for j < k. A force f along it accelerates the row by
-d_k f with d_k = r_k M⁻¹ r_kᵀ, the inverse of the inertia that is felt there. The sum of r_kᵀ r_k M⁻¹ / d_k projects joint
-forces onto those that the tasks feel; what is left of a force moves no task. For one task that is J̄ᵀ = Λ J M⁻¹ with
-Λ = (J M⁻¹ Jᵀ)⁻¹, Khatib's dynamically consistent inverse.
+d_k f with d_k = r_k M⁻¹ r_kᵀ, the inverse of the inertia that is felt there. The sum of r_kᵀ r_k M⁻¹ / d_k takes from
+joint forces what the tasks feel; what is left of a force moves no task. For one task it is Jᵀ Λ J M⁻¹ with
+Λ = (J M⁻¹ Jᵀ)⁻¹, by Khatib's dynamically consistent inverse.
 
 Where a row can hardly be moved (a singular configuration, or a task that asks what another one has decided) d_k goes to
 zero, and no finite force does what is asked. So d_k is taken as at least about 1/(2 m) for a largest inertia m, kg or
@@ -40,7 +40,7 @@ class TaskRows:
         for J, S in zip(jacobian, solved, strict=True):
             for r, s, d in self._rows:
                 part = (J @ s) / d
-                J, S = J - part * r, S - part * s  # noqa: PLW2901
+                J, S = J - part * r, S - part * s
             self._rows.append((J, S, _yielding(J @ S, heaviest)))
 
     def forces(self, accelerations: Any) -> Any:

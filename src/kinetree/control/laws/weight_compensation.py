@@ -42,9 +42,9 @@ def weight_compensation(robot: Model) -> Program:
     True
     """
     model = driven(robot, "weight_compensation")
-    n = model.nv
+    n, none = model.nv, np.zeros(model.nv)
 
-    def weight_compensation(q: Any, v: Any, damping: Any = np.zeros(n)) -> Any:
+    def weight_compensation(q: Any, v: Any, damping: Any = none) -> Any:
         return applicable(gravity_forces(model, q) - damping * v)
 
     return program(weight_compensation, q=model, v=n, damping=n)
