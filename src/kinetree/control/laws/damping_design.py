@@ -31,7 +31,7 @@ def damping_by_ratio(mobility: Any, stiffness: Any, ratio: Any) -> Any:
     mean = np.mean(stiffness * own)
     least = _LEAST * np.where(mean > 0.0, mean, 1.0) / own
     root = np.sqrt(np.maximum(stiffness, least))
-    scale = np.sqrt(stiffness)
+    scale = np.where(stiffness > 0.0, root, 0.0)  # derivatives by other arguments are numbers there, too
     return 2.0 * ratio * scale[:, None] * _inverse_root(root[:, None] * mobility * root) * scale
 
 

@@ -20,7 +20,7 @@ __all__ = ["joint_impedance"]
 def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     """A law that makes joints springs and dampers: M (v̇_d − v̇) + (C + D) (v_d − v) + K e = −τ_ext.
 
-    The robot's inertia stays as it is, so no force needs to be measured. With the error e, `kt.difference` from q to the
+    The robot keeps its own inertia, so no force needs to be measured. With the error e, `kt.difference` from q to the
     target, τ = M v̇_d + C(q, v) v_d + g + K e + D (v_d − v). With `damping="ratio"` D = 2 ζ (M # K), with the geometric
     mean of M(q) and K: every mode of the linearised motion has the damping ratio ζ, whatever the configuration. D is
     computed anew in each call; for robots with more than about ten joints give it, with `damping="given"`.
