@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.control.laws.pseudo_inertia import natural_step, pseudo_inertia, ten_of
-from tests.unit.control.laws.test_tracking import ARM, reference
+from kinetree.control.laws.tracking import Tracking
+from tests.unit.control.laws.test_tracking import ARM, balls, reference
 
 Array = NDArray[np.float64]
 START = np.array([0.5, 0.0, 0.0, 0.0, 0.001, 0.0, 0.001, 0.0, 0.0, 0.001])
@@ -46,18 +47,20 @@ def test_the_error_vanishes_and_the_mass_is_learned(metric: str, adaptation: Arr
         assert np.linalg.eigvalsh(P).min() > 0.0
 
 
-def test_the_energy_of_error_and_estimate_falls_by_s_K_s() -> None:
+@pytest.mark.parametrize("robot", [loaded(), balls()], ids=["arm6", "balls"])
+def test_the_energy_of_error_and_estimate_falls_by_s_K_s(robot: kt.Model) -> None:
     """V = ½ sᵀ M s + ½ (π̂ − π)ᵀ Γ⁻¹ (π̂ − π), with the true robot's acceleration."""
-    robot, rng = loaded(), np.random.default_rng(3)
-    q, q_d = robot.random(rng), robot.random(rng)
-    v, v_d, a_d = rng.normal(size=(3, 6))
-    true, rate, gain = kt.inertial_parameters(robot)[-10:], np.full(6, 3.0), np.linspace(1.0, 2.0, 6)
-    speed, dt = np.linspace(0.1, 1.0, 10), 1e-3
-    found = kt.control.adaptive(robot, bodies=["payload"])(q, v, q_d, rate, gain, speed, dt, START, v_d, a_d)
-    s = v_d + rate * (q_d - q) - v
+    rng, n, name = np.random.default_rng(3), robot.nv, list(robot.bodies)[-1]
+    q, (v, v_d, a_d) = robot.random(rng), rng.normal(size=(3, n))
+    q_d, rate, gain = robot.integrate(q, 0.3 * rng.normal(size=n)), np.full(n, 3.0), np.linspace(1.0, 2.0, n)
+    true, speed, dt = kt.inertial_parameters(robot)[-10:], np.linspace(0.1, 1.0, 10), 1e-3
+    found = kt.control.adaptive(robot, bodies=[name])(q, v, q_d, rate, gain, speed, dt, START, v_d, a_d)
+    reference = kt.program(
+        Tracking(robot).reference, q=robot, v=n, target=robot, target_velocity=n, target_qdd=n, rate=n
+    )
+    w, a = reference(q, v, q_d, v_d, a_d, rate)
+    s, s_rate = w - v, a - kt.aba(robot, q, v, found["tau"])
     assert np.allclose(found["s"], s, rtol=0, atol=1e-12)
-    qdd = kt.aba(robot, q, v, found["tau"])
-    s_rate = a_d + rate * (v_d - v) - qdd
     C = kt.coriolis_matrix(robot, q, v)  # ½ sᵀ Ṁ s = sᵀ C s
     estimate_rate = (found["estimate"] - START) / dt
     V_rate = s @ (kt.crba(robot, q) @ s_rate + C @ s) + (START - true) @ (estimate_rate / speed)
