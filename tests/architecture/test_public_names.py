@@ -248,6 +248,7 @@ CONTROL = [
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
     "adaptive",
     "cartesian_impedance",
@@ -257,6 +258,7 @@ CONTROL = [
     "passivity_based",
     "pd_with_gravity",
     "weight_compensation",
+    "quadratic_program",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]
