@@ -4,6 +4,7 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.optimal import OptimalControl, Phase, Solution, ilqr
 from kinetree.control.tasks.base import Task
 
-__all__ = ["Task"]
+__all__ = ["OptimalControl", "Phase", "Solution", "Task", "ilqr"]
