@@ -4,7 +4,20 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
-from kinetree.control.optimal import OptimalControl, Phase, Solution, ilqr
-from kinetree.control.tasks.base import Task
+from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
-__all__ = ["OptimalControl", "Phase", "Solution", "Task", "ilqr"]
+__all__ = [
+    "Axis",
+    "CenterOfMass",
+    "LookAt",
+    "OptimalControl",
+    "OptimalMotion",
+    "Orientation",
+    "Phase",
+    "Pose",
+    "Position",
+    "Posture",
+    "Task",
+    "ilqr",
+]

@@ -1,22 +1,23 @@
 """The backward pass of iLQR: from the last knot to the first, the best change of the controls and its feedback.
 
-Sources: Tassa, Mansard and Todorov, "Control-limited differential dynamic programming", ICRA (2014), and Tassa, Erez and
-Todorov, "Synthesis and stabilization of complex behaviors through online trajectory optimization", IROS (2012),
+Sources: Tassa, Mansard and Todorov, "Control-limited differential dynamic programming", ICRA (2014), and Tassa, Erez
+and Todorov, "Synthesis and stabilization of complex behaviors through online trajectory optimization", IROS (2012),
 equation 11, for limits and for the value function of regularised steps; Mastalli et al., "Crocoddyl: An Efficient and
 Versatile Framework for Multi-Contact Optimal Control", ICRA (2020), for gaps between knots. The names are theirs: V is
 the Hessian of the value function and v its gradient, Q and q those of the cost to go by state and control, k the change
 of the controls and K the feedback.
 
-Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill registers; what
-is behind the last column that counts is never read. A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and its Hessian
+A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and its Hessian
 (p, p), with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and its Hessian.
+Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill registers; what
+is behind the last column that counts is never used.
 """
 
 from __future__ import annotations
 
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Floats
-from kinetree.control.optimal.box import best_change, solved
+from kinetree.control.optimal.box import best_change
 from kinetree.control.optimal.promise import promise
 from kinetree.control.optimal.rows import accumulate, multiply, subtract
 

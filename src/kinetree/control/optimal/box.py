@@ -52,9 +52,7 @@ def best_change(
     return True
 
 
-def went(
-    Q: Floats, room: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, mu: float, n: int, m: int
-) -> bool:
+def went(Q: Floats, room: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, mu: float, n: int, m: int) -> bool:
     """Go along d as far as it pays, along the limits where they are met; whether all of it was free to go."""
     step = 1.0
     while step > 1e-10:

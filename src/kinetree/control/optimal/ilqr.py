@@ -18,11 +18,11 @@ from kinetree.control.optimal.shooting import Motions, shooting
 from kinetree.errors import OptionError
 from kinetree.records import record
 
-__all__ = ["Solution", "ilqr"]
+__all__ = ["OptimalMotion", "ilqr"]
 
 
 @record(frozen=True, slots=True, eq=False)
-class Solution:
+class OptimalMotion:
     """Optimal motions, or what is known of them: arrays with the leading axes (…) of the problems.
 
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
@@ -56,8 +56,8 @@ class Solution:
         count = math.prod(self.cost.shape)
         if count == 1:
             cost, end = self.cost.item(), self.reason.item()
-            return f"<Solution: cost {cost:.6g}, {end} after {self.iterations.item()} iterations>"
-        return f"<Solution of {count} problems: {int(self.converged.sum())} converged>"
+            return f"<OptimalMotion: cost {cost:.6g}, {end} after {self.iterations.item()} iterations>"
+        return f"<OptimalMotion of {count} problems: {int(self.converged.sum())} converged>"
 
 
 def ilqr(
@@ -72,7 +72,7 @@ def ilqr(
     iterations: int = 100,
     tolerance: float = 1e-10,
     threads: int | None = None,
-) -> Solution:
+) -> OptimalMotion:
     """Solve optimal control problems by the iterative linear-quadratic regulator, with limits of the controls.
 
     Each iteration computes exact derivatives of all steps and costs at all knots in one call, solves the
@@ -102,7 +102,7 @@ def ilqr(
         threads: how many threads may share the problems; by default as many as there are cores.
 
     Returns:
-        A `Solution`.
+        A `OptimalMotion`.
 
     Raises:
         OptionError: an argument of the programs is missing, unknown or given twice, or a number makes no sense.
@@ -159,7 +159,7 @@ def _count(iterations: Any) -> int:
     return count
 
 
-def _solution(given: Inputs, found: list[Outcome]) -> Solution:
+def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
     def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
         whole = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
         return whole.reshape((*given.batch, *whole.shape[1:]))
@@ -168,7 +168,7 @@ def _solution(given: Inputs, found: list[Outcome]) -> Solution:
     reason = joined([x.reason for x in found])
     costs = joined([x.costs for x in found])
     last = int(max(x.iterations.max() for x in found))
-    return Solution(
+    return OptimalMotion(
         *at, joined([x.K for x in found]), joined([x.cost for x in found]), costs[..., : last + 1],
         joined([x.gap for x in found]), joined([x.iterations for x in found]), reason == 0, np.array(REASONS)[reason],
     )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import LARGEST, LEAST
-from kinetree.control.optimal.shooting import Array, Direction, Motions, Shooting
+from kinetree.control.optimal.shooting import Array, Motions, Promise, Shooting, Step
 
 __all__ = ["REASONS", "Outcome", "solve"]
 
@@ -49,22 +49,26 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
     setting = np.tile([LEAST, 1.0 if is_open else 0.0], (b, 1))
     penalty = np.zeros(b)
     for iteration in range(most + 1):
-        step = shooting.direction(at, given, setting)
-        found.costs[left, iteration], found.cost[left], found.gap[left] = step.cost, step.cost, step.gaps
-        found.K[left] = step.K
-        reason = _ended(step, setting, tolerance)
+        step, promise = shooting.direction(at, given, setting)
+        found.costs[left, iteration] = promise.cost
+        reason = _ended(promise, setting, tolerance)
         if iteration == most:
             reason = np.where(reason < 0, _ITERATIONS, reason)
         alpha = np.zeros(len(left))
         goes_on = reason < 0
         if goes_on.any():
-            at, penalty = _advanced(shooting, at, given, step, setting, penalty, goes_on, alpha)
+            at, penalty = _advanced(shooting, at, given, step, promise, setting, penalty, goes_on, alpha)
             reason[goes_on & (setting[:, 0] >= LARGEST)] = _LINE_SEARCH
         is_over = reason >= 0
         if is_over.any():
             over = left[is_over]
             for x, y in zip(found.at, at, strict=True):
                 x[over] = y[is_over]
+            found.K[over], found.cost[over], found.gap[over] = (
+                step.K[is_over],
+                promise.cost[is_over],
+                promise.gaps[is_over],
+            )
             found.reason[over], found.iterations[over] = reason[is_over], iteration
             stays = ~is_over
             left, setting, penalty, at = left[stays], setting[stays], penalty[stays], at.of(stays)
@@ -74,31 +78,33 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
     return found
 
 
-def _ended(step: Direction, setting: Array, tolerance: float) -> NDArray[np.int64]:
+def _ended(promise: Promise, setting: Array, tolerance: float) -> NDArray[np.int64]:
     """Why each problem ends here, or −1."""
     reason = np.full(len(setting), -1)
-    promised = -(step.slope + 0.5 * step.bend)
-    is_small = promised <= tolerance * (1.0 + np.abs(step.cost))
+    promised = -(promise.slope + 0.5 * promise.bend)
+    is_small = promised <= tolerance * (1.0 + np.abs(promise.cost))
     reason[is_small & (setting[:, 0] <= _SMALL) & (setting[:, 1] == 0.0)] = _CONVERGED
-    reason[~step.is_found] = _REGULARIZATION
-    reason[~np.isfinite(step.cost)] = _NOT_FINITE
+    reason[~promise.is_found] = _REGULARIZATION
+    reason[~np.isfinite(promise.cost)] = _NOT_FINITE
     return reason
 
 
 def _advanced(
-    shooting: Shooting, at: Motions, given: Array, step: Direction, setting: Array, penalty: Array,
+    shooting: Shooting, at: Motions, given: Array, step: Step, promise: Promise, setting: Array, penalty: Array,
     goes_on: NDArray[np.bool_], alpha: Array,
 ) -> tuple[Motions, Array]:  # fmt: skip
     """The motions after the largest part of the step that is good enough, and the penalties; the rest is in place."""
-    has_gaps = step.gaps > 0.0
-    needed = (step.slope + 0.5 * np.maximum(step.bend, 0.0)) / ((1.0 - _SPARED) * np.where(has_gaps, step.gaps, 1.0))
+    has_gaps = promise.gaps > 0.0
+    needed = (promise.slope + 0.5 * np.maximum(promise.bend, 0.0)) / (
+        (1.0 - _SPARED) * np.where(has_gaps, promise.gaps, 1.0)
+    )
     penalty = np.where(has_gaps, np.maximum(penalty, needed), penalty)
-    before = step.cost + penalty * step.gaps
-    slope = step.slope - penalty * step.gaps
+    before = promise.cost + penalty * promise.gaps
+    slope = promise.slope - penalty * promise.gaps
 
     def is_good(cost: Array, part: Array, which: NDArray[np.intp]) -> NDArray[np.bool_]:
         shape = (len(which), *(1,) * (cost.ndim - 1))
-        start, fall, gaps, price = (x[which].reshape(shape) for x in (before, slope, step.gaps, penalty))
+        start, fall, gaps, price = (x[which].reshape(shape) for x in (before, slope, promise.gaps, penalty))
         most = start + _SUFFICIENT * part * fall + _ROUNDING * np.abs(start)
         good: NDArray[np.bool_] = (cost + price * (1.0 - part) * gaps <= most) & (fall < 0.0)
         return good
@@ -126,11 +132,11 @@ def _advanced(
 
 
 def _tried(
-    shooting: Shooting, at: Motions, given: Array, step: Direction, parts: Array, which: NDArray[np.intp]
+    shooting: Shooting, at: Motions, given: Array, step: Step, parts: Array, which: NDArray[np.intp]
 ) -> tuple[Motions, Array]:
     if len(which) < len(at.q):
         at, given = at.of(which), given[which]
-        step = Direction(*(x[which] for x in step))
+        step = Step(*(x[which] for x in step))
     return shooting.tried(at, step, parts, given)
 
 

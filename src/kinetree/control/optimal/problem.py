@@ -251,9 +251,8 @@ def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int
                     f"the program {program.name!r} takes {name} of shape {argument.shape}, but here it is "
                     f"{motion[name]}"
                 )
-        elif name not in returned:
-            if found.setdefault(name, argument).shape != argument.shape:
-                raise ShapeError(f"programs take {name} of shapes {found[name].shape} and {argument.shape}")
+        elif name not in returned and found.setdefault(name, argument).shape != argument.shape:
+            raise ShapeError(f"programs take {name} of shapes {found[name].shape} and {argument.shape}")
 
 
 def _limits(own: NDArray[np.float64], limits: Limits, nu: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -263,8 +262,8 @@ def _limits(own: NDArray[np.float64], limits: Limits, nu: int) -> tuple[NDArray[
     elif isinstance(limits, str):
         if limits != "effort" or len(own) != nu:
             raise OptionError(
-                f"limits must be (lower, upper), None, or 'effort' where the {nu} controls are the forces of {len(own)} "
-                f"motors, not {limits!r:.60}"
+                f"limits must be (lower, upper), None, or 'effort' where the {nu} controls are the forces of "
+                f"{len(own)} motors, not {limits!r:.60}"
             )
         limits = (-own, own)
     if not (isinstance(limits, tuple | list) and len(limits) == 2):

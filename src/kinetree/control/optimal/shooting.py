@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import backward_pass
 from kinetree.control.optimal.motions import last_cost_program, motion_program
-from kinetree.control.optimal.problem import OptimalControl, Phase
+from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.quadratic_model import knot_program, terminal_program
 from kinetree.programs import Program
 
-__all__ = ["Direction", "Motions", "Shooting", "shooting"]
+__all__ = ["Motions", "Promise", "Shooting", "Step", "shooting"]
 
 Array = NDArray[np.float64]
 
@@ -27,16 +27,21 @@ class Motions(NamedTuple):
     u: Array
 
     def of(self, which: Any) -> Motions:
-        """Those of some problems."""
+        """The motions of some problems."""
         return Motions(*(x[which] for x in self))
 
 
-class Direction(NamedTuple):
+class Step(NamedTuple):
     """The step of iLQR at given motions."""
 
     k: Array
     K: Array
     gap: Array
+
+
+class Promise(NamedTuple):
+    """What is known of a step before it is tried, in the quadratic models of all knots."""
+
     is_found: NDArray[np.bool_]
     cost: Array
     slope: Array
@@ -65,7 +70,7 @@ class Shooting:
         self._times = problem.times
         self.steps = problem.steps
 
-    def direction(self, at: Motions, given: Array, setting: Array) -> Direction:
+    def direction(self, at: Motions, given: Array, setting: Array) -> tuple[Step, Promise]:
         """The step of iLQR, with the regularisation of `setting`, which is raised where it must be."""
         b, T, n, m = len(at.q), self.steps, 2 * self._sizes[1], self._sizes[2]
         p = n + m
@@ -90,20 +95,20 @@ class Shooting:
             *(np.empty(P) for _ in range(6)), np.empty((2, P)), T, n, m,
         )  # fmt: skip
         gap = knots[:, :, :n] if np.all(setting[:, 1]) else knots[:, :, :n] * setting[:, 1, None, None]
-        return Direction(k, K.reshape((b, T, m, n)), gap, report[:, 0] > 0.0, *report[:, 1:].T)
+        return Step(k, K.reshape((b, T, m, n)), gap), Promise(report[:, 0] > 0.0, *report[:, 1:].T)
 
     def rolled_out(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Motions, Array]:
         """The motions (b, …) of given controls, and their costs."""
         T, (_, nv, m) = self.steps, self._sizes
         rest = [np.broadcast_to(x[:, None], (len(x), T + 1, x.shape[-1])) for x in (q, v)]
-        nothing = Direction(*(np.zeros((1, T, *shape)) for shape in ((m,), (m, 2 * nv), (2 * nv,))), *[None] * 5)  # type: ignore[arg-type]
+        nothing = Step(*(np.zeros((1, T, *shape)) for shape in ((m,), (m, 2 * nv), (2 * nv,))))
         return self.tried(Motions(rest[0], rest[1], u), nothing, np.ones(len(q)), given)
 
-    def tried(self, at: Motions, step: Direction, alpha: Array, given: Array) -> tuple[Motions, Array]:
+    def tried(self, at: Motions, step: Step, alpha: Array, given: Array) -> tuple[Motions, Array]:
         """Motions along a part alpha (b,) or (b, a) of a step, and their costs; alpha's axes are the leading ones."""
         if alpha.ndim == 2:
             at, given = at.of((slice(None), None)), given[:, None]
-            step = Direction(step.k[:, None], step.K[:, None], step.gap[:, None], *step[3:])
+            step = Step(*(x[:, None] for x in step))
         (nq, nv, m), T, batch = self._sizes, self.steps, alpha.shape
         tried = Motions(np.empty((*batch, T + 1, nq)), np.empty((*batch, T + 1, nv)), np.empty((*batch, T, m)))
         q, v = tried.q[..., 0, :], tried.v[..., 0, :]

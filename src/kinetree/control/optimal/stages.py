@@ -1,4 +1,4 @@
-"""A step of an optimal control problem on arrays of one sample, plain or symbolic: the next state, and what it costs."""
+"""A step of an optimal control problem on arrays of one sample, plain or symbolic: the next state, and its cost."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) 
     if has_plain_step(problem, phase):
         v = v + phase.dt * aba(robot, q, v, tau)
         return integrate(robot, q, phase.dt * v), v, {}
-    state = rollout(robot, q, v, tau[None], phase.dt, integrator=problem.integrator, passive=problem.passive)[0]
+    options: Any = {"integrator": problem.integrator, "passive": problem.passive}
+    state = rollout(robot, q, v, tau[None], phase.dt, **options)[0]
     return state[: robot.nq], state[robot.nq :], {}
 
 

@@ -35,7 +35,8 @@ def test_the_step_is_the_minimum_of_the_quadratic_model(with_gaps: bool) -> None
         x = change(t, x, u[-1])
     assert np.allclose(np.ravel(u), best, rtol=0, atol=1e-9)
     if not with_gaps:
-        assert np.isclose(report[0, 2], g @ best) and np.isclose(report[0, 3], best @ H @ best)
+        assert np.isclose(report[0, 2], g @ best)
+        assert np.isclose(report[0, 3], best @ H @ best)
 
 
 def test_limits_hold_and_the_rest_is_best() -> None:
@@ -45,10 +46,13 @@ def test_limits_hold_and_the_rest_is_best() -> None:
     k, K = given[5][0, 0], given[6].reshape(m, n)
     H, g, _ = dense(given, T, n, m, False)
     held = abs(k) == 0.05
-    assert held.any() and (abs(k) <= 0.05).all()
+    assert held.any()
+    assert (abs(k) <= 0.05).all()
     slope = H @ k + g
-    assert abs(slope[~held]).max(initial=0.0) < 1e-9 and (slope[held] * k[held] <= 0.0).all()
-    assert np.array_equal(K[held], np.zeros((held.sum(), n))) and K[~held].any()
+    assert abs(slope[~held]).max(initial=0.0) < 1e-9
+    assert (slope[held] * k[held] <= 0.0).all()
+    assert np.array_equal(K[held], np.zeros((held.sum(), n)))
+    assert K[~held].any()
 
 
 def test_a_cost_without_a_minimum_is_regularised_as_far_as_needed() -> None:
@@ -56,15 +60,14 @@ def test_a_cost_without_a_minimum_is_regularised_as_far_as_needed() -> None:
     given = problem(np.random.default_rng(3), b=1, T=1, n=n, m=m, bound=np.inf, with_gaps=False)
     given[0][0, 0, -1] = -50.0  # the cost's second derivative by the control
     backward_pass(*given)
-    assert given[7][0, 0] == 1.0 and 1.0 <= given[4][0, 0] <= 1e3
+    assert given[7][0, 0] == 1.0
+    assert 1.0 <= given[4][0, 0] <= 1e3
     given[0][0, 0, -1] = np.nan
     backward_pass(*given)
     assert given[7][0, 0] == 0.0
 
 
-def problem(
-    rng: np.random.Generator, *, b: int, T: int, n: int, m: int, bound: float, with_gaps: bool
-) -> list[Any]:
+def problem(rng: np.random.Generator, *, b: int, T: int, n: int, m: int, bound: float, with_gaps: bool) -> list[Any]:
     """Arguments of `backward_pass` for random convex problems."""
     p = n + m
     P = (p + 7) // 8 * 8
