@@ -244,7 +244,10 @@ CONTROL = [
     "Axis",
     "CenterOfMass",
     "LookAt",
+    "OptimalControl",
+    "OptimalMotion",
     "Orientation",
+    "Phase",
     "Pose",
     "Position",
     "Posture",
@@ -259,6 +262,7 @@ CONTROL = [
     "pd_with_gravity",
     "weight_compensation",
     "quadratic_program",
+    "ilqr",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]
