@@ -14,7 +14,16 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import framework_of
 
-__all__ = ["answer_with", "answered_abroad", "cast", "dtype_abroad", "framework_among", "is_single", "is_whole"]
+__all__ = [
+    "answer_with",
+    "answered_abroad",
+    "cast",
+    "dtype_abroad",
+    "framework_among",
+    "is_single",
+    "is_whole",
+    "joined_abroad",
+]
 
 _F32 = np.dtype(np.float32)
 
@@ -30,6 +39,9 @@ class Abroad(Protocol):
 
     def cast(self, framework: str, array: Any, dtype: np.dtype[Any], /) -> Any:
         """An array of the framework in another dtype."""
+
+    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+        """Arrays (…, *shape), or None for zeros, together as one array (…, n)."""
 
 
 _abroad: list[Abroad] = []
@@ -73,6 +85,11 @@ def cast(array: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(array, np.ndarray | np.generic) or (framework := framework_of(array)) is None:
         return array.astype(dtype)
     return _abroad[0].cast(framework, array, dtype)
+
+
+def joined_abroad(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any) -> Any:
+    """The numbers of all parts in one array (…, n) of the framework."""
+    return _abroad[0].join(framework, parts, shapes, dtype)
 
 
 def is_single(dtype: object) -> bool:

@@ -29,6 +29,11 @@ class _Abroad:
 
         return cast(framework, array, dtype)
 
+    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+        from kinetree.interop.joining import joined
+
+        return joined(framework, parts, shapes, dtype)
+
 
 def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[..., Any]:
     from kinetree.interop.cuda.function import CudaFunction  # no function for this processor needs it
