@@ -22,8 +22,6 @@ _LONGEST_NAME = 23
 """So that all names made of it have at most 31 characters, which every compiler tells apart."""
 _STRAIGHT = 2_000
 """Operations up to which a function is written out; C compilers take seconds for more, and code gets large."""
-_WITHIN = {"float64": 1e-10, "float32": 2e-4}
-"""How far results of the self-test may be off."""
 
 
 def to_c(
