@@ -1,4 +1,4 @@
-"""What a framework calls: a program in one dtype, and its derivatives, which are such nodes again.
+"""Nodes, which frameworks call: a program in one dtype, and its derivatives, which are nodes again.
 
 Derivatives are those that frameworks ask for: by the numbers of each input, so by those of q (nq), not by displacements
 as `kt.jvp` and `kt.vjp`. Forward, a node is linear in the tangents that follow its inputs; in reverse, in the
@@ -112,6 +112,8 @@ class Node:
     @cached_property
     def kernel(self) -> Kernel:
         """What is to be compiled, for any processor."""
+        """The kernel that is to be compiled, for any processor."""
+        numbers = sum(port.size for port in (*self.inputs, *self.outputs))
         return Kernel(
             name=self.name,
             inputs=self.inputs,

@@ -1,4 +1,4 @@
-"""What `kt.to_torch` gives: a function of PyTorch's tensors."""
+"""The result of `kt.to_torch`: a function of PyTorch's tensors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TorchFunction:
 
     def __init__(self, subject: Subject) -> None:
         self.names = subject.names
-        """What its arguments are called, in order."""
+        """The names of its arguments, in order."""
         self.__name__ = self.__qualname__ = subject.name
         self._subject = subject
         self._compiled = {
@@ -147,8 +147,8 @@ class TorchFunction:
 
 
 def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
-    """What `torch.compile` calls while it makes a graph that calls this function, to learn that it is not to look
-    inside.
+    """A function that `torch.compile` calls while it makes a graph with a call of this one, to learn that it is not to
+    look inside.
 
     `torch.compiler.assume_constant_result` would mark it too, but imports torch._dynamo, which takes two seconds; so
     does `allow_in_graph`, which is therefore called no earlier.

@@ -1,4 +1,4 @@
-"""What calls are given, as tensors: of the right kind, on the right device, of one dtype."""
+"""The arguments of calls as tensors: of the right kind, on the right device, of one dtype."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def on_one_device(
 
 
 def common_dtype(function: str, arrays: Sequence[Any]) -> torch.dtype:
-    """What a call computes in: float32 if all its arrays of real numbers are, and float64 for whole numbers alone.
+    """The dtype that a call computes in: float32 if all its arrays of real numbers are, and float64 for whole
+    numbers alone.
 
     Numbers and lists of numbers do not count.
     """
