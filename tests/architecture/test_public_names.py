@@ -240,12 +240,45 @@ NAMES = [
     "with_inertial_parameters",
     "zoo",
 ]
+CONTROL = [
+    "Axis",
+    "CenterOfMass",
+    "LookAt",
+    "OptimalControl",
+    "OptimalMotion",
+    "Orientation",
+    "Phase",
+    "Pose",
+    "Position",
+    "Posture",
+    "QuadraticSolution",
+    "Task",
+    "adaptive",
+    "cartesian_impedance",
+    "computed_torque",
+    "joint_impedance",
+    "operational_space",
+    "passivity_based",
+    "pd_with_gravity",
+    "weight_compensation",
+    "quadratic_program",
+    "ilqr",
+]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]
 
 
 def test_the_list_of_public_names() -> None:
     assert kt.__all__ == NAMES
+
+
+def test_the_list_of_public_names_of_control() -> None:
+    assert kt.control.__all__ == CONTROL
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_every_public_name_of_control_has_a_docstring(name: str) -> None:
+    assert inspect.getdoc(getattr(kt.control, name))
 
 
 def test_nothing_else_is_public_but_the_rooms_themselves() -> None:
