@@ -243,12 +243,15 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "InverseKinematics",
     "LookAt",
     "Orientation",
     "Pose",
     "Position",
     "Posture",
     "Task",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]

@@ -4,6 +4,19 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
-__all__ = ["Axis", "CenterOfMass", "LookAt", "Orientation", "Pose", "Position", "Posture", "Task"]
+__all__ = [
+    "Axis",
+    "CenterOfMass",
+    "InverseKinematics",
+    "LookAt",
+    "Orientation",
+    "Pose",
+    "Position",
+    "Posture",
+    "Task",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
+]
