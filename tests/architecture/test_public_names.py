@@ -243,6 +243,7 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "InverseKinematics",
     "LookAt",
     "OptimalControl",
     "OptimalMotion",
@@ -257,6 +258,8 @@ CONTROL = [
     "cartesian_impedance",
     "computed_torque",
     "ilqr",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
     "joint_impedance",
     "operational_space",
     "passivity_based",
