@@ -244,10 +244,14 @@ CONTROL = [
     "Axis",
     "CenterOfMass",
     "LookAt",
+    "OptimalControl",
+    "OptimalMotion",
     "Orientation",
+    "Phase",
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
     "adaptive",
     "cartesian_impedance",
@@ -257,6 +261,8 @@ CONTROL = [
     "passivity_based",
     "pd_with_gravity",
     "weight_compensation",
+    "quadratic_program",
+    "ilqr",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]

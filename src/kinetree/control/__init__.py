@@ -12,6 +12,8 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
+from kinetree.control.quadratic import QuadraticSolution, quadratic_program
+from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
 __all__ = [
@@ -19,6 +21,10 @@ __all__ = [
     "CenterOfMass",
     "LookAt",
     "Orientation",
+    "OptimalControl",
+    "OptimalMotion",
+    "Orientation",
+    "Phase",
     "Pose",
     "Position",
     "Posture",
@@ -31,4 +37,8 @@ __all__ = [
     "passivity_based",
     "pd_with_gravity",
     "weight_compensation",
+    "QuadraticSolution",
+    "Task",
+    "quadratic_program",
+    "ilqr",
 ]
