@@ -256,13 +256,13 @@ CONTROL = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "ilqr",
     "joint_impedance",
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
-    "weight_compensation",
     "quadratic_program",
-    "ilqr",
+    "weight_compensation",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]

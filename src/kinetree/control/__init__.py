@@ -12,15 +12,14 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
 __all__ = [
     "Axis",
     "CenterOfMass",
     "LookAt",
-    "Orientation",
     "OptimalControl",
     "OptimalMotion",
     "Orientation",
@@ -28,17 +27,16 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "ilqr",
     "joint_impedance",
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
-    "weight_compensation",
-    "QuadraticSolution",
-    "Task",
     "quadratic_program",
-    "ilqr",
+    "weight_compensation",
 ]
