@@ -79,18 +79,18 @@ def test_it_is_khatib_s_law_for_one_task() -> None:
 
 
 def test_the_hand_stays_where_it_is_while_the_elbow_swings() -> None:
-    law = kt.control.operational_space(ARM, {"hand": Pose("tool")})
-    there = kt.frame_placement(ARM, Q, "tool")
+    law = kt.control.operational_space(ARM, {"hand": Position("tool")})
+    there = kt.frame_placement(ARM, Q, "tool")[:3, 3]
     motion = kt.simulate(
         ARM, q=Q, tau=law, duration=0.5, control_dt="stages", passive=False,
         arguments={
-            "hand": there, "hand_stiffness": np.full(6, 400.0), "hand_damping": np.full(6, 40.0),
+            "hand": there, "hand_stiffness": np.full(3, 400.0), "hand_damping": np.full(3, 40.0),
             "posture": Q + np.array([1.0, 0, 0, 0, 0, 0, 0]), "posture_stiffness": np.full(7, 50.0),
             "posture_damping": np.full(7, 10.0),
         },
     )  # fmt: skip
     assert np.abs(motion.q[-1] - Q).max() > 0.1
-    assert np.abs(kt.frame_placement(ARM, motion.q, "tool") - there).max() < 1e-9
+    assert np.abs(kt.frame_placement(ARM, motion.q, "tool")[:, :3, 3] - there).max() < 1e-9
 
 
 def test_singular_tasks_and_tasks_that_contradict_each_other_take_finite_forces() -> None:
