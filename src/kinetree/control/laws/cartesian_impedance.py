@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, one_of, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
 from kinetree.control.laws.pose_spring import PoseSpring
 from kinetree.control.laws.task_blocks import TaskBlocks
 from kinetree.control.laws.tracking import Tracking
@@ -18,6 +18,7 @@ from kinetree.programs import Program
 __all__ = ["cartesian_impedance"]
 
 
+@makes_a_law
 def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", damping: str = "ratio") -> Program:
     """A law that makes a frame a spring and a damper about a pose: τ = g + Eᵀ(−K e − D ė) + Nᵀ τ₀.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
 from kinetree.control.laws.task_blocks import TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.control.tasks import Task
@@ -19,6 +19,7 @@ from kinetree.programs import Program
 __all__ = ["operational_space"]
 
 
+@makes_a_law
 def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     """A law under which each task moves as ẍ = ẍ_d + D (ẋ_d − ẋ) + K e, and those of later priority do not disturb it.
 
