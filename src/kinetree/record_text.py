@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, fields
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def call_text(record: Any) -> str:
     """
     parts = []
     by_keyword = False
-    for entry in fields(record):
+    for entry in sorted(fields(record), key=attrgetter("kw_only")):
         value = getattr(record, entry.name)
         is_array = isinstance(value, np.ndarray)
         if not entry.compare or (entry.default is not MISSING and not is_array and value == entry.default):

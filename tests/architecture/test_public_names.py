@@ -242,12 +242,31 @@ NAMES = [
     "with_inertial_parameters",
     "zoo",
 ]
+CONTROL = [
+    "Axis",
+    "CenterOfMass",
+    "LookAt",
+    "Orientation",
+    "Pose",
+    "Position",
+    "Posture",
+    "Task",
+]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]
 
 
 def test_the_list_of_public_names() -> None:
     assert kt.__all__ == NAMES
+
+
+def test_the_list_of_public_names_of_control() -> None:
+    assert kt.control.__all__ == CONTROL
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_every_public_name_of_control_has_a_docstring(name: str) -> None:
+    assert inspect.getdoc(getattr(kt.control, name))
 
 
 def test_nothing_else_is_public_but_the_rooms_themselves() -> None:

@@ -4,6 +4,6 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
-from kinetree.control.tasks.base import Task
+from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
-__all__ = ["Task"]
+__all__ = ["Axis", "CenterOfMass", "LookAt", "Orientation", "Pose", "Position", "Posture", "Task"]

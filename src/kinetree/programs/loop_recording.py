@@ -10,8 +10,10 @@ import numpy as np
 
 from kinetree.compiler.tracing import Trace, as_symbolic
 from kinetree.expr import Index, Memory, Range, Scalar
+from kinetree.expr.recording import Effect, LoopEffect, StoreEffect, SwitchEffect
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.array import made
+from kinetree.symbolic.refusals import refuse
 from kinetree.symbolic.stored import Copy, copy, rows_of
 
 __all__ = ["Recording"]
@@ -42,13 +44,19 @@ class Recording:
         return _array(numbers, shape, array.dtype)
 
     def run(
-        self, first: Sequence[SymbolicArray], body: Callable[[Arrays], tuple[Arrays, Arrays]]
+        self,
+        first: Sequence[SymbolicArray],
+        body: Callable[[Arrays], tuple[Arrays, Arrays]],
+        until: Callable[[Arrays], Scalar] | None = None,
     ) -> tuple[list[SymbolicArray], list[SymbolicArray]]:
         """Record the loop: from the first state the last one and the outputs of all iterations.
 
-        `body` gives the next state and an output for a state, and is called once.
+        `body` gives the next state and an output for a state, and is called once. So is `until`, if there is one: it
+        says of a next state whether it is the last. All of the state is in registers then.
         """
         recorder, count = self._recorder, self._count
+        if until is not None and count > 0:
+            return self._run_until(first, body, until), []
         carried = _carried(first)
         state = [None if k in carried else recorder.array("state", x.size) for k, x in enumerate(first)]
         in_memory = [(memory, x) for memory, x in zip(state, first, strict=True) if memory is not None]
@@ -80,6 +88,28 @@ class Recording:
         recorder.settled.update(memory.number for memory, _ in outputs)
         return last, [_array(_all(memory), (count, *x.shape), x.dtype) for memory, x in outputs]
 
+    def _run_until(
+        self,
+        first: Sequence[SymbolicArray],
+        body: Callable[[Arrays], tuple[Arrays, Arrays]],
+        until: Callable[[Arrays], Scalar],
+    ) -> list[SymbolicArray]:
+        recorder = self._recorder
+
+        def iteration(values: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
+            following, _ = body(_filled(first, values))
+            return [x for leaf in following for x in leaf.flat_elements()], until(following)
+
+        begin = [x for leaf in first for x in leaf.flat_elements()]
+        last = recorder.repeat(self._count, begin, iteration)
+        if _stores(recorder.graph.effects[-1]):
+            refuse(
+                "kt.fori: a loop with until= contains another loop whose results are in memory, a kt.scan or one with "
+                "a large state, and samples that have ended could not keep theirs; write the inner steps out with "
+                "Python's for, or make its state smaller"
+            )
+        return _filled(first, last)
+
     def _leaves(
         self, first: Sequence[SymbolicArray], state: Sequence[Memory | None], values: Sequence[Scalar]
     ) -> list[SymbolicArray]:
@@ -90,6 +120,21 @@ class Recording:
             _array(carried[k] if memory is None else _all(memory), x.shape, x.dtype)
             for k, (memory, x) in enumerate(zip(state, first, strict=True))
         ]
+
+
+def _filled(first: Sequence[SymbolicArray], values: Sequence[Scalar]) -> list[SymbolicArray]:
+    """Arrays as those that a loop began with, of these numbers."""
+    rest = iter(values)
+    return [_array([next(rest) for _ in range(x.size)], x.shape, x.dtype) for x in first]
+
+
+def _stores(effect: Effect) -> bool:
+    """Whether something changes memory, inside too."""
+    if isinstance(effect, LoopEffect):
+        return any(map(_stores, effect.graph.effects))
+    if isinstance(effect, SwitchEffect):
+        return any(_stores(inner) for graph in effect.graphs for inner in graph.effects)
+    return isinstance(effect, StoreEffect)
 
 
 def _carried(first: Sequence[SymbolicArray]) -> list[int]:

@@ -20,8 +20,14 @@ from kinetree.symbolic.refusals import refuse, user_line
 __all__ = ["fori", "scan"]
 
 
-def fori(iterations: int | range, body: Callable[[Any, Any], Any], state: Any) -> Any:
-    """Repeat a step a fixed number of times: state = body(k, state) for k = 0, 1, …
+def fori(
+    iterations: int | range,
+    body: Callable[[Any, Any], Any],
+    state: Any,
+    *,
+    until: Callable[[Any], Any] | None = None,
+) -> Any:
+    """Repeat a step a fixed number of times, or until something is true: state = body(k, state) for k = 0, 1, …
 
     In a program this records one loop: `body` is run once, on symbolic arrays, however often the loop repeats it. With
     plain arrays, outside of programs, it is a Python loop with the same numbers, to debug the body.
@@ -36,14 +42,19 @@ def fori(iterations: int | range, body: Callable[[Any, Any], Any], state: Any) -
         body: takes k and the state, and returns the next state, of the same form, shapes and kinds of numbers.
         state: the first state: an array or number, or several in a tuple, list, dict, named tuple or dataclass. Plain
             numbers count as real ones, also if they are written as integers.
+        until: takes the state after a step, and says whether it is the last one, with one truth value. Each sample of
+            a batch ends by itself. Such a loop carries its whole state as values, so the state should be small, and its
+            body cannot contain loops whose outputs or state are in memory. `kt.vjp` refuses it.
 
     Returns:
         The last state, in the same form.
 
     Raises:
-        ShapeError: the body returns a state of other shapes, or of another form.
-        OptionError: the number of iterations is not one.
-        ProgramError: the number of iterations depends on arguments of a program.
+        ShapeError: the body returns a state of other shapes, or of another form; `until` does not return one
+            truth value.
+        OptionError: the number of iterations is not one, or `until` is not a function.
+        ProgramError: the number of iterations depends on arguments of a program, or a loop with `until` contains one
+            whose results are in memory.
 
     >>> import kinetree as kt
     >>> @kt.program(x=())
@@ -51,8 +62,18 @@ def fori(iterations: int | range, body: Callable[[Any, Any], Any], state: Any) -
     ...     return kt.fori(6, lambda k, y: 0.5 * (y + x / y), 1.0)
     >>> print(round(root(2.0), 12))
     1.414213562373
+
+    A loop that ends early, with the number of its steps:
+
+    >>> @kt.program(x=())
+    ... def root_and_steps(x):
+    ...     def step(k, state):
+    ...         return 0.5 * (state[0] + x / state[0]), state[1] + 1
+    ...     return kt.fori(50, step, (1.0, 0), until=lambda state: abs(state[0] * state[0] - x) < 1e-12 * x)
+    >>> root_and_steps([2.0, 1e6])[1]
+    array([ 5., 14.])
     """
-    return _fori(_counters(iterations), body, state)
+    return _fori(_counters(iterations), body, state, until)
 
 
 def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: int | None = None) -> tuple[Any, Any]:
@@ -95,13 +116,19 @@ def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: 
     return _scan(step, state, form, arrays, count)
 
 
-def _fori(counters: range, body: Callable[[Any, Any], Any], state: Any) -> Any:
+def _fori(
+    counters: range, body: Callable[[Any, Any], Any], state: Any, until: Callable[[Any], Any] | None = None
+) -> Any:
+    if until is not None and not callable(until):
+        raise OptionError(f"kt.fori: until is a function of the state that says whether to end, not {until!r:.60}")
     trace = trace_in_progress()
     loop = State("kt.fori", body, state, trace)
     if trace is None:
         leaves = loop.first
         for k in counters:
             leaves = loop.next(body(k, loop.filled(leaves)))
+            if until is not None and _truth(until(loop.filled(leaves))):
+                break
         return loop.filled(leaves)
     recording = Recording(trace, len(counters))
     numbers = np.array(counters, np.int64)
@@ -109,7 +136,28 @@ def _fori(counters: range, body: Callable[[Any, Any], Any], state: Any) -> Any:
     def one(leaves: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         return loop.next(body(recording.row(numbers), loop.filled(leaves))), ()
 
-    return loop.filled(recording.run(loop.first, one)[0])
+    ends = None if until is None else lambda leaves: _truth_inside(until(loop.filled(leaves)))
+    return loop.filled(recording.run(loop.first, one, ends)[0])
+
+
+def _truth(x: Any) -> bool:
+    """Whether a loop ends."""
+    found = np.asarray(x)
+    if found.shape != () or found.dtype != np.bool_:
+        raise ShapeError(f"{user_line()}: kt.fori: until returned {described(x)}; {_ONE_TRUTH}")
+    return bool(found)
+
+
+def _truth_inside(x: Any) -> Any:
+    """The same in a trace: the number of a truth value."""
+    if not isinstance(x, SymbolicArray):
+        return float(_truth(x))
+    if x.shape != () or x.dtype != np.bool_:
+        raise ShapeError(f"{user_line()}: kt.fori: until returned {described(x)} of {x.dtype}; {_ONE_TRUTH}")
+    return x.flat_elements()[0]
+
+
+_ONE_TRUTH = "it says with one truth value, such as error < 1e-9 or np.all(error < 1e-9), whether the loop ends"
 
 
 def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int) -> tuple[Any, Any]:

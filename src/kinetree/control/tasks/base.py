@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.control.tasks.given import checked_priority, checked_weight
+from kinetree.record_text import call_text
 from kinetree.records import record
 
 if TYPE_CHECKING:
@@ -14,14 +18,38 @@ if TYPE_CHECKING:
 __all__ = ["Task"]
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, repr=False)
 class Task:
     """Something that a robot is to reach or to follow: m numbers that depend on its configuration.
 
     All methods are for one sample, of plain or symbolic arrays, so that they work in NumPy and in programs alike. The
-    task's velocity is J(q) v and its acceleration J(q) v̇ + J̇ v. For a target at rest, the error's time derivative
-    is `error_jacobian` times v; where rotations are large it is not −J.
+    task's velocity is J v and its acceleration J v̇ + J̇ v, with v̇ the joints' acceleration. For a target at rest, the
+    error's time derivative is `error_jacobian` times v; at the target that matrix is −J, and where rotations are large
+    it is not.
+
+    A task of your own is a subclass with these methods, `size`, `target_shape`, `present`, `error`, `error_jacobian`
+    and, for laws of motion, `jacobian` and `bias`.
+
+    Attributes:
+        weight: what the squares of the errors are multiplied by in a sum over tasks, one number or one per row; ≥ 0.
+            It has the unit that makes such sums comparable, 1/m² or 1/rad².
+        priority: 0 for what comes first; tasks of a larger number use the freedom that those before leave. Tasks of
+            equal priority are weighed against each other.
     """
+
+    weight: float | Sequence[float] = field(default=1.0, kw_only=True)
+    priority: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        about = type(self).__name__
+        object.__setattr__(self, "weight", checked_weight(about, self.weight))
+        object.__setattr__(self, "priority", checked_priority(about, self.priority))
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+    def check(self, robot: Model) -> None:
+        """Raise an error if this robot does not have what the task names, or the weights are not one per row."""
 
     def size(self, robot: Model) -> int:
         """How many numbers it has, m."""
@@ -32,7 +60,7 @@ class Task:
         raise NotImplementedError
 
     def present(self, robot: Model, q: Any) -> Any:
-        """The target that the configuration q has reached, for instance the frame's pose (4, 4)."""
+        """A target that the configuration q has reached, for instance the frame's pose (4, 4)."""
         raise NotImplementedError
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
@@ -43,14 +71,18 @@ class Task:
         """The exact derivatives (m, nv) of the error by displacements of q."""
         raise NotImplementedError
 
-    def jacobian(self, robot: Model, q: Any) -> Any:
-        """The matrix J (m, nv) that gives the task's velocity."""
+    def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
+        """The matrix J (m, nv) that gives the task's velocity. Only a few tasks, such as `LookAt`, use the target."""
         raise NotImplementedError
 
-    def velocity(self, robot: Model, q: Any, v: Any) -> Any:
-        """The task's velocity J v (m,)."""
-        return np.matmul(self.jacobian(robot, q), v)
+    def velocity(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
+        """The task's velocity J v (m,), relative to a target at rest."""
+        return np.matmul(self.jacobian(robot, q, target), v)
 
-    def bias(self, robot: Model, q: Any, v: Any) -> Any:
-        """The task's acceleration J̇ v (m,) where v̇ = 0."""
+    def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
+        """The task's acceleration J̇ v (m,) where v̇ = 0, relative to a target at rest."""
         raise NotImplementedError
+
+    def weights(self, robot: Model) -> Any:
+        """The weight of each row (m,)."""
+        return np.broadcast_to(np.asarray(self.weight, dtype=np.float64), (self.size(robot),))

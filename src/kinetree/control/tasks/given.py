@@ -1,0 +1,112 @@
+"""What tasks are made with, checked: weights, priorities, names of frames, points, directions and axes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import OptionError
+from kinetree.inputs import real_array
+
+if TYPE_CHECKING:
+    from kinetree.model import Model
+
+__all__ = [
+    "checked_axes",
+    "checked_direction",
+    "checked_frame",
+    "checked_frames",
+    "checked_point",
+    "checked_priority",
+    "checked_weight",
+    "checked_weights",
+    "has_frames",
+    "one_of",
+]
+
+
+def checked_weight(about: str, given: Any) -> float | tuple[float, ...]:
+    """One number or several, none of them negative."""
+    w = real_array(f"{about}: weight", given, "() or (m,)").astype(np.float64)
+    if w.ndim > 1 or not w.size or not (np.isfinite(w).all() and (w >= 0.0).all()):
+        raise OptionError(
+            f"{about}: weight must be one number from 0 on, or one per row of the task, not {given!r:.60}"
+        )
+    return float(w) if w.ndim == 0 else tuple(w.tolist())
+
+
+def checked_weights(about: str, weight: Any, size: int) -> None:
+    """Raise an error if these are several weights, and not one per row."""
+    if isinstance(weight, tuple) and len(weight) != size:
+        raise OptionError(f"{about} has {size} rows here, but {len(weight)} weights; give one number, or one per row")
+
+
+def checked_priority(about: str, given: Any) -> int:
+    try:
+        number = -1 if isinstance(given, bool | np.bool_) else operator.index(given)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise OptionError(f"{about}: priority is a whole number, 0 for what comes first, not {given!r:.60}")
+    return number
+
+
+def checked_frame(about: str, field: str, given: Any) -> str:
+    """The name of a frame, which a robot is asked for later."""
+    if not isinstance(given, str):
+        raise OptionError(f"{about}: {field} must be the name of a frame, such as 'tool', not {given!r:.60}")
+    return str.__str__(given)
+
+
+def checked_frames(task: Any) -> None:
+    """Make the names of a task's `frame` and `relative_to` plain, or raise an error."""
+    about = type(task).__name__
+    object.__setattr__(task, "frame", checked_frame(about, "frame", task.frame))
+    if task.relative_to is not None:
+        object.__setattr__(task, "relative_to", checked_frame(about, "relative_to", task.relative_to))
+        if task.relative_to == task.frame:
+            raise OptionError(f"{about}: frame and relative_to are both {task.frame!r}; a frame never moves in itself")
+
+
+def has_frames(robot: Model, task: Any) -> None:
+    """Raise NameNotFoundError if the robot lacks one of the frames of a task."""
+    robot.frames[task.frame]
+    if task.relative_to is not None:
+        robot.frames[task.relative_to]
+
+
+def checked_point(about: str, field: str, given: Any) -> tuple[float, ...]:
+    """Three finite numbers."""
+    x = real_array(f"{about}: {field}", given, "(3,)").astype(np.float64)
+    if x.shape != (3,) or not np.isfinite(x).all():
+        raise OptionError(f"{about}: {field} must be three numbers x, y, z, not {given!r:.60}")
+    return tuple(x.tolist())
+
+
+def checked_direction(about: str, field: str, given: Any) -> tuple[float, ...]:
+    """A direction as a unit vector."""
+    x = np.array(checked_point(about, field, given))
+    length = np.linalg.norm(x)
+    if not length > 0.0:
+        raise OptionError(f"{about}: {field} must be a direction x, y, z that is not zero")
+    return tuple((x / length).tolist())
+
+
+def checked_axes(about: str, given: Any, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the known names of rows, in their order; a text counts as its letters."""
+    names = tuple(given) if isinstance(given, str | Sequence) else ()
+    wrong = not names or any(name not in known for name in names) or len(set(names)) < len(names)
+    if wrong:
+        raise OptionError(
+            f"{about}: axes must be one or several of {', '.join(map(repr, known))}, each once, not {given!r:.60}"
+        )
+    return tuple(name for name in known if name in names)
+
+
+def one_of(about: str, field: str, given: Any, *allowed: str) -> str:
+    if not isinstance(given, str) or given not in allowed:
+        raise OptionError(f"{about}: {field} must be {' or '.join(map(repr, allowed))}, not {given!r:.60}")
+    return str.__str__(given)
