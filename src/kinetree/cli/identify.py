@@ -52,6 +52,15 @@ def identify(
             "--resample", metavar="HZ", help="Interpolate a log whose times are not even first.", show_default=False
         ),
     ] = None,
+    bridge: Annotated[
+        float | None,
+        typer.Option(
+            "--bridge",
+            metavar="SECONDS",
+            help="The longest gap of a log that --resample may cross; by default none.",
+            show_default=False,
+        ),
+    ] = None,
     drives: Annotated[
         bool, typer.Option("--drives", help="Identify armature, damping and dry friction of the joints, too.")
     ] = False,
@@ -109,11 +118,11 @@ def identify(
         raise typer.BadParameter(f"{target} is the robot file itself; name another", param_hint="--out")
     check_target(target)
     moving = robot.lock(lock) if lock else robot
-    logs = [_read(path, moving, topic, rate, cutoff) for path in (log, *(more or []))]
+    logs = [_read(path, moving, topic, rate, bridge, cutoff) for path in (log, *(more or []))]
     for one in logs:
         for remark in one.remarks:
             error_console().print(f"note: {one.source}: {remark}", markup=False, soft_wrap=True)
-    check = None if validation is None else _read(validation, moving, topic, rate, cutoff)
+    check = None if validation is None else _read(validation, moving, topic, rate, bridge, cutoff)
     with warnings_as_lines():
         found = identified(
             logs, cutoff=cutoff, drives=drives, offsets=offsets, prior_deviation=prior, validation=check
@@ -128,7 +137,9 @@ def identify(
         console.print(str(found.plot(picture)), markup=False, soft_wrap=True)
 
 
-def _read(path: Path, robot: Model, topic: str | None, rate: float | None, cutoff: float | None) -> Log:
+def _read(
+    path: Path, robot: Model, topic: str | None, rate: float | None, bridge: float | None, cutoff: float | None
+) -> Log:
     """A log, with a usage error if it needs a filter and none is asked for."""
     from kinetree.identification import read_log
 
@@ -139,7 +150,7 @@ def _read(path: Path, robot: Model, topic: str | None, rate: float | None, cutof
             "positions; give its cutoff, at least five times the fastest frequency of the motion",
             param_hint="--cutoff",
         )
-    return log if rate is None else log.resampled(rate)
+    return log if rate is None else log.resampled(rate, bridge=bridge)
 
 
 def _target(model: str, robot: Model) -> Path:

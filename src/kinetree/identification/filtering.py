@@ -104,11 +104,14 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
         qdd = np.empty_like(q)
         qdd[1:-1] = (q[2:] - 2.0 * q[1:-1] + q[:-2]) / step**2
         qdd[[0, -1]] = qdd[[1, -2]]
+        # Decimated noise is white again if half its power is left at half the new rate.
+        band = cutoff * (np.sqrt(2.0) - 1.0) ** (0.5 / order)
     else:
         window = 2 * max(round(0.5 * _WIDTH / (cutoff * step)), _DEGREE) + 1
         q, v, qdd = (signal.savgol_filter(log.q, window, _DEGREE, k, step, axis=0) for k in range(3))
         tau = signal.savgol_filter(log.tau, window, _DEGREE, axis=0)
-    every = max(int(0.5 / (cutoff * step)), 1) if decimate else 1
+        band = cutoff
+    every = max(int(0.5 / (band * step)), 1) if decimate else 1
     rows = slice(ends, len(log) - ends, every)
     told = (
         f"filtered at {cutoff:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",

@@ -60,6 +60,10 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     assert not uneven.is_even
     with pytest.raises(kt.LogError, match=r"not evenly spaced .* log\.resampled\(100"):
         kt.identification.filtered(uneven, 5.0)
+    bridged = log.resampled(100.0, bridge=0.6)
+    assert bridged.is_even
+    assert bridged.remarks == ("resampled at 100 Hz from rows 0.01 s apart, across 1 gaps of up to 0.51 s",)
+    assert len(log.pieces(0.6)) == 1
     even = uneven.resampled(100.0)
     assert even.is_even
     assert even.remarks == ("resampled at 100 Hz from rows 0.01 s apart",)

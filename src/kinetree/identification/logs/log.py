@@ -71,7 +71,7 @@ class Log:
     @property
     def gaps(self) -> list[int]:
         """The rows before which more than 1.5 usual time steps have passed."""
-        return [int(k) + 1 for k in np.flatnonzero(np.diff(self.time) > _GAP * self.step)]
+        return self._longer_than(_GAP * self.step)
 
     @property
     def is_even(self) -> bool:
@@ -89,24 +89,31 @@ class Log:
         high = np.inf if last is None else float(last)
         return self.at_rows(np.flatnonzero((self.time >= low) & (self.time <= high)))
 
-    def pieces(self) -> list[Log]:
-        """The log, cut at its gaps; pieces of a single row are left out, and a remark of the others says so."""
-        cuts = np.split(np.arange(len(self.time)), self.gaps)
+    def pieces(self, longest: float | None = None) -> list[Log]:
+        """The log, cut at its gaps; pieces of a single row are left out, and a remark of the others says so.
+
+        Args:
+            longest: the longest time between two rows that is not cut, s; by default 1.5 usual time steps.
+        """
+        gaps = self.gaps if longest is None else self._longer_than(longest)
+        cuts = np.split(np.arange(len(self.time)), gaps)
         lost = sum(len(rows) < 2 for rows in cuts)
         told = (f"{lost} single rows between gaps were left out",) if lost else ()
         return [replace(self.at_rows(rows), remarks=self.remarks + told) for rows in cuts if len(rows) >= 2]
 
-    def resampled(self, rate: float) -> Log:
-        """The log at evenly spaced times, by straight lines between its rows; there must be no gaps.
+    def resampled(self, rate: float, *, bridge: float | None = None) -> Log:
+        """The log at evenly spaced times, by straight lines between its rows.
 
         Lines weaken what moves at frequencies near that of the rows: by 1 - (sin x / x)² with x = π f / rate, 0.3 % at
         a thirtieth of it.
 
         Args:
             rate: rows per second, Hz.
+            bridge: the longest gap that a line may cross, s; by default none. Robots that lose a few messages have
+                many gaps of some milliseconds, which matter little for a filter with a cutoff far below their inverse.
 
         Raises:
-            LogError: the log has gaps.
+            LogError: the log has gaps, or longer ones.
             OptionError: the rate is not a positive number.
         """
         if not (isinstance(rate, int | float) and rate > 0.0 and np.isfinite(rate)):
@@ -116,23 +123,30 @@ class Log:
                 f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "
                 "between two of their rows are no straight lines; give a log with even times"
             )
-        self.check_whole("resampled")
+        self.check_whole("resampled", bridge)
         time = self.time[0] + np.arange(int(self.duration * rate + 1e-9) + 1) / rate
-        told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart",)
+        longest = float(np.diff(self.time).max())
+        crossed = f", across {len(self.gaps)} gaps of up to {longest:.3g} s" if self.gaps else ""
+        told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart{crossed}",)
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
         }
         return replace(self, time=time, remarks=self.remarks + told, **parts)
 
-    def check_whole(self, what: str) -> None:
-        """Raise a LogError if there are gaps."""
-        gaps = self.gaps
+    def check_whole(self, what: str, bridge: float | None = None) -> None:
+        """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
+        gaps = self.gaps if bridge is None else self._longer_than(bridge)
         if gaps:
             shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
             raise LogError(
                 f"{what}: the log{self.origin} has {len(gaps)} gap{'s'[: len(gaps) != 1]} ({shown}), where rows are "
-                f"usually {self.step:.3g} s apart; use each of log.pieces() by itself"
+                f"usually {self.step:.3g} s apart; use each of log.pieces() by itself, or let log.resampled(rate, "
+                "bridge=seconds) cross those that are short"
             )
+
+    def _longer_than(self, seconds: float) -> list[int]:
+        """The rows before which more than so many seconds have passed."""
+        return [int(k) + 1 for k in np.flatnonzero(np.diff(self.time) > seconds)]
 
     @property
     def origin(self) -> str:
