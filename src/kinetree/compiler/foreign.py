@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import framework_of
 
-__all__ = ["answer_with", "answered_abroad", "framework_among", "is_single", "is_whole"]
+__all__ = ["answer_with", "answered_abroad", "framework_among", "is_single", "is_whole", "joined_abroad"]
 
 _F32 = np.dtype(np.float32)
 
@@ -25,12 +25,20 @@ class Answer(Protocol):
     def __call__(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any: ...
 
 
-_answers: list[Answer] = []
+class Join(Protocol):
+    """Puts arrays (…, *shape) of a framework, or None for zeros, together as one array (…, n)."""
+
+    def __call__(
+        self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /
+    ) -> Any: ...
 
 
-def answer_with(answer: Answer) -> None:
-    """Make known what answers calls with arrays of frameworks."""
-    _answers[:] = [answer]
+_answers: list[tuple[Answer, Join]] = []
+
+
+def answer_with(answer: Answer, join: Join) -> None:
+    """Make known what answers calls with arrays of frameworks, and what puts such arrays together."""
+    _answers[:] = [(answer, join)]
 
 
 def framework_among(arguments: Sequence[Any]) -> str | None:
@@ -51,7 +59,14 @@ def answered_abroad(framework: str, compiled: Any, arguments: Sequence[Any], out
     for name, given in (("out", out), ("threads", threads)):
         if given is not None:
             raise OptionError(f"{compiled.name}: {name}= is for NumPy's arrays; leave it out for those of {framework}")
-    return _answers[0](framework, compiled, arguments)
+    ((answer, _),) = _answers
+    return answer(framework, compiled, arguments)
+
+
+def joined_abroad(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any) -> Any:
+    """The numbers of all parts in one array (…, n) of the framework."""
+    ((_, join),) = _answers
+    return join(framework, parts, shapes, dtype)
 
 
 def is_single(dtype: object) -> bool:

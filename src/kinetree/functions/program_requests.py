@@ -17,8 +17,9 @@ from kinetree.functions.derivative_requests import Named, Request, Requested
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
+from kinetree.programs.labels import reshaped
 from kinetree.programs.program import dtype_of
-from kinetree.programs.results import Results, reshaped
+from kinetree.programs.results import Results
 
 __all__ = ["ProgramRequest", "also_of_programs", "requested"]
 
@@ -137,10 +138,15 @@ class ProgramRequest(Requested):
         return compiled.call(*arrays) if threads is None else compiled(*arrays, threads=threads)
 
     def value(self, whole: Any) -> Any:
-        return self._results.apart(whole)
+        return self._results.apart(self.labelled(whole, self.output))
 
     def changes(self, whole: Any) -> Any:
-        return self._results.changes(whole)
+        return self._results.changes(self.labelled(whole, self.output))
+
+    @property
+    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        pairs = zip(self.program.arguments.items(), self.arguments, strict=True)
+        return {name: (x, argument.shape) for (name, argument), x in pairs}
 
     def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
         """The Jacobians by arguments, all from one compiled function."""

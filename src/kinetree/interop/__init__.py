@@ -15,11 +15,17 @@ def _answer(framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
     return answer(framework, compiled, arguments)
 
 
+def _join(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+    from kinetree.interop.joining import joined  # nor does this
+
+    return joined(framework, parts, shapes, dtype)
+
+
 def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[..., Any]:
     from kinetree.interop.cuda.function import CudaFunction  # no function for this processor needs it
 
     return CudaFunction(number, compiled, numbers)
 
 
-answer_with(_answer)
+answer_with(_answer, _join)
 runs_on("cuda", _on_cuda)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.differentiation import input_names
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
@@ -97,6 +98,14 @@ class Subject:
         """For each argument whether it holds numbers of kind `float`, `int` or `bool`."""
         arguments = getattr(self.source, "arguments", None)  # those of a program
         return (float,) * len(self.names) if arguments is None else tuple(x.dtype for x in arguments.values())
+
+    @property
+    def is_derivative(self) -> bool:
+        """Whether it is a derivative of a function or of a program."""
+        source = self.source
+        if isinstance(source, Specialization):
+            return source.definition.derivative is not None
+        return isinstance(source, DerivedSource)
 
     @property
     def robot_name(self) -> str | None:
@@ -254,9 +263,9 @@ class Subject:
         if not isinstance(source, Specialization):
             return tuple(port.name for port in source.inputs)
         forces = [force.key for force in source.forces]
-        if source.definition.derivative is None:
-            return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
-        return tuple(port.name for port in source.inputs)
+        if self.is_derivative:
+            return tuple(port.name for port in source.inputs)
+        return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
 
 
 def _made_again(function: Callable[..., Any], robot: Model | None, *asked: Any) -> Subject:

@@ -1,4 +1,4 @@
-"""`kinetree.to_c`: a function, its tangents or its cotangents as C99."""
+"""`kinetree.to_c`: a function or its derivatives as C99."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def to_c(
             function.
         derivative: "forward" for the tangents of the results, given those of arguments; "reverse" for the cotangents of
             arguments, given those of the results; both by the numbers of each argument, by those of q as well. Both,
-            as ("reverse", "forward"), are the second derivatives: the tangents of these cotangents, the product of a
+            as ("reverse", "forward"), are second derivatives: the tangents of these cotangents, the product of a
             Hessian and a vector. (For Jacobians write a program that calls `kt.jacobian`.)
         by: the arguments that a derivative is by; all by default.
         interface: "plain", or "casadi" for CasADi's convention, by which `casadi.external` calls functions.
@@ -128,7 +128,9 @@ def _derived(
         return node
     modes = [derivative] if isinstance(derivative, str) else derivative
     if not isinstance(modes, Sequence) or not modes or any(mode not in ("forward", "reverse") for mode in modes):
-        raise OptionError(f'kt.to_c: derivative must be "forward" or "reverse", not {derivative!r:.60}')
+        raise OptionError(
+            f'kt.to_c: derivative must be "forward" or "reverse", or a sequence of these, not {derivative!r:.60}'
+        )
     chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:

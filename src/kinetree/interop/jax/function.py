@@ -52,7 +52,7 @@ class JaxFunction:
         counted = [x for x, y, kind in zip(arrays, bound, subject.kinds, strict=True) if kind is float and id(y) in own]
         dtype = self._dtype(counted)
         call = self._call(dtype.name)
-        batch = subject.batch_shape(call.node, [x.shape for x in arrays])
+        batch = subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
         (port,) = call.node.outputs
         if math.prod(port.shape):
             (whole,) = call_with([x.astype(dtype) for x in arrays], call)

@@ -131,3 +131,17 @@ def test_through_time_with_checkpoints() -> None:
         return at.sum()
 
     assert torch.autograd.gradcheck(last, [tau.requires_grad_()])
+
+
+def test_weights_of_several_results_have_gradients() -> None:
+    @kt.program(q=PENDULUM)
+    def motion(q):
+        return kt.gravity_forces(PENDULUM, q), kt.potential_energy(PENDULUM, q)
+
+    q = torch.randn(5, 2, dtype=torch.float64)
+    force, height = torch.ones(2, dtype=torch.float64), torch.ones(5, dtype=torch.float64, requires_grad=True)
+    _, gradients = kt.vjp(motion, (q,), (force, height))
+    (by_height,) = torch.autograd.grad(gradients["q"].sum(), height)
+    torch.testing.assert_close(by_height, kt.gravity_forces(PENDULUM, q).sum(-1))
+    _, only = kt.vjp(motion, (q,), (None, height))
+    torch.testing.assert_close(only["q"], kt.gravity_forces(PENDULUM, q))
