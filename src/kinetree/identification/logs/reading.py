@@ -59,12 +59,12 @@ def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = 
         MissingPackageError: the package that reads this format is not installed.
 
     >>> import kinetree as kt, pathlib, tempfile
-    >>> robot = kt.zoo.load("pendulum")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
-    >>> lines = ["time,q.pivot,tau.pivot", "0.0,0.1,0.0", "0.01,0.2,0.5"]
-    >>> _ = path.write_text(chr(10).join(lines))
-    >>> kt.identification.read_log(path, robot).q.tolist()
-    [[0.1], [0.2]]
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = kt.identification.read_log(motion.save(pathlib.Path(folder) / "motion.npz"), robot)
+    >>> len(log), log.v is not None
+    (501, True)
     """
     model = check_robot(robot)
     file = file_path("read_log", path)
