@@ -21,11 +21,11 @@ def load(name: str, t: str, pointer: str, offset: int) -> str:
 def loads(structure: type[ctypes.Structure], t: str, pointer: str, *fields: str) -> str:
     """Load fields of this type by their names.
 
-    >>> class Pair(ctypes.Structure):
-    ...     _fields_ = (("first", ctypes.c_int64), ("second", ctypes.c_int64))
-    >>> print(loads(Pair, "i64", "%pair", "second"))
-      %second_p = getelementptr i8, ptr %pair, i64 8
-      %second = load i64, ptr %second_p
+    >>> class Values(ctypes.Structure):
+    ...     _fields_ = (("values", ctypes.c_void_p), ("size", ctypes.c_int64))
+    >>> print(loads(Values, "i64", "%given", "size"))
+      %size_p = getelementptr i8, ptr %given, i64 8
+      %size = load i64, ptr %size_p
     """
     return "\n".join(load(field, t, pointer, at(structure, field)) for field in fields)
 
