@@ -1,0 +1,174 @@
+"""`ilqr`: optimal motions by the iterative linear-quadratic regulator."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.compiler.threads import at_most, on_threads, thread_count
+from kinetree.control.optimal.inputs import Inputs, inputs
+from kinetree.control.optimal.iterations import REASONS, Outcome, solve
+from kinetree.control.optimal.problem import OptimalControl
+from kinetree.control.optimal.shooting import Motions, shooting
+from kinetree.errors import OptionError
+from kinetree.records import record
+
+__all__ = ["OptimalMotion", "ilqr"]
+
+
+@record(frozen=True, slots=True, eq=False)
+class OptimalMotion:
+    """Optimal motions, or what is known of them: arrays with the leading axes (…) of the problems.
+
+    `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
+    `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
+    better), "regularization" (the cost to go had no minimum over the controls), or "not_finite" (a cost is infinite or
+    NaN: the motion that was given, or the cost there). The motions are then the best ones found.
+    """
+
+    q: NDArray[np.float64]
+    """Configurations at all knots, (…, steps + 1, nq)."""
+    v: NDArray[np.float64]
+    """Velocities, (…, steps + 1, nv)."""
+    u: NDArray[np.float64]
+    """Controls, (…, steps, nu)."""
+    gains: NDArray[np.float64]
+    """Feedback (…, steps, nu, 2 nv): u + gains @ [q ⊖ q_k, v − v_k] is best near the motion."""
+    cost: NDArray[np.float64]
+    """(…)."""
+    costs: NDArray[np.float64]
+    """The cost before each iteration, and after the last one, (…, iterations + 1); NaN after the end."""
+    gap: NDArray[np.float64]
+    """The sum of the sizes of gaps between knots that were not closed, (…); 0 if the motion is one."""
+    iterations: NDArray[np.int64]
+    """How many were needed, (…)."""
+    converged: NDArray[np.bool_]
+    """(…)."""
+    reason: NDArray[np.str_]
+    """(…)."""
+
+    def __repr__(self) -> str:
+        count = math.prod(self.cost.shape)
+        if count == 1:
+            cost, end = self.cost.item(), self.reason.item()
+            return f"<OptimalMotion: cost {cost:.6g}, {end} after {self.iterations.item()} iterations>"
+        return f"<OptimalMotion of {count} problems: {int(self.converged.sum())} converged>"
+
+
+def ilqr(
+    problem: OptimalControl,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
+    u: ArrayLike | None = None,
+    *,
+    states: tuple[ArrayLike, ArrayLike] | None = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    iterations: int = 100,
+    tolerance: float = 1e-10,
+    threads: int | None = None,
+) -> OptimalMotion:
+    """Solve optimal control problems by the iterative linear-quadratic regulator, with limits of the controls.
+
+    Each iteration computes exact derivatives of all steps and costs at all knots in one call, solves the
+    linear-quadratic problem that they make (projected Newton steps where controls have limits), and follows its
+    feedback through the nonlinear steps. Hessians are those of Gauss and Newton for residuals, exact for scalar costs;
+    second derivatives of the dynamics are left out. Configurations are treated by displacements, so free and spherical
+    joints are as good as others. With `states`, knots begin apart from each other (multiple shooting): a step by a part
+    α closes that part of the gaps, and a step is good if cost plus a penalty of the gaps decreases enough.
+
+    Leading axes of all arrays broadcast: each combination is a problem of its own, solved side by side with others in
+    lanes and on threads. A problem's result does not depend on the others, to the bit.
+
+    Args:
+        problem: the `OptimalControl`.
+        q: where the motion begins, (…, nq).
+        v: with which velocity, (…, nv); None for rest.
+        u: controls to begin with, (…, steps, nu); None for torques that hold the robot at q against gravity, as far as
+            it has motors, and zeros for phases with dynamics of their own.
+        states: configurations (…, steps + 1, nq) and velocities (…, steps + 1, nv) to begin with; the first of them is
+            q and v. None for the motion under u.
+        arguments: values of the programs' own arguments, (…, *shape).
+        rows: arguments with one row per step, (…, steps, *shape), or (…, steps + 1, *shape) where the terminal cost
+            takes them too.
+        iterations: the largest number of them.
+        tolerance: a problem has converged when a whole step promises to lower its cost by less than this, relative to
+            1 + |cost|.
+        threads: how many threads may share the problems; by default as many as there are cores.
+
+    Returns:
+        A `OptimalMotion`.
+
+    Raises:
+        OptionError: an argument of the programs is missing, unknown or given twice, or a number makes no sense.
+        ShapeError, DTypeError: an array is not of the shapes above.
+
+    Source: Li and Todorov, "Iterative linear quadratic regulator design for nonlinear biological movement systems",
+    ICINCO (2004); Tassa, Mansard and Todorov (2014) for limits; Mastalli et al. (2020) for gaps.
+
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> @kt.program(q=robot, v=robot.nv, u=robot.nv)
+    ... def cost(q, v, u):
+    ...     return 0.01 * np.concatenate([q, v, 0.1 * u])
+    >>> @kt.program(q=robot, v=robot.nv, goal=robot)
+    ... def last(q, v, goal):
+    ...     return 10.0 * np.concatenate([q - goal, v])
+    >>> problem = kt.control.OptimalControl(robot, kt.control.Phase(40, 0.02, cost), last)
+    >>> solution = kt.control.ilqr(problem, [0.0, 0.0], arguments={"goal": [[0.5, 0.2], [-0.5, 1.0]]})
+    >>> solution.converged
+    array([ True,  True])
+    >>> bool(abs(solution.q[:, -1] - [[0.5, 0.2], [-0.5, 1.0]]).max() < 0.01)
+    True
+    """
+    if not isinstance(problem, OptimalControl):
+        raise OptionError(f"ilqr takes a kt.control.OptimalControl, not {problem!r:.60}")
+    most = _count(iterations)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
+        raise OptionError(f"tolerance must be a number between 0 and 1, not {tolerance!r:.60}")
+    count = thread_count(threads)
+    given = inputs(problem, q, v, u, states, arguments, rows)
+    compiled = shooting(problem)
+    pieces = [slice(start, start + given.together) for start in range(0, given.count, given.together)]
+    found: list[Any] = [None] * len(pieces)
+
+    def one(piece: slice) -> None:
+        with at_most(count if len(pieces) == 1 else 1), np.errstate(all="ignore"):
+            at, own = given.of(piece), given.given[piece]
+            if not given.has_states:
+                at, _ = compiled.rolled_out(at.q[:, 0], at.v[:, 0], at.u, own)
+            found[piece.start // given.together] = solve(compiled, at, own, given.has_states, most, tolerance)
+
+    on_threads(one, pieces, count)
+    return _solution(given, found)
+
+
+def _count(iterations: Any) -> int:
+    try:
+        count = -1 if isinstance(iterations, bool) else operator.index(iterations)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise OptionError(f"iterations must be a whole number from 0 on, not {iterations!r:.60}")
+    return count
+
+
+def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
+    def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+        whole = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+        return whole.reshape((*given.batch, *whole.shape[1:]))
+
+    at = Motions(*(joined([getattr(x.at, name) for x in found]) for name in Motions._fields))
+    reason = joined([x.reason for x in found])
+    costs = joined([x.costs for x in found])
+    last = int(max(x.iterations.max() for x in found))
+    return OptimalMotion(
+        *at, joined([x.K for x in found]), joined([x.cost for x in found]), costs[..., : last + 1],
+        joined([x.gap for x in found]), joined([x.iterations for x in found]), reason == 0, np.array(REASONS)[reason],
+    )  # fmt: skip

@@ -1,0 +1,279 @@
+"""Optimal control problems as records: what moves, in which phases, and what it costs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.functions.integrator_options import rollout_integrator_option
+from kinetree.inputs import real_array
+from kinetree.model import Model, check_robot
+from kinetree.programs import Argument, Program
+from kinetree.records import record
+
+__all__ = ["OptimalControl", "Phase"]
+
+Limits = Literal["effort"] | tuple[ArrayLike, ArrayLike] | None
+_MOST_STEPS = 1_000_000
+
+
+@record(frozen=True, slots=True, eq=False)
+class Phase:
+    """Steps of an optimal control problem that have the same length, cost and dynamics.
+
+    Args:
+        steps: their number.
+        dt: the length of each, in seconds.
+        cost: a `kt.program` of any of t (), q (robot), v (nv) and u, of other arguments that are given when the problem
+            is solved, and of what `dynamics` returns besides the next state, by name. It returns the cost of one step:
+            a scalar, whose Hessian is exact; or a vector r, which costs ½ rᵀr and has the Hessian of Gauss and Newton;
+            or a dict of both, {"cost": …, "residual": …}, which are added. Costs of steps are added as they are, not
+            multiplied by dt.
+        dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
+            the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
+
+    Raises:
+        OptionError: the number of steps or dt is not positive, or a cost or dynamics is no program.
+
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> @kt.program(q=robot, v=robot.nv, u=1)
+    ... def cost(q, v, u):
+    ...     return 0.1 * np.concatenate([q, v, 0.1 * u])
+    >>> kt.control.Phase(50, 0.02, cost).steps
+    50
+    """
+
+    steps: int
+    dt: float
+    cost: Program
+    dynamics: Program | None = None
+
+    def __init__(self, steps: int, dt: float, cost: Program, dynamics: Program | None = None) -> None:
+        try:
+            count = 0 if isinstance(steps, bool) else operator.index(steps)
+        except TypeError:
+            count = 0
+        if not 1 <= count <= _MOST_STEPS:
+            raise OptionError(f"the steps of a Phase must be a whole number from 1 to {_MOST_STEPS}, not {steps!r:.60}")
+        if isinstance(dt, bool) or not isinstance(dt, int | float) or not 0.0 < dt < np.inf:
+            raise OptionError(f"dt of a Phase must be a number of seconds above 0, not {dt!r:.60}")
+        for name, program in (("cost", cost), ("dynamics", dynamics)):
+            if not (isinstance(program, Program) or (program is None and name == "dynamics")):
+                raise OptionError(f"the {name} of a Phase must be a program, made by kt.program, not {program!r:.60}")
+        object.__setattr__(self, "steps", count)
+        object.__setattr__(self, "dt", float(dt))
+        object.__setattr__(self, "cost", cost)
+        object.__setattr__(self, "dynamics", dynamics)
+
+
+@record(frozen=True, slots=True, eq=False)
+class OptimalControl:
+    """Minimise the sum of the costs of a robot's steps, and of its last state, by what its motors do.
+
+        min Σ ℓₖ(qₖ, vₖ, uₖ) + ℓ_T(q_T, v_T)   where   (qₖ₊₁, vₖ₊₁) = f(qₖ, vₖ, uₖ),   lower ≤ uₖ ≤ upper
+
+    Its programs are compiled when it is first solved, and are kept as long as it lives: references, goals and weights
+    that change are arguments.
+
+    Args:
+        robot: the robot.
+        phases: one `Phase`, or several in the order of time.
+        terminal_cost: a program of t, q, v and other arguments, as `Phase.cost`; None for no cost of the last state.
+        motors: the degrees of freedom whose forces are the controls, by their names in `robot.v_names`; by default all
+            that have motors.
+        limits: (lower, upper), each a number or (nu,), in N·m or N; "effort" for the effort limits of the robot's
+            motors; None for none.
+        integrator: how the robot's own equations become steps: one of `kt.rollout`'s integrators.
+        passive: whether friction, damping and springs of joints act, as in `kt.aba`.
+
+    Raises:
+        OptionError: an argument is none of those above, or programs take what nothing gives them.
+        ShapeError: phases differ in the number of controls, or an argument has two shapes.
+
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> @kt.program(q=robot, v=robot.nv, u=1)
+    ... def cost(q, v, u):
+    ...     return 0.1 * np.concatenate([q, v, 0.1 * u])
+    >>> problem = kt.control.OptimalControl(robot, kt.control.Phase(50, 0.02, cost), limits=(-20.0, 20.0))
+    >>> problem.steps, problem.nu
+    (50, 1)
+    """
+
+    robot: Model
+    phases: tuple[Phase, ...]
+    terminal_cost: Program | None
+    selection: NDArray[np.float64]
+    """S (nu, nv), with τ = Sᵀ u where the robot moves by its own equations."""
+    limits: tuple[NDArray[np.float64], NDArray[np.float64]]
+    integrator: str
+    passive: bool
+    given: Mapping[str, Argument]
+    """The arguments that are given when the problem is solved."""
+    nu: int
+    """How many controls a step has."""
+    made: list[Any]
+    """What has been compiled of it."""
+
+    def __init__(
+        self,
+        robot: Model,
+        phases: Phase | Sequence[Phase],
+        terminal_cost: Program | None = None,
+        *,
+        motors: Sequence[str] | None = None,
+        limits: Limits = None,
+        integrator: str = "semi_implicit_euler",
+        passive: bool = False,
+    ) -> None:
+        check_robot(robot)
+        several = (phases,) if isinstance(phases, Phase) else tuple(phases) if isinstance(phases, Sequence) else ()
+        if not several or not all(isinstance(phase, Phase) for phase in several):
+            raise OptionError(f"phases must be a kt.control.Phase or a list of them, not {phases!r:.60}")
+        if not (terminal_cost is None or isinstance(terminal_cost, Program)):
+            raise OptionError(f"terminal_cost must be a program, made by kt.program, not {terminal_cost!r:.60}")
+        if not isinstance(passive, bool):
+            raise OptionError(f"passive must be True, or False for joints without friction, not {passive!r:.60}")
+        rollout_integrator_option(robot, integrator)
+        selection = _selection(robot, motors)
+        nu = _controls(robot, several, len(selection))
+        object.__setattr__(self, "robot", robot)
+        object.__setattr__(self, "phases", several)
+        object.__setattr__(self, "terminal_cost", terminal_cost)
+        object.__setattr__(self, "selection", selection)
+        object.__setattr__(self, "limits", _limits(robot.effort_limit[selection.argmax(axis=1)], limits, nu))
+        object.__setattr__(self, "integrator", integrator)
+        object.__setattr__(self, "passive", passive)
+        object.__setattr__(self, "given", _given(robot, several, terminal_cost, nu))
+        object.__setattr__(self, "nu", nu)
+        object.__setattr__(self, "made", [])
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Values of arguments that need not be given."""
+        programs = [x for phase in self.phases for x in (phase.dynamics, phase.cost)] + [self.terminal_cost]
+        return {k: x for program in programs if program is not None for k, x in program.defaults.items()}
+
+    @property
+    def steps(self) -> int:
+        """The number of steps of all phases."""
+        return sum(phase.steps for phase in self.phases)
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """When each step begins, and the end of the last one, in seconds: (steps + 1,)."""
+        lengths = np.repeat([phase.dt for phase in self.phases], [phase.steps for phase in self.phases])
+        return np.concatenate([[0.0], np.cumsum(lengths)])
+
+    def __repr__(self) -> str:
+        return f"<OptimalControl of {self.robot.name}: {self.steps} steps, {self.nu} controls>"
+
+
+def _selection(robot: Model, motors: Sequence[str] | None) -> NDArray[np.float64]:
+    if motors is None:
+        return robot.selection_matrix
+    if isinstance(motors, str) or not isinstance(motors, Sequence):
+        raise OptionError(f"motors must be a list of names, such as {robot.v_names[:1]}, not {motors!r:.60}")
+    rows = []
+    for name in motors:
+        if name not in robot.v_names:
+            raise NameNotFoundError(
+                f"{robot.name!r} has no degree of freedom {name!r:.60}: {nearest_names(str(name), robot.v_names)}"
+            )
+        k = robot.v_names.index(name)
+        if not robot.actuated[k] or k in rows:
+            raise OptionError(f"motors: {name!r} {'is named twice' if k in rows else 'has no motor'}")
+        rows.append(k)
+    return np.eye(robot.nv)[rows]
+
+
+def _controls(robot: Model, phases: Sequence[Phase], motors: int) -> int:
+    """How many controls a step has: one per motor, or as many as all dynamics say."""
+    sizes = {motors for phase in phases if phase.dynamics is None}
+    for phase in phases:
+        for program in (phase.dynamics, phase.cost):
+            if program is not None and "u" in program.arguments:
+                shape = program.arguments["u"].shape
+                if len(shape) != 1:
+                    raise ShapeError(f"the program {program.name!r} takes u of shape {shape}; controls are (nu,)")
+                sizes.add(shape[0])
+    if len(sizes) != 1:
+        found = ", ".join(map(str, sorted(sizes))) or "none"
+        raise ShapeError(
+            f"all programs must have the same number of controls u, not {found}; where {robot.name!r} moves by its own "
+            f"equations it has {motors}, one per motor: name those that are meant, as in motors={robot.v_names[:1]}"
+        )
+    return sizes.pop()
+
+
+def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: int) -> dict[str, Argument]:
+    """What programs take beside the motion and what dynamics return."""
+    found: dict[str, Argument] = {}
+    for phase in phases:
+        returned: set[str] = set()
+        if phase.dynamics is not None:
+            returned = _returned(robot, phase.dynamics)
+            _collect(found, robot, phase.dynamics, nu, set())
+        _collect(found, robot, phase.cost, nu, returned)
+    if terminal is not None:
+        if "u" in terminal.arguments:
+            raise OptionError(f"the terminal cost {terminal.name!r} takes u, but the last state has no controls")
+        _collect(found, robot, terminal, nu, set())
+    return found
+
+
+def _returned(robot: Model, dynamics: Program) -> set[str]:
+    """The names of what dynamics return, checked."""
+    leaves = {leaf.name.strip("[].'\""): leaf.shape for leaf in dynamics.traced().results.leaves}
+    for name, shape in (("q", (robot.nq,)), ("v", (robot.nv,))):
+        if leaves.get(name) != shape:
+            raise OptionError(
+                f"the dynamics {dynamics.name!r} must return a dict with the state after a step, q ({robot.nq},) and v "
+                f"({robot.nv},), and returns {', '.join(f'{n} {s}' for n, s in leaves.items())}"
+            )
+    return set(leaves) - {"q", "v"}
+
+
+def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:
+    motion = {"t": (), "q": (robot.nq,), "v": (robot.nv,), "u": (nu,)}
+    for name, argument in program.arguments.items():
+        if name in motion:
+            if argument.shape != motion[name]:
+                raise ShapeError(
+                    f"the program {program.name!r} takes {name} of shape {argument.shape}, but here it is "
+                    f"{motion[name]}"
+                )
+        elif name not in returned and found.setdefault(name, argument).shape != argument.shape:
+            raise ShapeError(f"programs take {name} of shapes {found[name].shape} and {argument.shape}")
+
+
+def _limits(own: NDArray[np.float64], limits: Limits, nu: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower and the upper limits; `own`: those of the motors."""
+    if limits is None:
+        limits = (-np.inf, np.inf)
+    elif isinstance(limits, str):
+        if limits != "effort" or len(own) != nu:
+            raise OptionError(
+                f"limits must be (lower, upper), None, or 'effort' where the {nu} controls are the forces of "
+                f"{len(own)} motors, not {limits!r:.60}"
+            )
+        limits = (-own, own)
+    if not (isinstance(limits, tuple | list) and len(limits) == 2):
+        raise OptionError(f"limits must be a pair (lower, upper), 'effort' or None, not {limits!r:.60}")
+    pair = [real_array(f"limits[{k}]", x, "(nu,)").astype(np.float64) for k, x in enumerate(limits)]
+    for x in pair:
+        if x.shape not in ((), (nu,)):
+            raise ShapeError(f"limits of {nu} controls are numbers or have shape ({nu},), not {x.shape}")
+    lower, upper = (np.broadcast_to(x, (nu,)) for x in pair)
+    if not np.all(lower < upper):
+        k = int(np.argmin(lower < upper))
+        raise OptionError(f"lower limits must be below upper ones; control {k} has {lower[k]} and {upper[k]}")
+    return lower, upper

@@ -1,0 +1,147 @@
+"""The programs of a problem, compiled once, and their calls for many problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.control.optimal.backward import backward_pass
+from kinetree.control.optimal.motions import last_cost_program, motion_program
+from kinetree.control.optimal.problem import OptimalControl
+from kinetree.control.optimal.quadratic_model import knot_program, terminal_program
+from kinetree.programs import Program
+
+__all__ = ["Motions", "Promise", "Shooting", "Step", "shooting"]
+
+Array = NDArray[np.float64]
+
+
+class Motions(NamedTuple):
+    """States at all knots and controls between them, of several problems or trials."""
+
+    q: Array
+    v: Array
+    u: Array
+
+    def of(self, which: Any) -> Motions:
+        """The motions of some problems."""
+        return Motions(*(x[which] for x in self))
+
+
+class Step(NamedTuple):
+    """The step of iLQR at given motions."""
+
+    k: Array
+    K: Array
+    gap: Array
+
+
+class Promise(NamedTuple):
+    """What is known of a step before it is tried, in the quadratic models of all knots."""
+
+    is_found: NDArray[np.bool_]
+    cost: Array
+    slope: Array
+    bend: Array
+    gaps: Array
+    """The sum of their sizes."""
+
+
+class Shooting:
+    """A problem's compiled functions; arrays have the problems of a batch in their first axis."""
+
+    def __init__(self, problem: OptimalControl) -> None:
+        known: dict[tuple[Any, ...], tuple[Program, Program]] = {}
+        for phase in problem.phases:
+            key = phase.steps, phase.dt, phase.cost, phase.dynamics
+            if key not in known:
+                known[key] = knot_program(problem, phase), motion_program(problem, phase)
+        chosen = [known[phase.steps, phase.dt, phase.cost, phase.dynamics] for phase in problem.phases]
+        self._knots = [pair[0].compiled("float64") for pair in chosen]
+        self._motions = [pair[1].compiled("float64") for pair in chosen]
+        self._quadratic_end = terminal_program(problem).compiled("float64")
+        self._end = last_cost_program(problem).compiled("float64")
+        self._phases = problem.phases
+        self._sizes = problem.robot.nq, problem.robot.nv, problem.nu
+        self._limits = np.stack(problem.limits)
+        self._times = problem.times
+        self.steps = problem.steps
+
+    def direction(self, at: Motions, given: Array, setting: Array) -> tuple[Step, Promise]:
+        """The step of iLQR, with the regularisation of `setting`, which is raised where it must be."""
+        b, T, n, m = len(at.q), self.steps, 2 * self._sizes[1], self._sizes[2]
+        p = n + m
+        P = (p + 7) // 8 * 8
+        knots = np.empty((b, T, n + n * p + 1 + p + p * p) if len(self._phases) > 1 else 0)
+        for evaluate, phase, part in zip(self._knots, self._phases, self._parts(), strict=True):
+            own, after = slice(*part), slice(part[0] + 1, part[1] + 1)
+            times = np.broadcast_to(self._times[own, None], (b, phase.steps, 1))
+            arrays = at.q[:, own], at.v[:, own], at.u[:, own], times, given[:, own], at.q[:, after], at.v[:, after]
+            q, v, u, t, *rest = (x.reshape((b * phase.steps, x.shape[-1])) for x in arrays)
+            found = evaluate.call(q, v, u, t[:, 0], *rest)
+            if phase.steps == T:
+                knots = found.reshape((b, T, -1))
+            else:
+                knots[:, own] = found.reshape((b, phase.steps, -1))
+        ends = at.q[:, -1], at.v[:, -1], self._times[-1], given[:, -1]
+        last = self._quadratic_end.call(*map(np.ascontiguousarray, ends))
+        k, K, report = np.zeros((b, T, m)), np.zeros((b, T, m * n)), np.empty((b, 5))
+        backward_pass(
+            knots, np.ascontiguousarray(last), np.ascontiguousarray(at.u), self._limits, setting, k, K, report,
+            *(np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), p, m)), np.empty((m, m)), np.empty((2, m)),
+            *(np.empty(P) for _ in range(6)), np.empty((2, P)), T, n, m,
+        )  # fmt: skip
+        gap = knots[:, :, :n] if np.all(setting[:, 1]) else knots[:, :, :n] * setting[:, 1, None, None]
+        return Step(k, K.reshape((b, T, m, n)), gap), Promise(report[:, 0] > 0.0, *report[:, 1:].T)
+
+    def rolled_out(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Motions, Array]:
+        """The motions (b, …) of given controls, and their costs."""
+        T, (_, nv, m) = self.steps, self._sizes
+        rest = [np.broadcast_to(x[:, None], (len(x), T + 1, x.shape[-1])) for x in (q, v)]
+        nothing = Step(*(np.zeros((1, T, *shape)) for shape in ((m,), (m, 2 * nv), (2 * nv,))))
+        return self.tried(Motions(rest[0], rest[1], u), nothing, np.ones(len(q)), given)
+
+    def tried(self, at: Motions, step: Step, alpha: Array, given: Array) -> tuple[Motions, Array]:
+        """Motions along a part alpha (b,) or (b, a) of a step, and their costs; alpha's axes are the leading ones."""
+        if alpha.ndim == 2:
+            at, given = at.of((slice(None), None)), given[:, None]
+            step = Step(*(x[:, None] for x in step))
+        (nq, nv, m), T, batch = self._sizes, self.steps, alpha.shape
+        tried = Motions(np.empty((*batch, T + 1, nq)), np.empty((*batch, T + 1, nv)), np.empty((*batch, T, m)))
+        q, v = tried.q[..., 0, :], tried.v[..., 0, :]
+        q[...], v[...] = at.q[..., 0, :], at.v[..., 0, :]
+        cost = np.zeros(batch)
+        for move, part in zip(self._motions, self._parts(), strict=True):
+            own, after = (..., slice(*part), slice(None)), (..., slice(part[0] + 1, part[1] + 1), slice(None))
+            arrays = (
+                q, v, alpha, self._times[slice(*part)], given[own], at.q[own], at.v[own], at.u[own], step.k[own],
+                step.K[(..., slice(*part), slice(None), slice(None))], step.gap[own],
+            )  # fmt: skip
+            found = move.call(*map(np.ascontiguousarray, arrays))
+            count, start = part[1] - part[0], nq + nv + 1
+            q, v = found[..., :nq], found[..., nq : nq + nv]
+            cost += found[..., nq + nv]
+            for x, place in ((tried.u, own), (tried.q, after), (tried.v, after)):
+                size = x.shape[-1]
+                x[place] = found[..., start : start + count * size].reshape((*batch, count, size))
+                start += count * size
+        cost += self._end.call(*map(np.ascontiguousarray, (q, v, self._times[-1], given[..., -1, :])))
+        return tried, cost
+
+    def _parts(self) -> Iterator[tuple[int, int]]:
+        """The first and the last step of each phase."""
+        start = 0
+        for phase in self._phases:
+            yield start, start + phase.steps
+            start += phase.steps
+
+
+def shooting(problem: OptimalControl) -> Shooting:
+    """The compiled functions of a problem."""
+    if not problem.made:
+        problem.made.append(Shooting(problem))
+    made: Shooting = problem.made[0]
+    return made

@@ -1,0 +1,103 @@
+"""A step of an optimal control problem on arrays of one sample, plain or symbolic: the next state, and its cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.control.optimal.problem import OptimalControl, Phase
+from kinetree.errors import ShapeError
+from kinetree.functions.dynamics import aba
+from kinetree.functions.kinematics import integrate
+from kinetree.functions.rollouts import rollout
+from kinetree.programs import Program
+
+__all__ = ["Cost", "cost_of_last", "cost_of_step", "given_size", "has_plain_step", "next_state", "torques", "values"]
+
+
+class Cost(NamedTuple):
+    """What a program of a cost returned."""
+
+    scalar: Any | None
+    residual: Any | None
+
+
+def given_size(problem: OptimalControl) -> int:
+    """How many numbers the given arguments of one step have; one that nobody reads if there are none."""
+    return sum(math.prod(argument.shape) for argument in problem.given.values()) or 1
+
+
+def values(problem: OptimalControl, given: Any) -> dict[str, Any]:
+    """The given arguments by name, from all their numbers in a row."""
+    found, start = {}, 0
+    for name, argument in problem.given.items():
+        stop = start + math.prod(argument.shape)
+        x = given[start:stop].reshape(argument.shape)
+        found[name] = x if argument.dtype is float else x != 0.0 if argument.dtype is bool else np.rint(x).astype(int)
+        start = stop
+    return found
+
+
+def torques(problem: OptimalControl, u: Any) -> Any:
+    """Joint forces (nv,) of controls of the motors."""
+    S = problem.selection
+    return u if np.array_equal(S, np.eye(problem.robot.nv)) else S.T @ u
+
+
+def has_plain_step(problem: OptimalControl, phase: Phase) -> bool:
+    """Whether a step is v + dt q̈, then q ⊕ dt v, for which derivatives of the dynamics are all that is needed."""
+    return phase.dynamics is None and problem.integrator == "semi_implicit_euler" and not problem.passive
+
+
+def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """q and v after a step, and what else the dynamics returned."""
+    robot = problem.robot
+    q, v = known["q"], known["v"]
+    if phase.dynamics is not None:
+        said = dict(_named(_called(phase.dynamics, known)))
+        return said.pop("q"), said.pop("v"), said
+    tau = torques(problem, known["u"])
+    if has_plain_step(problem, phase):
+        v = v + phase.dt * aba(robot, q, v, tau)
+        return integrate(robot, q, phase.dt * v), v, {}
+    options: Any = {"integrator": problem.integrator, "passive": problem.passive}
+    state = rollout(robot, q, v, tau[None], phase.dt, **options)[0]
+    return state[: robot.nq], state[robot.nq :], {}
+
+
+def cost_of_step(phase: Phase, known: Mapping[str, Any]) -> Cost:
+    """The cost of a step, of the motion and of what its dynamics returned."""
+    return _cost(phase.cost, _called(phase.cost, known))
+
+
+def cost_of_last(terminal: Program, known: Mapping[str, Any]) -> Cost:
+    """The cost of the last state."""
+    return _cost(terminal, _called(terminal, known))
+
+
+def _called(program: Program, known: Mapping[str, Any]) -> Any:
+    taken = {name: known[name] for name in program.arguments if name in known}
+    return program(**taken)
+
+
+def _named(said: Any) -> Mapping[str, Any]:
+    return said if isinstance(said, Mapping) else said._asdict() if hasattr(said, "_asdict") else vars(said)
+
+
+def _cost(program: Program, said: Any) -> Cost:
+    parts: Mapping[str, Any] = {}
+    if isinstance(said, Mapping):
+        parts = said
+    elif np.ndim(said) <= 1:
+        parts = {"cost" if np.ndim(said) == 0 else "residual": said}
+    scalar, residual = parts.get("cost"), parts.get("residual")
+    is_known = set(parts) <= {"cost", "residual"} and parts
+    if not is_known or (scalar is not None and np.ndim(scalar)) or (residual is not None and np.ndim(residual) != 1):
+        raise ShapeError(
+            f"the cost {program.name!r} must return a scalar, a vector of residuals, or a dict of both, "
+            '{"cost": …, "residual": …}'
+        )
+    return Cost(scalar, residual)
