@@ -256,6 +256,7 @@ CONTROL = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
     "Support",
     "Task",
@@ -271,6 +272,7 @@ CONTROL = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]
