@@ -33,7 +33,7 @@ def follow(t, q, v):
 
 start, throw = ragdoll.neutral(), np.zeros(ragdoll.nv)
 start[2] += 1.0
-throw[[0, 2, 4]] = 0.6, 3.2, 2.5  # forward, up, and spinning forward
+throw[[0, 2, 4]] = 0.6, 4.0, 2.5  # forward, up, and spinning forward
 flight = kt.simulate(ragdoll, q=start, v=throw, tau=follow, duration=DURATION, passive=False, control_dt="stages")
 
 momentum = kt.centroidal_momentum(ragdoll, flight.q, flight.v)
@@ -44,7 +44,7 @@ found = kt.control.prescribed_motion(ragdoll, flight.q[moments], flight.v[moment
 apart = abs(found.tau - torques).max()
 
 limp = kt.zoo.load("ragdoll").on_ground()
-fall = kt.simulate(limp, q=flight.q[-1], v=flight.v[-1], duration=1.6, dt=2e-3, contact=True)
+fall = kt.simulate(limp, q=flight.q[-1], v=flight.v[-1], duration=1.4, dt=2e-3, contact=True)
 
 pictures = np.vstack([motion.strip(size=(960, 300), moments=6) for motion in (flight, fall)])
 plt.imsave("ragdoll_motion.png", pictures)
