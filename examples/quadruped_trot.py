@@ -11,7 +11,7 @@ import numpy as np
 
 import kinetree as kt
 
-STAND, STEP, STEPS, LIFT = 0.3, 0.22, 4, 0.06
+STAND, STEP, STEPS, LIFT, DOWN = 0.3, 0.22, 4, 0.06, 0.015  # the arcs end below the ground, so feet do touch it
 robot = kt.zoo.load("quadruped").on_ground().without_self_contact()
 feet = [name for name in robot.frames if name.endswith("foot")]
 pairs = [[name for name in feet if name.startswith(("front_left", "hind_right"))]]
@@ -38,8 +38,8 @@ def trot(t, q, v):
     swinging = pairs[step % 2] if 0 <= step < STEPS else []
     s = (t - STAND) / STEP - step  # from 0 to 1 in each step
     rise, rate, curve = (
-        LIFT * np.sin(np.pi * s) ** 2,
-        LIFT * np.pi / STEP * np.sin(2.0 * np.pi * s),
+        LIFT * np.sin(np.pi * s) ** 2 - DOWN * s,
+        LIFT * np.pi / STEP * np.sin(2.0 * np.pi * s) - DOWN / STEP,
         2.0 * LIFT * (np.pi / STEP) ** 2 * np.cos(2.0 * np.pi * s),
     )
     active = {name: name not in swinging for name in feet}
@@ -65,7 +65,7 @@ for name, height in zip(feet, heights, strict=True):
     below.plot(motion.time, 1e3 * height, label=name.replace("_", " "))
 below.set_xlabel("time (s)")
 below.set_ylabel("height of the feet (mm)")
-below.legend(ncols=4, fontsize="small")
+below.legend(fontsize="small", loc="upper right")
 picture.savefig("quadruped_trot.png")
 
 lifted = heights.max(axis=1)

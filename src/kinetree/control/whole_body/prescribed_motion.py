@@ -31,7 +31,7 @@ class PrescribedMotion:
     qdd: Array
     """(T, nv), the accelerations that follow: those wanted, and of the root what physics leaves possible."""
     forces: Mapping[str, Array]
-    """Of each contact (T, 3) or (T, 6), as `WholeBodyStep.forces`."""
+    """By contact, (T, 3) or (T, 6), as `WholeBodyStep.forces`."""
     unmet: Array
     """(T, nv), the accelerations that follow less those wanted: zero up to rounding where the motion is possible."""
 
