@@ -55,6 +55,7 @@ NAMES = [
     "KinetreeError",
     "Layout",
     "Limits",
+    "LogError",
     "Loop",
     "MassMatrixFactors",
     "Mimic",
@@ -164,6 +165,7 @@ NAMES = [
     "gravity_forces",
     "hvp",
     "hybrid_dynamics",
+    "identification",
     "impact",
     "inertial_parameters",
     "integrate",
@@ -243,6 +245,7 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "InverseKinematics",
     "LookAt",
     "OptimalControl",
     "OptimalMotion",
@@ -256,13 +259,15 @@ CONTROL = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "ilqr",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
     "joint_impedance",
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
-    "weight_compensation",
     "quadratic_program",
-    "ilqr",
+    "weight_compensation",
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(kt, name))]
 ON_ROBOTS = [name for name in FUNCTIONS if hasattr(getattr(kt, name), "definition")]

@@ -4,6 +4,7 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
 from kinetree.control.laws.adaptive import adaptive
 from kinetree.control.laws.cartesian_impedance import cartesian_impedance
 from kinetree.control.laws.computed_torque import computed_torque
@@ -12,15 +13,15 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "InverseKinematics",
     "LookAt",
-    "Orientation",
     "OptimalControl",
     "OptimalMotion",
     "Orientation",
@@ -28,17 +29,18 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "ilqr",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
     "joint_impedance",
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
-    "weight_compensation",
-    "QuadraticSolution",
-    "Task",
     "quadratic_program",
-    "ilqr",
+    "weight_compensation",
 ]

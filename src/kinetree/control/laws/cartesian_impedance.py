@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, one_of, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
 from kinetree.control.laws.pose_spring import PoseSpring
-from kinetree.control.laws.task_rows import TaskRows
+from kinetree.control.laws.task_blocks import TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
@@ -18,6 +18,7 @@ from kinetree.programs import Program
 __all__ = ["cartesian_impedance"]
 
 
+@makes_a_law
 def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", damping: str = "ratio") -> Program:
     """A law that makes a frame a spring and a damper about a pose: τ = g + Eᵀ(−K e − D ė) + Nᵀ τ₀.
 
@@ -35,7 +36,7 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
 
     **Limits.** Each component of the spring's force is limited to ± `force_limit`. It then is the gradient of a flatter
     potential, so it stays passive; the damper is not limited. **Singular configurations.** Where Λ would have more than
-    `largest_inertia` along an axis, it has about that, so that all forces stay finite; K e needs no Λ.
+    `largest_inertia`, it is damped to about that, so that all forces stay finite; K e needs no Λ.
 
     **Stability.** For a target at rest ½ vᵀ M v + U(e) falls by ėᵀ D ė + (N v)ᵀ D₀ N v per second, but for the power of
     the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive with respect to what it touches.
@@ -84,12 +85,12 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
         damping_ratio: Any = None,
     ) -> Any:  # fmt: skip
         E = spring.slope(q, target)
-        rows = TaskRows(model, q, E, largest_inertia)
-        D = np.diag(damping) if is_given else damping_by_ratio(rows.yielding_mobility, stiffness, damping_ratio)
+        hand = TaskBlocks(model, q, [E], largest_inertia)
+        D = np.diag(damping) if is_given else damping_by_ratio(hand.mobility, stiffness, damping_ratio)
         pull = np.clip(stiffness * spring.stretch(q, target), -force_limit, force_limit)
         brake = D @ (E @ v + spring.drift(q, target, target_velocity))
         rest = tracking.force(q, posture, posture_stiffness * tracking.error(q, posture))
-        free = rows.unfelt(rest - posture_damping * rows.free(v))
+        free = hand.unfelt(rest - posture_damping * hand.free(v))
         return applicable(gravity_forces(model, q) - E.T @ (pull + brake) + free)
 
     shapes = {

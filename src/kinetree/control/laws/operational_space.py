@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven, with_arguments
-from kinetree.control.laws.task_rows import TaskRows
+from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
+from kinetree.control.laws.task_blocks import TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError
@@ -19,26 +19,27 @@ from kinetree.programs import Program
 __all__ = ["operational_space"]
 
 
+@makes_a_law
 def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     """A law under which each task moves as ẍ = ẍ_d + D (ẋ_d − ẋ) + K e, and those of later priority do not disturb it.
 
-    Rows of tasks are taken one after the other, by priority, then in the order given. Each gets the force that its
-    acceleration needs beside what rows before it do already, along r_k, the part of its Jacobian that moves none of
-    them: τ = Σ r_kᵀ f_k + h + Nᵀ τ₀. What all tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected
-    by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is dynamically consistent: it moves no task. By default nothing acts there.
+    Tasks of one priority are one task. Each gets the forces F_k that its acceleration needs beside what those before
+    it do already, along J_k|, the part of its Jacobian that moves none of them: τ = Σ J_k|ᵀ F_k + h + Nᵀ τ₀. What all
+    tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is
+    dynamically consistent: it moves no task. By default nothing acts there.
 
-    **Conflicts and singular configurations.** A row that asks what rows before it have decided, or that the robot can
-    hardly move, would take forces without bound. Where the inertia felt along r_k exceeds `largest_inertia` m, it is
-    taken as 2 / (m d² + 1/m) instead of 1/d, so the row yields, and forces stay finite and continuous. Rows before it
-    are met as if it were not there. (Of rows that yield themselves, later ones move the direction that they gave up.)
+    **Conflicts and singular configurations.** A direction in which those before it leave no freedom, or in which the
+    robot cannot move, would take forces without bound. Where an inertia beyond `largest_inertia` m is felt, the task
+    yields there: it gets forces of at most 3 m times the acceleration asked for, it is met as nearly as it can be, in
+    the least squares of its rows with the tasks' `weight`, and forces remain continuous. Tasks of earlier priority are
+    met as if it were not there. (Of a task that yields, later ones move the direction that it gave up.)
 
-    **Stability.** Where no row yields, each task's error decays exponentially for K, D > 0, with e that of the task:
-    for rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
+    **Stability.** Where no task yields, each error decays exponentially for K, D > 0, with e that of the task: for
+    rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
 
     Args:
         robot: the robot; every degree of freedom has a motor.
-        tasks: the tasks by names of your own, such as {"hand": kt.control.Pose("tool")}. A task's `priority` counts, 0
-            first; its `weight` does not.
+        tasks: the tasks by names of your own, such as {"hand": kt.control.Pose("tool")}; priority 0 comes first.
 
     Returns:
         The program of the joint forces (nv,) with these arguments: q (nq,), v (nv,); for each task NAME, in the order
@@ -89,24 +90,29 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
         )
 
     def forces(q: Any, v: Any, **given: Any) -> Any:
-        J, wanted = [], []
-        for name, task in ranked:
-            target = given[name]
-            slope = task.jacobian(model, q, target)
-            feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
-            damping = given[f"{name}_damping"] * (given[f"{name}_velocity"] - slope @ v)
-            J.append(slope)
-            wanted.append(given[f"{name}_acceleration"] + damping + feedback - task.bias(model, q, v, target))
-        rows = TaskRows(model, q, np.concatenate(J), given["largest_inertia"])
+        jacobians, wanted = [], []
+        for rank in ranked:
+            J, accelerations = [], []
+            for name, task in rank.items():
+                target, root = given[name], np.sqrt(task.weights(model))
+                slope = task.jacobian(model, q, target)
+                feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
+                damping = given[f"{name}_damping"] * (given[f"{name}_velocity"] - slope @ v)
+                feedforward = given[f"{name}_acceleration"] - task.bias(model, q, v, target)
+                J.append(root[:, None] * slope)
+                accelerations.append(root * (feedforward + damping + feedback))
+            jacobians.append(np.concatenate(J))
+            wanted.append(np.concatenate(accelerations))
+        blocks = TaskBlocks(model, q, jacobians, given["largest_inertia"])
         error = tracking.error(q, given["posture"])
         rest = mass_matrix(model, q) @ (given["posture_stiffness"] * error - given["posture_damping"] * v)
-        return applicable(rows.forces(np.concatenate(wanted)) + rows.unfelt(rest) + bias_forces(model, q, v))
+        return applicable(blocks.forces(wanted) + blocks.unfelt(rest) + bias_forces(model, q, v))
 
     return with_arguments("operational_space", forces, shapes | more, defaults)
 
 
-def _ranked(robot: Model, tasks: object) -> list[tuple[str, Task]]:
-    """The tasks by priority, those of one priority in the order given."""
+def _ranked(robot: Model, tasks: object) -> list[dict[str, Task]]:
+    """The tasks of each priority, in its order."""
     if not isinstance(tasks, Mapping) or not tasks or not all(isinstance(task, Task) for task in tasks.values()):
         raise OptionError(
             "operational_space: tasks must be a dict of tasks by names of your own, such as "
@@ -119,4 +125,7 @@ def _ranked(robot: Model, tasks: object) -> list[tuple[str, Task]]:
                 "word of letters, digits and underscores"
             )
         task.check(robot)
-    return sorted(tasks.items(), key=lambda pair: pair[1].priority)
+    return [
+        {name: task for name, task in tasks.items() if task.priority == priority}
+        for priority in sorted({task.priority for task in tasks.values()})
+    ]

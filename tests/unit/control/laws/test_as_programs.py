@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -95,6 +96,13 @@ def test_a_law_has_derivatives(name: str) -> None:
         _, slope = kt.jvp(LAWS[name][0](ARM), given, way)
         after, before = (law(name)(**{**given, **{x: given[x] + s * d for x, d in way.items()}}) for s in (h, -h))
     assert np.allclose((after - before) / (2 * h), slope, rtol=1e-6, atol=1e-6)
+
+
+@NAMES
+def test_a_law_is_pickled_as_what_it_was_made_of(name: str) -> None:
+    with interpreted():
+        again = pickle.loads(pickle.dumps(law(name)))(*STATES[:, 0], **LAWS[name][1])
+    assert np.allclose(forces(again), forces(law(name)(*STATES[:, 0], **LAWS[name][1])), rtol=0, atol=1e-10)
 
 
 @needs("gcc")
