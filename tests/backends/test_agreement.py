@@ -21,7 +21,6 @@ from tests import functions
 from tests.kernels import compiled_late
 from tests.robots import GROUPS, group_of_joints, stork
 
-
 ROBOTS: dict[str, Callable[[], kt.Model]] = {
     "arm6": lambda: kt.zoo.load("arm6"),
     "cart_pole": lambda: kt.zoo.load("cart_pole"),
