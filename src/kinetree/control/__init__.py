@@ -4,6 +4,7 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
 from kinetree.control.laws.adaptive import adaptive
 from kinetree.control.laws.cartesian_impedance import cartesian_impedance
 from kinetree.control.laws.computed_torque import computed_torque
@@ -19,6 +20,7 @@ from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "InverseKinematics",
     "LookAt",
     "OptimalControl",
     "OptimalMotion",
@@ -33,6 +35,8 @@ __all__ = [
     "cartesian_impedance",
     "computed_torque",
     "ilqr",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
     "joint_impedance",
     "operational_space",
     "passivity_based",
