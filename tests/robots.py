@@ -15,7 +15,16 @@ from pathlib import Path
 import kinetree as kt
 from kinetree.joints import JointKind
 
-__all__ = ["GROUPS", "REFUSED", "every_joint", "group_of_joints", "load_robot", "robot_files", "robot_path", "some_joints"]
+__all__ = [
+    "GROUPS",
+    "REFUSED",
+    "every_joint",
+    "group_of_joints",
+    "load_robot",
+    "robot_files",
+    "robot_path",
+    "some_joints",
+]
 
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', but there is no such joint",

@@ -245,6 +245,7 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "DifferentialInverseKinematics",
     "InverseKinematics",
     "LookAt",
     "OptimalControl",
@@ -259,6 +260,7 @@ CONTROL = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "differential_inverse_kinematics",
     "ilqr",
     "inverse_kinematics",
     "inverse_kinematics_program",

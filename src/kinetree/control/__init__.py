@@ -4,7 +4,13 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
-from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
+from kinetree.control.kinematics import (
+    DifferentialInverseKinematics,
+    InverseKinematics,
+    differential_inverse_kinematics,
+    inverse_kinematics,
+    inverse_kinematics_program,
+)
 from kinetree.control.laws.adaptive import adaptive
 from kinetree.control.laws.cartesian_impedance import cartesian_impedance
 from kinetree.control.laws.computed_torque import computed_torque
@@ -20,6 +26,7 @@ from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "DifferentialInverseKinematics",
     "InverseKinematics",
     "LookAt",
     "OptimalControl",
@@ -34,6 +41,7 @@ __all__ = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "differential_inverse_kinematics",
     "ilqr",
     "inverse_kinematics",
     "inverse_kinematics_program",
