@@ -27,9 +27,9 @@ GIGABYTES = 1.0
 AT_LEAST = 0.1
 """Of that time and memory, for small files: an interpreter with what it imports has tens of megabytes by itself."""
 
-# Each file has a process of its own, so that the memory is this file's alone: a copy of one that has read a small file,
-# since to start an interpreter takes longer than most files do. `ru_maxrss` would be the parent's, if that has had more.
-# The time is that of the processor: other programs on the machine do not count.
+# Each file has a process of its own, so that the memory is this file's alone: a copy of one that has read a small
+# file, since to start an interpreter takes longer than most files do. `ru_maxrss` would be the parent's, if that has
+# had more. The time is that of the processor: other programs on the machine do not count.
 READER = """
 import json, os, re, sys, time, warnings
 import kinetree as kt

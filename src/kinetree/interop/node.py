@@ -111,9 +111,7 @@ class Node:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """What is to be compiled, for any processor."""
         """The kernel that is to be compiled, for any processor."""
-        numbers = sum(port.size for port in (*self.inputs, *self.outputs))
         return Kernel(
             name=self.name,
             inputs=self.inputs,

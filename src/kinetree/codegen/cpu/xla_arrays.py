@@ -9,9 +9,8 @@ from __future__ import annotations
 import ctypes
 
 from kinetree.codegen.cpu.extents import SAME
-from kinetree.codegen.cpu.fields import at, load
+from kinetree.codegen.cpu.fields import at, load, loads
 from kinetree.codegen.cpu.xla_frame import Buffer, CallFrame, Values
-from kinetree.codegen.cpu.xla_frame import Buffer, CallFrame, Values, at, load, loads
 from kinetree.codegen.cpu.xla_task import Expected, Task
 
 __all__ = ["ARRAYS"]

@@ -1,6 +1,4 @@
-"""What XLA passes to the functions that it calls: structures of its foreign-function interface, xla/ffi/api/c_api.h.
-"""Structures that XLA passes to the functions it calls: its foreign-function interface, xla/ffi/api/c_api.h; and
-how LLVM IR reads and writes their fields.
+"""Structures that XLA passes to the functions it calls: its foreign-function interface, xla/ffi/api/c_api.h.
 
 Fields and offsets have been the same from version 0.1 (jaxlib 0.4.35) on; structures grow at their ends. A test
 compares them with the header of the jaxlib that is installed.
@@ -29,10 +27,6 @@ __all__ = [
     "PoolRequest",
     "TaskRequest",
     "Values",
-    "at",
-    "load",
-    "loads",
-    "store",
 ]
 
 OLDEST = (0, 1)
@@ -171,29 +165,3 @@ class CallFrame(ctypes.Structure):
         ("results", Values),
         ("attributes", _Attributes),
     )
-
-
-def at(structure: type[ctypes.Structure], field: str, within: int = 0) -> int:
-    """Where a field is, or what is `within` it."""
-    offset: int = getattr(structure, field).offset
-    return offset + within
-
-
-def load(name: str, t: str, pointer: str, offset: int) -> str:
-    """Load a field of this type as `%name`."""
-    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {t}, ptr %{name}_p"
-
-
-def loads(structure: type[ctypes.Structure], t: str, pointer: str, *fields: str) -> str:
-    """Load fields of this type by their names.
-
-    >>> print(loads(Values, "i64", "%arguments", "size"))
-      %size_p = getelementptr i8, ptr %arguments, i64 16
-      %size = load i64, ptr %size_p
-    """
-    return "\n".join(load(field, t, pointer, at(structure, field)) for field in fields)
-
-
-def store(name: str, value: str, pointer: str, offset: int) -> str:
-    """Store a field; `name` is for its address."""
-    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}_p"

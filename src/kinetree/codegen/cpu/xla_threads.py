@@ -12,17 +12,13 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_int64, c_void_p
 
-from kinetree.codegen.cpu.fields import at, load, store
+from kinetree.codegen.cpu.fields import at, load, loads, store
 from kinetree.codegen.cpu.xla_frame import (
     Api,
     CallFrame,
     ErrorRelease,
     PoolRequest,
     TaskRequest,
-    at,
-    load,
-    loads,
-    store,
 )
 from kinetree.codegen.cpu.xla_task import Task
 
