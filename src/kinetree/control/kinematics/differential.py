@@ -119,17 +119,18 @@ def _displacement(
     threads: int | None,
 ) -> tuple[Array, Any]:  # fmt: skip
     """The displacement of the last priority, which keeps what those before have reached, and whether there is one."""
-    kept: dict[str, Array] = {}
+    rows: Array | None = None
+    kept: Array | None = None
     d, solved = np.zeros((*e.shape[:-1], A.shape[-1])), None
     for places in levels:
         own, wanted = roots[places][:, None] * A[..., places, :], roots[places] * e[..., places]
         P = own.mT @ own + damping * np.eye(own.shape[-1])
         cost = -(own.mT @ wanted[..., None])[..., 0]
-        found = quadratic_program(P, cost, **kept, x_lower=room[0], x_upper=room[1], threads=threads)
+        found = quadratic_program(P, cost, rows, kept, x_lower=room[0], x_upper=room[1], threads=threads)
         d = np.where(np.asarray(found.solved)[..., None], found.x, d)
         solved = found.solved if solved is None else solved
-        rows = A[..., places, :] if not kept else np.concatenate([kept["A"], A[..., places, :]], axis=-2)
-        kept = {"A": rows, "b": (rows @ d[..., None])[..., 0]}
+        rows = A[..., places, :] if rows is None else np.concatenate([rows, A[..., places, :]], axis=-2)
+        kept = (rows @ d[..., None])[..., 0]
     return d, solved
 
 
