@@ -4,7 +4,13 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
-from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
+from kinetree.control.kinematics import (
+    DifferentialInverseKinematics,
+    InverseKinematics,
+    differential_inverse_kinematics,
+    inverse_kinematics,
+    inverse_kinematics_program,
+)
 from kinetree.control.laws.adaptive import adaptive
 from kinetree.control.laws.cartesian_impedance import cartesian_impedance
 from kinetree.control.laws.computed_torque import computed_torque
@@ -22,6 +28,7 @@ __all__ = [
     "Axis",
     "CenterOfMass",
     "Effort",
+    "DifferentialInverseKinematics",
     "InverseKinematics",
     "LookAt",
     "Momentum",
@@ -40,6 +47,7 @@ __all__ = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "differential_inverse_kinematics",
     "ilqr",
     "inverse_kinematics",
     "inverse_kinematics_program",
