@@ -245,8 +245,8 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
-    "Effort",
     "DifferentialInverseKinematics",
+    "Effort",
     "InverseKinematics",
     "LookAt",
     "Momentum",

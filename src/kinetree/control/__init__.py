@@ -27,8 +27,8 @@ from kinetree.control.whole_body import Effort, Momentum, Support, WholeBody, Wh
 __all__ = [
     "Axis",
     "CenterOfMass",
-    "Effort",
     "DifferentialInverseKinematics",
+    "Effort",
     "InverseKinematics",
     "LookAt",
     "Momentum",
