@@ -257,6 +257,7 @@ CONTROL = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
     "Support",
     "Task",
@@ -273,6 +274,7 @@ CONTROL = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]
