@@ -15,7 +15,17 @@ from pathlib import Path
 import kinetree as kt
 from kinetree.joints import JointKind
 
-__all__ = ["GROUPS", "REFUSED", "every_joint", "group_of_joints", "load_robot", "robot_files", "robot_path"]
+__all__ = [
+    "GROUPS",
+    "REFUSED",
+    "every_joint",
+    "group_of_joints",
+    "load_robot",
+    "robot_files",
+    "robot_path",
+    "some_joints",
+    "stork",
+]
 
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', but there is no such joint",
@@ -89,6 +99,20 @@ def _kinds() -> dict[str, JointKind]:
     }
 
 
+def stork() -> kt.Model:
+    """The smallest robot that every function is for: a trunk that floats, and a leg of two joints."""
+    builder = kt.ModelBuilder("stork")
+    builder.add_body("world")
+    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.placement([0.02, 0.0, 0.1])))
+    builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.0, -0.2])))
+    builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.placement([0.0, 0.0, -0.2])))
+    builder.add_joint("root", kt.Free(), "world", "trunk")
+    hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
+    builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "thigh", hip, damping=[0.1])
+    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.0, -0.4]), friction=[0.1])
+    return builder.build()
+
+
 def every_joint() -> kt.Model:
     """A tree with a joint of every kind, a follower, a coupling, a rotor, springs and friction."""
     return _tree("every joint", list(_kinds()), "placed")
@@ -106,6 +130,11 @@ GROUPS = {
 def group_of_joints(name: str) -> kt.Model:
     """A tree with the joints of a group, as they are in `every_joint`."""
     return _tree(name, GROUPS[name], GROUPS[name][2])
+
+
+def some_joints(*names: str) -> kt.Model:
+    """A tree with a few of the joints of `every_joint`."""
+    return _tree(" and ".join(names), names, names[-1])
 
 
 def _tree(title: str, names: Sequence[str], holds_tool: str) -> kt.Model:

@@ -88,7 +88,7 @@ class ProgramRequest(Requested):
     def _count(self, arrays: Sequence[Any]) -> None:
         """Let arrays count for the dtype of the call: that of the trace in progress, if one of them is symbolic."""
         self._arrays += arrays
-        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self._arrays)
+        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self.name, self._arrays)
 
     @property
     def output(self) -> tuple[int, ...]:

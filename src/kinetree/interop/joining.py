@@ -19,7 +19,7 @@ __all__ = ["joined"]
 _MODULES = {"cupy": "cupy", "dask": "dask.array", "jax": "jax.numpy", "torch": "torch"}
 """Where a framework has the functions of arrays that NumPy has."""
 _NUMBERS = "kinetree_numbers"
-"""What the last axis of labelled arrays is called here."""
+"""The name of the last axis of labelled arrays, here."""
 
 
 def joined(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: DTypeLike) -> Any:

@@ -23,7 +23,7 @@ __all__ = ["adapted"]
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """What takes labelled arrays, which may hold arrays of Dask; all arguments in order."""
+    """A function of labelled arrays, which may hold arrays of Dask; it takes all arguments in order."""
     ports, core = subject.ports, subject.source.output.shape
     compiled, lazily = subject.compiled(subject.dtype or "float64"), dask.adapted(subject)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from kinetree.compiler.foreign import framework_among, joined_abroad
+from kinetree.compiler.foreign import cast, framework_among, joined_abroad
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.inputs import array_or_foreign, sample_shape
@@ -83,7 +83,7 @@ class Results:
             return self._made([*self._views(whole)])
         parts = [reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
         for k, leaf in self._of_other_kinds:
-            parts[k] = parts[k].astype(leaf.dtype)
+            parts[k] = cast(parts[k], leaf.dtype)
         return self._made(parts)
 
     def changes(self, whole: Any, trailing: int = 0) -> Any:
@@ -182,7 +182,7 @@ class Results:
     def _of_kind(self, leaf: Leaf, x: Any) -> Any:
         if leaf.dtype == self._dtype:
             return x if x.ndim else x[()]
-        return x.astype(leaf.dtype)
+        return cast(x, leaf.dtype)
 
     def _refuse(self, x: Any, path: str) -> NoReturn:
         where = f" in its result{path}" if path else ""

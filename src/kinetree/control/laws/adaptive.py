@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import driven, one_of
+from kinetree.control.laws.law import driven, makes_a_law, one_of
 from kinetree.control.laws.pseudo_inertia import natural_step
 from kinetree.control.laws.reference_forces import reference_forces, reference_regressor
 from kinetree.control.laws.tracking import Tracking
@@ -19,6 +19,7 @@ from kinetree.spatial import Inertia
 __all__ = ["adaptive"]
 
 
+@makes_a_law
 def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str = "euclidean") -> Program:
     """A tracking law that learns inertial parameters π̂ while it tracks: τ = Y(q, v, v_r, v̇_r) π̂ + K s, s = v_r − v.
 
@@ -28,8 +29,7 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     - dt Γ Yᵀ s with `metric="euclidean"`, for a diagonal Γ; nothing keeps it physically consistent, and the law does
       not need it to be;
     - dt γ P L P with `metric="natural"`, for each body's pseudo-inertia P and the gradient L of sᵀ Y π by it, in steps
-      that keep P positive definite. One number γ per body, without units of its parameters: at most about 1 over the
-      divergence that is to be learned.
+      that keep P positive definite. γ is one number per body, in 1/J.
 
     **Stability.** V = ½ sᵀ M s + (the distance from π̂ to the true π in the metric) falls by sᵀ K s per second, so s and
     the error tend to zero for all K, Λ, Γ > 0, in continuous time: `dt` must be short beside 1/Λ and the estimate's own

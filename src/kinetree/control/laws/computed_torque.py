@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven
+from kinetree.control.laws.law import applicable, driven, makes_a_law
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import rnea
 from kinetree.model import Model
@@ -15,6 +15,7 @@ from kinetree.programs import Program, program
 __all__ = ["computed_torque"]
 
 
+@makes_a_law
 def computed_torque(robot: Model) -> Program:
     """A law under which the error obeys ë + D ė + K e = 0: τ = rnea(q, v, v̇_d + D ė + K e).
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, one_of, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
 from kinetree.control.laws.reference_forces import reference_forces
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.mass_matrix import mass_matrix_inverse
@@ -17,6 +17,7 @@ from kinetree.programs import Program
 __all__ = ["joint_impedance"]
 
 
+@makes_a_law
 def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     """A law that makes joints springs and dampers: M (v̇_d − v̇) + (C + D) (v_d − v) + K e = −τ_ext.
 

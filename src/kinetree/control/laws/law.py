@@ -1,10 +1,11 @@
-"""What all laws have in common: the robots that they are for, and forces that are never NaN."""
+"""What all laws have in common: the robots that they are for, forces that are never NaN, pickles."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -13,7 +14,23 @@ from kinetree.model import Model, check_robot
 from kinetree.model.robot import no_motor
 from kinetree.programs import Program, program
 
-__all__ = ["applicable", "driven", "one_of", "with_arguments"]
+__all__ = ["applicable", "driven", "makes_a_law", "one_of", "with_arguments"]
+
+
+P = ParamSpec("P")
+
+
+def makes_a_law(make: Callable[P, Program]) -> Callable[P, Program]:
+    """What makes a law of a robot and options; the law is pickled as these, and made again."""
+
+    @functools.wraps(make)
+    def made(*given: P.args, **options: P.kwargs) -> Program:
+        law = make(*given, **options)
+        again = functools.partial(made, *given, **options)
+        type(law).__reduce__ = lambda _: (again, ())  # type: ignore[assignment, method-assign, return-value]
+        return law
+
+    return made
 
 
 def driven(robot: Model, law: str) -> Model:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven
+from kinetree.control.laws.law import applicable, driven, makes_a_law
 from kinetree.control.laws.reference_forces import reference_forces
 from kinetree.control.laws.tracking import Tracking
 from kinetree.model import Model
@@ -15,6 +15,7 @@ from kinetree.programs import Program, program
 __all__ = ["passivity_based"]
 
 
+@makes_a_law
 def passivity_based(robot: Model) -> Program:
     """A tracking law that cancels no Coriolis force: τ = M v̇_r + C(q, v) v_r + g + K s, with s = v_r − v.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.control.laws.law import applicable, driven
+from kinetree.control.laws.law import applicable, driven, makes_a_law
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
@@ -13,6 +13,7 @@ from kinetree.programs import Program, program
 __all__ = ["pd_with_gravity"]
 
 
+@makes_a_law
 def pd_with_gravity(robot: Model) -> Program:
     """A law that leads to a configuration at rest: τ = K e − D v + g(q), with e = `kt.difference` from q to the target.
 

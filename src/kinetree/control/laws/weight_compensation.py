@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import applicable, driven
+from kinetree.control.laws.law import applicable, driven, makes_a_law
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
 from kinetree.programs import Program, program
@@ -14,6 +14,7 @@ from kinetree.programs import Program, program
 __all__ = ["weight_compensation"]
 
 
+@makes_a_law
 def weight_compensation(robot: Model) -> Program:
     """A law that carries the robot's weight and brakes: τ = g(q) − D v.
 

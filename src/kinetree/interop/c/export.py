@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from kinetree.codegen.c.names import identifier, is_reserved
@@ -22,8 +23,6 @@ _LONGEST_NAME = 23
 """So that all names made of it have at most 31 characters, which every compiler tells apart."""
 _STRAIGHT = 2_000
 """Operations up to which a function is written out; C compilers take seconds for more, and code gets large."""
-_WITHIN = {"float64": 1e-10, "float32": 2e-4}
-"""How far results of the self-test may be off."""
 
 
 def to_c(
@@ -83,13 +82,10 @@ def to_c(
     if found not in REALS:
         raise OptionError(f"kt.to_c: dtype must be float64 or float32, not {found}")
     _check_interface(interface, derivatives, found)
-    subject = Subject(
-        function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_c"
-    )
+    asked = partial(Subject, function, robot, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.to_c")
+    subject = asked(unroll=unroll)
     if unroll is None and _is_long(subject, found) and subject.can_loop:
-        subject = Subject(
-            function, robot, f_ext=f_ext, parameters=parameters, unroll=False, options=options, adapter="kt.to_c"
-        )
+        subject = asked(unroll=False)
     node = _derived(subject, subject.node(found), derivative, by)
     if not sum(port.size for port in node.outputs):
         raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")

@@ -138,3 +138,14 @@ def test_a_moving_target_is_followed_without_the_damper_holding_it_back() -> Non
     v = np.linalg.pinv(J) @ twist
     tau = in_the_world()(Q, v, TARGET, K, target_velocity=twist)
     assert np.allclose(tau, kt.gravity_forces(ARM, Q), rtol=0, atol=1e-9)
+
+
+def test_forces_are_finite_and_bounded_at_singular_configurations_and_half_a_turn_away() -> None:
+    law, v, arm = in_the_world(), np.ones(7), np.zeros(7)  # stretched upright
+    aim = kt.frame_placement(ARM, arm, "tool")
+    aim[:3, 3] += [0.1, 0.1, -0.1]
+    tau = np.array([law(arm + x, v, aim, K, **POSTURE) for x in (0.0, 1e-9, 1e-6, 1e-3, 1e-1)])
+    assert np.abs(tau).max() < 500.0
+    assert np.abs(tau[1] - tau[0]).max() < 1e-4
+    opposite = kt.frame_placement(ARM, Q, "tool") @ kt.placement([0, 0, 0], rpy=[np.pi, 0, 0]).matrix
+    assert np.abs(law(Q, np.zeros(7), opposite, K)).max() < 500.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.control import Orientation, Pose, Position
-from kinetree.control.laws.task_rows import TaskRows
+from kinetree.control.laws.task_blocks import TaskBlocks
 
 Array = NDArray[np.float64]
 ARM = kt.zoo.load("arm7")
@@ -79,18 +79,18 @@ def test_it_is_khatib_s_law_for_one_task() -> None:
 
 
 def test_the_hand_stays_where_it_is_while_the_elbow_swings() -> None:
-    law = kt.control.operational_space(ARM, {"hand": Pose("tool")})
-    there = kt.frame_placement(ARM, Q, "tool")
+    law = kt.control.operational_space(ARM, {"hand": Position("tool")})
+    there = kt.frame_placement(ARM, Q, "tool")[:3, 3]
     motion = kt.simulate(
         ARM, q=Q, tau=law, duration=0.5, control_dt="stages", passive=False,
         arguments={
-            "hand": there, "hand_stiffness": np.full(6, 400.0), "hand_damping": np.full(6, 40.0),
+            "hand": there, "hand_stiffness": np.full(3, 400.0), "hand_damping": np.full(3, 40.0),
             "posture": Q + np.array([1.0, 0, 0, 0, 0, 0, 0]), "posture_stiffness": np.full(7, 50.0),
             "posture_damping": np.full(7, 10.0),
         },
     )  # fmt: skip
     assert np.abs(motion.q[-1] - Q).max() > 0.1
-    assert np.abs(kt.frame_placement(ARM, motion.q, "tool") - there).max() < 1e-9
+    assert np.abs(kt.frame_placement(ARM, motion.q, "tool")[:, :3, 3] - there).max() < 1e-9
 
 
 def test_singular_tasks_and_tasks_that_contradict_each_other_take_finite_forces() -> None:
@@ -110,19 +110,55 @@ def test_singular_tasks_and_tasks_that_contradict_each_other_take_finite_forces(
     assert np.abs(gaps[1] - gaps[0]).max() < 1e-4
 
 
-def test_rows_are_projected_in_the_metric_of_the_mass_matrix() -> None:
+def test_a_target_beyond_reach_is_approached_and_the_arm_comes_to_rest() -> None:
+    """The arm stretches, at a limited speed, and stays at rest where it is nearest, from where it comes back."""
+    law = kt.control.operational_space(ARM, {"hand": Position("tool")})
+    far = np.array([2.0, 0.3, 0.5])
+    arguments = {"hand": far, "hand_stiffness": np.full(3, 50.0), "hand_damping": np.full(3, 14.0)}
+    arguments |= {"hand_speed": np.full(3, 0.3), "posture_damping": np.full(7, 10.0)}
+    states, _ = kt.rollout(ARM, Q, np.zeros(7), law, 1e-3, steps=8000, arguments=arguments)
+    away = np.linalg.norm(kt.frame_placement(ARM, states[::500, :7], "tool")[:, :3, 3] - far, axis=1)
+    assert np.abs(states[:, 7:]).max() < 20.0
+    assert np.abs(states[-1, 7:]).max() < 0.01
+    assert away[-1] < away.min() + 0.02
+    arguments["hand"] = kt.frame_placement(ARM, Q, "tool")[:3, 3]
+    back, _ = kt.rollout(ARM, states[-1, :7], states[-1, 7:], law, 1e-3, steps=8000, arguments=arguments)
+    assert np.abs(kt.frame_placement(ARM, back[-1, :7], "tool")[:3, 3] - arguments["hand"]).max() < 1e-3
+
+
+def test_tasks_are_projected_in_the_metric_of_the_mass_matrix() -> None:
     rng = np.random.default_rng(2)
-    q, J = ARM.random(rng), rng.normal(size=(4, 7))
-    rows, tau, v = TaskRows(ARM, q, J, 1e6), rng.normal(size=7), rng.normal(size=7)
+    q, J = ARM.random(rng), rng.normal(size=(5, 7))
+    blocks, tau, v = TaskBlocks(ARM, q, [J[:3], J[3:]], 0.1), rng.normal(size=7), rng.normal(size=7)
     M = kt.crba(ARM, q)
-    assert np.abs(J @ np.linalg.solve(M, rows.unfelt(tau))).max() < 1e-12
-    assert np.abs(J @ rows.free(v)).max() < 1e-12
-    assert abs(rows.unfelt(tau) @ v - tau @ rows.free(v)) < 1e-12  # Nᵀ and N
-    wanted = rng.normal(size=4)
-    assert np.abs(J @ np.linalg.solve(M, rows.forces(wanted)) - wanted).max() < 1e-12
-    assert np.allclose(rows.yielding_mobility, J @ np.linalg.solve(M, J.T))
-    light = TaskRows(ARM, q, J, 1e-6)  # all rows yield
-    assert np.abs(J @ np.linalg.solve(M, light.forces(wanted))).max() < 0.5 * np.abs(wanted).max()
+    assert np.abs(J @ np.linalg.solve(M, blocks.unfelt(tau))).max() < 1e-11
+    assert np.abs(J @ blocks.free(v)).max() < 1e-11
+    assert abs(blocks.unfelt(tau) @ v - tau @ blocks.free(v)) < 1e-11  # Nᵀ and N
+    wanted = rng.normal(size=5)
+    assert np.abs(J @ np.linalg.solve(M, blocks.forces([wanted[:3], wanted[3:]])) - wanted).max() < 1e-11
+    assert np.allclose(blocks.mobility, J[:3] @ np.linalg.solve(M, J[:3].T))
+
+
+def test_a_task_that_cannot_be_met_is_met_in_the_least_squares_and_earlier_ones_exactly() -> None:
+    """Two rows are one row twice, with contradicting accelerations; a third is free."""
+    rng = np.random.default_rng(3)
+    q, J = ARM.random(rng), rng.normal(size=(2, 7))
+    M = kt.crba(ARM, q)
+    twice = np.stack([J[0], J[0], J[1]])
+    tau = TaskBlocks(ARM, q, [twice], 0.1).forces([np.array([1.0, 3.0, -1.0])])
+    assert np.allclose(J @ np.linalg.solve(M, tau), [2.0, -1.0], rtol=0, atol=0.03)
+    tau = TaskBlocks(ARM, q, [J[:1], twice], 0.1).forces([np.array([1.0]), np.array([3.0, 3.0, -1.0])])
+    reached = J @ np.linalg.solve(M, tau)
+    assert abs(reached[0] - 1.0) < 1e-9
+    assert abs(reached[1] + 1.0) < 0.03
+
+
+def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
+    law = kt.control.operational_space(ARM, {"one": Position("tool", weight=3.0), "other": Position("tool")})
+    here, away = kt.frame_placement(ARM, Q, "tool")[:3, 3], kt.frame_placement(ARM, Q, "tool")[:3, 3] + 0.4
+    gains = {f"{name}_{what}": np.full(3, 25.0) for name in ("one", "other") for what in ("stiffness", "damping")}
+    tau = law(Q, np.zeros(7), one=here, other=away, **gains)
+    assert np.allclose(accelerations(tau, Q, np.zeros(7), "tool")[:3], 25.0 * 0.4 / 4, rtol=0.01)
 
 
 @pytest.mark.parametrize(
