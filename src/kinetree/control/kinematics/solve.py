@@ -142,7 +142,7 @@ class _Solver:
         self.program = made_program(robot, tasks)
         self.coordinates = Coordinates(robot)
         self.sizes = [task.size(robot) for task in tasks]
-        self.limits = robot.lower, robot.upper
+        self._limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.levels = [level.places for level in levels_of(robot, tasks)]
         self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
@@ -151,6 +151,13 @@ class _Solver:
         self._robot = robot
         self._shifts: dict[int, NDArray[np.float64]] = {}
         self._weights: dict[tuple[Task, ...], NDArray[np.float64]] = {}
+
+    @property
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The robot's own limits, once checked."""
+        if self._limits is None:
+            self._limits = checked_limits(self.coordinates, None, None)
+        return self._limits
 
     def start(self, limits: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """The middle of the limits, or the neutral configuration."""
