@@ -22,13 +22,16 @@ from kinetree.control.laws.weight_compensation import weight_compensation
 from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
+from kinetree.control.whole_body import Effort, Momentum, Support, WholeBody, WholeBodyStep
 
 __all__ = [
     "Axis",
     "CenterOfMass",
     "DifferentialInverseKinematics",
+    "Effort",
     "InverseKinematics",
     "LookAt",
+    "Momentum",
     "OptimalControl",
     "OptimalMotion",
     "Orientation",
@@ -37,7 +40,10 @@ __all__ = [
     "Position",
     "Posture",
     "QuadraticSolution",
+    "Support",
     "Task",
+    "WholeBody",
+    "WholeBodyStep",
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
