@@ -243,6 +243,7 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
     "LookAt",
     "OptimalControl",
     "OptimalMotion",
