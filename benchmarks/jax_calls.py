@@ -2,9 +2,10 @@
 
     python benchmarks/jax_calls.py [--robots Panda …] [--rounds 30]
 
-A step of `lax.scan` with a call, without one, and a single call of `kt.compile`'s builtin; a batch in `jax.jit` and
-with NumPy's arrays, on one thread and on all; cotangents in `jax.jit` and by `kt.vjp`; the first use in a process whose
-machine code is not on disk. All in one process, in turn, in double precision; medians.
+A step of `lax.scan` with a call, without one, and a single call of `kt.compile`'s builtin; a batch in `jax.jit`, JAX's
+own part of that (a `jit` that copies an array), and the builtin with NumPy's arrays; cotangents in `jax.jit` and by
+`kt.vjp`; the first use in a process whose machine code is not on disk. All in one process, in turn, in double
+precision; medians.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from robots import ROBOTS
 from timing import medians
 
 STEPS = 10_000
-BATCHES = (1, 64, 512, 4096, 65536)
+BATCHES = (1, 64, 512, 1024, 4096, 65536)
 
 
 def first_use(robot: kt.Model) -> dict[str, float]:
@@ -70,20 +71,21 @@ def batches(robot: kt.Model, count: int, rounds: int) -> dict[str, float]:
     """Seconds per call."""
     given = state(robot, count)
     arrays = [jnp.asarray(x) for x in given]
-    aba = kt.to_jax(kt.aba, robot)
+    aba, bare = kt.to_jax(kt.aba, robot), kt.compile(robot, kt.aba)
     value = jax.jit(aba)
+    empty = jax.jit(lambda *given: jnp.copy(given[2]), keep_unused=True)
     slope = jax.jit(lambda q, v, tau: jax.vjp(aba, q, v, tau)[1](tau))
     weights = given[2]
     return medians(
         {
             "jit": lambda: value(*arrays).block_until_ready(),
-            "NumPy, one thread": lambda: kt.aba(robot, *given, threads=1),
-            "NumPy": lambda: kt.aba(robot, *given),
+            "empty jit": lambda: empty(*arrays).block_until_ready(),
+            "NumPy": lambda: bare(*given),
             "jit vjp": lambda: jax.block_until_ready(slope(*arrays)),
             "kt.vjp": lambda: kt.vjp(robot, kt.aba, given, weights),
         },
         rounds,
-        max(1, 256 // count),
+        min(64, max(1, 4096 // count)),
     )
 
 
@@ -104,10 +106,10 @@ def main() -> None:
             print(f"    {name:22} {seconds * 1e6:8.3f} µs")
         for count in BATCHES:
             found = batches(model, count, arguments.rounds)
-            value, derivative = found["NumPy"], found["kt.vjp"]
+            jit, empty, value, derivative = (found[name] for name in ("jit", "empty jit", "NumPy", "kt.vjp"))
             print(
-                f"    {count:6} samples: jit {found['jit'] * 1e6:9.1f} µs, {found['jit'] / value:.2f} of NumPy, "
-                f"{found['jit'] / found['NumPy, one thread']:.2f} of it on one thread; "
+                f"    {count:6} samples: jit {jit * 1e6:9.1f} µs, {jit / value:.2f} of NumPy; an empty one "
+                f"{empty * 1e6:.1f} µs, the rest {(jit - empty) / value:.2f} of NumPy; "
                 f"vjp {found['jit vjp'] * 1e6:9.1f} µs, {found['jit vjp'] / derivative:.2f} of kt.vjp"
             )
 

@@ -192,7 +192,7 @@ def quadruped() -> Any:
     contacts = [kt.Contact(foot, velocity_gain=50.0) for foot in FEET]
     cone = crocoddyl.FrictionCone(np.eye(3), 0.7, 4, False).A
     most = np.concatenate([np.full(6, np.inf), np.full(12, 9.42), np.full(6, np.inf), np.full(12, 15.0)])
-    com = [*kt.center_of_mass(robot, q0), far, 0.0, 0.0]
+    com = kt.center_of_mass(robot, q0) + np.array([far, 0.0, 0.0])
 
     def state(q: Any, v: Any) -> Any:
         x = np.concatenate([kt.difference(robot, q0, q), v])

@@ -1,7 +1,8 @@
 """Computed torque: a UR5 follows sine waves, and its error decays as the theory says.
 
-The control law τ = rnea(q, v, q̈_ref + 2 β ė + β² e) makes the closed loop linear: ë + 2 β ė + β² e = 0. From an error
-e₀ at rest the solution is e(t) = e₀ (1 + β t) exp(−β t), the same for every joint. The error is plotted, and compared
+The law `kt.control.computed_torque` makes the closed loop linear: ë + D ė + K e = 0. With D = 2 β and K = β² an error
+e₀ at rest becomes e(t) = e₀ (1 + β t) exp(−β t), the same for every joint. Here the law is part of a program that knows
+the waves, which runs in the kernel of the simulation. The motion and its error are plotted, and the error is compared
 with this formula.
 """
 
@@ -14,31 +15,39 @@ import kinetree as kt
 
 robots = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
 ur5 = kt.load(robots / "ur_description/urdf/ur5_robot.urdf")
+law = kt.control.computed_torque(ur5)
 beta, omega = 8.0, 2.0
 middle, e0 = np.array([0.0, -1.2, 1.5, -1.0, 1.0, 0.0]), np.array([0.3, -0.2, 0.1, 0.2, -0.3, 0.4])
+K, D = np.full(6, beta**2), np.full(6, 2 * beta)
+
+
+@kt.program(t=(), q=ur5, v=ur5.nv)
+def control(t, q, v):
+    wave, rate = 0.5 * np.sin(omega * t), 0.5 * omega * np.cos(omega * t)
+    return law(q, v, middle + wave, K, D, rate * np.ones(6), -(omega**2) * wave * np.ones(6))
 
 
 def reference(t):
-    wave = 0.5 * np.sin(omega * t) * np.ones(6)
-    return middle + wave, 0.5 * omega * np.cos(omega * t) * np.ones(6), -(omega**2) * wave
+    return middle + 0.5 * np.sin(omega * t)
 
 
-def control(t, q, v):
-    q_ref, v_ref, qdd_ref = reference(t)
-    return kt.rnea(ur5, q, v, qdd_ref + 2 * beta * (v_ref - v) + beta**2 * (q_ref - q))
-
-
-q_ref, v_ref, _ = reference(0.0)
-motion = kt.simulate(ur5, q=q_ref - e0, v=v_ref, tau=control, duration=1.5, passive=False, control_dt="stages")
+motion = kt.simulate(
+    ur5, q=middle - e0, v=np.full(6, 0.5 * omega), tau=control, duration=1.5, passive=False, control_dt="stages"
+)
 
 time = motion.time[:, None]
-error = reference(time)[0] - motion.q
+error = reference(time) - motion.q
 theory = e0 * (1 + beta * time) * np.exp(-beta * time)
-plt.plot(motion.time, error, label=motion.q_names)
-plt.xlabel("time (s)")
-plt.ylabel("error (rad)")
-plt.legend()
-plt.savefig("computed_torque.png")
+figure, (above, below) = plt.subplots(2, 1, sharex=True)
+above.plot(motion.time, motion.q)
+above.set_prop_cycle(None)
+above.plot(motion.time, reference(time) + 0.0 * motion.q, "--")
+above.set_ylabel("angle, reference (rad)")
+below.plot(motion.time, error, label=motion.q_names)
+below.legend(fontsize="small")
+below.set_xlabel("time (s)")
+below.set_ylabel("error (rad)")
+figure.savefig("computed_torque.png")
 
 difference = abs(error - theory).max()
 print(f"error after 1.5 s: {abs(error[-1]).max():.1e} rad; largest difference from the formula: {difference:.0e} rad")

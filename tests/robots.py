@@ -15,7 +15,16 @@ from pathlib import Path
 import kinetree as kt
 from kinetree.joints import JointKind
 
-__all__ = ["GROUPS", "REFUSED", "every_joint", "group_of_joints", "load_robot", "robot_files", "robot_path"]
+__all__ = [
+    "GROUPS",
+    "REFUSED",
+    "every_joint",
+    "group_of_joints",
+    "load_robot",
+    "robot_files",
+    "robot_path",
+    "some_joints",
+]
 
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', but there is no such joint",
@@ -106,6 +115,11 @@ GROUPS = {
 def group_of_joints(name: str) -> kt.Model:
     """A tree with the joints of a group, as they are in `every_joint`."""
     return _tree(name, GROUPS[name], GROUPS[name][2])
+
+
+def some_joints(*names: str) -> kt.Model:
+    """A tree with a few of the joints of `every_joint`."""
+    return _tree(" and ".join(names), names, names[-1])
 
 
 def _tree(title: str, names: Sequence[str], holds_tool: str) -> kt.Model:

@@ -6,7 +6,7 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 import importlib
 import typing
 
-from kinetree import attitudes, solids, zoo
+from kinetree import attitudes, identification, solids, zoo
 from kinetree.attitudes.exponential_maps import (
     pose_exp,
     pose_exp_jacobian,
@@ -28,6 +28,7 @@ from kinetree.errors import (
     DTypeError,
     FrozenError,
     KinetreeError,
+    LogError,
     MissingPackageError,
     ModelError,
     ModelWarning,
@@ -269,6 +270,7 @@ __all__ = [
     "KinetreeError",
     "Layout",
     "Limits",
+    "LogError",
     "Loop",
     "MassMatrixFactors",
     "Mimic",
@@ -378,6 +380,7 @@ __all__ = [
     "gravity_forces",
     "hvp",
     "hybrid_dynamics",
+    "identification",
     "impact",
     "inertial_parameters",
     "integrate",

@@ -14,6 +14,7 @@
     ├── SimulationError (ArithmeticError) a motion that cannot be continued
     │   └── StiffFrictionError            friction too stiff for the integrator
     ├── TrajectoryFileError (ValueError)  a file that does not contain a trajectory
+    ├── LogError (ValueError)             a robot's log that cannot be used as it is
     ├── SaveError (OSError)               a file that cannot be written
     ├── MissingPackageError (ImportError) an optional package that is not installed
     └── DeviceError (RuntimeError)        a device to compute on that is missing, or that failed
@@ -39,6 +40,7 @@ __all__ = [
     "DeviceError",
     "FrozenError",
     "KinetreeError",
+    "LogError",
     "MissingPackageError",
     "ModelError",
     "ModelWarning",
@@ -151,6 +153,10 @@ class StiffFrictionError(SimulationError):
 
 class TrajectoryFileError(KinetreeError, ValueError):
     """A file that does not contain a trajectory."""
+
+
+class LogError(KinetreeError, ValueError):
+    """A robot's log that cannot be used as it is: gaps, NaN, unsorted times, missing columns."""
 
 
 class SaveError(KinetreeError, OSError):

@@ -21,6 +21,7 @@ from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.export import export
+from kinetree.cli.identify import identify
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.optional_value import with_optional_values
@@ -56,6 +57,7 @@ app.command()(convert)
 app.command()(export)
 app.command()(bench)
 app.command()(compare)
+app.command()(identify)
 app.command()(sweep)
 app.command()(view)
 app.command()(zoo)

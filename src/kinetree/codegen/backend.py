@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.expr import Port, Program
 from kinetree.records import record
 
-__all__ = ["Backend", "Batch", "Kernel", "Kernels"]
+if TYPE_CHECKING:
+    from kinetree.codegen.exchange import Exchange
+
+__all__ = ["Backend", "Batch", "Kernel", "Kernels", "TensorCall"]
 
 
 @record(frozen=True, eq=False)
@@ -56,6 +59,18 @@ class Batch(NamedTuple):
     """[a quaternion was doubtful, do not check], if the kernel checks quaternions; a batch stops at the first one."""
 
 
+class TensorCall(Protocol):
+    """A function of the tensors of a library, in one dtype; it passes what it does not take to a general one."""
+
+    call: Callable[..., Any]
+
+    def refresh(self) -> None:
+        """Use what has been compiled meanwhile."""
+
+    def then(self, other: Any, /) -> None:
+        """Let that of another dtype, with the same owner and general function, try first what this does not take."""
+
+
 class Kernels(Protocol):
     """The functions of one kernel; each is made when it is first asked for."""
 
@@ -71,6 +86,10 @@ class Kernels(Protocol):
 
     def batch(self) -> Batch:
         """The function of batches, as a NumPy gufunc."""
+
+    def tensor_call(self, exchange: Exchange, owner: object, general: Callable[..., Any]) -> TensorCall | None:
+        """The function for tensors, which uses what `single` and `batch` have made; None if there can be none.
+        `owner` keeps alive what it needs."""
 
     def text(self) -> str:
         """The source text of the batch's module, to read or to compile elsewhere."""

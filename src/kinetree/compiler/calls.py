@@ -14,7 +14,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.differentiation import specialized
-from kinetree.compiler.foreign import is_single
+from kinetree.compiler.foreign import dtype_abroad, is_single
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import forget, kernels_of, remember
@@ -208,7 +208,8 @@ def run(
     dtype = "float64"
     if not is_double:
         dtypes = [getattr(x, "dtype", None) for x in typed if not isinstance(x, int | float)]
-        dtype = "float32" if dtypes and all(map(is_single, dtypes)) else "float64"
+        all_single = bool(dtypes) and all(map(is_single, dtypes))
+        dtype = dtype_abroad(definition.name, typed) or ("float32" if all_single else "float64")
     if (traced := dtype_in_trace(arguments)) is not None:
         dtype = traced.name
     compiled = _compiled(definition, robot, options, forces, given, dtype)

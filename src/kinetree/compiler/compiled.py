@@ -13,12 +13,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.codegen.backend import Backend, Kernel
+from kinetree.codegen.backend import Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
@@ -28,6 +28,9 @@ from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread
 from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
+
+if TYPE_CHECKING:
+    from kinetree.codegen.exchange import Exchange
 
 __all__ = ["IMPORTED", "SECONDS_A_NUMBER", "CompiledFunction", "compiling"]
 
@@ -143,6 +146,13 @@ class CompiledFunction:
         if not self._has_single():
             self._batch_function()
         return self.call
+
+    def tensor_call(self, exchange: Exchange, owner: object, general: Callable[..., Any]) -> TensorCall | None:
+        """A function of the tensors of a library, by what has been compiled so far; `general` has all other calls.
+
+        None if there can be none. `owner` keeps alive what it needs.
+        """
+        return self._kernels.tensor_call(exchange, owner, general) if self._has_kernel else None
 
     def unchecked(self) -> Callable[..., Any]:
         """A function of one sample for callers who know that their arrays fit, and who call it often.

@@ -14,23 +14,42 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import framework_of
 
-__all__ = ["answer_with", "answered_abroad", "framework_among", "is_single", "is_whole"]
+__all__ = [
+    "answer_with",
+    "answered_abroad",
+    "cast",
+    "dtype_abroad",
+    "framework_among",
+    "is_single",
+    "is_whole",
+    "joined_abroad",
+]
 
 _F32 = np.dtype(np.float32)
 
 
-class Answer(Protocol):
-    """Answers a call of a compiled function (`CompiledFunction`) with arrays of a framework."""
+class Abroad(Protocol):
+    """What is done where a call has arrays of a framework."""
 
-    def __call__(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any: ...
+    def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
+        """The result of a compiled function (`CompiledFunction`)."""
+
+    def dtype(self, framework: str, name: str, arguments: Sequence[Any], /) -> str | None:
+        """The dtype of a call of the function `name`; None if the framework has no rule of its own."""
+
+    def cast(self, framework: str, array: Any, dtype: np.dtype[Any], /) -> Any:
+        """An array of the framework in another dtype."""
+
+    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+        """Arrays (…, *shape), or None for zeros, together as one array (…, n)."""
 
 
-_answers: list[Answer] = []
+_abroad: list[Abroad] = []
 
 
-def answer_with(answer: Answer) -> None:
+def answer_with(abroad: Abroad) -> None:
     """Make known what answers calls with arrays of frameworks."""
-    _answers[:] = [answer]
+    _abroad[:] = [abroad]
 
 
 def framework_among(arguments: Sequence[Any]) -> str | None:
@@ -51,7 +70,26 @@ def answered_abroad(framework: str, compiled: Any, arguments: Sequence[Any], out
     for name, given in (("out", out), ("threads", threads)):
         if given is not None:
             raise OptionError(f"{compiled.name}: {name}= is for NumPy's arrays; leave it out for those of {framework}")
-    return _answers[0](framework, compiled, arguments)
+    return _abroad[0].answer(framework, compiled, arguments)
+
+
+def dtype_abroad(name: str, arguments: Sequence[Any]) -> str | None:
+    """The dtype of a call by the rule of the framework whose arrays are among the arguments; None if the rule is that
+    for NumPy's."""
+    framework = framework_among(arguments)
+    return None if framework is None else _abroad[0].dtype(framework, name, arguments)
+
+
+def cast(array: Any, dtype: np.dtype[Any]) -> Any:
+    """An array of NumPy's or of a framework in another dtype."""
+    if isinstance(array, np.ndarray | np.generic) or (framework := framework_of(array)) is None:
+        return array.astype(dtype)
+    return _abroad[0].cast(framework, array, dtype)
+
+
+def joined_abroad(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any) -> Any:
+    """The numbers of all parts in one array (…, n) of the framework."""
+    return _abroad[0].join(framework, parts, shapes, dtype)
 
 
 def is_single(dtype: object) -> bool:

@@ -23,8 +23,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import OptionError
+from kinetree.records import record
 
-__all__ = ["at_most", "call_in_pieces", "most_on_one_thread", "on_threads", "thread_count", "worth_splitting"]
+__all__ = [
+    "at_most",
+    "call_in_pieces",
+    "most_on_one_thread",
+    "on_threads",
+    "several_in_pieces",
+    "thread_count",
+    "worth_splitting",
+]
 
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
@@ -141,41 +150,48 @@ def call_in_pieces(
     >>> call_in_pieces(np.matmul, [x, x], None, (2, 2), (3, 3), float, work=1e-6, threads=2).shape
     (1000, 3, 3)
     """
-    if threads is not None:
-        threads = _checked(threads)
-    batch = _batch_shape(arrays, core_in)
-    samples = math.prod(batch)
-    if threads == 1 or samples < 2 or not worth_splitting(samples, work):
+    split = _split(arrays, core_in, work, threads)
+    if split is None:
         return function(*arrays, out=out)
-    limit = thread_count(threads)
-    axis = batch.index(max(batch))
-    pieces = _cut(batch[axis], math.ceil(batch[axis] * _PIECE / (samples * work)), limit)
-    if limit == 1 or len(pieces) == 1:
-        return function(*arrays, out=out)
-    if out is not None and (out.shape != (*batch, *core_out) or not _written_once(out)):
+    if out is not None and (out.shape != (*split.batch, *core_out) or not _written_once(out)):
         return function(*arrays, out=out)
     modes = np.geterr()
     if not _REPEATABLE.issuperset(modes.values()):
         return function(*arrays, out=out)
     if out is None:
-        out = np.empty((*batch, *core_out), dtype)
+        out = np.empty((*split.batch, *core_out), dtype)
     else:  # a piece must not overwrite what another still has to read
         arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
-    result = out
-    seen: set[str] = set()
-    # For each argument, the index of the axis to split; None if all pieces use the whole argument.
-    axes = [_own_axis(x.shape[: x.ndim - rank], len(batch), axis) for x, rank in zip(arrays, core_in, strict=True)]
-
-    def compute(piece: slice) -> None:
-        parts = [x if k is None else x[(slice(None),) * k + (piece,)] for x, k in zip(arrays, axes, strict=True)]
-        # The caller's errstate does not reach other threads, and would act once per piece: collect here, report below.
-        with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
-            function(*parts, out=result[(slice(None),) * axis + (piece,)])
-
-    _helpers.run(compute, pieces, limit)
+    seen = split.run(function, arrays, (out,))
     if seen:
         _tell(seen, modes, getattr(function, "__name__", "function"))
-    return result
+    return out
+
+
+def several_in_pieces(
+    function: Callable[..., Any],
+    arrays: Sequence[Array],
+    core_in: Sequence[int],
+    cores_out: Sequence[tuple[int, ...]],
+    dtype: DTypeLike,
+    work: float,
+) -> list[Array]:
+    """The results of a gufunc with any number of them, as `call_in_pieces` has that of one, in new arrays.
+
+    There are no floating-point warnings.
+
+    >>> x = np.linspace(0.0, 1.0, 1000)
+    >>> [y.shape for y in several_in_pieces(np.modf, [x], (0,), [(), ()], float, work=1e-6)]
+    [(1000,), (1000,)]
+    """
+    split = _split(arrays, core_in, work)
+    if split is None:
+        with np.errstate(all="ignore"):
+            found = function(*arrays)
+        return [np.asarray(x) for x in (found if len(cores_out) != 1 else (found,))]
+    results = tuple(np.empty((*split.batch, *core), dtype) for core in cores_out)
+    split.run(function, arrays, results)
+    return [*results]
 
 
 def on_threads(compute: Callable[[slice], None], pieces: list[slice], threads: int | None = None) -> None:
@@ -223,6 +239,52 @@ def _quota(root: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 # -- splitting a batch
+
+
+@record(frozen=True)
+class _Split:
+    """How a call is split into pieces."""
+
+    batch: tuple[int, ...]
+    axis: int
+    pieces: list[slice]
+    own_axes: list[int | None]
+    """For each argument, the index of the axis to split; None if all pieces use the whole argument."""
+    limit: int
+    """The maximum number of threads."""
+
+    def run(self, function: Callable[..., Any], arrays: Sequence[Array], results: tuple[Array, ...]) -> set[str]:
+        """Compute all pieces into the results; gives the kinds of floating-point errors that there were."""
+        seen: set[str] = set()
+
+        def compute(piece: slice) -> None:
+            parts = [
+                x if k is None else x[(slice(None),) * k + (piece,)] for x, k in zip(arrays, self.own_axes, strict=True)
+            ]
+            # The caller's errstate does not reach other threads, and would act once per piece, so errors are collected.
+            with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
+                outs = tuple(x[(slice(None),) * self.axis + (piece,)] for x in results)
+                function(*parts, out=outs if len(outs) > 1 else outs[0])
+
+        _helpers.run(compute, self.pieces, self.limit)
+        return seen
+
+
+def _split(arrays: Sequence[Array], core_in: Sequence[int], work: float, threads: int | None = None) -> _Split | None:
+    """How a batch is split; None if one thread computes it all."""
+    if threads is not None:
+        threads = _checked(threads)
+    batch = _batch_shape(arrays, core_in)
+    samples = math.prod(batch)
+    if threads == 1 or samples < 2 or not worth_splitting(samples, work):
+        return None
+    limit = thread_count(threads)
+    axis = batch.index(max(batch))
+    pieces = _cut(batch[axis], math.ceil(batch[axis] * _PIECE / (samples * work)), limit)
+    if limit == 1 or len(pieces) == 1:
+        return None
+    own = [_own_axis(x.shape[: x.ndim - rank], len(batch), axis) for x, rank in zip(arrays, core_in, strict=True)]
+    return _Split(batch, axis, pieces, own, limit)
 
 
 def _batch_shape(arrays: Sequence[Array], core_in: Sequence[int]) -> tuple[int, ...]:

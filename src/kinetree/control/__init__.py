@@ -4,13 +4,24 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
+from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
+from kinetree.control.laws.adaptive import adaptive
+from kinetree.control.laws.cartesian_impedance import cartesian_impedance
+from kinetree.control.laws.computed_torque import computed_torque
+from kinetree.control.laws.joint_impedance import joint_impedance
+from kinetree.control.laws.operational_space import operational_space
+from kinetree.control.laws.passivity_based import passivity_based
+from kinetree.control.laws.pd_with_gravity import pd_with_gravity
+from kinetree.control.laws.weight_compensation import weight_compensation
 from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 
 __all__ = [
     "Axis",
     "CenterOfMass",
     "Collocation",
+    "InverseKinematics",
     "LookAt",
     "OptimalControl",
     "OptimalMotion",
@@ -19,6 +30,18 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "QuadraticSolution",
     "Task",
+    "adaptive",
+    "cartesian_impedance",
+    "computed_torque",
     "ilqr",
+    "inverse_kinematics",
+    "inverse_kinematics_program",
+    "joint_impedance",
+    "operational_space",
+    "passivity_based",
+    "pd_with_gravity",
+    "quadratic_program",
+    "weight_compensation",
 ]

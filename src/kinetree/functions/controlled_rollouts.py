@@ -77,7 +77,7 @@ def controlled_rollout(
             "rollout: a controller is not possible inside a program; take the steps there by kt.scan, with the "
             "controller and kt.rollout of one row of tau in its body"
         )
-    dtype = np.dtype(dtype_of(arrays))
+    dtype = np.dtype(dtype_of("rollout", arrays))
     per_step = {x: _row(controller, x, y, dtype) for x, y in _named("rows", rows).items()}
     count = _count(steps, {x: y.shape[y.ndim - len(own[x].shape) - 1] for x, y in per_step.items()})
     seconds = real_array("dt", dt, "(…)")

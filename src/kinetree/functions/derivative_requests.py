@@ -25,6 +25,7 @@ from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces, acting, is_force_key
 from kinetree.programs import Program
+from kinetree.programs.labels import called_as, reshaped
 
 __all__ = ["Named", "Request", "Requested"]
 
@@ -71,13 +72,26 @@ class Requested(ABC):
     def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
         """The Jacobians by each of these names."""
 
+    @abstractmethod
     def value(self, whole: Any) -> Any:
         """The value in the form in which it is returned."""
-        return whole
 
+    @abstractmethod
     def changes(self, whole: Any) -> Any:
         """A derivative of the value in that form."""
-        return whole
+
+    @property
+    @abstractmethod
+    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        """What the call gives, and the shape of its samples, by name."""
+
+    def labelled(self, whole: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
+        """A labelled array (xarray) with the names and labels of the argument of this name, or else of the last one
+        whose samples have this shape; anything else as it is."""
+        if not hasattr(whole, "dims"):
+            return whole
+        like = [*self.given.values()] if name is None else [self.given[name]]
+        return called_as(whole, shape, like, name or self.name)
 
     def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
         """The names of what the direction changes."""
@@ -105,7 +119,8 @@ class Requested(ABC):
         for name in names:
             shape = self.direction_shape(name)
             end = start + math.prod(shape)
-            yield name, flat[..., start:end].reshape((*flat.shape[:-1], *shape))
+            gradient = reshaped(flat[..., start:end], (*flat.shape[:-1], *shape))
+            yield name, self.labelled(gradient, shape, name)
             start = end
 
     def _check(self, names: Sequence[object]) -> None:
@@ -191,6 +206,17 @@ class Request(Requested):
     def output(self) -> tuple[int, ...]:
         """The shape of one sample's value."""
         return self._specialization.output.shape
+
+    def value(self, whole: Any) -> Any:
+        return self.labelled(whole, self.output)
+
+    changes = value
+
+    @property
+    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        arrays = [*self.arguments, *self.numbers, *self.forces.values(), *self.parameters.values()]
+        shapes = [port.shape for port in self._specialization.inputs]
+        return dict(zip(self.names, zip(arrays, shapes, strict=True), strict=True))
 
     @cached_property
     def _specialization(self) -> Specialization:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
 from kinetree.compiler.requests import function_and_options
-from kinetree.errors import DTypeError, OptionError
+from kinetree.errors import OptionError
 from kinetree.functions.assembly import nearest_configuration
 from kinetree.functions.assembly_derivatives import Assembled
 from kinetree.functions.derivative_requests import Named
 from kinetree.functions.program_requests import also_of_programs, requested
-from kinetree.inputs import framework_of
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
+from kinetree.programs.labels import reshaped
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
@@ -105,7 +105,6 @@ def jvp(
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).jvp(tangents)
-    _check_labels("jvp", arguments)
     request = requested(robot, function, arguments, f_ext, parameters, options)
     wrt = request.along("jvp", tangents)
     both = request.derivative("jvp", wrt, [*tangents.values()], threads)
@@ -192,12 +191,11 @@ def vjp(
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).vjp(weights, wrt)
-    _check_labels("vjp", arguments)
     request = requested(robot, function, arguments, f_ext, parameters, options)
     names = request.wrt(wrt)
     flat = request.derivative("vjp", names, [request.weights(weights)], threads)
     size = math.prod(request.output)
-    value = flat[..., :size].reshape((*flat.shape[:-1], *request.output))
+    value = reshaped(flat[..., :size], (*flat.shape[:-1], *request.output))
     return request.value(value), dict(request.apart(names, flat[..., size:]))
 
 
@@ -288,7 +286,6 @@ def hvp(
         raise OptionError(
             "nearest_configuration has first derivatives only: kt.jvp, kt.vjp and kt.jacobian, not kt.hvp"
         )
-    _check_labels("hvp", arguments)
     request = requested(robot, function, arguments, f_ext, parameters, options)
     names, along = request.wrt(wrt), request.along("hvp", tangents)
     given = [request.weights(weights), *tangents.values()]
@@ -402,13 +399,6 @@ def jacobian(
         request = requested(robot, function, arguments, f_ext, parameters, options)
         found = request.matrices(request.wrt(_named(wrt)), threads)
     return found[wrt] if isinstance(wrt, str) else found
-
-
-def _check_labels(name: str, arguments: Any) -> None:
-    """What changes along a direction, and gradients, have no labels of their own."""
-    given = arguments.values() if isinstance(arguments, Mapping) else arguments
-    if isinstance(given, Iterable) and any(framework_of(x) == "xarray" for x in given):
-        raise DTypeError(f"kt.{name} takes no labelled arrays: give x.data; kt.jacobian takes them")
 
 
 def _named(wrt: str | Sequence[str]) -> str | Sequence[str]:

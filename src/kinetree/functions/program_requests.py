@@ -17,8 +17,9 @@ from kinetree.functions.derivative_requests import Named, Request, Requested
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
+from kinetree.programs.labels import reshaped
 from kinetree.programs.program import dtype_of
-from kinetree.programs.results import Results, reshaped
+from kinetree.programs.results import Results
 
 __all__ = ["ProgramRequest", "also_of_programs", "requested"]
 
@@ -87,7 +88,7 @@ class ProgramRequest(Requested):
     def _count(self, arrays: Sequence[Any]) -> None:
         """Let arrays count for the dtype of the call: that of the trace in progress, if one of them is symbolic."""
         self._arrays += arrays
-        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self._arrays)
+        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self.name, self._arrays)
 
     @property
     def output(self) -> tuple[int, ...]:
@@ -137,10 +138,15 @@ class ProgramRequest(Requested):
         return compiled.call(*arrays) if threads is None else compiled(*arrays, threads=threads)
 
     def value(self, whole: Any) -> Any:
-        return self._results.apart(whole)
+        return self._results.apart(self.labelled(whole, self.output))
 
     def changes(self, whole: Any) -> Any:
-        return self._results.changes(whole)
+        return self._results.changes(self.labelled(whole, self.output))
+
+    @property
+    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        pairs = zip(self.program.arguments.items(), self.arguments, strict=True)
+        return {name: (x, argument.shape) for (name, argument), x in pairs}
 
     def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
         """The Jacobians by arguments, all from one compiled function."""

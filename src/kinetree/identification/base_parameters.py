@@ -92,17 +92,21 @@ class BaseParameters:
 
         Nothing is computed for bodies without a kept column.
         """
-        count = len(self.robot.bodies)
-        names = list(self.robot.bodies)
+        bodies, places = self.places
+        Y = joint_torque_regressor(
+            self.robot, q, v, qdd, bodies=bodies, drives=self.drives, parameters=self.parameters or None
+        )  # fmt: skip
+        return Y[..., places]
+
+    @property
+    def places(self) -> tuple[list[str], list[int]]:
+        """The bodies that have a kept column, and where the kept columns are in their `kt.joint_torque_regressor`."""
+        count, names = len(self.robot.bodies), list(self.robot.bodies)
         shown = sorted({column // 10 for column in self.columns if column < 10 * count})
         asked = shown or [0]
         place = {10 * body + k: 10 * n + k for n, body in enumerate(asked) for k in range(10)}
         place |= {column: column - 10 * (count - len(asked)) for column in self.columns if column >= 10 * count}
-        Y = joint_torque_regressor(
-            self.robot, q, v, qdd, bodies=[names[body] for body in asked], drives=self.drives,
-            parameters=self.parameters or None,
-        )  # fmt: skip
-        return Y[..., [place[column] for column in self.columns]]
+        return [names[body] for body in asked], [place[column] for column in self.columns]
 
 
 def base_parameters(

@@ -5,14 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kinetree.compiler.devices import runs_on
 from kinetree.compiler.foreign import answer_with
 
 
-def _answer(framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
-    from kinetree.interop.dispatch import answer  # no call of NumPy's arrays needs it
+class _Abroad:
+    """Calls with arrays of frameworks; no call with NumPy's arrays needs what is imported here."""
 
-    return answer(framework, compiled, arguments)
+    def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
+        from kinetree.interop.dispatch import answer
+
+        return answer(framework, compiled, arguments)
+
+    def dtype(self, framework: str, name: str, arguments: Sequence[Any], /) -> str | None:
+        from kinetree.interop.dispatch import dtype_among
+
+        return dtype_among(framework, name, arguments)
+
+    def cast(self, framework: str, array: Any, dtype: np.dtype[Any], /) -> Any:
+        from kinetree.interop.dispatch import cast
+
+        return cast(framework, array, dtype)
+
+    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+        from kinetree.interop.joining import joined
+
+        return joined(framework, parts, shapes, dtype)
 
 
 def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[..., Any]:
@@ -21,5 +41,5 @@ def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[
     return CudaFunction(number, compiled, numbers)
 
 
-answer_with(_answer)
+answer_with(_Abroad())
 runs_on("cuda", _on_cuda)

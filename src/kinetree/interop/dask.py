@@ -27,7 +27,7 @@ class _Blocks:
         self._compiled, self._ranks, self._fingerprint = compiled, tuple(ranks), fingerprint
 
     def __dask_tokenize__(self) -> tuple[str, str]:
-        """What equal calls have in common, by which Dask names their tasks."""
+        """The key of equal calls, by which Dask names their tasks."""
         return "kinetree", self._fingerprint
 
     def __call__(self, *blocks: Any) -> Any:
@@ -41,7 +41,7 @@ class _Blocks:
 
 
 def as_numbers(compiled: CompiledFunction, arrays: Sequence[Any]) -> Sequence[Any]:
-    """What a compiled function takes for truth values and whole numbers of programs."""
+    """The arrays that a compiled function takes for truth values and whole numbers of programs."""
     source = compiled.source
     if isinstance(source, ProgramSource):
         pairs = zip(source.arguments.items(), arrays, strict=True)
@@ -51,7 +51,7 @@ def as_numbers(compiled: CompiledFunction, arrays: Sequence[Any]) -> Sequence[An
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """What takes arrays of Dask, and NumPy's beside them; all arguments in order."""
+    """A function of arrays of Dask, and NumPy's beside them; it takes all arguments in order."""
     dtype = subject.dtype or "float64"
     compiled, ports = subject.compiled(dtype), subject.ports
     core = subject.source.output.shape

@@ -1,4 +1,4 @@
-"""What a framework calls: a program in one dtype, and its derivatives, which are such nodes again.
+"""Nodes, which frameworks call: a program in one dtype, and its derivatives, which are nodes again.
 
 Derivatives are those that frameworks ask for: by the numbers of each input, so by those of q (nq), not by displacements
 as `kt.jvp` and `kt.vjp`. Forward, a node is linear in the tangents that follow its inputs; in reverse, in the
@@ -105,9 +105,13 @@ class Node:
         return found.hex()
 
     @cached_property
+    def seconds(self) -> float:
+        """How long a sample takes on one thread; a guess, which is enough to cut a batch."""
+        return SECONDS_A_NUMBER * max(sum(port.size for port in (*self.inputs, *self.outputs)), 1)
+
+    @cached_property
     def kernel(self) -> Kernel:
-        """What is to be compiled, for any processor."""
-        numbers = sum(port.size for port in (*self.inputs, *self.outputs))
+        """The kernel that is to be compiled, for any processor."""
         return Kernel(
             name=self.name,
             inputs=self.inputs,
@@ -119,7 +123,7 @@ class Node:
             program=lambda: self.program,
             key=lambda *more: self.key(*more, self.dtype.name),
             imported=IMPORTED,
-            most=most_on_one_thread(SECONDS_A_NUMBER * max(numbers, 1)),
+            most=most_on_one_thread(self.seconds),
             release_from=0,
             owner=self,
             general=None,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.codegen.backend import Batch
+from kinetree.compiler.threads import several_in_pieces
 from kinetree.expr import interpret
 from kinetree.interop.node import Node
 
@@ -21,7 +22,8 @@ Array = NDArray[Any]
 class OnNumpy:
     """A node, to be called with arrays (…, *shape) of its dtype whose leading axes broadcast; gives a list of results.
 
-    Quaternions are not checked: the NaN of one that has no direction stays in its sample.
+    Large batches are computed on several threads. Quaternions are not checked: the NaN of one that has no direction
+    stays in its sample.
     """
 
     def __init__(self, node: Node) -> None:
@@ -31,9 +33,9 @@ class OnNumpy:
         node, arrays = self._node, tuple(map(np.asarray, arrays))
         if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc has no arrays without numbers
             return self._interpreted(arrays)
-        with np.errstate(all="ignore"):
-            found = self._batch.call(*arrays)
-        return [np.asarray(x) for x in (found if len(node.outputs) != 1 else (found,))]
+        ranks = [len(port.shape) for port in node.inputs]
+        shapes = [port.shape for port in node.outputs]
+        return several_in_pieces(self._batch.call, arrays, ranks, shapes, node.dtype, node.seconds)
 
     @cached_property
     def _batch(self) -> Batch:

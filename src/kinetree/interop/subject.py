@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.differentiation import input_names
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
@@ -30,7 +31,7 @@ __all__ = ["Subject"]
 
 
 class Subject:
-    """What a framework calls, in any dtype."""
+    """A function or a program in any dtype, for a framework to call."""
 
     _only: CompiledFunction | None = None
     _robot: Model | None = None
@@ -76,10 +77,10 @@ class Subject:
         """In double precision, if there is a choice."""
         self.name = compiled.name
         self.names: tuple[str, ...] = self._input_names()
-        """What its arguments are called, in order."""
+        """The names of its arguments, in order."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What it was made of; its nodes are made again."""
+        """The arguments it was made of; its nodes are made again."""
         if self._only is not None:
             return Subject.of, (self._only,)
         return _made_again, (self._function, self._robot, *self._asked)
@@ -99,8 +100,16 @@ class Subject:
         return (float,) * len(self.names) if arguments is None else tuple(x.dtype for x in arguments.values())
 
     @property
+    def is_derivative(self) -> bool:
+        """Whether it is a derivative of a function or of a program."""
+        source = self.source
+        if isinstance(source, Specialization):
+            return source.definition.derivative is not None
+        return isinstance(source, DerivedSource)
+
+    @property
     def robot_name(self) -> str | None:
-        """What the robot is called; None for a program."""
+        """The name of the robot; None for a program."""
         return None if self._robot is None else self._robot.name
 
     @property
@@ -109,7 +118,7 @@ class Subject:
         return isinstance(self.source, Specialization) and self.source.can_loop
 
     def own_numbers(self) -> dict[int, NDArray[np.float64]]:
-        """What the robot and the options have themselves for arguments: parameters and numbers of constraints."""
+        """The arguments that the robot and the options have themselves: parameters and numbers of constraints."""
         if self._robot is None:
             return {}
         source = self.source
@@ -138,7 +147,7 @@ class Subject:
         return None if self._only is None else self._only.dtype.name
 
     def node(self, dtype: str) -> Node:
-        """What a framework calls for a dtype, of one output."""
+        """The node of a dtype, with one output."""
         if dtype not in self._nodes:
             self._nodes[dtype] = Node.of(self.compiled(dtype).source, dtype)
         return self._nodes[dtype]
@@ -254,9 +263,9 @@ class Subject:
         if not isinstance(source, Specialization):
             return tuple(port.name for port in source.inputs)
         forces = [force.key for force in source.forces]
-        if source.definition.derivative is None:
-            return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
-        return tuple(port.name for port in source.inputs)
+        if self.is_derivative:
+            return tuple(port.name for port in source.inputs)
+        return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
 
 
 def _made_again(function: Callable[..., Any], robot: Model | None, *asked: Any) -> Subject:

@@ -1,7 +1,7 @@
 """Labelled arrays (xarray) in calls of kinetree's functions and of programs: leading axes go together by their names.
 
 The last axes of each argument are those of one sample. If the result has axes as one of the arguments has, it has
-their names and labels, too; other axes are called by the function's name and a number.
+their names and labels, too; other axes, and all of a derivative, are called by the function's name and a number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["adapted"]
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """What takes labelled arrays, which may hold arrays of Dask; all arguments in order."""
+    """A function of labelled arrays, which may hold arrays of Dask; it takes all arguments in order."""
     ports, core = subject.ports, subject.source.output.shape
     compiled, lazily = subject.compiled(subject.dtype or "float64"), dask.adapted(subject)
 
@@ -47,7 +47,7 @@ def adapted(subject: Subject) -> Callable[..., Any]:
             dims.append([*map(str, x.dims[len(shape) - rank :])] if isinstance(x, xarray.DataArray) else [""] * rank)
         names = [f"{subject.name}_{axis}" for axis in range(len(core))]
         for port, own in zip(ports, dims, strict=True):
-            if core and port.shape == core and all(own):
+            if core and port.shape == core and all(own) and not subject.is_derivative:
                 names = own
         placed = [
             x if isinstance(x, xarray.DataArray) else xarray.DataArray(x, dims=_unnamed(port.name, len(own)))

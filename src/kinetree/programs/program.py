@@ -17,7 +17,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.devices import HERE, on_device
-from kinetree.compiler.foreign import is_single, is_whole
+from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.programs.argument import Argument, checked_argument
@@ -72,7 +72,7 @@ class Program:
         arguments = self.bound(given, named)
         if is_symbolic(arguments):
             return inside(self.function, self.name, self.arguments, arguments, out)
-        dtype = dtype_of(arguments)
+        dtype = dtype_of(self.name, arguments)
         compiled = self.compiled(dtype)
         numbers = self.numbers(arguments)
         if threads is None and (named or not self._is_bare(dtype)):
@@ -372,8 +372,10 @@ def _defaults(function: Callable[..., Any], arguments: Mapping[str, Argument]) -
     return {p: signature[p].default for p in arguments if signature[p].default is not inspect.Parameter.empty}
 
 
-def dtype_of(arguments: Sequence[Any]) -> str:
-    """float32 if all arrays are; Python's numbers do not count."""
+def dtype_of(name: str, arguments: Sequence[Any]) -> str:
+    """The dtype of a call of this name: float32 if all arrays are; Python's numbers do not count."""
+    if (abroad := dtype_abroad(name, arguments)) is not None:
+        return abroad
     dtypes = [
         getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float) or isinstance(x, np.generic)
     ]

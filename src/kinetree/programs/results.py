@@ -11,14 +11,16 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from kinetree.compiler.foreign import cast, framework_among, joined_abroad
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.inputs import array_or_foreign, sample_shape
 from kinetree.programs.forms import Form, apart, filled, maker, parts_of
+from kinetree.programs.labels import reshaped
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["Leaf", "Results", "reshaped"]
+__all__ = ["Leaf", "Results"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -81,7 +83,7 @@ class Results:
             return self._made([*self._views(whole)])
         parts = [reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
         for k, leaf in self._of_other_kinds:
-            parts[k] = parts[k].astype(leaf.dtype)
+            parts[k] = cast(parts[k], leaf.dtype)
         return self._made(parts)
 
     def changes(self, whole: Any, trailing: int = 0) -> Any:
@@ -99,23 +101,31 @@ class Results:
         arrays = {k: self._checked(self.leaves[k], x, what) for k, x in taken.items()}
         if self._form == 0:
             return arrays[0], [*taken.values()]
-        leading = {k: x.shape[: x.ndim - len(self.leaves[k].shape)] for k, x in arrays.items()}
         try:
-            batch = np.broadcast_shapes(*leading.values())
+            whole = self._in_one([arrays.get(k) for k in range(len(self.leaves))])
+        except ShapeError as error:
+            raise ShapeError(f"{self._program}: {what}: {error}") from None
         except ValueError:
-            listed = ", ".join(f"{what}{self.leaves[k].name} {x.shape}" for k, x in arrays.items())
+            listed = ", ".join(f"{what}{self.leaves[k].name} {tuple(x.shape)}" for k, x in arrays.items())
             raise ShapeError(
                 f"{self._program}: the leading axes of {what} do not broadcast together: {listed}; they must be "
                 "equal, or 1, or absent"
             ) from None
-        parts = []
-        for k, leaf in enumerate(self.leaves):
-            if k in arrays:
-                row = arrays[k].reshape((*leading[k], leaf.size))
-                parts.append(np.broadcast_to(row, (*batch, leaf.size)))
-            else:
-                parts.append(np.zeros((*batch, leaf.size), self._dtype))
-        return np.concatenate(parts, axis=-1) if parts else np.zeros(0), [*taken.values()]
+        return whole, [*taken.values()]
+
+    def _in_one(self, arrays: Sequence[Any]) -> Any:
+        """The numbers of an array for each of the results, or None, in one array."""
+        if framework := framework_among([x for x in arrays if x is not None]):
+            return joined_abroad(framework, arrays, [leaf.shape for leaf in self.leaves], self._dtype)
+        rows = [
+            np.zeros(leaf.size, self._dtype)
+            if x is None
+            else x.reshape((*x.shape[: x.ndim - len(leaf.shape)], leaf.size))
+            for x, leaf in zip(arrays, self.leaves, strict=True)
+        ]
+        batch = np.broadcast_shapes(*(row.shape[:-1] for row in rows))
+        alike = [np.broadcast_to(row, (*batch, row.shape[-1])) for row in rows]
+        return np.concatenate(alike, axis=-1) if alike else np.zeros(0)
 
     def filled(self, parts: Iterator[Any]) -> Any:
         """The form with these in place of its arrays, in order."""
@@ -172,7 +182,7 @@ class Results:
     def _of_kind(self, leaf: Leaf, x: Any) -> Any:
         if leaf.dtype == self._dtype:
             return x if x.ndim else x[()]
-        return x.astype(leaf.dtype)
+        return cast(x, leaf.dtype)
 
     def _refuse(self, x: Any, path: str) -> NoReturn:
         where = f" in its result{path}" if path else ""
@@ -187,15 +197,3 @@ class Results:
         if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubO":
             refuse(f"the program {self._program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
         return symbolic(x)
-
-
-def reshaped(part: Any, shape: tuple[int, ...]) -> Any:
-    """An array in another shape; a labelled one (xarray) keeps the names and labels of its leading axes."""
-    if not hasattr(part, "dims"):
-        return part.reshape(shape)
-    if part.shape == shape:
-        return part
-    kept, name = part.dims[:-1], part.dims[-1]
-    labels = {key: x for key, x in part.coords.items() if name not in x.dims}
-    added = [f"{name}_{k}" for k in range(len(shape) - len(kept))]
-    return type(part)(part.data.reshape(shape), labels, [*kept, *added], part.name)

@@ -20,7 +20,7 @@ __all__ = ["about_study", "begin_arrays"]
 
 
 def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
-    """What a study is: `settings` are what must be the same when it goes on."""
+    """The description of a study; its `settings` must be the same when it goes on."""
     options = work.options
     given = {name: options[name] for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state")}
     motion = {**task.identity, **inputs_of(task, given)}
@@ -28,13 +28,15 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
     measure = "none" if work.measure is None else getattr(work.measure, "__qualname__", type(work.measure).__name__)
     kept = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
     rows = f"every {task.wanted.stride} steps" if work.has_rows else "at the end"
-    settings = {**work.plan.settings(), **motion, "keep": kept, "rows": rows}
-    settings["measure"] = measure
     plan = work.plan
     return {
-        "format": FORMAT, "samples": plan.samples, "chunk": chunk, "grid": plan.grid, "each": plan.each,
-        "settings": settings,
-    }  # fmt: skip
+        "format": FORMAT,
+        "samples": plan.samples,
+        "chunk": chunk,
+        "grid": plan.grid,
+        "each": plan.each,
+        "settings": {**plan.settings(), **motion, "keep": kept, "rows": rows, "measure": measure},
+    }
 
 
 def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> None:
@@ -62,9 +64,14 @@ def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> Non
 
 
 def _make(
-    place: Path, shape: tuple[int, ...], chunk: int, dtype: Any, name: str, has_rows: bool = False,
+    place: Path,
+    shape: tuple[int, ...],
+    chunk: int,
+    dtype: Any,
+    name: str,
+    has_rows: bool = False,
     units: Mapping[str, str] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     rest = len(shape) - 1
     own = [f"{name}_{k}" for k in range(rest)]
     if has_rows and rest and name not in ("status", "ended"):

@@ -39,7 +39,7 @@ class StudyFolder:
         self.path = path
 
     def about(self) -> dict[str, Any]:
-        """What study.json says."""
+        """The contents of study.json."""
         place = self.path / _ABOUT
         try:
             found = json.loads(place.read_text(encoding="utf-8"))

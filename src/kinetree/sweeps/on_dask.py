@@ -130,7 +130,7 @@ def _check_workers(client: Client, place: str) -> None:
 
 
 def _seen(place: str) -> str | None:
-    """What keeps a worker from writing into a folder."""
+    """The reason why a worker cannot write into a folder, if there is one."""
     if not os.path.exists(os.path.join(place, _PICKLE)):
         return "the study is not there"
     return None if os.access(place, os.W_OK | os.X_OK) else "it must not"
@@ -146,7 +146,7 @@ def _compute(place: str, digest: str, number: int) -> int:
 
 @lru_cache(maxsize=4)
 def _work(place: str, digest: str) -> Work:
-    """What is computed, read once in each process."""
+    """The work of a study, read once in each process."""
     path = Path(place) / _PICKLE
     try:
         data = path.read_bytes()

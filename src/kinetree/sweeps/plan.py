@@ -43,7 +43,7 @@ class Varied:
 
     @property
     def text(self) -> str:
-        """What is said of it in the study's files; arrays by a digest."""
+        """Its description in the study's files; arrays by a digest."""
         if isinstance(self.how, np.ndarray):
             return f"one value per sample, {digest_of(self.how)}"
         if isinstance(self.how, Anywhere):
@@ -114,7 +114,7 @@ class Plan:
         return found
 
     def settings(self) -> dict[str, str]:
-        """What two studies must have in common to be one, as texts."""
+        """The settings that two studies must have in common to be one, as texts."""
         found = {f"vary[{one.name!r}]": one.text for one in self.varied}
         return {"samples": str(self.samples), "seed": str(self.seed), "varied": "; ".join(self.shapes), **found}
 

@@ -1,4 +1,4 @@
-"""What can vary in a motion, by name; and from values of it to the arguments of `simulate`.
+"""Quantities of a motion that can vary, by name; and from their values to the arguments of `simulate`.
 
 q, v, tau, ctrl, act    the start, and torques, commands that are constant; all elements
 q.NAME, …               one of them, by the name of a coordinate, degree of freedom or actuator
@@ -64,7 +64,7 @@ class Quantities:
         return own if given is None else np.broadcast_to(np.asarray(given, np.float64), own.shape)
 
     def arguments(self, values: Mapping[str, Array], count: int) -> dict[str, Any]:
-        """What `simulate` is given for `count` samples, whose varied values (count, *shape) are these."""
+        """The arguments of `simulate` for `count` samples, whose varied values (count, *shape) are these."""
         found = dict(self._given)
         for what in ("q", "v", "tau", "ctrl", "act"):
             own = {name: x for name, x in values.items() if name.partition(".")[0] == what}

@@ -117,7 +117,7 @@ class Study:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the study is, as texts by name."""
+        """The settings of the study, as texts by name."""
         return {str(name): str(x) for name, x in self._about["settings"].items()}
 
     @property

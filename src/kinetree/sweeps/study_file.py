@@ -41,7 +41,7 @@ _NOT_TEXT = ("robot", "every", "record", "until", "resume", "stream", "progress"
 
 @record(frozen=True, slots=True)
 class StudyFile:
-    """What a file says."""
+    """The contents of a file."""
 
     robot: str
     """A path, or a name."""

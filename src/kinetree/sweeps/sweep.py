@@ -164,7 +164,7 @@ def _names(keep: Any) -> tuple[str, ...] | None:
 
 
 def _recorded(record: Any, keep: tuple[str, ...] | None) -> Any:
-    """What `simulate` records: what is asked for, and what is kept of accelerations and energies."""
+    """The quantities that `simulate` records: those asked for, and accelerations and energies that are kept."""
     needed = {"qdd": "accelerations", "kinetic": "energies", "potential": "energies"}
     more = dict.fromkeys(needed[name] for name in keep or () if name in needed)
     if isinstance(record, Mapping):
@@ -193,7 +193,7 @@ def _chunk(chunk: Any, work: Work, task: Task) -> int:
 
 
 def _told(progress: Callable[[int, int], None] | None, study: Study) -> Callable[[int], None]:
-    """What is called with the number of each chunk that is done."""
+    """A function that is called with the number of each chunk that is done."""
     done, samples, chunk = study.done, study.samples, study.chunk
     count = [done]
 

@@ -26,7 +26,7 @@ __all__ = ["COMPLETE", "DIVERGED", "ENDED", "REFUSED", "Block", "Failure", "Work
 Array = NDArray[np.float64]
 Measure = Callable[[Trajectory], Mapping[str, Any]]
 COMPLETE, ENDED, DIVERGED, REFUSED = 1, 2, 3, 4
-"""What became of a sample, in the array "status"; 0: it is not computed yet."""
+"""The end of a sample, in the array "status"; 0: it is not computed yet."""
 _STATES = ("q", "v")
 _ARRAYS = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
 _DTYPES = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
@@ -52,7 +52,7 @@ class Failure:
 
 @record(frozen=True, slots=True, eq=False)
 class Block:
-    """What is kept of some samples."""
+    """The arrays that are kept of some samples."""
 
     arrays: Mapping[str, NDArray[Any]]
     """(count, …) each."""
@@ -61,7 +61,7 @@ class Block:
 
 @record(frozen=True, slots=True, eq=False)
 class Work:
-    """What is computed of each sample of a plan. It is pickled, and sent to whoever computes."""
+    """The computation of each sample of a plan. It is pickled, and sent to whoever computes."""
 
     robot: Model
     plan: Plan
@@ -100,7 +100,7 @@ class Work:
         return _joined(self.block(begin, middle), self.block(middle, end), middle - begin, end - middle)
 
     def computed(self, values: Mapping[str, Array], begin: int = 0) -> Block:
-        """What is kept of the samples from number `begin` on, whose values are these."""
+        """The block of the samples from number `begin` on, whose values are these."""
         count = len(next(iter(values.values())))
         task = self.task(values, count)
         motion = self.on_grid(at_once(task, None), task)

@@ -94,6 +94,58 @@ def test_labels_go_together_by_names() -> None:
     np.testing.assert_array_equal(lazy.isel(run=1), kt.aba(ROBOT, Q[30:], V[30:], np.zeros(2)))
 
 
+def test_derivatives_of_labelled_arrays() -> None:
+    q, v, tau = labelled()
+    dq, bar = 0.5 * q, xarray.ones_like(tau).isel(run=0)
+    value, slope = kt.jvp(ROBOT, kt.aba, (q, v, tau), {"q": dq.transpose("time", "run", "joint")})
+    xarray.testing.assert_allclose(value, kt.aba(ROBOT, q, v, tau))
+    assert (value.name, slope.name) == ("aba", "aba")
+    assert slope.transpose(*q.dims).dims == ("run", "time", "joint")
+    expected = kt.jvp(ROBOT, kt.aba, (Q, V, TAU), {"q": 0.5 * Q})[1]
+    np.testing.assert_array_equal(slope.transpose(*q.dims).data.reshape(60, 2), expected)
+    value, gradients = kt.vjp(ROBOT, kt.aba, (q, v, tau), bar, wrt=["q", "v"])
+    assert value.dims == gradients["v"].dims == q.dims
+    assert [x.name for x in gradients.values()] == ["q", "v"]
+    changed = q - 0.1 * gradients["q"]  # which fits only if names and labels are those of q
+    np.testing.assert_array_equal(
+        changed.data.reshape(60, 2), Q - 0.1 * kt.vjp(ROBOT, kt.aba, (Q, V, TAU), [1, 1])[1]["q"]
+    )
+    curvature = kt.hvp(ROBOT, kt.aba, (q.chunk(time=10), v, tau), bar, {"tau": dq}, wrt="q")["q"]
+    assert (curvature.dims, curvature.chunks is not None) == (q.dims, True)
+    expected = kt.hvp(ROBOT, kt.aba, (Q, V, TAU), [1.0, 1.0], {"tau": 0.5 * Q}, wrt="q")["q"]
+    np.testing.assert_array_equal(curvature.data.reshape(60, 2), expected)
+
+
+def test_labelled_derivatives_of_programs() -> None:
+    q = labelled()[0]
+    weights = {"tau": xarray.ones_like(q), "pose": np.ones((4, 4))}
+    value, gradients = kt.vjp(law, (q, 2.0, True), weights)
+    assert [*value] == ["tau", "pose", "on"]
+    assert gradients["q"].dims == q.dims
+    expected = kt.vjp(law, (Q, 2.0, True), {"tau": np.ones(2), "pose": np.ones((4, 4))})[1]
+    np.testing.assert_array_equal(gradients["q"].data.reshape(60, 2), expected["q"])
+    np.testing.assert_array_equal(gradients["gain"].data.ravel(), expected["gain"])
+    with pytest.raises(
+        kt.ShapeError, match=r"law: weights: an array of shape \(60, 2\) has leading axes without names"
+    ):
+        kt.vjp(law, (q, 2.0, True), {"tau": np.ones((60, 2)), "pose": xarray.ones_like(value["pose"])})
+    late = xarray.ones_like(value["pose"]).assign_coords(time=np.arange(30.0))
+    with pytest.raises(kt.ShapeError, match="law: weights: their labels differ"):
+        kt.vjp(law, (q, 2.0, True), {"tau": xarray.ones_like(q), "pose": late})
+    with pytest.raises(ValueError, match=r"join.*exact"):
+        kt.jvp(law, (q, 2.0, True), {"q": q.isel(time=slice(0, 30, 2))})
+
+
+def test_matrices_have_no_labels_of_arguments() -> None:
+    @kt.program(A=(2, 2), x=2)
+    def product(A, x):
+        return A @ x
+
+    A = xarray.DataArray(np.ones((2, 2)), {"row": ["a", "b"]}, ("row", "column"))
+    J = kt.jacobian(product, (A, labelled()[0].isel(run=0)), wrt="x")
+    assert "row" not in J.coords
+
+
 def test_what_does_not_fit() -> None:
     with pytest.raises(kt.ShapeError, match=r"aba: q has shape \(60, 1\), but 'double_pendulum' needs \(…, 2\)"):
         kt.aba(ROBOT, LAZY[0][:, :1], V, TAU)

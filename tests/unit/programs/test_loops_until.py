@@ -55,7 +55,7 @@ def test_samples_end_by_themselves() -> None:
 
 
 def test_forward_derivatives_follow_the_iterations() -> None:
-    value, tangent = kt.jvp(root, (2.0,), (1.0,))
+    value, tangent = kt.jvp(root, (2.0,), {"x": 1.0})
     assert tangent[0] == pytest.approx(0.5 / value[0], rel=1e-12)
 
 

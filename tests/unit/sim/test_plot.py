@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from kinetree import zoo
+from kinetree.charts.style import widen
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
@@ -21,7 +22,6 @@ from kinetree.sim.plots.coordinates import coordinate_panels, turned
 from kinetree.sim.plots.groups import group_sizes
 from kinetree.sim.plots.moments import seen_of
 from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
-from kinetree.sim.plots.style import widen
 from tests.robots import load_robot
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.compiler.threads import call_in_pieces
+from kinetree.compiler.threads import call_in_pieces, several_in_pieces
 from tests.strategies import law
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -180,3 +180,17 @@ def test_leading_axes_that_do_not_fit_are_refused() -> None:
 def test_a_new_result_has_the_dtype_asked_for() -> None:
     x = np.ones(100, np.float32)
     assert call_in_pieces(np.positive, [x], None, (0,), (), np.float32, LARGE, 2).dtype == np.float32
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_several_results_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    monkeypatch.setenv("KINETREE_NUM_THREADS", threads)
+    x, y = np.linspace(-3.0, 3.0, 700).reshape(7, 1, 100), np.array([[0.0], [2.0]])  # some are divided by zero
+    with np.errstate(all="ignore"):
+        expected = np.divmod(x, y)
+    found = several_in_pieces(np.divmod, [x, y], (0, 0), [(), ()], float, LARGE)
+    assert [z.shape for z in found] == [(7, 2, 100)] * 2
+    for z, its in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(z, its)
+    (alone,) = several_in_pieces(np.exp, [x], (0,), [()], float, LARGE)
+    np.testing.assert_array_equal(alone, np.exp(x))

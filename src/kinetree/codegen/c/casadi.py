@@ -32,7 +32,7 @@ HEADER = """\
 #endif
 #endif
 """
-"""What the header defines, as files that CasADi writes itself."""
+"""Definitions in the header, as in files that CasADi writes itself."""
 
 
 @record(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _call(
     tables: list[str] = []
     before, after = ["(void)iw;", "(void)mem;"], []
     pointers: dict[int, str] = {}
-    """What is given for each port."""
+    """The pointer that is given for each port."""
 
     def take(at: int) -> str:
         """Memory for a port."""

@@ -14,7 +14,7 @@ from kinetree.codegen.c.places import Places
 from kinetree.codegen.c.real import Real
 from kinetree.expr import Argument, Call, Instruction, Load, Program, Range, Store, Walk
 from kinetree.expr.dead_code import without_dead_code
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, values_used
+from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named, values_used
 
 __all__ = ["FunctionWriter"]
 
@@ -62,7 +62,7 @@ class FunctionWriter:
         whole = named(program)
         self._wanted = {*(whole.results or ()), *(a for line in whole.lines for a in values_used(line))}
         self._both = _angles(whole.lines, "sin") & _angles(whole.lines, "cos")
-        self._body(whole.lines)
+        self._body(whole)
 
     @property
     def memory(self) -> int:
@@ -103,7 +103,7 @@ class FunctionWriter:
 
     # Statements.
 
-    def _body(self, lines: Lines) -> None:
+    def _body(self, whole: NamedProgram) -> None:
         program = self.program
         if self._places.cleared:
             self._clear("w", self._places.cleared)
@@ -112,9 +112,9 @@ class FunctionWriter:
             for name, port in outputs:
                 if port.size:
                     self._clear(name, port.size)
-        self._block(lines)
-        results = iter(program.results or ())
-        if program.results is not None:
+        self._block(whole.lines)
+        if whole.results is not None:
+            results = iter(whole.results)
             for name, port in outputs:
                 self._places.used.add(name)
                 for k in range(port.size):

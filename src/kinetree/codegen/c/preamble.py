@@ -1,4 +1,4 @@
-"""What precedes the functions of a file: the macros by which they call the C library, and sine with cosine.
+"""The beginning of a file, before its functions: the macros by which they call the C library, and sine with cosine.
 
 Each may have been defined before as something else. Where the processor fuses multiply-adds, sine and cosine are those
 of `codegen/llvm/elementary.py`, to the last bit; elsewhere, and for huge angles, they are the C library's.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.expr import Program, in_pieces
+
+if TYPE_CHECKING:
+    from kinetree.codegen.cpu.tensors import TensorBuiltin
+    from kinetree.codegen.exchange import Exchange
 
 __all__ = ["CpuKernels"]
 
@@ -67,6 +71,14 @@ class CpuKernels:
         from kinetree.codegen.cpu.xla import make_handler
 
         return make_handler(self._kernel, self.batch_code(), threads)
+
+    def tensor_call(self, exchange: Exchange, owner: object, general: Callable[..., Any]) -> TensorBuiltin | None:
+        kernel = self._kernel
+        if kernel.rows or kernel.general is None or not layout_is_known():
+            return None
+        from kinetree.codegen.cpu.tensors import TensorBuiltin
+
+        return TensorBuiltin(kernel, self._codes, exchange, owner, general)
 
     def text(self) -> str:
         from kinetree.codegen.cpu.module import emit

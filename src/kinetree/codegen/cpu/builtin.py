@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import keyword
-import re
 import struct
 import sys
 from collections.abc import Callable
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.codegen.cpu.c_function import address_of, c_function
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.numpy_api import numpy_functions
 from kinetree.codegen.llvm.precision import Precision
@@ -26,7 +25,6 @@ from kinetree.records import record
 
 __all__ = ["ArrayObject", "Batches", "Context", "chain", "layout_is_known", "make_builtin"]
 
-_FASTCALL_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
 _NUMPY_2 = 0x02000000  # the version of NumPy's ABI
 # Indices into NumPy's table of C functions, from numpy/__multiarray_api.h.
 _GET_ABI_VERSION, _ARRAY_TYPE, _SCALAR, _NEW = 0, 2, 60, 93
@@ -196,40 +194,23 @@ def make_builtin(
     context.tuple_items = tuple.__basicsize__
     context.scalar = id(dtype.type)
     context.number = id(float) if dtype == np.float64 else None
-    context.vectorcall = _address(python.PyObject_Vectorcall)
-    context.new_reference, context.release = _address(python.Py_NewRef), _address(python.Py_DecRef)
-    context.new_tuple, context.set_item = _address(python.PyTuple_New), _address(python.PyTuple_SetItem)
+    context.vectorcall = address_of(python.PyObject_Vectorcall)
+    context.new_reference, context.release = address_of(python.Py_NewRef), address_of(python.Py_DecRef)
+    context.new_tuple, context.set_item = address_of(python.PyTuple_New), address_of(python.PyTuple_SetItem)
     context.new_array, context.new_scalar = table[_NEW], table[_SCALAR]
     if batches is not None:
         errors = numpy_functions("_UFUNC_API")
         context.clear_errors, context.get_errors = errors[_CLEAR_ERRORS], errors[_GET_ERRORS]
-        context.exception = _address(python.PyErr_Occurred)
+        context.exception = address_of(python.PyErr_Occurred)
         context.release_lock, context.take_lock = (
-            _address(python.PyEval_SaveThread),
-            _address(python.PyEval_RestoreThread),
+            address_of(python.PyEval_SaveThread),
+            address_of(python.PyEval_RestoreThread),
         )
         context.most, context.release_from = batches.most, batches.release_from
         if batches.flags is not None:
             context.flags = ctypes.addressof(batches.flags)
             code.keep(batches.flags)
-
-    # Python keeps a pointer to the definition (a PyMethodDef), which keeps pointers to its texts.
-    texts = f"{name}\0".encode(), f"{name}{_signature(inputs)}\n--\n\n{doc}\0".encode()
-    start, end = (ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value for text in texts)
-    definition = struct.pack("PPiP", start, code.address("call"), _FASTCALL_KEYWORDS, end)
-
-    # When everything here is garbage in a cycle, the collector clears objects in any order, but the code and the
-    # definition must outlive the builtin. The collector does not look into arrays, and clears neither tuples nor bytes.
-    hidden = np.empty(1, dtype=object)
-    hidden[0] = code
-    kept = _Kept((general, hidden, definition, *texts, out, dtype))
-    # `__module__` is writable, so assigning to it would drop the reference.
-    owner._kept = (kept, getattr(owner, "_kept", None))  # type: ignore[attr-defined]
-    prototype = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_char_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p
-    )
-    function: Callable[..., Any] = prototype(("PyCMethod_New", python))(definition, owner, kept, None)
-    return function
+    return c_function(code, name, doc, owner, general, inputs, out, dtype, out_is_taken=True)
 
 
 def chain(first: MachineCode, second: MachineCode) -> None:
@@ -239,38 +220,3 @@ def chain(first: MachineCode, second: MachineCode) -> None:
     """
     first.keep(second)
     Context.from_address(first.data_address("context")).next = second.address("call")
-
-
-class _Kept(tuple[object, ...]):
-    """The objects that a builtin keeps alive, stored as its module name and usable as that name.
-
-    A builtin has no other attribute for an arbitrary object. No `__slots__`: the collector would clear them.
-    """
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return "kinetree"
-
-    def __repr__(self) -> str:
-        return repr(str(self))
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or str(self) == other
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-
-def _signature(inputs: tuple[Port, ...]) -> str:
-    """The signature in the form that `inspect.signature` finds in a builtin's docstring."""
-    names: list[str] = []
-    for k, port in enumerate(inputs):
-        name = re.sub(r"\W+", "_", port.name).strip("_")  # the port of a force is f_ext['frame']
-        fits = name.isidentifier() and not keyword.iskeyword(name) and name not in (*names, "out", "self")
-        names.append(name if fits else f"argument_{k}")
-    return f"({', '.join(['$self', *names])}, /, *, out=None)"
-
-
-def _address(function: Any) -> int | None:
-    return ctypes.cast(function, ctypes.c_void_p).value

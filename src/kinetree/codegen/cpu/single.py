@@ -1,7 +1,9 @@
 """The call for a single sample, in LLVM IR: `@call`, a C function for a Python builtin (`builtin.py`).
 
 It checks that the arguments are ordinary arrays of one sample, and runs `@sample` on their numbers in place. Any other
-call goes, unchanged, to the general function. Nothing here allocates except for the result.
+call goes, unchanged, to the general function. Nothing here allocates except for the result. `@one(places)` is for other
+callers, who have checked the arrays themselves; it answers 1, without a result, where a quaternion may lack a
+direction, and otherwise 0.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ __all__ = ["emit_single"]
 def emit_single(
     program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
 ) -> str:
-    """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads.
+    """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads; and `@one`,
+    if there is one result.
 
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
     squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
@@ -36,7 +39,10 @@ def emit_single(
     True
     """
     sample = sample_module(program, precision, target, 1, zeros=True)
-    return f"{sample}\n{_SingleWriter(program, precision, quaternions).text()}"
+    parts = [sample, _SingleWriter(program, precision, quaternions).text()]
+    if len(program.outputs) == 1:
+        parts.append(_SingleWriter(program, precision, quaternions).at_places())
+    return "\n".join(parts)
 
 
 class _SingleWriter(CallWriter):
@@ -72,6 +78,17 @@ class _SingleWriter(CallWriter):
             emit("new:")
             self._into_tuple()
         return "\n".join((*self._shapes(), self._function()))
+
+    def at_places(self) -> str:
+        """`@one`: a sample whose numbers are at the places in a table, the inputs' and then that of the result."""
+        count = len(self._inputs) + 1
+        places = ", ".join(f"ptr {self._load('ptr', self._offset('%places', k * POINTER))}" for k in range(count))
+        for k, start in self._quaternions:
+            self._check_quaternion(self._load("ptr", self._offset("%places", k * POINTER)), start)
+        self._lines += [f"  call void @sample({places})", "  ret i64 0"]
+        if self._quaternions:
+            self._lines += ["general:", "  ret i64 1"]
+        return "\n".join(("define i64 @one(ptr %places) nounwind {", *self._lines, "}\n"))
 
     def _shapes(self) -> list[str]:
         return [

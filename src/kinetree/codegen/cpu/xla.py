@@ -17,6 +17,7 @@ import math
 from ctypes import c_int64
 
 from kinetree.codegen.backend import Kernel
+from kinetree.codegen.cpu.fields import at, load, store
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.xla_arrays import ARRAYS
@@ -33,9 +34,6 @@ from kinetree.codegen.cpu.xla_frame import (
     ErrorRequest,
     Extension,
     Metadata,
-    at,
-    load,
-    store,
 )
 from kinetree.codegen.cpu.xla_task import Expected, Task
 from kinetree.codegen.cpu.xla_threads import THREADS

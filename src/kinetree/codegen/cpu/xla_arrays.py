@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 
 from kinetree.codegen.cpu.extents import SAME
-from kinetree.codegen.cpu.xla_frame import Buffer, CallFrame, Values, at, load
+from kinetree.codegen.cpu.fields import at, load, loads
+from kinetree.codegen.cpu.xla_frame import Buffer, CallFrame, Values
 from kinetree.codegen.cpu.xla_task import Expected, Task
 
 __all__ = ["ARRAYS"]
@@ -64,8 +65,7 @@ end:
 _COMPUTED = f"""
 ; Compute the results of a call. Returns null, or a sentence that says why it cannot be.
 define internal ptr @computed(ptr %frame) {{
-{load("inputs", "i64", "@task", at(Task, "inputs"))}
-{load("outputs", "i64", "@task", at(Task, "outputs"))}
+{loads(Task, "i64", "@task", "inputs", "outputs")}
 {load("arrays", "ptr", "@task", at(Task, "arrays"))}
 {load("given", "i64", "%frame", at(CallFrame, "arguments", at(Values, "size")))}
 {load("wanted", "i64", "%frame", at(CallFrame, "results", at(Values, "size")))}

@@ -1,5 +1,4 @@
-"""What XLA passes to the functions that it calls: structures of its foreign-function interface, xla/ffi/api/c_api.h,
-and how LLVM IR reads and writes their fields.
+"""Structures that XLA passes to the functions it calls: its foreign-function interface, xla/ffi/api/c_api.h.
 
 Fields and offsets have been the same from version 0.1 (jaxlib 0.4.35) on; structures grow at their ends. A test
 compares them with the header of the jaxlib that is installed.
@@ -28,9 +27,6 @@ __all__ = [
     "PoolRequest",
     "TaskRequest",
     "Values",
-    "at",
-    "load",
-    "store",
 ]
 
 OLDEST = (0, 1)
@@ -56,7 +52,7 @@ class ApiVersion(ctypes.Structure):
 
 
 class Metadata(ctypes.Structure):
-    """What a handler says about itself."""
+    """The answer of a handler about itself."""
 
     _fields_ = (("struct_size", c_size_t), ("api_version", ApiVersion), ("traits", c_uint32))
 
@@ -169,19 +165,3 @@ class CallFrame(ctypes.Structure):
         ("results", Values),
         ("attributes", _Attributes),
     )
-
-
-def at(structure: type[ctypes.Structure], field: str, within: int = 0) -> int:
-    """Where a field is, or what is `within` it."""
-    offset: int = getattr(structure, field).offset
-    return offset + within
-
-
-def load(name: str, t: str, pointer: str, offset: int) -> str:
-    """Load a field of this type as `%name`."""
-    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {t}, ptr %{name}_p"
-
-
-def store(name: str, value: str, pointer: str, offset: int) -> str:
-    """Store a field; `name` is for its address."""
-    return f"  %{name}_p = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}_p"

@@ -1,4 +1,4 @@
-"""What a handler of XLA's calls (xla.py) does, and the arrays that it expects, as structures that its code reads."""
+"""The task of a handler of XLA's calls (xla.py), and the arrays that it expects, as structures that its code reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Expected", "Task"]
 
 
 class Expected(ctypes.Structure):
-    """What an argument or a result must be."""
+    """An argument or a result as it must be."""
 
     _fields_ = (
         ("rank", c_int64),
@@ -21,7 +21,7 @@ class Expected(ctypes.Structure):
 
 
 class Task(ctypes.Structure):
-    """What a handler calls, and the arrays it expects: the arguments, then the results."""
+    """The kernel that a handler calls, and the arrays it expects: the arguments, then the results."""
 
     _fields_ = (
         ("kernel", c_void_p),

@@ -12,15 +12,13 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_int64, c_void_p
 
+from kinetree.codegen.cpu.fields import at, load, loads, store
 from kinetree.codegen.cpu.xla_frame import (
     Api,
     CallFrame,
     ErrorRelease,
     PoolRequest,
     TaskRequest,
-    at,
-    load,
-    store,
 )
 from kinetree.codegen.cpu.xla_task import Task
 
@@ -69,12 +67,8 @@ end:
 
 define internal void @compute(ptr %job, i64 %k) noinline {{
 start:
-{load("piece", "i64", "%job", at(_Job, "piece"))}
-{load("count", "i64", "%job", at(_Job, "count"))}
-{load("arrays", "i64", "%job", at(_Job, "arrays"))}
-{load("kernel", "ptr", "%job", at(_Job, "kernel"))}
-{load("places", "ptr", "%job", at(_Job, "places"))}
-{load("steps", "ptr", "%job", at(_Job, "steps"))}
+{loads(_Job, "i64", "%job", "piece", "count", "arrays")}
+{loads(_Job, "ptr", "%job", "kernel", "places", "steps")}
   %own = alloca ptr, i64 %arrays
   %own_count = alloca i64
   %first = mul i64 %k, %piece
@@ -165,8 +159,7 @@ none:
 ; Compute a job on this thread and up to `helpers` others. The job is freed.
 define internal void @shared(ptr %frame, ptr %job, i64 %helpers) noinline {{
 start:
-{load("api", "ptr", "%frame", at(CallFrame, "api"))}
-{load("context", "ptr", "%frame", at(CallFrame, "context"))}
+{loads(CallFrame, "ptr", "%frame", "api", "context")}
 {load("schedule", "ptr", "%api", at(Api, "pool_schedule"))}
   %owners_p = getelementptr i8, ptr %job, i64 {at(_Job, "owners")}
   %done_p = getelementptr i8, ptr %job, i64 {at(_Job, "done")}
@@ -217,9 +210,7 @@ define internal void @called(ptr %frame, ptr %places, ptr %steps, i64 %count) {{
   %is_worth_it = and i1 %is_large, %may_have
   br i1 %is_worth_it, label %large, label %alone
 large:
-{load("piece", "i64", "@task", at(Task, "piece"))}
-{load("inputs", "i64", "@task", at(Task, "inputs"))}
-{load("outputs", "i64", "@task", at(Task, "outputs"))}
+{loads(Task, "i64", "@task", "piece", "inputs", "outputs")}
   %arrays = add i64 %inputs, %outputs
   %threads = call i64 @pool(ptr %frame)
   %rounded = add i64 %count, %piece

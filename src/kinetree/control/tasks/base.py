@@ -51,6 +51,9 @@ class Task:
     def check(self, robot: Model) -> None:
         """Raise an error if this robot does not have what the task names, or the weights are not one per row."""
 
+    def check_target(self, robot: Model, target: Any) -> None:
+        """Raise an error if arrays of plain numbers (…, *target_shape) are no targets, whatever is not a number."""
+
     def size(self, robot: Model) -> int:
         """How many numbers it has, m."""
         raise NotImplementedError

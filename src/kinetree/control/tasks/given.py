@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.attitudes.arguments import attitudes
 from kinetree.errors import OptionError
 from kinetree.inputs import real_array
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kinetree.model import Model
 
 __all__ = [
+    "check_rotations",
     "checked_axes",
     "checked_direction",
     "checked_frame",
@@ -26,6 +28,20 @@ __all__ = [
     "has_frames",
     "one_of",
 ]
+
+
+def check_rotations(R: Any) -> None:
+    """Raise ConfigurationError if one of these matrices (…, 3, 3) is not a rotation; NaN is left in its sample."""
+    if R.ndim == 2 and _is_rotation(*R.tolist()):  # fast path for one
+        return
+    attitudes(R, "matrix")
+
+
+def _is_rotation(x: list[float], y: list[float], z: list[float]) -> bool:
+    (a, b, c), (d, e, f) = x, y
+    across = (b * f - c * e, c * d - a * f, a * e - b * d)
+    errors = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f)
+    return all(abs(error) < 5e-7 for error in errors) and all(abs(p - q) < 5e-7 for p, q in zip(across, z, strict=True))
 
 
 def checked_weight(about: str, given: Any) -> float | tuple[float, ...]:

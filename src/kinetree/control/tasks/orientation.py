@@ -8,7 +8,14 @@ from typing import Any, Literal
 from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import checked_axes, checked_frames, checked_weights, has_frames, one_of
+from kinetree.control.tasks.given import (
+    check_rotations,
+    checked_axes,
+    checked_frames,
+    checked_weights,
+    has_frames,
+    one_of,
+)
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.records import record
@@ -56,6 +63,9 @@ class Orientation(Task):
     def check(self, robot: Model) -> None:
         has_frames(robot, self)
         checked_weights("Orientation", self.weight, self.size(robot))
+
+    def check_target(self, robot: Model, target: Any) -> None:
+        check_rotations(target)
 
     def size(self, robot: Model) -> int:
         return len(self.axes)

@@ -10,7 +10,14 @@ import numpy as np
 from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import checked_axes, checked_frames, checked_weights, has_frames, one_of
+from kinetree.control.tasks.given import (
+    check_rotations,
+    checked_axes,
+    checked_frames,
+    checked_weights,
+    has_frames,
+    one_of,
+)
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.records import record
@@ -65,6 +72,9 @@ class Pose(Task):
     def check(self, robot: Model) -> None:
         has_frames(robot, self)
         checked_weights("Pose", self.weight, self.size(robot))
+
+    def check_target(self, robot: Model, target: Any) -> None:
+        check_rotations(target[..., :3, :3])
 
     def size(self, robot: Model) -> int:
         return len(self.axes)

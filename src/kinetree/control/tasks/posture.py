@@ -14,6 +14,7 @@ from kinetree.functions.kinematics import difference
 from kinetree.functions.manifold import difference_jacobian
 from kinetree.inputs import repeated
 from kinetree.model import Model
+from kinetree.model.robot import refuse_zero_quaternions
 from kinetree.records import record
 
 __all__ = ["Posture"]
@@ -62,6 +63,9 @@ class Posture(Task):
                     f"Posture: joint {name!r} has no coordinates of its own; name the joint that it follows"
                 )
         checked_weights("Posture", self.weight, self.size(robot))
+
+    def check_target(self, robot: Model, target: Any) -> None:
+        refuse_zero_quaternions(target, robot.quaternions, "target")
 
     def size(self, robot: Model) -> int:
         return len(self._rows(robot))

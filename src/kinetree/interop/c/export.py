@@ -1,8 +1,9 @@
-"""`kinetree.to_c`: a function, its tangents or its cotangents as C99."""
+"""`kinetree.to_c`: a function or its derivatives as C99."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from kinetree.codegen.c.names import identifier, is_reserved
@@ -22,8 +23,6 @@ _LONGEST_NAME = 23
 """So that all names made of it have at most 31 characters, which every compiler tells apart."""
 _STRAIGHT = 2_000
 """Operations up to which a function is written out; C compilers take seconds for more, and code gets large."""
-_WITHIN = {"float64": 1e-10, "float32": 2e-4}
-"""How far results of the self-test may be off."""
 
 
 def to_c(
@@ -59,7 +58,7 @@ def to_c(
             function.
         derivative: "forward" for the tangents of the results, given those of arguments; "reverse" for the cotangents of
             arguments, given those of the results; both by the numbers of each argument, by those of q as well. Both,
-            as ("reverse", "forward"), are the second derivatives: the tangents of these cotangents, the product of a
+            as ("reverse", "forward"), are second derivatives: the tangents of these cotangents, the product of a
             Hessian and a vector. (For Jacobians write a program that calls `kt.jacobian`.)
         by: the arguments that a derivative is by; all by default.
         interface: "plain", or "casadi" for CasADi's convention, by which `casadi.external` calls functions.
@@ -83,13 +82,10 @@ def to_c(
     if found not in REALS:
         raise OptionError(f"kt.to_c: dtype must be float64 or float32, not {found}")
     _check_interface(interface, derivatives, found)
-    subject = Subject(
-        function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_c"
-    )
+    asked = partial(Subject, function, robot, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.to_c")
+    subject = asked(unroll=unroll)
     if unroll is None and _is_long(subject, found) and subject.can_loop:
-        subject = Subject(
-            function, robot, f_ext=f_ext, parameters=parameters, unroll=False, options=options, adapter="kt.to_c"
-        )
+        subject = asked(unroll=False)
     node = _derived(subject, subject.node(found), derivative, by)
     if not sum(port.size for port in node.outputs):
         raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
@@ -128,7 +124,9 @@ def _derived(
         return node
     modes = [derivative] if isinstance(derivative, str) else derivative
     if not isinstance(modes, Sequence) or not modes or any(mode not in ("forward", "reverse") for mode in modes):
-        raise OptionError(f'kt.to_c: derivative must be "forward" or "reverse", not {derivative!r:.60}')
+        raise OptionError(
+            f'kt.to_c: derivative must be "forward" or "reverse", or a sequence of these, not {derivative!r:.60}'
+        )
     chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:

@@ -35,7 +35,7 @@ def arguments(subject: Subject, node: Node) -> list[Array]:
 
 
 def results(node: Node, given: Sequence[Array]) -> list[Array]:
-    """What the node's program gives for them."""
+    """The results of the node's program for them."""
     count = len(given[0]) if given else 1
     rows = [interpret(node.program, *(x[k].tolist() for x in given)) for k in range(count)]
     return [np.array([row[n] for row in rows]) for n in range(len(node.outputs))]

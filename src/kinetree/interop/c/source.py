@@ -1,4 +1,4 @@
-"""What `kinetree.to_c` returns: texts of C, and what a caller must know of them."""
+"""The result of `kinetree.to_c`: texts of C, and all that a caller must know of them."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _identity(name: str, node: Node) -> str:
 
 
 def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> list[str]:
-    """What a reader of the files should know."""
+    """Lines about the function, for readers of the files."""
     precision = "double" if node.dtype.name == "float64" else "single"
     known = subject.own_numbers()
     described = [_described(c, port, known.get(k)) for k, (c, port) in enumerate(ports) if port.size]

@@ -112,7 +112,7 @@ def symbolic_function(subject: Subject, name: str) -> casadi.Function:
 
 
 def argument_names(subject: Subject) -> list[str]:
-    """What CasADi calls the arguments."""
+    """The names of the arguments in CasADi."""
     found: list[str] = []
     for name in subject.names:
         found.append(identifier(name, found))
@@ -120,7 +120,7 @@ def argument_names(subject: Subject) -> list[str]:
 
 
 def result_names(subject: Subject, arguments: Sequence[str]) -> list[str]:
-    """What CasADi calls the results."""
+    """The names of the results in CasADi."""
     found: list[str] = []
     for name, _, _ in subject.results("float64"):
         found.append(identifier(name, [*arguments, *found]))
@@ -128,7 +128,7 @@ def result_names(subject: Subject, arguments: Sequence[str]) -> list[str]:
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """What takes symbols of CasADi in a call of kinetree's own functions: one sample."""
+    """A function of CasADi's symbols, for calls of kinetree's own functions: one sample."""
     function = symbolic_function(subject, identifier(subject.name))
     constants = subject.numbers_of_options()
     ports = [port for k, port in enumerate(subject.node("float64").inputs) if k not in constants]

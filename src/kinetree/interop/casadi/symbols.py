@@ -46,7 +46,7 @@ def matrix(numbers: Sequence[Any], port: Port) -> casadi.SX:
 
 @cache
 def _operations() -> Mapping[str, Callable[..., Any]]:
-    """What each operation does to symbols; values that a `select` does not take are left out, NaN as well."""
+    """The function of symbols for each operation; values that a `select` does not take are left out, NaN as well."""
     import casadi
 
     return {

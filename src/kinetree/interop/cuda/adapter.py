@@ -15,7 +15,7 @@ __all__ = ["adapted"]
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """What answers calls of kinetree's own functions with arrays of CuPy: functions on the devices they are on."""
+    """A function of arrays of CuPy, for calls of kinetree's own functions: it computes on the device they are on."""
     compiled = subject.compiled(subject.dtype or "float64")
 
     @functools.cache

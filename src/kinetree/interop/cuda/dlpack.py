@@ -49,7 +49,7 @@ Contents = tuple[int, tuple[int, ...], tuple[int, ...] | None, "np.dtype[Any]", 
 
 
 def contents(given: object) -> Contents:
-    """What is in a capsule, which stays as it is: whoever asks keeps it as long as the array is used."""
+    """The contents of a capsule, which stays as it is: whoever asks keeps it as long as the array is used."""
     found = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(given, _NAME)
     data, _, device, ndim, code, bits, lanes, shape_at, strides_at, offset = _TENSOR.unpack(
         ctypes.string_at(found, _TENSOR.size)

@@ -43,7 +43,7 @@ class Driver:
         return value.value or 0
 
     def _words(self, code: int) -> str:
-        """What an error code means, in the driver's words."""
+        """The meaning of an error code, in the driver's words."""
         found = []
         for function in ("cuGetErrorString", "cuGetErrorName"):
             text = ctypes.c_char_p()

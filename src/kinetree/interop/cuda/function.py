@@ -239,6 +239,6 @@ def _is_number(x: object) -> bool:
 
 
 def _kind(x: object) -> str:
-    """What kind of thing was given, in a word or two."""
+    """The kind of thing that was given, in a word or two."""
     kind = type(x)
     return kind.__name__ if kind.__module__ == "builtins" else f"{library_of(x)}.{kind.__name__}"

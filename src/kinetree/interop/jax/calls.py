@@ -1,4 +1,4 @@
-"""What the primitive carries: a node, the inputs in which it is linear, and what transposes it in them."""
+"""The parameter of the primitive: a node, the inputs in which it is linear, and its transpose in these."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Call:
 
     @property
     def transposed(self) -> Call:
-        """What transposes it in the inputs `linear`."""
+        """Its transpose in the inputs `linear`."""
         assert self._transposed is not None
         return self._transposed()
 

@@ -1,4 +1,4 @@
-"""What `kt.to_jax` gives: a function of JAX's arrays."""
+"""The result of `kt.to_jax`: a function of JAX's arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JaxFunction:
 
     def __init__(self, subject: Subject) -> None:
         self.names = subject.names
-        """What its arguments are called, in order."""
+        """The names of its arguments, in order."""
         self.__name__ = self.__qualname__ = subject.name
         self._subject = subject
         self._calls: dict[str, Call] = {}
@@ -52,7 +52,7 @@ class JaxFunction:
         counted = [x for x, y, kind in zip(arrays, bound, subject.kinds, strict=True) if kind is float and id(y) in own]
         dtype = self._dtype(counted)
         call = self._call(dtype.name)
-        batch = subject.batch_shape(call.node, [x.shape for x in arrays])
+        batch = subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
         (port,) = call.node.outputs
         if math.prod(port.shape):
             (whole,) = call_with([x.astype(dtype) for x in arrays], call)
@@ -81,7 +81,7 @@ class JaxFunction:
         return array
 
     def _dtype(self, arrays: Sequence[Any]) -> np.dtype[Any]:
-        """What it computes in: float32 or float64."""
+        """The dtype of the computation: float32 or float64."""
         if self._subject.dtype is not None:
             only = np.dtype(self._subject.dtype)
             if jax.dtypes.canonicalize_dtype(only) != only:

@@ -11,7 +11,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
@@ -28,7 +27,7 @@ program_call.multiple_results = True
 def call_with(arrays: Sequence[Any], call: Call) -> Sequence[Any]:
     """Call it with arrays whose leading axes broadcast."""
     cores = [len(port.shape) for port in call.node.inputs]
-    batch = np.broadcast_shapes(*(jnp.shape(x)[: jnp.ndim(x) - n] for x, n in zip(arrays, cores, strict=True)))
+    batch = jnp.broadcast_shapes(*(jnp.shape(x)[: jnp.ndim(x) - n] for x, n in zip(arrays, cores, strict=True)))
     operands = varying_alike([_in_one_form(x, n, batch) for x, n in zip(arrays, cores, strict=True)])
     results: Sequence[Any] = program_call.bind(*operands, call=call)
     return results

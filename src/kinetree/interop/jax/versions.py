@@ -1,4 +1,4 @@
-"""What differs between versions of JAX, from 0.5 to 0.12."""
+"""Differences between versions of JAX, from 0.5 to 0.12."""
 
 from __future__ import annotations
 

@@ -11,9 +11,11 @@ from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from kinetree.interop.torch.function import TorchFunction
 
-__all__ = ["adapted", "to_torch"]
+__all__ = ["adapted", "cast", "dtype_among", "to_torch"]
 
 _OLDEST = (2, 13)
 
@@ -37,6 +39,7 @@ def to_torch(
     Tensors are given by position or by name and are of shape (…, n); leading axes broadcast. NumPy's arrays, lists and
     numbers are taken too. It computes in single precision if all tensors of real numbers are float32, and otherwise in
     double; numbers, lists and tensors of whole numbers do not count, and whole numbers alone are computed in double.
+    kinetree's own functions, called with tensors, have the same rule. Infinities and NaN give no warning.
 
     Derivatives are by the numbers of each argument, as PyTorch has them: by the nq numbers of q, four of each
     quaternion, which is normalised inside. (`kt.vjp` and `kt.jacobian` are by displacements, nv.)
@@ -59,7 +62,7 @@ def to_torch(
         OptionError: `function` is not kinetree's, or an option is none it has.
         ShapeError: in a call: a shape does not fit, or leading axes do not broadcast.
         DTypeError: in a call: a tensor is not of real numbers, or is missing.
-        DeviceError: in a call: a tensor is not on the CPU.
+        DeviceError: in a call: a tensor is not on the CPU, or some are on the device "meta" and others not.
 
     >>> import torch
     >>> import kinetree as kt
@@ -87,3 +90,18 @@ def adapted(subject: Subject) -> TorchFunction:
     from kinetree.interop.torch.function import TorchFunction
 
     return TorchFunction(subject)
+
+
+def dtype_among(name: str, arrays: Sequence[Any]) -> str:
+    """The dtype of a call of the function `name`, as `to_torch` decides it."""
+    check_installed("kt.to_torch", "torch", _OLDEST)
+    from kinetree.interop.torch.tensors import common_dtype
+
+    return str(common_dtype(name, arrays)).removeprefix("torch.")
+
+
+def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor in another dtype."""
+    from kinetree.interop.torch import tensors
+
+    return tensors.cast(tensor, dtype)

@@ -1,4 +1,4 @@
-"""What is called with tensors: a node, and its derivatives, each by a name that graphs of PyTorch can hold."""
+"""Nodes and their derivatives, called with tensors, each by a name that graphs of PyTorch can hold."""
 
 from __future__ import annotations
 

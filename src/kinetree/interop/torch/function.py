@@ -1,26 +1,32 @@
-"""What `kt.to_torch` gives: a function of PyTorch's tensors."""
+"""The result of `kt.to_torch`: a function of PyTorch's tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch.autograd import forward_ad
 
+from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.errors import KinetreeError
 from kinetree.interop.subject import Subject
 from kinetree.interop.torch.calls import Call
+from kinetree.interop.torch.exchange import EXCHANGE
 from kinetree.interop.torch.gradients import differentiable
 from kinetree.interop.torch.operator import computed
-from kinetree.interop.torch.tensors import as_tensor, common_dtype
+from kinetree.interop.torch.tensors import as_tensor, cast, common_dtype, on_one_device
+
+if TYPE_CHECKING:
+    from kinetree.codegen.backend import TensorCall
 
 __all__ = ["TorchFunction"]
 
-_Array, _F32, _F64 = np.ndarray, torch.float32, torch.float64
-_NAMES = {_F32: "float32", _F64: "float64"}
-_as_array, _as_tensor = torch.Tensor.numpy, torch.from_numpy
+_NAMES = {torch.float32: "float32", torch.float64: "float64"}
 _observers = torch._C._len_torch_dispatch_stack  # how many see all operators, to make graphs of them for instance
+_transformations = torch._C._are_functorch_transforms_active
+_is_traced = torch._C._is_tracing
 _is_compiling = torch.compiler.is_dynamo_compiling
 
 
@@ -29,7 +35,7 @@ class TorchFunction:
 
     def __init__(self, subject: Subject) -> None:
         self.names = subject.names
-        """What its arguments are called, in order."""
+        """The names of its arguments, in order."""
         self.__name__ = self.__qualname__ = subject.name
         self._subject = subject
         self._compiled = {
@@ -40,9 +46,11 @@ class TorchFunction:
         self._calls: dict[torch.dtype, Call] = {}
         self._in_graph = self._leaves  # one object, which PyTorch knows by its identity
         self._is_taken_whole = _taken_whole(self._in_graph)
-        is_plain = set(subject.kinds) == {float} and subject.is_one
-        self._quick_count = len(self.names) if is_plain else -1
-        self._single, self._double = (self._compiled.get(dtype) for dtype in (torch.float32, torch.float64))
+        self._builtins: dict[torch.dtype, TensorCall] = {}
+        self._is_one = subject.is_one
+        is_plain = set(subject.kinds) == {float}
+        self._exchange = EXCHANGE if is_plain else None
+        self._quickest: Callable[..., torch.Tensor] = self._by_numpy if is_plain else self._whole
 
     def __repr__(self) -> str:
         shapes = [
@@ -62,35 +70,69 @@ class TorchFunction:
         if _is_compiling():
             self._is_taken_whole()
             return self._subject.filled(self._in_graph(*arrays, **named))
-        if not named and len(arrays) == self._quick_count and forward_ad._current_level < 0 and not _observers():
-            try:
-                if arrays[0].requires_grad or arrays[-1].requires_grad:  # sooner than by an error, which takes 40 µs
-                    compiled = None
-                elif arrays[0].dtype is _F64:
-                    compiled = self._double
-                else:
-                    compiled = self._single if all(x.dtype is _F32 for x in arrays) else None
-                if compiled is not None:
-                    found = compiled.call(*map(_as_array, arrays))
-                    return _as_tensor(found if type(found) is _Array else np.asarray(found))
-            except (AttributeError, RuntimeError, TypeError):  # not a tensor, or one that is differentiated or mapped
-                pass
-        return self._subject.filled(self._leaves(*arrays, **named))
+        if named or forward_ad._current_level >= 0 or _observers() or _transformations() or _is_traced():
+            whole = self._whole(*arrays, **named)
+        else:
+            whole = self._quickest(*arrays)
+        return whole if self._is_one else self._subject.filled(self._parts(whole))
 
     def _leaves(self, *given: Any, **named: Any) -> tuple[torch.Tensor, ...]:
         """The arrays of the result."""
+        return self._parts(self._whole(*given, **named))
+
+    def _parts(self, whole: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(self._subject.leaves(whole, _NAMES[whole.dtype], cast))
+
+    def _by_numpy(self, *arrays: Any) -> torch.Tensor:
+        """The result for tensors that NumPy's arrays can stand for as they are, such as large batches; else as
+        `_whole`."""
+        try:
+            dtype = arrays[0].dtype
+            compiled = self._compiled[dtype]
+            if len(arrays) != len(self.names) or any(x.dtype is not dtype or x.requires_grad for x in arrays):
+                return self._whole(*arrays)
+            (found,) = _quiet(compiled, *map(torch.Tensor.numpy, arrays))
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, KinetreeError):
+            return self._whole(*arrays)  # what is not possible so, and what is wrong
+        self._quicken(dtype)
+        return torch.from_numpy(found)
+
+    def _whole(self, *given: Any, **named: Any) -> torch.Tensor:
+        """All numbers of the result, of any call."""
         subject = self._subject
         bound = subject.bound(given, named)
         own = {id(x) for x in (*given, *named.values())}
         dtype = self._dtype([x for x, kind in zip(bound, subject.kinds, strict=True) if kind is float and id(x) in own])
         call = self._call(dtype)
-        kinds = subject.kinds if subject.dtype is None else (None,) * len(bound)  # of one that is compiled: unknown
+        kinds = [kind if kind is float or subject.dtype is None else None for kind in subject.kinds]  # None: as numbers
         name, rows = subject.name, zip(subject.names, subject.ports, kinds, bound, strict=True)
-        arrays = [x if x.dtype is dtype else x.to(dtype) for x in (as_tensor(name, *row) for row in rows)]
+        tensors = on_one_device(name, subject.names, bound, [as_tensor(name, *row) for row in rows])
+        arrays = [x if x.dtype is dtype else x.to(dtype) for x in tensors]
         broadcast = torch.broadcast_shapes if _observers() else np.broadcast_shapes  # for symbols in shapes
         subject.batch_shape(call.node, [tuple(x.shape) for x in arrays], broadcast)
-        (whole,) = differentiable(call, arrays) if _has_derivatives(arrays) else computed(call, arrays)
-        return tuple(subject.leaves(whole, _NAMES[dtype], _cast))
+        if _has_derivatives(arrays):
+            (whole,) = differentiable(call, arrays)
+        else:
+            (whole,) = computed(call, arrays)
+            self._quicken(dtype)
+        return whole
+
+    def _quicken(self, dtype: torch.dtype) -> None:
+        """Let calls like those that were computed so far go straight to the machine code from now on."""
+        if self._exchange is None:
+            return
+        with compiling:
+            if dtype in self._builtins:
+                self._builtins[dtype].refresh()
+                return
+            made = self._compiled[dtype].tensor_call(self._exchange, self, self._by_numpy)
+            if made is None:
+                self._exchange = None
+                return
+            for other in self._builtins.values():
+                other.then(made)
+            self._builtins[dtype] = made
+            self._quickest = next(iter(self._builtins.values())).call
 
     def _dtype(self, arrays: list[Any]) -> torch.dtype:
         only = self._subject.dtype
@@ -100,13 +142,13 @@ class TorchFunction:
         if dtype not in self._calls:
             compiled = self._compiled[dtype]
             node = self._subject.node(compiled.dtype.name)
-            self._calls[dtype] = Call(node, lambda *arrays: [np.asarray(compiled.call(*arrays))])
+            self._calls[dtype] = Call(node, lambda *arrays: _quiet(compiled, *arrays))
         return self._calls[dtype]
 
 
 def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
-    """What `torch.compile` calls while it makes a graph that calls this function, to learn that it is not to look
-    inside.
+    """A function that `torch.compile` calls while it makes a graph with a call of this one, to learn that it is not to
+    look inside.
 
     `torch.compiler.assume_constant_result` would mark it too, but imports torch._dynamo, which takes two seconds; so
     does `allow_in_graph`, which is therefore called no earlier.
@@ -120,12 +162,14 @@ def _taken_whole(function: Callable[..., Any]) -> Callable[[], bool]:
     return announce
 
 
+def _quiet(compiled: CompiledFunction, *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """The result of a compiled function, without warnings of infinities and NaN, as PyTorch's own give none."""
+    with np.errstate(all="ignore"):
+        return [np.asarray(compiled.call(*arrays))]
+
+
 def _has_derivatives(arrays: list[torch.Tensor]) -> bool:
     """Whether results must know where they come from."""
     if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
         return True
     return torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
-
-
-def _cast(x: torch.Tensor, dtype: np.dtype[Any]) -> torch.Tensor:
-    return x.to(getattr(torch, dtype.name))

@@ -1,4 +1,4 @@
-"""What calls are given, as tensors: of the right kind, on the right device, of one dtype."""
+"""The arguments of calls as tensors: of the right kind, on the right device, of one dtype."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinetree.errors import DeviceError, DTypeError
 from kinetree.expr import Port
 from kinetree.inputs import framework_of, real_array, sample_shape
 
-__all__ = ["as_tensor", "common_dtype"]
+__all__ = ["as_tensor", "cast", "common_dtype", "on_one_device"]
 
 _DEVICES = ("cpu", "meta")
 _TAKEN: dict[type | None, str] = {
@@ -47,8 +47,24 @@ def as_tensor(function: str, name: str, port: Port, kind: type | None, x: Any) -
     return tensor
 
 
+def on_one_device(
+    function: str, names: Sequence[str], given: Sequence[Any], tensors: list[torch.Tensor]
+) -> list[torch.Tensor]:
+    """The tensors that `as_tensor` made of what was given, on one device; raises `DeviceError` for tensors of two."""
+    if all(x.device.type == "cpu" for x in tensors):
+        return tensors
+    devices = [x.device.type for x in tensors]
+    if here := [k for k, x in enumerate(given) if isinstance(x, torch.Tensor) and devices[k] == "cpu"]:
+        raise DeviceError(
+            f"{function}: {names[here[0]]} is on the CPU, and {names[devices.index('meta')]} on the device meta; give "
+            "all tensors on one device"
+        )
+    return [x.to("meta") for x in tensors]
+
+
 def common_dtype(function: str, arrays: Sequence[Any]) -> torch.dtype:
-    """What a call computes in: float32 if all its arrays of real numbers are, and float64 for whole numbers alone.
+    """The dtype that a call computes in: float32 if all its arrays of real numbers are, and float64 for whole
+    numbers alone.
 
     Numbers and lists of numbers do not count.
     """
@@ -64,6 +80,11 @@ def common_dtype(function: str, arrays: Sequence[Any]) -> torch.dtype:
             "tensors, as in q.float()"
         )
     return found
+
+
+def cast(tensor: torch.Tensor, dtype: np.dtype[Any]) -> torch.Tensor:
+    """A tensor in the dtype that NumPy calls so."""
+    return tensor.to(getattr(torch, dtype.name))
 
 
 def _dtypes(x: Any) -> Iterator[torch.dtype]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kinetree.charts.sheet import encoded
 from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
 from kinetree.sim.picking import Samples
 from kinetree.sim.plots.figures import figure
 from kinetree.sim.plots.on_hand import OnDisk
-from kinetree.sim.plots.sheet import encoded
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 __all__ = ["picture_path", "plot"]

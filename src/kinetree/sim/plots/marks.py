@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kinetree.charts.style import INK, plain
 from kinetree.sim.events import Occurrence
-from kinetree.sim.plots.style import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.charts.sheet import sheet
+from kinetree.charts.style import FEW, INK, colors_of, dress, plain, widen
 from kinetree.records import record
 from kinetree.sim.plots.series import Array
-from kinetree.sim.plots.sheet import sheet
-from kinetree.sim.plots.style import FEW, INK, colors_of, dress, plain, widen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.charts.sheet import sheet
+from kinetree.charts.style import LOOKS, colors_of, dress, legend, plain, widen
 from kinetree.records import record
 from kinetree.sim.events import Occurrence
 from kinetree.sim.plots.marks import mark_events
 from kinetree.sim.plots.pairs import Differences
 from kinetree.sim.plots.panels import ENERGIES
 from kinetree.sim.plots.series import Array, Panel
-from kinetree.sim.plots.sheet import sheet
-from kinetree.sim.plots.style import LOOKS, colors_of, dress, legend, plain, widen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
+from kinetree.charts.style import plain
 from kinetree.errors import listed
 from kinetree.sim.plots.series import Seen
-from kinetree.sim.plots.style import plain
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 __all__ = ["endings_of", "notes_of", "title_of"]

@@ -125,7 +125,7 @@ def test_what_is_refused() -> None:
         ({"name": "for"}, "'for' cannot be the name of a C function and its files.* such as 'for_'"),
         ({"name": "a b"}, "'a b' cannot be the name"),
         ({"name": "a" * 24}, "is longer than 23 characters"),
-        ({"derivative": "both"}, 'derivative must be "forward" or "reverse", not'),
+        ({"derivative": "both"}, 'derivative must be "forward" or "reverse", or a sequence of these, not'),
         ({"derivative": "forward", "by": "x"}, "aba has no argument 'x'"),
         ({"by": "q"}, "by= is for derivatives"),
         ({"fraem": "tool"}, "fraem"),

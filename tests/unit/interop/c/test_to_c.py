@@ -62,6 +62,16 @@ def test_the_self_test_passes(compiler: str, level: str, dtype: str, unroll: boo
 
 
 @needs("gcc")
+def test_results_that_are_computed_after_a_loop_are_those(tmp_path: Path) -> None:
+    @kt.program(x=3)
+    def after_a_loop(x: Any) -> Any:
+        return 1.0 + kt.fori(4, lambda _, y: 0.5 * (y + x / y), x)
+
+    made = kt.to_c(after_a_loop)
+    assert ran(built(tmp_path, "gcc", sources(made, tmp_path), *STRICT)) == 0
+
+
+@needs("gcc")
 def test_the_self_test_finds_a_fault(tmp_path: Path) -> None:
     made = kt.to_c(kt.crba, ROBOT)
     paths = sources(made, tmp_path)

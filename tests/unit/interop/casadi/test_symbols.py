@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.expr import Port, interpret
 from kinetree.interop.subject import Subject
-from tests.functions import EVERY, FIXED, OWN_COORDINATES, options_of, samples
-from tests.robots import group_of_joints
+from tests.functions import EVERY, FIXED, options_of, samples
+from tests.robots import some_joints
 
 casadi = pytest.importorskip("casadi", reason="casadi is not installed")
 
-FLOATING = kt.zoo.load("quadruped")
-JOINTS = group_of_joints("turns of bodies")
+FLOATING = kt.zoo.load("double_pendulum", floating_base=True)
+JOINTS = some_joints("spherical", "prismatic", "ellipsoid")
 
 
 def dense(x: Any, port: Port) -> NDArray[np.float64]:
@@ -28,7 +28,7 @@ def dense(x: Any, port: Port) -> NDArray[np.float64]:
 @pytest.mark.parametrize("name", EVERY)
 def test_values_and_jacobians_of_every_function(name: str) -> None:
     function = EVERY[name]
-    robot = JOINTS if name in FIXED and name not in OWN_COORDINATES else FLOATING
+    robot = JOINTS if name in FIXED else FLOATING
     rng = np.random.default_rng(4)
     options = options_of(function, robot.root)
     arrays = [x[0] for x in samples(robot, function, 1, rng)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,21 @@ def test_a_call_is_one_call_of_xla(aba) -> None:
     text = jax.jit(aba).lower(*state(PENDULUM, 5)).compile().as_text()
     assert text.count("custom-call(") == 1
     assert "callback" not in text
+
+
+def test_exported_calls_have_names_that_users_must_let_pass(aba) -> None:
+    from jax import export
+
+    gradient = jax.jit(jax.grad(lambda *x: (aba(*x) ** 2).sum(), 1))
+    q = jax.ShapeDtypeStruct(export.symbolic_shape("a, b, 2"), jnp.float64)
+    shapes = [q, q, jax.ShapeDtypeStruct((2,), jnp.float64)]
+    with pytest.raises(ValueError, match="targets have no compatibility guarantees"):
+        export.export(gradient)(*shapes)
+    given = [*state(PENDULUM, 3, 4)[:2], np.ones(2)]
+    names = {*re.findall(r"kinetree_\w+", gradient.lower(*given).as_text())}
+    passing = [export.DisabledSafetyCheck.custom_call(name) for name in names]
+    exported = export.export(gradient, disabled_checks=passing)(*shapes)
+    np.testing.assert_array_equal(exported.call(*given), gradient(*given))
 
 
 def mesh() -> jax.sharding.Mesh:

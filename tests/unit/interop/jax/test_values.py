@@ -142,3 +142,29 @@ def test_kinetrees_own_functions_take_arrays_of_jax() -> None:
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(kt.DTypeError, match="aba: these arrays need double precision, which JAX has after"):
         kt.aba(PENDULUM, jnp.zeros(2, jnp.float32), np.zeros(2), np.zeros(2))
+
+
+def test_derivatives_with_weights_that_are_traced() -> None:
+    """Weights of several results are put together by the framework they are of."""
+
+    @kt.program(q=PENDULUM)
+    def motion(q):
+        return {"force": kt.gravity_forces(PENDULUM, q), "height": kt.potential_energy(PENDULUM, q)}
+
+    q = np.random.default_rng(0).normal(size=(5, 2))
+
+    @jax.jit
+    def gradient(q, force, height):
+        return kt.vjp(motion, (q,), {"force": force, "height": height})[1]["q"]
+
+    force, height = jnp.arange(2.0), jnp.ones(5)
+    expected = kt.vjp(motion, (q,), {"force": np.arange(2.0), "height": np.ones(5)})[1]["q"]
+    np.testing.assert_array_equal(gradient(q, force, height), expected)
+    np.testing.assert_array_equal(
+        jax.jit(lambda w: kt.vjp(motion, (q,), {"force": w})[1]["q"])(force),
+        kt.vjp(motion, (q,), {"force": np.arange(2.0)})[1]["q"],
+    )
+    by_height = jax.jacobian(gradient, 2)(q, force, height)  # gradients are linear in the weights
+    np.testing.assert_allclose(by_height[0, :, 0], kt.gravity_forces(PENDULUM, q[0]), atol=1e-12)
+    with pytest.raises(kt.ShapeError, match="the leading axes of weights do not broadcast together"):
+        gradient(q, jnp.ones((5, 2)), jnp.ones(4))

@@ -22,7 +22,6 @@ KINDS = {
 FRAMEWORKS = ("NumPy", "JAX", "PyTorch", "CasADi", "C", "Dask", "xarray")
 MISSING = {
     ("CasADi", "float32"): "CasADi computes in double precision",
-    ("xarray", "second derivative"): "labels have `kt.jacobian`; give `x.data` to `kt.hvp`",
     ("C", "batch"): "a function in C takes one sample",
 }
 """What a framework does for no function, and why."""

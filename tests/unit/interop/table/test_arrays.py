@@ -107,33 +107,12 @@ def weights(case: Case, framework: str) -> Any:
 
 def first_derivative(case: Case, framework: str) -> None:
     request, tangents, directions = differentiated(case, framework)
-    if framework == "xarray":
-        jacobians(case, request, tangents, directions)
-        return
     with interpreted():
         _, slope = kt.jvp(*request, tangents)
         _, gradients = kt.vjp(*request, weights(case, framework), wrt=[*tangents])
         case.close(case.flat(leaves(slope)), case.tangents_along(directions).reshape(SAMPLES, -1))
         for k, name in zip(by(case), tangents, strict=True):
             case.close(gradients[name], case.cotangents[k])
-
-
-def jacobians(case: Case, request: list[Any], tangents: dict[str, Any], directions: list[Any]) -> None:
-    """The derivatives that labelled arrays have."""
-    with interpreted():
-        found = kt.jacobian(*request, wrt=[*tangents])
-    slope: Any = 0.0
-    for k, name in zip(by(case), tangents, strict=True):
-        port = case.subject.ports[case.smooth[k]]
-        along = np.broadcast_to(directions[k], (SAMPLES, *port.shape)).reshape(SAMPLES, port.size)
-        whole = [np.asarray(x, float) for x in leaves(found[name])]
-        matrix = np.concatenate(
-            [x.reshape(SAMPLES, x.size // max(1, SAMPLES * port.size), port.size) for x in whole], 1
-        )
-        if not port.size:
-            continue
-        slope = slope + (matrix @ along[:, :, None])[..., 0]
-    case.close(slope, case.tangents_along(directions).reshape(SAMPLES, -1))
 
 
 def second_derivative(case: Case, framework: str) -> None:

@@ -87,6 +87,24 @@ def test_what_all_samples_share_gets_the_sum_of_their_cotangents() -> None:
     torch.testing.assert_close(shared, (alone[0], alone[1].sum((0, 1)), alone[2].sum(1, keepdim=True)))
 
 
+def test_gradients_of_large_batches_are_computed_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kinetree.compiler import threads
+
+    run, pieces = threads._Helpers.run, []
+    monkeypatch.setattr(threads._Helpers, "run", lambda self, f, x, n: (pieces.append(len(x)), run(self, f, x, n))[1])
+    aba, given = kt.to_torch(kt.aba, PENDULUM), [x.requires_grad_() for x in tensors(PENDULUM, 30_000)]
+    found = []
+    for count in ("1", "3"):
+        monkeypatch.setenv("KINETREE_NUM_THREADS", count)
+        result = aba(*given)
+        pieces.clear()
+        found.append(torch.autograd.grad(result.sum(), given))
+    assert len(pieces) == 1
+    assert pieces[0] > 2
+    for x, y in zip(*found, strict=True):
+        assert torch.equal(x, y)
+
+
 def test_only_what_requires_gradients_has_them() -> None:
     aba, (q, v, tau) = kt.to_torch(kt.aba, PENDULUM), tensors(PENDULUM)
     assert not aba(q, v, tau).requires_grad
@@ -131,3 +149,17 @@ def test_through_time_with_checkpoints() -> None:
         return at.sum()
 
     assert torch.autograd.gradcheck(last, [tau.requires_grad_()])
+
+
+def test_weights_of_several_results_have_gradients() -> None:
+    @kt.program(q=PENDULUM)
+    def motion(q):
+        return kt.gravity_forces(PENDULUM, q), kt.potential_energy(PENDULUM, q)
+
+    q = torch.randn(5, 2, dtype=torch.float64)
+    force, height = torch.ones(2, dtype=torch.float64), torch.ones(5, dtype=torch.float64, requires_grad=True)
+    _, gradients = kt.vjp(motion, (q,), (force, height))
+    (by_height,) = torch.autograd.grad(gradients["q"].sum(), height)
+    torch.testing.assert_close(by_height, kt.gravity_forces(PENDULUM, q).sum(-1))
+    _, only = kt.vjp(motion, (q,), (None, height))
+    torch.testing.assert_close(only["q"], kt.gravity_forces(PENDULUM, q))

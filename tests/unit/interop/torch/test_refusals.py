@@ -17,7 +17,11 @@ Q, V, TAU = map(torch.tensor, state(PENDULUM, 3))
 
 @pytest.fixture(scope="module")
 def aba() -> object:
-    return kt.to_torch(kt.aba, PENDULUM)
+    """Called before, so that usual calls go straight to its machine code."""
+    made = kt.to_torch(kt.aba, PENDULUM)
+    for given in ((Q, V, TAU), (Q[0], V[0], TAU[0])):
+        made(*given)
+    return made
 
 
 @pytest.mark.parametrize("tracked", [False, True])
@@ -55,6 +59,12 @@ def test_dtypes_and_devices_that_it_does_not_compute_on(aba: Any) -> None:
 
     with pytest.raises(kt.DeviceError, match=r"aba: v is on the device cuda:0, and .* the CPU; give v.cpu\(\)"):
         aba(Q.clone().requires_grad_(), V.as_subclass(Elsewhere), TAU)
+
+
+def test_tensors_on_two_devices(aba: Any) -> None:
+    with pytest.raises(kt.DeviceError, match=r"aba: v is on the CPU, and q on the device meta; give all tensors on"):
+        aba(Q.to("meta"), V, TAU.to("meta"))
+    assert aba(Q.to("meta"), [0.0, 0.0], TAU.to("meta")).device.type == "meta"
 
 
 def test_names_that_do_not_fit(aba: Any) -> None:

@@ -90,6 +90,31 @@ def test_the_dtype_is_single_if_all_tensors_of_real_numbers_are() -> None:
     assert aba([0, 1], [0, 1], [0, 1]).dtype == aba(*(torch.tensor([0, 1]),) * 3).dtype == torch.float64
 
 
+def test_kinetrees_own_functions_have_the_same_dtype() -> None:
+    aba, single, double = kt.to_torch(kt.aba, PENDULUM), torch.ones(2), torch.ones(2, dtype=torch.float64)
+    whole, half, one = torch.tensor([1, 2]), single.half(), np.ones(2, np.float32)
+    for given in [
+        (single, whole, single),
+        (whole, single, [0.0, 1.0]),
+        (whole, whole, whole),
+        (single, half, one),
+        (one, single, np.ones(2)),
+        (double, single, whole),
+    ]:
+        assert kt.aba(PENDULUM, *given).dtype == aba(*given).dtype
+    for given in [(half, half, half), (single, single > 0, single)]:
+        messages = []
+        for call in (aba, lambda *x: kt.aba(PENDULUM, *x)):
+            with pytest.raises(kt.DTypeError) as refusal:
+                call(*given)
+            messages.append(str(refusal.value))
+        assert messages[0] == messages[1]
+    pushed = kt.aba(PENDULUM, single, whole, single, f_ext={"tip": torch.ones(6, dtype=torch.int32)})
+    assert pushed.dtype == torch.float32
+    assert controller(single, 1.0, torch.tensor(2)).torque.dtype == torch.float32
+    assert controller([0.0, 1.0], double[0], 2).torque.dtype == torch.float64
+
+
 def test_options_forces_and_parameters() -> None:
     q, v, tau = state(ARM, 5)
     given = [*map(torch.tensor, (q, v, tau))]

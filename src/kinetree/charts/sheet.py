@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kinetree.charts.style import INK, plain
 from kinetree.errors import MissingPackageError
-from kinetree.sim.plots.style import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

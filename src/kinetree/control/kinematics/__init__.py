@@ -1,0 +1,6 @@
+"""Inverse kinematics: configurations in which tasks are met."""
+
+from kinetree.control.kinematics.result import InverseKinematics
+from kinetree.control.kinematics.solve import inverse_kinematics, inverse_kinematics_program
+
+__all__ = ["InverseKinematics", "inverse_kinematics", "inverse_kinematics_program"]

@@ -1,0 +1,91 @@
+"""What inverse kinematics is called with, checked."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.tasks import Task
+from kinetree.errors import OptionError, ShapeError
+from kinetree.inputs import real_array, sample_shape
+from kinetree.model import Model
+
+__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks"]
+
+
+def checked_tasks(given: Any) -> tuple[Task, ...]:
+    """The tasks as a tuple; one task as a tuple of it."""
+    if isinstance(given, Task):
+        return (given,)
+    found = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    if not found or not all(isinstance(task, Task) for task in found):
+        raise OptionError(
+            "tasks must be a task, such as kt.control.Pose('tool'), or a list of tasks with at least one, not "
+            f"{given!r:.60}"
+        )
+    return found
+
+
+def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDArray[Any]]:
+    """One array of targets for each task."""
+    if not isinstance(given, list | tuple) or len(given) != len(tasks):
+        said = f"{len(given)} of them" if isinstance(given, list | tuple) else f"{type(given).__name__}"
+        raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {said}")
+    arrays = []
+    for task, x in zip(tasks, given, strict=True):
+        shape = task.target_shape(robot)
+        array = real_array("target", x, sample_shape(shape))
+        if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+            raise ShapeError(f"target of {task!r} has shape {array.shape}, but it must be {sample_shape(shape)}")
+        task.check_target(robot, array)
+        arrays.append(array)
+    return arrays
+
+
+def checked_start(robot: Model, q0: ArrayLike) -> NDArray[Any]:
+    """The configurations to start from; their quaternions are checked by the program."""
+    q = real_array("q0", q0, f"(…, {robot.nq})")
+    if q.shape[-1:] != (robot.nq,):
+        raise ShapeError(f"q0 has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
+    return q
+
+
+def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Any, Any]:
+    """Limits of all coordinates."""
+    limits, robot = [], at.robot
+    for name, x, usual in (("lower", lower, robot.lower), ("upper", upper, robot.upper)):
+        array = real_array(name, usual if x is None else x, f"(…, {robot.nq})").astype(np.float64)
+        if array.shape[-1:] != (robot.nq,):
+            raise ShapeError(
+                f"{name} has shape {array.shape}, but it must be (…, {robot.nq}), one limit per coordinate"
+            )
+        if np.isnan(array).any():
+            raise OptionError(f"{name} contains NaN; a coordinate without a limit has -inf or inf")
+        if others := at.unlimited(array):
+            raise OptionError(
+                f"{name}: q[{others[0]}] belongs to a joint whose velocities are not the rates of its coordinates, and "
+                "has no limits here; give -inf or inf, or a task that keeps it"
+            )
+        limits.append(array)
+    low, high = np.broadcast_arrays(*limits)
+    if (low > high).any():
+        sample = tuple(int(k) for k in np.argwhere(low > high)[0])
+        raise OptionError(f"q[{sample[-1]}]: the lower limit {low[sample]} is above the upper one, {high[sample]}")
+    return limits[0], limits[1]
+
+
+def checked_number(name: str, given: Any, least: float, *, whole: bool = False) -> Any:
+    """A number from `least` on, or a whole one."""
+    try:
+        number = operator.index(given) if whole else float(given)
+    except (TypeError, ValueError):
+        number = np.nan
+    if isinstance(given, bool | np.bool_) or not least <= number < np.inf:
+        kind = "a whole number" if whole else "a number"
+        raise OptionError(f"{name} must be {kind} from {least:g} on, not {given!r:.60}")
+    return number

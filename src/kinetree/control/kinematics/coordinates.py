@@ -1,0 +1,84 @@
+"""Which degrees of freedom have a coordinate of their own, with limits, and where searches start.
+
+A degree of freedom of a revolute or prismatic joint moves one coordinate at the same rate, so that limits of the
+coordinate are limits of displacements. Those of free and spherical joints do not; they have no limits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.functions.manifold import coordinate_rates
+from kinetree.model import Model
+
+__all__ = ["Coordinates"]
+
+
+class Coordinates:
+    """The coordinates of a robot as a search sees them."""
+
+    def __init__(self, robot: Model) -> None:
+        self.robot = robot
+        rates = np.stack([coordinate_rates(robot, robot.random(seed), np.eye(robot.nv)) for seed in range(2)])
+        moves = (rates != 0.0).any(axis=0)
+        pairs = [(i, int(np.argmax(moves[i]))) for i in range(robot.nv) if moves[i].sum() == 1]
+        pairs = [(i, j) for i, j in pairs if (rates[:, i, j] == 1.0).all() and moves[:, j].sum() == 1]
+        self.freedoms = [i for i, _ in pairs]
+        """The degrees of freedom with a coordinate of their own."""
+        self.own = [j for _, j in pairs]
+        """Their coordinates."""
+        reach = np.full(robot.nq, math.pi)
+        for joint in robot.joints.values():
+            if joint.has_coordinates:
+                reach[joint.q_slice] = [math.pi if unit == "rad" else 1.0 for unit in joint.kind.q_units]
+        self.reach = reach[self.own]
+        """How far starts are from the first one where there is no limit: half a turn, or a metre."""
+        self.steps = np.sqrt(_primes(len(pairs))) % 1.0
+        self._freedom_of = {j: k for k, j in enumerate(self.own)}
+
+    def unlimited(self, given: NDArray[np.float64]) -> list[int]:
+        """The coordinates with a finite limit that is not one of a degree of freedom."""
+        return [j for j in range(self.robot.nq) if j not in self._freedom_of and np.isfinite(given[..., j]).any()]
+
+    def clipped(self, q: Any, lower: Any, upper: Any) -> Any:
+        """The configuration with coordinates that have limits within these."""
+        own = np.clip(q[self.own], lower[self.own], upper[self.own])
+        return self._with_own(q, own)
+
+    def start(self, k: Any, q0: Any, lower: Any, upper: Any, shift: Any) -> Any:
+        """The k-th configuration to start from: k steps of a sequence that fills the limits evenly, from a shift.
+
+        Source: Niederreiter, *Random Number Generation and Quasi-Monte Carlo Methods* (1992), section 3.1 (multiples of
+        square roots of primes, modulo one).
+        """
+        u = shift + k * self.steps
+        u = u - np.floor(u)
+        low, high = lower[self.own], upper[self.own]
+        begin = q0[self.own]
+        low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * self.reach, begin - self.reach))
+        high = np.where(np.isfinite(high), high, low + 2.0 * self.reach)
+        return self._with_own(q0, low + u * (high - low))
+
+    def spread(self, own: Any, others: Any) -> Any:
+        """Numbers of all degrees of freedom (nv,): those with a coordinate of their own, and the others' of these."""
+        places = {i: k for k, i in enumerate(self.freedoms)}
+        return np.stack([own[places[i]] if i in places else others[i] for i in range(self.robot.nv)])
+
+    def _with_own(self, q: Any, own: Any) -> Any:
+        """The configuration with these coordinates in place of those with degrees of freedom of their own."""
+        places = [self._freedom_of.get(j) for j in range(self.robot.nq)]
+        return np.stack([q[j] if k is None else own[k] for j, k in enumerate(places)])
+
+
+def _primes(count: int) -> NDArray[np.float64]:
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % p for p in found):
+            found.append(number)
+        number += 1
+    return np.array(found, dtype=np.float64)

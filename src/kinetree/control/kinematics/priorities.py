@@ -1,0 +1,114 @@
+"""Tasks of lower priority: they use the freedom that those before leave.
+
+A step meets the linearised tasks of the first priority, then those of the next as well as the directions allow that
+leave the first as they are, and so on. Steps are accepted by a cost in which each priority counts much more than the
+next.
+
+Sources: Nakamura, Hanafusa and Yoshikawa, "Task-priority based redundancy control of robot manipulators", International
+Journal of Robotics Research 6 (1987); Siciliano and Slotine, "A general framework for managing multiple tasks in highly
+redundant robotic systems", ICAR 1991; Nocedal and Wright, *Numerical Optimization* (2006), section 15.4 (merit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.positive_definite import damped, solve
+from kinetree.control.kinematics.search import Bounds, pushed, room
+from kinetree.functions.kinematics import integrate
+from kinetree.programs.loops import fori
+
+__all__ = ["hierarchical_step", "refined"]
+
+_BEFORE, _SHARPER, _STRICT = 1e2, 1e3, 1e8
+"""How much more a cost counts than that of the next priority: at first, which lets large steps pass; more by this
+factor whenever no more is gained; in the end."""
+_FIRST, _LARGER, _SMALLER, _LEAST = 1e-2, 4.0, 0.25, 1e-8
+"""The factor of the cost that is the damping: at the start, after steps that were not accepted and that were."""
+_SHORTER = 0.25
+_SHARED = 1e-9
+"""Damping of what contradicts tasks before."""
+_SETTLED, _PATIENCE = 1.0 - 1e-7, 5
+_MOST = 500
+"""Evaluations at most."""
+
+
+class _State(NamedTuple):
+    base: Any
+    step: Any
+    costs: Any
+    """The cost of each priority at the base."""
+    before: Any
+    factor: Any
+    slow: Any
+    is_over: Any
+
+
+def refined(at: Coordinates, errors: Callable[[Any], Sequence[tuple[Any, Any]]], q0: Any, bounds: Bounds) -> Any:
+    """From a configuration with the first tasks met, one in which those of lower priorities are met as well as can be.
+
+    `errors` gives e and A of each priority, as in `search`.
+    """
+
+    def step(_: Any, s: _State) -> _State:
+        q = at.clipped(integrate(at.robot, s.base, s.step), *bounds)
+        levels = errors(q)
+        costs = np.stack([0.5 * (e @ e) for e, _ in levels])
+        cost, least = _merit(costs, s.before), _merit(s.costs, s.before)
+        is_better = cost < least
+        slow = np.where(cost < _SETTLED * least, 0.0, s.slow + 1.0)
+        is_settled = slow >= _PATIENCE
+        factor = np.maximum(s.factor * np.where(is_better, _SMALLER, _LARGER), _LEAST)
+        taken = hierarchical_step(at, q, levels, factor * costs, s.before, bounds)
+        return _State(
+            base=np.where(is_better, q, s.base),
+            step=np.where(is_better, taken, np.where(is_settled, 0.0, _SHORTER * s.step)),
+            costs=np.where(is_better, costs, np.where(is_settled, np.inf, s.costs)),
+            before=np.where(is_settled, s.before * _SHARPER, s.before),
+            factor=factor,
+            slow=np.where(is_settled, 0.0, slow),
+            is_over=is_settled & (s.before >= _STRICT),
+        )
+
+    number = len(errors(q0))
+    first = _State(q0, np.zeros(at.robot.nv), np.full(number, np.inf), _BEFORE, _FIRST, 0.0, False)
+    return fori(_MOST, step, first, until=lambda s: s.is_over).base
+
+
+def _merit(costs: Any, before: Any) -> Any:
+    """The sum of costs in which each counts `before` times as much as the next."""
+    total = costs[0]
+    for c in costs[1:]:
+        total = before * total + c
+    return total
+
+
+def hierarchical_step(
+    at: Coordinates, q: Any, levels: Sequence[tuple[Any, Any]], damping: Any, before: Any, bounds: Bounds
+) -> Any:
+    """The displacement within limits that meets A d = e of each level as the levels before allow.
+
+    Limits count as in a step of `search`.
+    """
+    low, high = room(at, q, bounds)
+    to_limit, held = pushed(_merit([A.T @ e for e, A in levels], before), low, high)
+    d = _solved_for(levels, damping, to_limit, held)
+    cut = np.clip(d, low, high)
+    to_limit, held = np.where(d != cut, cut, to_limit), np.where(d != cut, 1.0, held)
+    return np.clip(_solved_for(levels, damping, to_limit, held), low, high)
+
+
+def _solved_for(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: Any) -> Any:
+    """The displacement in which the coordinates that are held have those of d."""
+    N: Any = np.diag(1.0 - held)  # projects on what the levels before, and the limits, leave
+    for k, ((e, A), amount) in enumerate(zip(levels, damping, strict=True)):
+        left = A @ N
+        K = left @ A.T  # A N Nᵀ Aᵀ, as N is a projection
+        taken = left.T @ solve(damped(K, amount + (_SHARED if k else 0.0)), e - A @ d)
+        d = d + (N @ taken if k else taken)  # projected twice, since N has rounding errors
+        N = N - left.T @ solve(damped(K, 0.0), left)
+    return d

@@ -1,0 +1,73 @@
+"""Inverse kinematics as one program: the search, what lower priorities make of it, and the errors that are left."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.priorities import refined
+from kinetree.control.kinematics.rows import levels_of
+from kinetree.control.kinematics.search import Bounds, Search, search
+from kinetree.control.tasks import Task
+from kinetree.model import Model
+from kinetree.programs.program import Program, program
+
+__all__ = ["Found", "made_program"]
+
+_KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NUMBERS = ("lower", "upper", "weights", "tolerance", "starts", "evaluations", "shift")
+"""The arguments after the targets."""
+
+
+class Found(NamedTuple):
+    """What the program returns."""
+
+    q: Any
+    errors: Any
+    """The errors of all tasks, one after the other (m,)."""
+    reached: Any
+    starts: Any
+    evaluations: Any
+
+
+def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
+    """The program of `inverse_kinematics_program`, for tasks that are checked."""
+    at, levels = Coordinates(robot), levels_of(robot, tasks)
+    names = ["target"] if len(tasks) == 1 else [f"target_{k}" for k in range(len(tasks))]
+    first = levels[0]
+    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
+
+    def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
+        q0, *targets = signature.bind(*arguments, **by_name).args
+        lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
+        targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
+        counts = weights[first.places] > 0.0
+
+        def errors(q: Any) -> tuple[Any, Any]:
+            return first.errors(q, targets, roots), first.slopes(q, targets, roots)
+
+        def is_met(e: Any) -> Any:
+            return np.all(np.abs(e) <= tolerance * roots[first.places]) & np.any(counts)
+
+        given = Search(tolerance, starts, evaluations, shift)
+        q, reached, tried, count = search(at, errors, is_met, q0, bounds, given)
+        if len(levels) > 1:
+            better = refined(
+                at, lambda q: [(x.errors(q, targets, roots), x.slopes(q, targets, roots)) for x in levels], q, bounds
+            )  # fmt: skip
+            again = search(at, errors, is_met, better, bounds, given._replace(starts=0.0))
+            q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
+        left = np.concatenate([task.error(robot, q, x) for task, x in zip(tasks, targets, strict=True)])
+        return Found(q, left, reached, tried, count)
+
+    inverse_kinematics.__signature__ = signature  # type: ignore[attr-defined]
+    shapes = {name: task.target_shape(robot) for name, task in zip(names, tasks, strict=True)}
+    size = sum(task.size(robot) for task in tasks)
+    return program(
+        inverse_kinematics, q0=robot, **shapes, lower=robot.nq, upper=robot.nq, weights=size, tolerance=(), starts=(),
+        evaluations=(), shift=len(at.own),
+    )  # fmt: skip

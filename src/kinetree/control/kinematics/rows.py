@@ -1,0 +1,42 @@
+"""Errors of several tasks as one vector, with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.control.tasks import Task
+from kinetree.model import Model
+
+__all__ = ["Rows", "levels_of"]
+
+
+class Rows:
+    """The rows of tasks of one priority, one after the other, multiplied by the roots of their weights."""
+
+    def __init__(self, robot: Model, tasks: Sequence[Task], chosen: Sequence[int]) -> None:
+        """`chosen`: which of the tasks."""
+        self._robot = robot
+        self._tasks = [(k, tasks[k]) for k in chosen]
+        sizes = [task.size(robot) for task in tasks]
+        ends = np.cumsum(sizes)
+        self.places = [j for k in chosen for j in range(ends[k] - sizes[k], ends[k])]
+        """Where its rows are among those of all tasks."""
+
+    def errors(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
+        """The weighted errors (m,); half the sum of their squares is the cost."""
+        found = [task.error(self._robot, q, targets[k]) for k, task in self._tasks]
+        return roots[self.places] * np.concatenate(found)
+
+    def slopes(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
+        """The derivatives (m, nv) of what is left of the errors: minus those of the errors."""
+        found = [task.error_jacobian(self._robot, q, targets[k]) for k, task in self._tasks]
+        return -roots[self.places][:, None] * np.concatenate(found)
+
+
+def levels_of(robot: Model, tasks: Sequence[Task]) -> list[Rows]:
+    """The tasks of each priority, the first one first."""
+    priorities = sorted({task.priority for task in tasks})
+    return [Rows(robot, tasks, [k for k, t in enumerate(tasks) if t.priority == p]) for p in priorities]

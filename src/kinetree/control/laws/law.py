@@ -1,0 +1,73 @@
+"""What all laws have in common: the robots that they are for, forces that are never NaN, pickles."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec
+
+import numpy as np
+
+from kinetree.errors import ActuationError, OptionError
+from kinetree.model import Model, check_robot
+from kinetree.model.robot import no_motor
+from kinetree.programs import Program, program
+
+__all__ = ["applicable", "driven", "makes_a_law", "one_of", "with_arguments"]
+
+
+P = ParamSpec("P")
+
+
+def makes_a_law(make: Callable[P, Program]) -> Callable[P, Program]:
+    """What makes a law of a robot and options; the law is pickled as these, and made again."""
+
+    @functools.wraps(make)
+    def made(*given: P.args, **options: P.kwargs) -> Program:
+        law = make(*given, **options)
+        again = functools.partial(made, *given, **options)
+        type(law).__reduce__ = lambda _: (again, ())  # type: ignore[assignment, method-assign, return-value]
+        return law
+
+    return made
+
+
+def driven(robot: Model, law: str) -> Model:
+    """The robot, if every degree of freedom has a motor, which the law needs."""
+    model = check_robot(robot)
+    idle = np.flatnonzero(~model.actuated)
+    if len(idle):
+        raise ActuationError(
+            f"kt.control.{law} gives a force to every degree of freedom, but {no_motor(model, int(idle[0]))}. Make the "
+            "law for a robot without it (robot.lock, a fixed base); robots on a floating base need whole-body control"
+        )
+    return model
+
+
+def one_of(name: str, given: object, choices: tuple[str, ...]) -> str:
+    """An option that is one of a few words."""
+    if not isinstance(given, str) or given not in choices:
+        listed = ", ".join(map(repr, choices[:-1]))
+        raise OptionError(f"{name} must be {listed} or {choices[-1]!r}, not {given!r:.60}")
+    return given
+
+
+def applicable(tau: Any) -> Any:
+    """The forces, or zero for all joints if any of them is NaN or infinite."""
+    return np.where(np.all(np.isfinite(tau)), tau, 0.0)
+
+
+def with_arguments(
+    name: str, function: Callable[..., Any], shapes: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Program:
+    """The program of a function whose arguments, taken by name, are chosen when the law is made."""
+
+    def law(**given: Any) -> Any:
+        return function(**given)
+
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    parameters = [inspect.Parameter(each, kind, default=defaults.get(each, empty)) for each in shapes]
+    law.__name__ = name
+    law.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return program(law, **shapes)

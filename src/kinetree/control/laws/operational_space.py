@@ -1,0 +1,131 @@
+"""Operational-space control: tasks as masses of their own, in the order of their priority."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
+from kinetree.control.laws.task_blocks import TaskBlocks
+from kinetree.control.laws.tracking import Tracking
+from kinetree.control.tasks import Task
+from kinetree.errors import OptionError
+from kinetree.functions.dynamics import bias_forces, mass_matrix
+from kinetree.model import Model
+from kinetree.programs import Program
+
+__all__ = ["operational_space"]
+
+
+@makes_a_law
+def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
+    """A law under which each task moves as ẍ = ẍ_d + D (ẋ_d − ẋ) + K e, and those of later priority do not disturb it.
+
+    Tasks of one priority are one task. Each gets the forces F_k that its acceleration needs beside what those before
+    it do already, along J_k|, the part of its Jacobian that moves none of them: τ = Σ J_k|ᵀ F_k + h + Nᵀ τ₀. What all
+    tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is
+    dynamically consistent: it moves no task. By default nothing acts there.
+
+    **Conflicts and singular configurations.** A direction in which those before it leave no freedom, or in which the
+    robot cannot move, would take forces without bound. Where an inertia beyond `largest_inertia` m is felt, the task
+    yields there: it gets forces of at most 3 m times the acceleration asked for, it is met as nearly as it can be, in
+    the least squares of its rows with the tasks' `weight`, and forces remain continuous. Tasks of earlier priority are
+    met as if it were not there. (Of a task that yields, later ones move the direction that it gave up.)
+
+    **Stability.** Where no task yields, each error decays exponentially for K, D > 0, with e that of the task: for
+    rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
+
+    Args:
+        robot: the robot; every degree of freedom has a motor.
+        tasks: the tasks by names of your own, such as {"hand": kt.control.Pose("tool")}; priority 0 comes first.
+
+    Returns:
+        The program of the joint forces (nv,) with these arguments: q (nq,), v (nv,); for each task NAME, in the order
+        of the dict, NAME, the target in its shape, NAME_stiffness (m,) in 1/s² and NAME_damping (m,) in 1/s; then, with
+        defaults, NAME_velocity and NAME_acceleration (m,) of each target in the task's axes, 0; posture (nq,);
+        posture_stiffness (nv,) in 1/s² and posture_damping (nv,) in 1/s, 0; largest_inertia, one number, kg and kg·m²,
+        ten times the robot's mass. If the forces are not finite, all are zero.
+
+    Raises:
+        ActuationError: a degree of freedom has no motor.
+        OptionError: tasks is not a dict of tasks by names that arguments can have.
+        NameNotFoundError: a task names a frame or joint that the robot does not have.
+
+    Source: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
+    formulation" (1987); Sentis and Khatib, "Synthesis of whole-body behaviors through hierarchical control of
+    behavioral primitives" (2005).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm7")
+    >>> law = kt.control.operational_space(robot, {"hand": kt.control.Position("tool")})
+    >>> q, at_rest = np.array([0.1, 0.5, -0.2, -1.2, 0.3, 0.8, 0.0]), np.zeros(7)
+    >>> target = kt.frame_placement(robot, q, "tool")[:3, 3] + [0.1, 0.0, 0.0]
+    >>> tau = law(q, at_rest, target, np.full(3, 25.0), np.full(3, 10.0))
+    >>> qdd = kt.aba(robot, q, at_rest, tau)
+    >>> J = kt.frame_jacobian(robot, q, "tool", expressed_in="local_world_aligned", part="linear")
+    >>> bool(np.allclose(J @ qdd, [2.5, 0.0, 0.0]))
+    True
+    """
+    model = driven(robot, "operational_space")
+    ranked = _ranked(model, tasks)
+    tracking = Tracking(model)
+    shapes: dict[str, Any] = {"q": model, "v": model.nv}
+    more: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
+    for name, task in tasks.items():
+        m = task.size(model)
+        shapes |= {name: task.target_shape(model), f"{name}_stiffness": m, f"{name}_damping": m}
+        more |= {f"{name}_velocity": m, f"{name}_acceleration": m}
+        defaults |= {f"{name}_velocity": np.zeros(m), f"{name}_acceleration": np.zeros(m)}
+    more |= {"posture": model, "posture_stiffness": model.nv, "posture_damping": model.nv, "largest_inertia": ()}
+    none = np.zeros(model.nv)
+    defaults |= {"posture": model.neutral(), "posture_stiffness": none, "posture_damping": none}
+    defaults |= {"largest_inertia": 10.0 * model.mass}
+    if len(shapes | more) < 6 + 5 * len(tasks):
+        raise OptionError(
+            f"operational_space: tasks are called {', '.join(tasks)}, but an argument of a law has the name of one of "
+            "them, such as posture, largest_inertia, or that of another task with _stiffness at its end; rename it"
+        )
+
+    def forces(q: Any, v: Any, **given: Any) -> Any:
+        jacobians, wanted = [], []
+        for rank in ranked:
+            J, accelerations = [], []
+            for name, task in rank.items():
+                target, root = given[name], np.sqrt(task.weights(model))
+                slope = task.jacobian(model, q, target)
+                feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
+                damping = given[f"{name}_damping"] * (given[f"{name}_velocity"] - slope @ v)
+                feedforward = given[f"{name}_acceleration"] - task.bias(model, q, v, target)
+                J.append(root[:, None] * slope)
+                accelerations.append(root * (feedforward + damping + feedback))
+            jacobians.append(np.concatenate(J))
+            wanted.append(np.concatenate(accelerations))
+        blocks = TaskBlocks(model, q, jacobians, given["largest_inertia"])
+        error = tracking.error(q, given["posture"])
+        rest = mass_matrix(model, q) @ (given["posture_stiffness"] * error - given["posture_damping"] * v)
+        return applicable(blocks.forces(wanted) + blocks.unfelt(rest) + bias_forces(model, q, v))
+
+    return with_arguments("operational_space", forces, shapes | more, defaults)
+
+
+def _ranked(robot: Model, tasks: object) -> list[dict[str, Task]]:
+    """The tasks of each priority, in its order."""
+    if not isinstance(tasks, Mapping) or not tasks or not all(isinstance(task, Task) for task in tasks.values()):
+        raise OptionError(
+            "operational_space: tasks must be a dict of tasks by names of your own, such as "
+            f'{{"hand": kt.control.Pose("tool")}}, not {tasks!r:.60}'
+        )
+    for name, task in tasks.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise OptionError(
+                f"operational_space: a task cannot be called {name!r:.60}: its name is that of an argument, so it is a "
+                "word of letters, digits and underscores"
+            )
+        task.check(robot)
+    return [
+        {name: task for name, task in tasks.items() if task.priority == priority}
+        for priority in sorted({task.priority for task in tasks.values()})
+    ]

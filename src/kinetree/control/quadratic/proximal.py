@@ -1,0 +1,73 @@
+"""Quadratic programs that are not strictly convex: proximal steps, each of which is.
+
+Each step minimises what is asked for plus ½ ρ |x − x̂|² from the last x̂, and the steps end at a minimum if there is
+one (R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control 14 (1976)).
+"""
+
+from __future__ import annotations
+
+from kinetree.codegen.loops.kinds import Floats, Indices
+from kinetree.control.quadratic.active_set import FLAT, SOLVED, TOO_MANY, active_set
+
+__all__ = ["NOT_CONVEX", "UNBOUNDED", "minimised"]
+
+UNBOUNDED, NOT_CONVEX = 4, 5
+_STEPS = 100
+_PART, _SLOPE = 1e-6, 1e-3
+"""What ρ is relative to the largest of the diagonal and to the slope: so small that few steps are needed, and so large
+that rounding does not count."""
+_REACHED = 1e-11
+"""The last step, relative to x."""
+_AS_LONG = 0.99
+"""Where the last step is as long as the one before, up to this factor, x goes away along a straight line."""
+
+
+def minimised(
+    n: int, m: int, rho: float, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats,
+    x: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
+    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, active: Indices, side: Indices,
+) -> tuple[int, int]:  # fmt: skip
+    """`active_set` for matrices that may be flat in some directions; H is kept.
+
+    Args:
+        rho: the proximal term relative to the largest of the diagonal; 0 tries without it first.
+        last, factor, pulled: (n,), (n, n), (n,), for what is in between.
+    """
+    for i in range(n):
+        for j in range(n):
+            factor[i, j] = H[i, j]
+    if rho == 0.0:
+        status, steps = active_set(
+            n, m, factor, g, C, lower, upper, x, multipliers, slack, J, R, d, z, r, u, active, side
+        )
+        if status != FLAT:
+            return status, steps
+    largest, steepest = 0.0, 0.0
+    for i in range(n):
+        largest = max(largest, H[i, i])
+        steepest = max(steepest, abs(g[i]))
+        last[i] = 0.0
+    weight = max((rho if rho > 0.0 else _PART) * largest, _SLOPE * steepest)
+    weight = weight if weight > 0.0 else 1.0
+    total, moved, before = 0, 0.0, 0.0
+    for _ in range(_STEPS):
+        for i in range(n):
+            for j in range(n):
+                factor[i, j] = H[i, j]
+            factor[i, i] += weight
+            pulled[i] = g[i] - weight * last[i]
+        status, steps = active_set(
+            n, m, factor, pulled, C, lower, upper, x, multipliers, slack, J, R, d, z, r, u, active, side
+        )
+        total += steps
+        if status != SOLVED:
+            return NOT_CONVEX if status == FLAT else status, total
+        before = moved
+        moved, size = 0.0, 0.0
+        for i in range(n):
+            moved = max(moved, abs(x[i] - last[i]))
+            size = max(size, abs(x[i]))
+            last[i] = x[i]
+        if moved <= _REACHED * (1.0 + size):
+            return SOLVED, total
+    return UNBOUNDED if moved > _AS_LONG * before else TOO_MANY, total

@@ -1,0 +1,235 @@
+"""Quadratic programs, one or many at a time: the small interface behind which solvers are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.compiler.threads import on_threads, thread_count
+from kinetree.control.quadratic.daqp import solved_by_daqp
+from kinetree.control.quadratic.one_problem import solved
+from kinetree.control.quadratic.room import Size, results, room_for, work
+from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.inputs import real_array
+from kinetree.records import record
+
+__all__ = ["STATUS", "QuadraticSolution", "quadratic_program"]
+
+Array = NDArray[Any]
+
+STATUS = ("solved", "infeasible", "too many steps", "not convex", "unbounded", "not convex", "not a number")
+"""By the numbers that the machine code ends with."""
+_SENTENCES = {
+    "solved": "solved",
+    "infeasible": "no x satisfies all equations and bounds; relax some of them, or make them part of the cost",
+    "too many steps": "the solver gave up: rows nearly depend on each other, or the numbers' sizes differ widely; "
+    "scale the problem, or add a small multiple of the identity to P",
+    "not convex": "P has a negative eigenvalue in a direction that the equations leave free",
+    "unbounded": "the cost falls without end in a direction in which P is flat and nothing bounds x",
+    "not a number": "there is NaN in the problem, or infinity elsewhere than in a bound",
+}
+
+
+@record(frozen=True, slots=True)
+class QuadraticSolution:
+    """What `quadratic_program` returns."""
+
+    x: Array
+    """The minimum (…, n); NaN where the problem was not solved."""
+    row_multipliers: Array
+    """One number (…, m) per row of C: by how much the cost would fall per unit by which an active bound yields;
+    positive at upper bounds, negative at lower ones, zero where none is active."""
+    bound_multipliers: Array
+    """The same for the bounds of x, (…, n)."""
+    status: Array
+    """(…), for each problem "solved", "infeasible", "unbounded", "not convex", "not a number" or "too many steps"."""
+    steps: Array
+    """(…), how often a bound became active or inactive."""
+
+    @property
+    def solved(self) -> Any:
+        """Whether each problem is solved (…)."""
+        return self.status == "solved"
+
+    def told(self) -> str:
+        """A sentence on the first problem that is not solved, or "solved"."""
+        flat = self.status.reshape(-1)
+        wrong = np.flatnonzero(flat != "solved")
+        if not wrong.size:
+            return _SENTENCES["solved"]
+        index = ", ".join(str(k) for k in np.unravel_index(wrong[0], self.status.shape))
+        where = f"problem [{index}]: " if index else ""
+        return where + _SENTENCES[str(flat[wrong[0]])]
+
+
+def quadratic_program(
+    P: ArrayLike,
+    q: ArrayLike,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    C: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    x_lower: ArrayLike | None = None,
+    x_upper: ArrayLike | None = None,
+    *,
+    solver: Literal["kinetree", "daqp"] = "kinetree",
+    threads: int | None = None,
+) -> QuadraticSolution:
+    """Minimise ½ xᵀ P x + qᵀ x where A x = b, lower ≤ C x ≤ upper and x_lower ≤ x ≤ x_upper.
+
+    For the problems of control: dense, of up to a few hundred unknowns, exact to rounding. Leading axes are
+    problems, and broadcast; a problem's solution does not depend on its neighbours. kinetree's own solver uses the
+    equations up by Gauss–Jordan elimination and goes on by the dual active-set method of Goldfarb and Idnani, in
+    machine code. Equations that follow from others do no harm. Where P is flat, proximal steps are taken, and of
+    several minima one is returned.
+
+    Args:
+        P: (…, n, n), symmetric, without negative eigenvalues in directions that the equations leave free.
+        q: (…, n).
+        A, b: equations (…, e, n) and (…, e).
+        C: rows (…, m, n) that are bounded.
+        lower, upper: their bounds (…, m), either may be left out; infinite where there is none.
+        x_lower, x_upper: bounds of the unknowns, (…, n).
+        solver: "kinetree", or "daqp" for the package daqp (`pip install 'kinetree[control]'`), which needs a P with
+            positive eigenvalues only and is a second opinion.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        The record `QuadraticSolution`. What cannot be solved is told by its `status`, and `told()` is a sentence on it.
+
+    Raises:
+        ShapeError: shapes that do not fit each other.
+        OptionError: A without b, C without bounds or the reverse, or an unknown solver.
+        DTypeError: something that is not an array of real numbers.
+        MissingPackageError: the solver's package is not installed.
+
+    Source: Goldfarb and Idnani, Mathematical Programming 27 (1983).
+
+    >>> import kinetree as kt
+    >>> P, q = [[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0]
+    >>> found = kt.control.quadratic_program(P, q, [[1.0, 1.0]], [1.0], x_lower=[0.0, 0.0])
+    >>> found.x.tolist(), str(found.status), found.bound_multipliers.tolist()
+    ([0.0, 1.0], 'solved', [-1.0, 0.0])
+    >>> kt.control.quadratic_program([[1.0]], [0.0], [[1.0]], [3.0], x_upper=[2.0]).told()[:43]
+    'no x satisfies all equations and bounds; re'
+    """
+    if solver not in ("kinetree", "daqp"):
+        raise OptionError(f"quadratic_program: solver must be 'kinetree' or 'daqp', not {solver!r:.60}")
+    given = _given(P, q, A, b, C, lower, upper, x_lower, x_upper)
+    lead = _lead(given)
+    n, m, e = given["q"].shape[-1], given["C"].shape[-2], given["A"].shape[-2]
+    size = (n, m if C is not None else 0, e if A is not None else 0, x_lower is not None or x_upper is not None)
+    sick = _not_numbers(given, lead)
+    count = int(np.prod(lead))
+    if solver == "daqp":
+        found = solved_by_daqp(size, {name: _flat(x, lead, name) for name, x in given.items()}, count)
+    elif count == 1:
+        room = room_for(size)
+        for name, x in given.items():
+            room.given[name][0] = x.reshape(room.given[name].shape[1:])
+        room.solve()
+        found = tuple(x.copy() for x in room.results)
+    else:
+        found = _many(size, {name: _flat(x, lead, name) for name, x in given.items()}, count, threads)
+    x, row_multipliers, bound_multipliers, status, steps = found
+    status[sick.reshape(-1)] = STATUS.index("not a number")
+    bad = status != 0
+    if bad.any():
+        x[bad], row_multipliers[bad], bound_multipliers[bad] = np.nan, np.nan, np.nan
+    return QuadraticSolution(
+        x.reshape(*lead, n), row_multipliers[:, : size[1]].reshape(*lead, size[1]), bound_multipliers.reshape(*lead, n),
+        np.asarray(STATUS)[status].reshape(lead), steps.reshape(lead),
+    )  # fmt: skip
+
+
+def _many(size: Size, given: dict[str, Array], count: int, threads: int | None) -> tuple[Array, ...]:
+    """A batch, in pieces on threads."""
+    found = results(count, size)
+
+    def compute(piece: slice) -> None:
+        parts = [x[piece] if len(x) > 1 else x for x in given.values()]
+        solved(*size, *parts, *(x[piece] for x in found), *work(size))
+
+    pieces = min(count, 4 * thread_count(threads))
+    ends = [count * k // pieces for k in range(pieces + 1)]
+    on_threads(compute, [slice(a, b) for a, b in pairwise(ends)], threads)
+    return found
+
+
+# -- what is given
+
+
+def _given(
+    P: Any, q: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, x_lower: Any, x_upper: Any
+) -> dict[str, Array]:  # fmt: skip
+    """All arrays, those that were left out without effect, with shapes that fit."""
+    if (A is None) != (b is None):
+        raise OptionError("quadratic_program: equations need both A and b")
+    if (C is None) != (lower is None and upper is None):
+        raise OptionError("quadratic_program: rows C need lower, upper or both, and bounds of rows need C")
+    q = _array("q", q, "(…, n)")
+    if q.ndim == 0 or q.shape[-1] == 0:
+        raise ShapeError(f"quadratic_program: q must have shape (…, n) with n of at least 1, not {q.shape}")
+    n = q.shape[-1]
+    P = _array("P", P, "(…, n, n)", n, n)
+    A = np.zeros((1, n)) if A is None else _array("A", A, "(…, e, n)", None, n)
+    b = np.zeros(1) if b is None else _array("b", b, "(…, e)", A.shape[-2])
+    C = np.zeros((1, n)) if C is None else _array("C", C, "(…, m, n)", None, n)
+    m = C.shape[-2]
+    low = np.full(m, -np.inf) if lower is None else _array("lower", lower, "(…, m)", m)
+    high = np.full(m, np.inf) if upper is None else _array("upper", upper, "(…, m)", m)
+    x_low = np.full(n, -np.inf) if x_lower is None else _array("x_lower", x_lower, "(…, n)", n)
+    x_high = np.full(n, np.inf) if x_upper is None else _array("x_upper", x_upper, "(…, n)", n)
+    names = ("P", "q", "A", "b", "C", "lower", "upper", "x_lower", "x_upper")
+    return dict(zip(names, (P, q, A, b, C, low, high, x_low, x_high), strict=True))
+
+
+def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
+    array = real_array(f"quadratic_program: {name}", x, shape)
+    if array.dtype == object:
+        raise DTypeError(f"quadratic_program: {name} is symbolic; quadratic programs are solved outside programs")
+    tail = array.shape[-len(last) :] if last else ()
+    if len(tail) < len(last) or any(k not in (None, size) for k, size in zip(last, tail, strict=True)):
+        known = ", ".join("any" if k is None else str(k) for k in last)
+        raise ShapeError(
+            f"quadratic_program: {name} must have shape {shape}, here ending in ({known}), not {array.shape}"
+        )
+    return array.astype(np.float64, copy=False)
+
+
+_OWN_AXES = {"P": 2, "A": 2, "C": 2}
+
+
+def _lead(given: dict[str, Array]) -> tuple[int, ...]:
+    """The axes of problems."""
+    leads = {name: x.shape[: x.ndim - _OWN_AXES.get(name, 1)] for name, x in given.items()}
+    if not any(leads.values()):
+        return ()
+    try:
+        return np.broadcast_shapes(*leads.values())
+    except ValueError:
+        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
+        raise ShapeError(f"quadratic_program: the leading axes do not broadcast: {told}") from None
+
+
+def _flat(x: Array, lead: tuple[int, ...], name: str) -> Array:
+    """With one axis of problems, of length 1 for what all have in common."""
+    axes = _OWN_AXES.get(name, 1)
+    own = x.shape[x.ndim - axes :]
+    if x.ndim == axes:
+        return np.require(x[None], requirements=["C", "W"])
+    return np.require(np.broadcast_to(x, lead + own).reshape(-1, *own), requirements=["C", "W"])
+
+
+def _not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
+    """Which problems have NaN, or infinity where it means nothing."""
+    sick = np.zeros(lead, bool)
+    for name, x in given.items():
+        wrong = np.isnan(x) if name.endswith(("lower", "upper")) else ~np.isfinite(x)
+        if wrong.any():
+            sick = sick | wrong.any(axis=tuple(range(-_OWN_AXES.get(name, 1), 0)))
+    return np.asarray(sick)

@@ -1,0 +1,1 @@
+"""Estimates from logs: least squares on base parameters, and inertias that bodies can have."""

@@ -1,0 +1,100 @@
+"""The equations of logs of any length, kept as one triangular matrix per joint.
+
+Row blocks of [W y] are reduced by a QR decomposition as they come, so memory does not grow with the log. There is one
+matrix per degree of freedom, because each has its own noise: weights are chosen after everything has been read.
+
+Source: Lawson and Hanson, *Solving Least Squares Problems* (1974), chapter 27, for sequential accumulation; Gautier,
+"Dynamic identification of robots with power model" (1997), for the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import LogError, OptionError
+from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.logs.log import Log
+
+__all__ = ["Regression"]
+
+Array = NDArray[np.float64]
+
+_ROWS = 4096
+"""Moments whose regressor is in memory at the same time."""
+
+
+class Regression:
+    """The equations W β = τ of logs, accumulated in memory that does not depend on their length.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=2.0, passive=False)
+    >>> log = kt.identification.log_of(robot, motion.time, motion.q, motion.tau, v=motion.v, qdd=motion.qdd)
+    >>> equations = kt.identification.Regression(kt.base_parameters(robot))
+    >>> equations.add(log)
+    >>> equations.rows
+    2001
+    """
+
+    base: BaseParameters
+    rows: int
+    """The number of moments so far."""
+    factors: Array
+    """(nv, n + 1, n + 1): upper triangular, R[j]ᵀ R[j] = [W_j y_j]ᵀ [W_j y_j], for the n columns of W and y = τ."""
+
+    def __init__(self, base: BaseParameters, *, offsets: bool = False) -> None:
+        """No equations yet.
+
+        Args:
+            base: the parameters; `base_parameters(robot, drives=True)` has armature, damping and dry friction.
+            offsets: whether each torque may have a constant error, too: a column for each degree of freedom.
+
+        Raises:
+            OptionError: base is not made by `base_parameters`, or offsets is neither True nor False.
+        """
+        if not isinstance(base, BaseParameters):
+            raise OptionError(f"Regression takes the result of kt.base_parameters, not {type(base).__name__}")
+        if not isinstance(offsets, bool | np.bool_):
+            raise OptionError(f"offsets must be True or False, not {offsets!r:.60}")
+        self.base, self.offsets = base, bool(offsets)
+        n = len(self.names) + 1
+        self.rows, self.factors = 0, np.zeros((base.robot.nv, n, n))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns stand for: the base parameters, then offset(NAME) of each degree of freedom."""
+        more = tuple(f"offset({name})" for name in self.base.robot.v_names) if self.offsets else ()
+        return (*self.base.names, *more)
+
+    def add(self, log: Log) -> None:
+        """Take in another log, or another piece of one.
+
+        Raises:
+            LogError: it has no velocities or accelerations (see `filtered`), or belongs to another robot.
+        """
+        if log.robot != self.base.robot:
+            raise LogError(
+                f"the log{log.origin} belongs to {log.robot.name!r}, the parameters to {self.base.robot.name!r}"
+            )
+        if log.v is None or log.qdd is None:
+            raise LogError(
+                f"the log{log.origin} has no {'velocities' if log.v is None else 'accelerations'}; "
+                "kinetree.identification.filtered(log, cutoff) takes them from the positions"
+            )
+        for start in range(0, len(log), _ROWS):
+            part = slice(start, start + _ROWS)
+            self._reduce(self.columns(log.q[part], log.v[part], log.qdd[part]), log.tau[part])
+        self.rows += len(log)
+
+    def columns(self, q: Array, v: Array, qdd: Array) -> Array:
+        """W (T, nv, n) of moments: the base regressor, and ones for offsets."""
+        W = self.base.regressor(q, v, qdd)
+        if not self.offsets:
+            return W
+        ones = np.broadcast_to(np.eye(self.base.robot.nv), (len(W), self.base.robot.nv, self.base.robot.nv))
+        return np.concatenate([W, ones], axis=-1)
+
+    def _reduce(self, W: Array, tau: Array) -> None:
+        both = np.concatenate([W, tau[..., None]], axis=-1).transpose(1, 0, 2)
+        self.factors = np.asarray(np.linalg.qr(np.concatenate([self.factors, both], axis=1), mode="r"))

@@ -1,0 +1,97 @@
+"""What a motion must keep: bounds of positions, velocities, accelerations and torques, and margins of the user's own.
+
+Each bound is a barrier, -Σ log of the room that is left, so a search never leaves what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import OptionError, ShapeError, listed
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.records import record
+
+__all__ = ["Bounds", "barrier", "bounds_of"]
+
+Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Lower and upper bounds (n,) of each kind; infinite where there is none."""
+
+    q: tuple[Array, Array]
+    v: tuple[Array, Array]
+    qdd: tuple[Array, Array]
+    tau: tuple[Array, Array]
+
+    def broken(self, q: Array, v: Array, qdd: Array, tau: Array) -> list[str]:
+        """Which kinds are not kept by a motion (T, n)."""
+        parts = {
+            "positions": (q, self.q),
+            "velocities": (v, self.v),
+            "accelerations": (qdd, self.qdd),
+            "torques": (tau, self.tau),
+        }
+        return [name for name, (x, (low, high)) in parts.items() if ((x < low) | (x > high)).any()]
+
+
+def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float) -> Bounds:
+    """The robot's own limits, or those given instead ("position" (2, n), "velocity", …), less a part of each.
+
+    Raises:
+        OptionError: a joint has no limit of its velocity, or limits leave no room.
+        ShapeError, DTypeError: limits do not fit the robot.
+    """
+    n = robot.nv
+    position = given.get("position")
+    if position is None:
+        low, high = robot.lower.copy(), robot.upper.copy()
+    else:
+        x = real_array("position_limit", position, f"(2, {n})").astype(np.float64)
+        if x.shape != (2, n):
+            raise ShapeError(f"position_limit has shape {x.shape}; lower and upper bounds are expected: (2, {n})")
+        low, high = x
+    if not (low < high).all():
+        names = [robot.q_names[k] for k in np.flatnonzero(~(low < high))]
+        raise OptionError(f"there is no room to move between the limits of {listed(names)}; lock them: robot.lock([…])")
+    v = _symmetric(robot, "velocity_limit", given.get("velocity"), robot.velocity_limit)
+    if not np.isfinite(v).all():
+        names = [robot.v_names[k] for k in np.flatnonzero(~np.isfinite(v))]
+        raise OptionError(f"no limit of the velocity of {listed(names)} is known; give velocity_limit=")
+    qdd = _symmetric(robot, "acceleration_limit", given.get("acceleration"), np.full(n, np.inf))
+    tau = _symmetric(robot, "effort_limit", given.get("effort"), robot.effort_limit)
+    room = 0.5 * margin * np.where(np.isfinite(high - low), high - low, 0.0)
+    keep = 1.0 - margin
+    return Bounds(
+        (low + room, high - room), (-keep * v, keep * v), (-keep * qdd, keep * qdd), (-keep * tau, keep * tau)
+    )  # fmt: skip
+
+
+def _symmetric(robot: Model, name: str, given: ArrayLike | None, own: Array) -> Array:
+    if given is None:
+        return own.astype(np.float64)
+    x = real_array(name, given, f"({robot.nv},)").astype(np.float64)
+    if x.shape not in ((), (robot.nv,)):
+        raise ShapeError(f"{name} has shape {x.shape}, but {robot.name!r} needs ({robot.nv},)")
+    if not (x > 0.0).all():
+        raise OptionError(f"{name} must be positive numbers")
+    return np.broadcast_to(x, (robot.nv,)).astype(np.float64)
+
+
+def barrier(x: Array, low: Array, high: Array) -> tuple[float, Array]:
+    """The negative mean log of the room to both bounds, relative to the whole, and its derivative, for x (T, n)."""
+    value, slope = 0.0, np.zeros_like(x)
+    whole = np.where(np.isfinite(high - low), high - low, 1.0)
+    for sign, bound in ((1.0, high), (-1.0, low)):
+        known = np.isfinite(bound)
+        room = sign * (bound - x)[:, known] / whole[known]
+        if not (room > 0.0).all():
+            return np.inf, slope
+        value -= float(np.log(room).sum()) / len(x)
+        slope[:, known] += sign / (room * whole[known]) / len(x)
+    return value, slope

@@ -1,0 +1,169 @@
+"""The best exciting motion within limits, among finite Fourier series that begin and end at rest.
+
+Source: Swevers et al., "Optimal robot excitation and identification" (1997).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import LogError, OptionError
+from kinetree.functions.dynamics import rnea
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.excitation.criterion import CRITERIA, condition_number
+from kinetree.identification.excitation.criterion import criterion as worth
+from kinetree.identification.excitation.descent import descend
+from kinetree.identification.excitation.fourier import FourierTrajectory
+from kinetree.identification.excitation.limits import bounds_of
+from kinetree.identification.excitation.problem import Problem
+from kinetree.model import Model, check_robot
+from kinetree.programs import Program
+from kinetree.records import record
+
+__all__ = ["Excitation", "exciting_trajectory"]
+
+Array = NDArray[np.float64]
+
+_BARRIERS = (0.3, 0.03, 0.003)
+_FINE = 200
+"""Moments per period of the fastest harmonic at which the limits are looked at in the end."""
+
+
+@record(frozen=True, slots=True, eq=False, repr=False)
+class Excitation:
+    """An exciting motion, and how good it is."""
+
+    trajectory: FourierTrajectory
+    condition: float
+    """The condition number of the base regressor along one period, rows not weighted, columns not scaled."""
+    base: BaseParameters
+    worths: Array
+    """(starts,): the condition number, or the value of the criterion, that each start led to."""
+    used: tuple[float, float, float]
+    """How much of the limits of position, velocity and torque the motion uses at most, as parts."""
+
+    def __repr__(self) -> str:
+        q, v, tau = (f"{100.0 * x:.0f} %" for x in self.used)
+        return (
+            f"{self.trajectory!r}\n  condition number {self.condition:.4g} of {len(self.base)} base parameters; uses "
+            f"at most {q} of the range of a joint, {v} of its speed, {tau} of its torque"
+        )
+
+
+def exciting_trajectory(
+    robot: Model,
+    *,
+    period: float = 10.0,
+    harmonics: int = 5,
+    base: BaseParameters | None = None,
+    criterion: str = "condition",
+    position_limit: ArrayLike | None = None,
+    velocity_limit: ArrayLike | None = None,
+    acceleration_limit: ArrayLike | None = None,
+    effort_limit: ArrayLike | None = None,
+    keep_positive: Program | None = None,
+    margin: float = 0.05,
+    starts: int = 4,
+    steps: int = 150,
+    rng: np.random.Generator | int = 0,
+) -> Excitation:
+    """A periodic motion within limits that makes the base parameters as visible as possible.
+
+    The motion is a finite Fourier series per joint, at rest at its beginning and end. Its condition number is minimised
+    by quasi-Newton steps from several random starts, with exact derivatives from those of the regressor. Limits are
+    barriers, so every motion on the way keeps them.
+
+    Args:
+        robot: with a fixed base and joints of plain angles or lengths. Joints that are not to move must be locked.
+        period: s.
+        harmonics: multiples of 1/period; the highest is the bandwidth that the log's filter must pass.
+        base: the parameters to excite; by default `kt.base_parameters(robot)`. With `drives=True` those of the joints'
+            friction are among them.
+        criterion: "condition", the condition number of the regressor, or "determinant", the volume in which the
+            estimate is (D-optimality).
+        position_limit: bounds (2, n) used instead of the robot's own.
+        velocity_limit: (n,) or one number, likewise.
+        acceleration_limit: (n,) or one number; by default there is none.
+        effort_limit: (n,) or one number, used instead of the robot's own, for torques by the robot's own parameters.
+        keep_positive: a program of q whose results must stay positive along the motion: heights above a table,
+            distances between shapes.
+        margin: the part of every limit that is left unused; also for what happens between the moments looked at.
+        starts: how many random motions the search begins with.
+        steps: quasi-Newton steps from each, in all.
+        rng: the source of the random motions, or its seed.
+
+    Returns:
+        The best motion of all starts, and its condition number.
+
+    Raises:
+        OptionError: an option is out of its range, a joint has no limit of velocity, or no random motion keeps the
+            limits.
+        LogError: the robot has a floating base, or coordinates that are not plain numbers.
+
+    Source: Swevers, Ganseman, Tükel, De Schutter, Van Brussel, "Optimal robot excitation and identification" (1997).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> found = kt.identification.exciting_trajectory(robot, velocity_limit=4.0, starts=1, steps=20)
+    >>> bool(found.condition < 100.0)
+    True
+    """
+    model = check_robot(robot)
+    if model.floating_base or model.nq != model.nv or not all(kind.is_flat for kind in model.tree.joint[1:]):
+        raise LogError(
+            f"exciting_trajectory: {model.name!r} must have a fixed base, and joints of plain angles or lengths only"
+        )
+    if criterion not in CRITERIA:
+        raise OptionError(f"criterion must be one of {', '.join(CRITERIA)}, not {criterion!r:.60}")
+    for name, number, most in (("harmonics", harmonics, 100), ("starts", starts, 10_000), ("steps", steps, 100_000)):
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+            raise OptionError(f"{name} must be a whole number from 1 to {most:,}, not {number!r:.60}")
+    if harmonics < 2:
+        raise OptionError("harmonics must be at least 2: a single one cannot begin at rest")
+    for name, size, above in (("period", period, np.inf), ("margin", margin, 1.0)):
+        if isinstance(size, bool) or not isinstance(size, int | float) or not 0.0 < size < above:
+            raise OptionError(f"{name} must be a positive number{' below 1' if above == 1.0 else ''}, not {size!r:.60}")
+    given = {
+        "position": position_limit, "velocity": velocity_limit, "acceleration": acceleration_limit,
+        "effort": effort_limit,
+    }  # fmt: skip
+    problem = Problem(
+        model, base or base_parameters(model), criterion, float(period), harmonics, keep_positive,
+        bounds_of(model, given, float(margin)),
+    )  # fmt: skip
+    generator = np.random.default_rng(rng)
+    found = [_improved(problem, problem.random(generator), steps) for _ in range(starts)]
+    motions = [problem.motion(x) for x in found]
+    regressors = [problem.base.regressor(*motion) for motion in motions]
+    worths = [condition_number(W) if criterion == "condition" else worth(criterion, W)[0] for W in regressors]
+    best = problem.trajectory(found[int(np.argmin(worths))])
+    fine = best.at(np.linspace(0.0, best.period, _FINE * harmonics))
+    passive = ["damping", "friction"] if problem.base.drives else None
+    tau = rnea(model, *fine, passive=passive) if passive else rnea(model, *fine)
+    limits = bounds_of(model, given, 0.0)
+    used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau))
+    if max(used) > 1.0:
+        raise OptionError(
+            f"the best motion uses up to {100.0 * max(used):.0f} % of a limit between the moments that the search "
+            "looks at, or by friction and rotors; give a larger margin"
+        )
+    condition = condition_number(problem.base.regressor(*fine))
+    return Excitation(best, condition, problem.base, np.array(worths), used)
+
+
+def _improved(problem: Problem, x: Array, steps: int) -> Array:
+    """A better motion, by weaker and weaker barriers."""
+    for weight in _BARRIERS:
+        x = descend(partial(problem.value, weight=weight), x, -(-steps // len(_BARRIERS)))
+    return x
+
+
+def _used(x: Array, bounds: tuple[Array, Array]) -> float:
+    """How much of its bounds a number uses at most, from the middle."""
+    known = np.isfinite(bounds[0]) & np.isfinite(bounds[1])
+    low, high = (bound[known] for bound in bounds)
+    part = abs(x[:, known] - 0.5 * (low + high)) / (0.5 * (high - low))
+    return float(part.max(initial=0.0))

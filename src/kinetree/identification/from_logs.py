@@ -1,0 +1,93 @@
+"""From logs to a robot with new parameters, and a report of how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.errors import LogError, OptionError
+from kinetree.functions.regressors import drives_option
+from kinetree.identification.base_parameters import base_parameters
+from kinetree.identification.estimation.base_estimate import base_estimate, told_unexcited
+from kinetree.identification.estimation.consistent import consistent_estimate
+from kinetree.identification.estimation.regression import Regression
+from kinetree.identification.filtering import filtered
+from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.suspicions import suspicions
+from kinetree.identification.report.identification import Identification
+from kinetree.identification.report.validation import validated
+
+__all__ = ["identify"]
+
+
+def identify(
+    logs: Log | Sequence[Log],
+    *,
+    cutoff: float | None = None,
+    drives: bool = False,
+    offsets: bool = False,
+    prior_deviation: float = 1.0,
+    tolerance: float = 1e-9,
+    validation: Log | None = None,
+) -> Identification:
+    """The inertial parameters of a robot from logs of its motion.
+
+    In this order: logs are looked at for suspicious numbers, filtered (`filtered`), their equations accumulated
+    (`Regression`), base parameters found by least squares with the noise of each joint (`base_estimate`), then inertias
+    that bodies can have (`consistent_estimate`), and the torques of the new robot compared with those of a log.
+
+    Args:
+        logs: one or several, of one robot, whose parameters are the prior ones.
+        cutoff: of the filter, Hz; at least five times the highest frequency of the motion. None for logs that have
+            velocities and accelerations and are as they should be.
+        drives: whether armature, damping and dry friction of the joints are estimated, too.
+        offsets: whether each torque may have a constant error.
+        prior_deviation: how far the robot's own numbers are thought to be from the truth, as a part.
+        tolerance: of `kt.base_parameters`.
+        validation: a log of another motion, with which the torques of the new robot are compared; by default the logs
+            themselves.
+
+    Returns:
+        The robot, the estimates with covariances, a report (`print`) and its picture (`.plot`). Parameters that the
+        logs do not excite are told, and keep the robot's own numbers.
+
+    Raises:
+        LogError: the logs are of several robots, have gaps, uneven times, no velocities, or too few rows.
+        OptionError: an option is out of its range.
+        MissingPackageError: a filter is asked for, and SciPy is not installed.
+
+    Source: Gautier and Poignet (2001) for the least squares, Lee, Wensing and Park (2020) for the inertias.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> t = np.arange(0.0, 10.0, 0.01)[:, None]
+    >>> q, v, qdd = (np.sin(t * [2.0, 3.0]), [2.0, 3.0] * np.cos(t * [2.0, 3.0]), -np.sin(t * [2.0, 3.0]) * [4.0, 9.0])
+    >>> heavier = kt.with_inertial_parameters(robot, 1.3 * kt.inertial_parameters(robot))
+    >>> log = kt.identification.log_of(robot, t[:, 0], q, kt.rnea(heavier, q, v, qdd), v=v, qdd=qdd)
+    >>> found = kt.identification.identify(log)
+    >>> bool(np.allclose(kt.rnea(found.robot, q, v, qdd), log.tau, atol=1e-3))
+    True
+    """
+    given = [logs] if isinstance(logs, Log) else list(logs)
+    if not given or not all(isinstance(log, Log) for log in given):
+        raise LogError("identify takes logs, of kinetree.identification.read_log or log_of")
+    robot = given[0].robot
+    for log in [*given, *([validation] if validation is not None else [])]:
+        if log.robot != robot:
+            raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
+    if not isinstance(drives_option(robot, drives), bool):
+        raise OptionError("drives must be True or False")
+    told = [sentence for log in given for sentence in suspicions(log)]
+    smooth = [log if cutoff is None else filtered(log, cutoff) for log in given]
+    equations = Regression(base_parameters(robot, drives=bool(drives), tolerance=tolerance), offsets=offsets)
+    for log in smooth:
+        equations.add(log)
+    estimate = base_estimate(equations)
+    if estimate.unexcited:
+        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers")
+    consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
+    shown = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
+    shift = consistent.values[len(equations.base) :] if offsets else None
+    checks = validated(robot, consistent.robot, shown, drives=bool(drives), offsets=shift)
+    return Identification(
+        consistent.robot, estimate, consistent, tuple(dict.fromkeys(told)), checks, validation is not None, shown[0]
+    )  # fmt: skip

@@ -1,0 +1,254 @@
+"""A log: where a robot was, and the torques of its joints, at increasing times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import LogError, OptionError, listed
+from kinetree.inputs import real_array
+from kinetree.model import Model, check_robot
+from kinetree.records import record
+
+__all__ = ["Log", "log_of"]
+
+Array = NDArray[np.float64]
+
+_EVEN = 0.01
+"""The part of a time step by which the times of evenly sampled logs may differ from a grid."""
+_GAP = 1.5
+"""A step longer than this many usual ones is a gap."""
+
+
+@record(frozen=True, slots=True, eq=False, repr=False)
+class Log:
+    """A motion as it was measured: T rows at increasing times, without NaN. `log_of` and `read_log` make one.
+
+    Nothing in it was changed: what is unusual is told by `remarks` and by `kinetree.identification.suspicions`.
+    """
+
+    robot: Model
+    time: Array
+    """(T,), s."""
+    q: Array
+    """(T, nq); rad, m."""
+    tau: Array
+    """(T, nv); N·m, N: the forces of the motors. A floating base has none: its six are zero."""
+    v: Array | None = None
+    """(T, nv), or None if velocities were not measured."""
+    qdd: Array | None = None
+    """(T, nv), or None."""
+    source: str = ""
+    """The file."""
+    remarks: tuple[str, ...] = field(default=())
+    """What was left out when the file was read, and what was done to the log since, in words."""
+
+    def __repr__(self) -> str:
+        parts = [name for name in ("q", "v", "qdd", "tau") if getattr(self, name) is not None]
+        lines = [
+            f"log of {self.robot.name!r}: {len(self.time):,} rows over {self.duration:g} s, "
+            f"{1.0 / self.step:.6g} Hz, {', '.join(parts)}"
+        ]
+        return "\n  ".join([*lines, *self.remarks])
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def duration(self) -> float:
+        """The time from the first row to the last, s."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def step(self) -> float:
+        """The usual time from one row to the next, s: the median."""
+        return float(np.median(np.diff(self.time)))
+
+    @property
+    def gaps(self) -> list[int]:
+        """The rows before which more than 1.5 usual time steps have passed."""
+        return self._longer_than(_GAP * self.step)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the rows are evenly spaced, within a hundredth of a time step."""
+        grid = np.linspace(self.time[0], self.time[-1], len(self.time))
+        return bool(np.abs(self.time - grid).max() <= _EVEN * self.step)
+
+    def rows(self, first: float | None = None, last: float | None = None) -> Log:
+        """The part between two times, s, both included.
+
+        Raises:
+            LogError: fewer than two rows remain.
+        """
+        low = -np.inf if first is None else float(first)
+        high = np.inf if last is None else float(last)
+        return self.at_rows(np.flatnonzero((self.time >= low) & (self.time <= high)))
+
+    def pieces(self, longest: float | None = None) -> list[Log]:
+        """The log, cut at its gaps; pieces of a single row are left out, and a remark of the others says so.
+
+        Args:
+            longest: the longest time between two rows that is not cut, s; by default 1.5 usual time steps.
+        """
+        gaps = self.gaps if longest is None else self._longer_than(longest)
+        cuts = np.split(np.arange(len(self.time)), gaps)
+        lost = sum(len(rows) < 2 for rows in cuts)
+        told = (f"{lost} single rows between gaps were left out",) if lost else ()
+        return [replace(self.at_rows(rows), remarks=self.remarks + told) for rows in cuts if len(rows) >= 2]
+
+    def resampled(self, rate: float, *, bridge: float | None = None) -> Log:
+        """The log at evenly spaced times, by straight lines between its rows.
+
+        Lines weaken what moves at frequencies near that of the rows: by 1 - (sin x / x)² with x = π f / rate, 0.3 % at
+        a thirtieth of it.
+
+        Args:
+            rate: rows per second, Hz.
+            bridge: the longest gap that a line may cross, s; by default none. Robots that lose a few messages have
+                many gaps of some milliseconds, which matter little for a filter with a cutoff far below their inverse.
+
+        Raises:
+            LogError: the log has gaps, or longer ones.
+            OptionError: the rate is not a positive number.
+        """
+        if not (isinstance(rate, int | float) and rate > 0.0 and np.isfinite(rate)):
+            raise OptionError(f"resampled: rate must be a positive number of rows per second, not {rate!r:.60}")
+        if not all(kind.is_flat for kind in self.robot.tree.joint[1:]):
+            raise LogError(
+                f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "
+                "between two of their rows are no straight lines; give a log with even times"
+            )
+        self.check_whole("resampled", bridge)
+        time = self.time[0] + np.arange(int(self.duration * rate + 1e-9) + 1) / rate
+        longest = float(np.diff(self.time).max())
+        crossed = f", across {len(self.gaps)} gaps of up to {longest:.3g} s" if self.gaps else ""
+        told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart{crossed}",)
+        parts: dict[str, Any] = {
+            name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
+        }
+        return replace(self, time=time, remarks=self.remarks + told, **parts)
+
+    def check_whole(self, what: str, bridge: float | None = None) -> None:
+        """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
+        gaps = self.gaps if bridge is None else self._longer_than(bridge)
+        if gaps:
+            shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
+            raise LogError(
+                f"{what}: the log{self.origin} has {len(gaps)} gap{'s'[: len(gaps) != 1]} ({shown}), where rows are "
+                f"usually {self.step:.3g} s apart; use each of log.pieces() by itself, or let log.resampled(rate, "
+                "bridge=seconds) cross those that are short"
+            )
+
+    def _longer_than(self, seconds: float) -> list[int]:
+        """The rows before which more than so many seconds have passed."""
+        return [int(k) + 1 for k in np.flatnonzero(np.diff(self.time) > seconds)]
+
+    @property
+    def origin(self) -> str:
+        """The file in messages, or nothing."""
+        return f" {self.source}" if self.source else ""
+
+    def at_rows(self, rows: NDArray[np.intp]) -> Log:
+        """The rows with these numbers. Raises a LogError if they are fewer than two."""
+        if len(rows) < 2:
+            raise LogError(f"only {len(rows)} rows of the log{self.origin} remain; at least two are needed")
+        parts: dict[str, Any] = {
+            name: None if (x := getattr(self, name)) is None else x[rows] for name in ("q", "tau", "v", "qdd")
+        }
+        return replace(self, time=self.time[rows], **parts)
+
+
+def log_of(
+    robot: Model,
+    time: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    *,
+    v: ArrayLike | None = None,
+    qdd: ArrayLike | None = None,
+    source: str = "",
+    remarks: tuple[str, ...] = (),
+) -> Log:
+    """A log of arrays: a row per moment.
+
+    Args:
+        robot: the robot.
+        time: (T,), s, increasing.
+        q: configurations (T, nq).
+        tau: forces of the motors (T, nv).
+        v: velocities (T, nv), if they were measured.
+        qdd: accelerations (T, nv), likewise.
+        source: where it comes from, for messages.
+        remarks: what else is to be told of it.
+
+    Raises:
+        LogError: there are fewer than two rows, NaN or infinite numbers (the row and the column are told), or times
+            that do not increase.
+        ShapeError, DTypeError: for arrays that do not fit.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=1.0)
+    >>> log = kt.identification.log_of(robot, motion.time, motion.q, motion.tau, v=motion.v)
+    >>> len(log), log.is_even
+    (1001, True)
+    """
+    model = check_robot(robot)
+    where = f" {source}" if source else ""
+    times = real_array("time", time, "(T,)").astype(np.float64)
+    if times.ndim != 1 or len(times) < 2:
+        raise LogError(f"the log{where} has times of shape {times.shape}; (T,) with at least two rows is needed")
+    rows = {
+        "q": _rows(model, "q", q, len(times), model.nq, where),
+        "tau": _rows(model, "tau", tau, len(times), model.nv, where),
+        "v": None if v is None else _rows(model, "v", v, len(times), model.nv, where),
+        "qdd": None if qdd is None else _rows(model, "qdd", qdd, len(times), model.nv, where),
+    }
+    names = {"q": model.q_names, "tau": model.v_names, "v": model.v_names, "qdd": model.v_names}
+    faults = _not_finite("time", times[:, None], ("",))
+    for name, x in rows.items():
+        faults += [] if x is None else _not_finite(name, x, names[name])
+    if faults:
+        raise LogError(
+            f"the log{where} has numbers that are not finite: {listed(faults, most=4, separator='; ')}. Nothing is put "
+            "in their place here: leave these rows out, or give the pieces between them one by one"
+        )
+    back = np.flatnonzero(np.diff(times) <= 0.0)
+    if len(back):
+        k = int(back[0])
+        raise LogError(
+            f"the log{where} has times that do not increase, first from row {k} ({times[k]:.9g} s) to row {k + 1} "
+            f"({times[k + 1]:.9g} s), and {len(back)} times in all; sort the rows, and find out why they were not"
+        )
+    return Log(model, times, rows["q"], rows["tau"], rows["v"], rows["qdd"], source, tuple(remarks))  # type: ignore[arg-type]
+
+
+def _rows(model: Model, name: str, x: ArrayLike, count: int, width: int, where: str) -> Array:
+    array = real_array(name, x, f"({count}, {width})").astype(np.float64)
+    if array.shape != (count, width):
+        raise LogError(
+            f"the log{where} has {name} of shape {array.shape}, but {count} times and {model.name!r} need "
+            f"({count}, {width})"
+        )
+    return array
+
+
+def _not_finite(name: str, x: Array, columns: Sequence[str]) -> list[str]:
+    """For each column with numbers that are not finite: how many, and the first one's row."""
+    bad = ~np.isfinite(x)
+    if not bad.any():
+        return []
+    return [
+        f"{name}{'.' + column if column else ''} in {int(bad[:, k].sum())} rows, first in row {int(bad[:, k].argmax())}"
+        for k, column in enumerate(columns)
+        if bad[:, k].any()
+    ]
+
+
+def _between(time: Array, own: Array, x: Array | None) -> Array | None:
+    return None if x is None else np.stack([np.interp(time, own, column) for column in x.T], axis=1)

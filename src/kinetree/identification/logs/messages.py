@@ -1,0 +1,178 @@
+"""Messages sensor_msgs/JointState in the files that ROS and Foxglove write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import LogError, MissingPackageError, listed, nearest_names
+from kinetree.files import open_regular, reason
+from kinetree.records import record
+
+__all__ = ["JointStates", "read_messages"]
+
+Array = NDArray[np.float64]
+
+_KIND = "JointState"
+
+
+@record(frozen=True, slots=True, eq=False)
+class JointStates:
+    """The messages of one topic, as arrays with a row per message."""
+
+    topic: str
+    names: tuple[str, ...]
+    time: Array
+    """(T,), s since the first message."""
+    position: Array
+    velocity: Array | None
+    effort: Array | None
+
+
+def read_messages(path: Path, topic: str | None) -> JointStates:
+    """The joint states of a file, in the order of its messages. Raises LogError, MissingPackageError."""
+    source = _mcap if path.suffix.lower() == ".mcap" else _ros
+    try:
+        topics, messages = source(path)
+        chosen = _chosen(path, topics, topic)
+        found = list(messages(chosen))
+    except OSError as error:
+        raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
+    if not found:
+        raise LogError(f"read_log: {path} has no messages of {chosen}")
+    names = tuple(found[0].name)
+    for k, message in enumerate(found):
+        if tuple(message.name) != names:
+            raise LogError(
+                f"read_log: {path}: message {k} of {chosen} has the joints {listed(map(repr, message.name), most=4)}, "
+                f"and the first one {listed(map(repr, names), most=4)}; filter the topic before it is recorded"
+            )
+    stamps = np.array([_nanoseconds(message.header.stamp) for message in found], dtype=np.int64)
+    if not stamps.any():
+        raise LogError(f"read_log: {path}: the headers of {chosen} have no time, only zeros")
+    position = _numbers(path, chosen, found, "position", len(names))
+    if position is None:
+        raise LogError(f"read_log: {path}: the messages of {chosen} have no positions")
+    time = (stamps - stamps[0]) * 1e-9
+    velocity, effort = (_numbers(path, chosen, found, part, len(names)) for part in ("velocity", "effort"))
+    return JointStates(chosen, names, time, position, velocity, effort)
+
+
+Messages = Callable[[str], Iterator[Any]]
+
+
+def _mcap(path: Path) -> tuple[Mapping[str, str], Messages]:
+    """The types of the topics, and what gives the messages of one."""
+    try:
+        from mcap.exceptions import McapError
+        from mcap.reader import make_reader
+    except ImportError:
+        raise MissingPackageError("reading .mcap files needs mcap: pip install 'kinetree[identify]'") from None
+    topics: dict[str, str] = {}
+    raw: dict[str, list[tuple[str, bytes]]] = {}
+    try:
+        with open_regular(path) as file:
+            for schema, channel, message in make_reader(file).iter_messages(log_time_order=False):
+                topics[channel.topic] = schema.name if schema else ""
+                if schema is not None and schema.name.endswith(_KIND):
+                    raw.setdefault(channel.topic, []).append((channel.message_encoding, message.data))
+    except McapError as error:
+        raise LogError(f"read_log: {path} is not an MCAP file: {error}") from None
+
+    def messages(topic: str) -> Iterator[Any]:
+        for encoding, data in raw.get(topic, ()):
+            yield _decoded(path, encoding, data)
+
+    return topics, messages
+
+
+def _decoded(path: Path, encoding: str, data: bytes) -> Any:
+    if encoding == "json":
+        try:
+            fields = json.loads(data)
+            parts = {part: fields.get(part, []) for part in ("name", "position", "velocity", "effort")}
+            stamp = fields["header"]["stamp"]
+            return SimpleNamespace(header=SimpleNamespace(stamp=SimpleNamespace(**stamp)), **parts)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LogError(f"read_log: {path} has a message that is not a JointState in JSON: {error!r}") from None
+    store = _typestore(ros1=encoding == "ros1")
+    if encoding == "cdr":
+        return store.deserialize_cdr(data, "sensor_msgs/msg/JointState")
+    if encoding == "ros1":
+        return store.deserialize_ros1(data, "sensor_msgs/msg/JointState")
+    raise LogError(f"read_log: {path}: messages encoded as {encoding!r} are not read; cdr, ros1 and json are")
+
+
+def _typestore(*, ros1: bool) -> Any:
+    try:
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise MissingPackageError("reading messages of ROS needs rosbags: pip install 'kinetree[identify]'") from None
+    store = Stores.ROS1_NOETIC if ros1 else Stores.ROS2_HUMBLE
+    if store not in _STORES:
+        _STORES[store] = get_typestore(store)
+    return _STORES[store]
+
+
+_STORES: dict[Any, Any] = {}
+"""The message types of ROS, which take a tenth of a second to make."""
+
+
+def _ros(path: Path) -> tuple[Mapping[str, str], Messages]:
+    store = _typestore(ros1=path.suffix.lower() == ".bag")
+    from rosbags.highlevel import AnyReader, AnyReaderError
+
+    folder = path.parent if path.suffix.lower() == ".db3" else path
+    try:
+        with AnyReader([folder], default_typestore=store) as reader:
+            topics = {topic: str(info.msgtype or "") for topic, info in reader.topics.items()}
+    except AnyReaderError as error:
+        raise LogError(f"read_log: {path} is not a bag of ROS: {error}") from None
+
+    def messages(topic: str) -> Iterator[Any]:
+        with AnyReader([folder], default_typestore=store) as reader:
+            wanted = [connection for connection in reader.connections if connection.topic == topic]
+            for connection, _, data in reader.messages(connections=wanted):
+                yield reader.deserialize(data, connection.msgtype)
+
+    return topics, messages
+
+
+def _chosen(path: Path, topics: Mapping[str, str], topic: str | None) -> str:
+    suitable = sorted(name for name, kind in topics.items() if kind.endswith(_KIND))
+    if topic is not None:
+        if topic not in topics:
+            raise LogError(f"read_log: {path} has no topic {topic!r}: {nearest_names(topic, topics)}")
+        if topic not in suitable:
+            raise LogError(
+                f"read_log: {path}: {topic} has messages of type {topics[topic]}, not sensor_msgs/JointState"
+            )
+        return topic
+    if len(suitable) != 1:
+        found = listed(suitable, most=8) or "none"
+        raise LogError(f"read_log: {path}: topics with sensor_msgs/JointState: {found}; name one with topic=")
+    return suitable[0]
+
+
+def _numbers(path: Path, topic: str, messages: list[Any], part: str, width: int) -> Array | None:
+    """One part of all messages (T, n), or None if no message has it. NaN is left to the log's own checks."""
+    lengths = {len(getattr(message, part)) for message in messages}
+    if lengths == {0}:
+        return None
+    if lengths != {width}:
+        raise LogError(
+            f"read_log: {path}: messages of {topic} have {sorted(lengths)} numbers of {part} for {width} joints"
+        )
+    return np.array([getattr(message, part) for message in messages], dtype=np.float64)
+
+
+def _nanoseconds(stamp: Any) -> int:
+    fraction = next((x for name in ("nanosec", "nsec", "nanosecs") if (x := getattr(stamp, name, None)) is not None), 0)
+    seconds = next((x for name in ("sec", "secs") if (x := getattr(stamp, name, None)) is not None), 0)
+    return int(seconds) * 1_000_000_000 + int(fraction)

@@ -1,0 +1,132 @@
+"""Logs from files: tables with named columns, and messages of ROS."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import LogError, OptionError, listed, nearest_names
+from kinetree.files import file_path
+from kinetree.identification.logs.log import Log, log_of
+from kinetree.identification.logs.messages import read_messages
+from kinetree.identification.logs.tables import read_table
+from kinetree.model import Model, check_robot
+
+__all__ = ["read_log"]
+
+Columns = Mapping[str, NDArray[np.float64]]
+
+_TABLES = (".csv", ".parquet", ".npz")
+_MESSAGES = (".mcap", ".bag", ".db3")
+
+
+def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = None) -> Log:
+    """A log from a file, with nothing added and nothing mended.
+
+    Tables have a column for each number: "time" in s, "q.NAME" for each coordinate, "tau.NAME" for each degree of
+    freedom, and optionally "v.NAME" and "qdd.NAME", with NAME from `robot.q_names` and `robot.v_names`: as
+    `Trajectory.to_dataframe` writes them. The columns may be in any order.
+
+        .csv      a line of names, then a line per row
+        .parquet  columns of numbers (needs pyarrow)
+        .npz      the arrays "time", "q", "tau" and optionally "v" and "qdd", as `Trajectory.save` writes them
+
+    Messages are those of type sensor_msgs/JointState, with the names of the robot's joints, their positions,
+    velocities and efforts; the time is that of the message's header. ROS orders joints as it likes.
+
+        .mcap     messages of ROS 1, ROS 2, or JSON with the same fields (needs mcap, and rosbags for those of ROS)
+        .bag      ROS 1 (needs rosbags)
+        .db3, or a folder with metadata.yaml: ROS 2 (needs rosbags)
+
+    Columns and joints that the robot does not have are not read; `log.remarks` lists them.
+
+    Args:
+        path: the file.
+        robot: the robot that moved; joints that have no columns must be locked first, `robot.lock([…])`.
+        topic: the topic of the messages, such as "/joint_states"; by default the one with such messages.
+
+    Returns:
+        The log; print it to see how long it is.
+
+    Raises:
+        LogError: columns are missing, a number cannot be read, NaN, times that do not increase, no such topic, or
+            several to choose from.
+        OptionError: the suffix is none of these.
+        MissingPackageError: the package that reads this format is not installed.
+
+    >>> import kinetree as kt, pathlib, tempfile
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = kt.identification.read_log(motion.save(pathlib.Path(folder) / "motion.npz"), robot)
+    >>> len(log), log.v is not None
+    (501, True)
+    """
+    model = check_robot(robot)
+    file = file_path("read_log", path)
+    suffix = file.suffix.lower()
+    if suffix in _TABLES:
+        if topic is not None:
+            raise OptionError(f"read_log: {file} is a table, and only messages have topics")
+        return _of_columns(file, model, read_table(file))
+    if suffix in _MESSAGES or (file / "metadata.yaml").exists():
+        return _of_messages(file, model, topic)
+    raise OptionError(
+        f"read_log: {file}: logs are read from {', '.join(_TABLES + _MESSAGES)} and folders of ROS 2, not from "
+        f"{suffix or 'files without a suffix'!r}"
+    )
+
+
+def _of_columns(file: Path, model: Model, columns: Columns) -> Log:
+    if "time" not in columns:
+        near = nearest_names("time", columns)
+        raise LogError(f'read_log: {file} has no column "time", the times of the rows in s: {near}')
+    used = {"time"}
+    found: dict[str, NDArray[np.float64] | None] = {}
+    for kind, names in (("q", model.q_names), ("tau", model.v_names), ("v", model.v_names), ("qdd", model.v_names)):
+        wanted = [f"{kind}.{name}" for name in names]
+        absent = [name for name in wanted if name not in columns]
+        if absent and (kind in ("q", "tau") or len(absent) < len(wanted)):
+            raise LogError(
+                f"read_log: {file} has no column {listed(map(repr, absent), most=4)} for {model.name!r}: "
+                f"{nearest_names(absent[0], columns)} Columns must be named like that; joints that the log does not "
+                "have must be locked first: robot.lock([…])"
+            )
+        found[kind] = None if absent else np.stack([columns[name] for name in wanted], axis=1)
+        used |= set() if absent else set(wanted)
+    others = [name for name in columns if name not in used]
+    remarks = (f"columns that were not read: {listed(others, most=8)}",) if others else ()
+    q, tau = found["q"], found["tau"]
+    assert q is not None
+    assert tau is not None
+    return log_of(
+        model, columns["time"], q, tau, v=found["v"], qdd=found["qdd"], source=str(file), remarks=remarks
+    )  # fmt: skip
+
+
+def _of_messages(file: Path, model: Model, topic: str | None) -> Log:
+    if model.q_names != model.v_names:
+        raise LogError(
+            f"read_log: {model.name!r} has coordinates that are not angles or lengths of single joints, and messages "
+            "of JointState have no place for them; make a table of the log"
+        )
+    messages = read_messages(file, topic)
+    names = list(messages.names)
+    absent = [name for name in model.v_names if name not in names]
+    if absent:
+        raise LogError(
+            f"read_log: {file}: the messages of {messages.topic} have no joint {listed(map(repr, absent), most=4)} of "
+            f"{model.name!r}: {nearest_names(absent[0], names)} Joints that the log does not have must be locked first"
+        )
+    places = [names.index(name) for name in model.v_names]
+    if messages.effort is None:
+        raise LogError(f"read_log: {file}: the messages of {messages.topic} have no efforts, the torques of the joints")
+    others = [name for name in names if name not in model.v_names]
+    remarks = (f"joints that were not read: {listed(others, most=8)}",) if others else ()
+    v = None if messages.velocity is None else messages.velocity[:, places]
+    q, tau = messages.position[:, places], messages.effort[:, places]
+    return log_of(model, messages.time, q, tau, v=v, source=str(file), remarks=remarks)

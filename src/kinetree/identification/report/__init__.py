@@ -1,0 +1,1 @@
+"""What identification says of itself: errors of torques, in words and pictures."""

@@ -1,0 +1,88 @@
+"""The picture of an identification."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.charts.sheet import sheet
+from kinetree.charts.style import FEW, INK, dress, legend, plain
+from kinetree.identification.estimation.base_estimate import BaseEstimate
+from kinetree.identification.estimation.consistent import ConsistentEstimate
+from kinetree.identification.logs.log import Log
+from kinetree.identification.report.validation import torques_of
+from kinetree.model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["figure"]
+
+Array = NDArray[np.float64]
+
+_WIDTH, _PANEL, _LAST = 10.5, 1.35, 2.6
+_MOST_ROWS = 4000
+_MOST_NAMES = 60
+
+
+def figure(
+    robot: Model,
+    log: Log,
+    estimate: BaseEstimate,
+    consistent: ConsistentEstimate,
+    *,
+    drives: bool,
+    offsets: Array | None,
+) -> Figure:
+    """A panel of torques per degree of freedom, then the parameters."""
+    rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), _MOST_ROWS)).astype(int))
+    shown = log.at_rows(rows)
+    after = torques_of(robot, shown, drives=drives, offsets=offsets)
+    before = torques_of(log.robot, shown, drives=drives)
+    heights = [*[_PANEL] * robot.nv, _LAST]
+    title = f"{robot.name}: identified from {estimate.rows:,} rows"
+    drawn, axes = sheet(title, (_WIDTH, sum(heights) + 0.9), 1, heights)
+    for k, name in enumerate(robot.v_names):
+        ax = axes[k, 0]
+        ax.plot(shown.time, shown.tau[:, k], color=INK, linewidth=1.0, label="measured")
+        ax.plot(shown.time, before[:, k], color=FEW[1], linewidth=0.9, linestyle=(0, (4, 1.6)), label="as it was")
+        ax.plot(shown.time, after[:, k], color=FEW[0], linewidth=1.1, label="identified")
+        ax.plot(shown.time, shown.tau[:, k] - after[:, k], color=FEW[2], linewidth=0.7, label="left over")
+        ax.set_ylabel(plain(name))
+        dress(ax, 8)
+        if k == 0:
+            legend(ax)
+        ax.tick_params(labelbottom=k == robot.nv - 1)
+    axes[robot.nv - 1, 0].set_xlabel("time, s; torques in N·m or N")
+    _parameters(drawn, axes[-1, 0], estimate, consistent)
+    return drawn
+
+
+def _parameters(drawn: Figure, shared: Any, estimate: BaseEstimate, consistent: ConsistentEstimate) -> None:
+    """Least squares with three standard deviations, and the values in the robot, in units of the deviations' scale."""
+    place = shared.get_subplotspec()
+    shared.remove()
+    ax = drawn.add_subplot(place)
+    known = np.isfinite(estimate.values)
+    order = np.flatnonzero(known)[:_MOST_NAMES]
+    x = np.arange(len(order))
+    sizes = np.maximum(np.abs(estimate.values[order]), 3.0 * estimate.deviations[order])
+    ax.errorbar(
+        x, estimate.values[order] / sizes, yerr=3.0 * estimate.deviations[order] / sizes, fmt="o", color=FEW[0],
+        markersize=3.5, linewidth=1.0, capsize=2.0, label="least squares ± 3σ",
+    )  # fmt: skip
+    ax.plot(x, consistent.values[order] / sizes, "x", color=FEW[1], markersize=5, label="in the robot")
+    ax.set_xticks(x, [plain(_short(estimate.names[k])) for k in order], rotation=90, fontsize=5.5)
+    ax.set_ylim(-1.6, 1.6)
+    ax.set_ylabel("parameters, scaled")
+    dress(ax, 8)
+    ax.tick_params(axis="x", labelsize=5.5)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), fontsize=8, frameon=False, handlelength=1.6)
+
+
+def _short(name: str) -> str:
+    """The first of the parameters that are grouped."""
+    first, *others = name.split(" ", 1)
+    return f"{first} …" if others else first

@@ -1,0 +1,124 @@
+"""The result of an identification: a robot, and how far it can be trusted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinetree.charts.sheet import encoded
+from kinetree.errors import OptionError, listed
+from kinetree.files import file_path, write_file
+from kinetree.identification.estimation.base_estimate import BaseEstimate
+from kinetree.identification.estimation.consistent import ConsistentEstimate
+from kinetree.identification.inertial_parameters import (
+    inertial_parameters,
+    parameter_names,
+    with_inertial_parameters,
+)
+from kinetree.identification.logs.log import Log
+from kinetree.identification.report.figures import figure
+from kinetree.identification.report.validation import Validation
+from kinetree.model import Model
+from kinetree.records import record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Identification"]
+
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+@record(frozen=True, slots=True, eq=False, repr=False)
+class Identification:
+    """A robot with identified parameters; `print` shows the report, `.plot` draws it, `kt.save` writes the robot."""
+
+    robot: Model
+    estimate: BaseEstimate
+    """Least squares on the base parameters, without a prior: what the logs alone say."""
+    consistent: ConsistentEstimate
+    """The parameters of `robot`, possible for every body."""
+    warnings: tuple[str, ...]
+    """What is suspicious in the logs, and what they do not excite."""
+    validation: Validation
+    """Errors of torques, before and after."""
+    is_validated: bool
+    """Whether those are of a motion that was not used for the identification."""
+    log: Log
+    """The motion that is drawn."""
+
+    def __repr__(self) -> str:
+        estimate, check = self.estimate, self.validation
+        known = estimate.identifiable()
+        lines = [f"identification of {self.robot.name!r} from {estimate.rows:,} rows"]
+        lines += [f"  warning: {sentence}" for sentence in self.warnings]
+        lines.append(
+            f"  {len(estimate.names)} parameters, condition number {estimate.condition:.4g}; {int(known.sum())} are "
+            "known within 2 % (three standard deviations)"
+        )
+        if self.consistent.held:
+            lines.append(
+                f"  bodies with the robot's own numbers, as points, rods or plates: {listed(self.consistent.held)}"
+            )
+        of = "another motion" if self.is_validated else "the same motion"
+        lines.append(f"  errors of the torques, root mean square of {of}, {check.rows:,} rows:")
+        width = max(len(name) for name in self.robot.v_names)
+        lines.append(f"    {'':{width}}  {'measured':>10}  {'before':>10}  {'after':>10}  {'noise':>10}")
+        for name, *numbers in zip(
+            self.robot.v_names, check.measured, check.before, check.after, estimate.torque_noise, strict=True
+        ):
+            lines.append(f"    {name:{width}}  " + "  ".join(f"{x:10.4g}" for x in numbers))
+        return "\n".join(lines)
+
+    def table(self) -> str:
+        """A line per parameter: by least squares, its standard deviation, and in the robot."""
+        lines = [f"{'least squares':>14}  {'deviation':>10}  {'in the robot':>13}  parameter"]
+        for name, value, deviation, final in zip(
+            self.estimate.names, self.estimate.values, self.estimate.deviations, self.consistent.values, strict=True
+        ):
+            lines.append(f"{value:14.6g}  {deviation:10.3g}  {final:13.6g}  {name}")
+        return "\n".join(lines)
+
+    def applied_to(self, robot: Model) -> Model:
+        """Another robot with the same bodies and these parameters: for one whose joints were locked in the logs.
+
+        Drives of joints that were locked keep their numbers.
+
+        Raises:
+            OptionError: it has other bodies.
+        """
+        if list(robot.bodies) != list(self.robot.bodies):
+            raise OptionError(
+                f"{robot.name!r} has other bodies than {self.robot.name!r}, whose parameters were identified"
+            )
+        drives, bodies = self.estimate.base.drives, list(robot.bodies)
+        found = dict(zip(parameter_names(self.robot, bodies, drives), self.consistent.parameters, strict=True))
+        own = zip(parameter_names(robot, bodies, drives), inertial_parameters(robot, drives=drives), strict=True)
+        return with_inertial_parameters(robot, [found.get(name, x) for name, x in own], drives=drives)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
+        """A picture: the torques measured and computed, what is left of them, and the parameters with three deviations.
+
+        Args:
+            path: of the file to write, as PNG, SVG or PDF by its suffix; ".png" is appended to a name without one.
+                Without it the picture is returned as a matplotlib figure.
+
+        Raises:
+            MissingPackageError: matplotlib is not installed.
+            SaveError, OptionError: the file cannot be written.
+        """
+        drives = self.estimate.base.drives
+        count = len(self.estimate.base)
+        offsets = self.consistent.values[count:] if len(self.estimate.names) > count else None
+        drawn = figure(self.robot, self.log, self.estimate, self.consistent, drives=drives, offsets=offsets)
+        if path is None:
+            return drawn
+        target = file_path("plot", path)
+        if target.suffix.lower() not in _FORMATS:
+            if target.suffix.lower() in (".jpg", ".jpeg", ".gif", ".webp", ".html"):
+                raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {target.suffix!r}")
+            target = file_path("plot", path, ".png")
+        picture = encoded(drawn, target.suffix.lower()[1:])
+        write_file(target, lambda file: file.write(picture))
+        return target

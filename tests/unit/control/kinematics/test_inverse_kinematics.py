@@ -1,0 +1,181 @@
+"""Inverse kinematics: what is reached is reached, what is not is nearest, and every sample is alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.control import CenterOfMass, Pose, Position, Posture, inverse_kinematics, inverse_kinematics_program
+
+ARM = kt.zoo.load("arm7")
+TARGETS = kt.frame_placement(ARM, ARM.random(3, size=200), "tool")
+TOOL = Pose("tool")
+
+
+def test_reachable_poses_are_reached_within_the_limits() -> None:
+    found = inverse_kinematics(ARM, TOOL, TARGETS)
+    assert found.reached.all()
+    assert (found.q >= ARM.lower).all()
+    assert (found.q <= ARM.upper).all()
+    (errors,) = found.errors
+    assert errors.shape == (200, 6)
+    assert abs(errors).max() <= 1.0001e-6
+    np.testing.assert_allclose(kt.frame_placement(ARM, found.q, "tool"), TARGETS, rtol=0, atol=2e-6)
+    assert str(found).startswith("200 of 200 reached, from ")
+
+
+def test_a_sample_is_the_same_alone_and_in_any_batch() -> None:
+    together = inverse_kinematics(ARM, TOOL, TARGETS)
+    assert together.evaluations.max() > 64  # some are gone on with apart
+    order = np.random.default_rng(0).permutation(200)
+    mixed = inverse_kinematics(ARM, TOOL, TARGETS[order], threads=2)
+    few = inverse_kinematics(ARM, TOOL, TARGETS[:7])
+    for whole, moved, part in zip(together[:1] + together[2:], mixed[:1] + mixed[2:], few[:1] + few[2:], strict=True):
+        assert (whole[order] == moved).all()
+        assert (whole[:7] == part).all()
+    for k in np.argsort(together.evaluations)[[0, 100, -1]]:
+        alone = inverse_kinematics(ARM, TOOL, TARGETS[k])
+        assert (alone.q == together.q[k]).all()
+        assert alone.evaluations == together.evaluations[k]
+
+
+def test_starts_and_seeds() -> None:
+    one = inverse_kinematics(ARM, TOOL, TARGETS, starts=1)
+    assert (one.starts == 2)[~one.reached].all()  # q0, and what was nearest
+    assert 0.3 < one.reached.mean() < 1.0
+    from_the_solution = inverse_kinematics(ARM, TOOL, TARGETS, inverse_kinematics(ARM, TOOL, TARGETS).q, starts=1)
+    assert from_the_solution.reached.all()
+    assert (from_the_solution.evaluations == 1).all()
+    other = inverse_kinematics(ARM, TOOL, TARGETS, seed=3)
+    assert other.reached.all()
+    assert (other.q != inverse_kinematics(ARM, TOOL, TARGETS).q).any()
+
+
+def test_what_cannot_be_reached_is_approached() -> None:
+    """The tip of a double pendulum in a plane can be as far from the origin as its two rods are long together."""
+    robot = kt.zoo.load("double_pendulum")
+    tip = Position(list(robot.bodies)[-1], at=[0.0, 0.0, -0.25])
+    straight = tip.present(robot, np.zeros(2)) - kt.forward_kinematics(robot, np.zeros(2))[..., :3, 3].reshape(-1, 3)[1]
+    radius = np.linalg.norm(straight)
+    pivot = tip.present(robot, np.zeros(2)) - straight
+    angles = np.linspace(0.1, 3.0, 9)
+    away = 1.5 * np.stack([np.sin(angles), 0.0 * angles, -np.cos(angles)], axis=-1)
+    found = inverse_kinematics(robot, tip, pivot + radius * away, [0.3, 0.3], starts=3)
+    assert not found.reached.any()
+    np.testing.assert_allclose(np.linalg.norm(found.errors[0], axis=-1), 0.5 * radius, rtol=1e-6)
+    assert "0 of 9 reached" in str(found)
+    assert "the largest error of the others is" in str(found)
+
+
+def test_limits_hold_the_nearest_configuration() -> None:
+    low, high = np.full(7, -0.2), np.full(7, 0.2)
+    found = inverse_kinematics(ARM, TOOL, TARGETS[:20], np.full(7, 5.0), lower=low, upper=high)
+    assert (found.q >= low).all()
+    assert (found.q <= high).all()
+    assert not found.reached.any()
+    for q, target in zip(found.q, TARGETS, strict=False):  # the gradient pushes against limits, or is zero
+        downhill = -TOOL.error_jacobian(ARM, q, target).T @ TOOL.error(ARM, q, target)
+        at_low, at_high = q < low + 1e-12, q > high - 1e-12
+        assert abs(downhill[~at_low & ~at_high]).max(initial=0.0) < 1e-3
+        assert (downhill[at_low] < 1e-3).all()
+        assert (downhill[at_high] > -1e-3).all()
+
+
+def test_nan_stays_in_its_sample() -> None:
+    targets = TARGETS[:5].copy()
+    targets[2, 0, 3] = np.nan
+    found = inverse_kinematics(ARM, TOOL, targets)
+    clean = inverse_kinematics(ARM, TOOL, TARGETS[:5])
+    others = [0, 1, 3, 4]
+    assert (found.q[others] == clean.q[others]).all()
+    assert not found.reached[2]
+    assert np.isfinite(found.q).all()
+    assert np.isnan(found.errors[0][2]).any()
+
+
+def test_weights_divide_what_is_left() -> None:
+    """Two positions of one point: the point is at their weighted mean."""
+    near = kt.frame_placement(ARM, np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0]), "tool")[:3, 3]
+    shift = np.array([0.04, 0.0, -0.02])
+    tasks = [Position("tool", weight=3.0), Position("tool", weight=1.0, axes="xyz")]
+    found = inverse_kinematics(ARM, tasks, [near, near + shift], starts=1)
+    reached = kt.frame_placement(ARM, found.q, "tool")[:3, 3]
+    np.testing.assert_allclose(reached, near + 0.25 * shift, atol=1e-6)
+    assert not found.reached
+
+
+def test_lower_priorities_use_what_is_left() -> None:
+    rest = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0])
+    hand, posture = Pose("tool"), Posture(priority=1)
+    found = inverse_kinematics(ARM, [hand, posture], [TARGETS[:30], rest])
+    assert found.reached.all()
+    for q, target in zip(found.q, TARGETS, strict=False):
+        J, e = hand.jacobian(ARM, q, target), posture.error(ARM, q, rest)
+        free = (q > ARM.lower) & (q < ARM.upper)
+        left = e[free] - np.linalg.pinv(J[:, free]) @ (J[:, free] @ e[free])
+        assert abs(left).max() < 2e-3
+
+
+def test_three_priorities_of_a_free_robot() -> None:
+    robot = kt.zoo.load("quadruped")
+    feet = ["front_left_foot", "hind_right_foot"]
+    stand = robot.neutral()
+    stand[7:] = np.tile([0.1, 0.5, -1.0], 4)
+    places = [kt.frame_placement(robot, stand, foot)[:3, 3] for foot in feet]
+    center = kt.center_of_mass(robot, stand) + np.array([0.03, -0.02, 0.0])
+    tasks = [*(Position(foot) for foot in feet), CenterOfMass(axes="xy", priority=1), Posture(priority=2)]
+    found = inverse_kinematics(robot, tasks, [*places, center, stand], stand, starts=1)
+    assert found.reached
+    assert abs(kt.center_of_mass(robot, found.q)[:2] - center[:2]).max() < 1e-6
+    assert np.linalg.norm(found.errors[-1]) < 0.5
+    assert np.linalg.norm(found.q[3:7]) == pytest.approx(1.0)
+
+
+def test_the_program_runs_on_plain_arrays() -> None:
+    ik = inverse_kinematics_program(ARM, TOOL)
+    numbers = ARM.lower, ARM.upper, np.ones(6), 1e-6, 2.0, 40.0, np.zeros(7)
+    q0 = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0])
+    target = kt.frame_placement(ARM, q0 + 0.1, "tool")
+    compiled, plain = ik(q0, target, *numbers), ik.function(q0, target, *numbers)
+    np.testing.assert_allclose(compiled.q, plain.q, rtol=0, atol=1e-12)
+    assert compiled.evaluations == plain.evaluations
+    assert plain.reached
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: inverse_kinematics(ARM, "tool", TARGETS), kt.OptionError, "tasks must be a task, such as"),
+        (lambda: inverse_kinematics(ARM, [], []), kt.OptionError, "a list of tasks with at least one"),
+        (lambda: inverse_kinematics(ARM, Pose("tol"), TARGETS), kt.NameNotFoundError, "tool"),
+        (lambda: inverse_kinematics(ARM, [TOOL], TARGETS), kt.ShapeError, "targets must be a list of 1, one for each"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.ShapeError, "but it must be (…, 4, 4)"),
+        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS), kt.ConfigurationError, "is not a rotation"),
+        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS[0]), kt.ConfigurationError, "is not a rotation"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, [0.0]), kt.ShapeError, "q0 has shape (1,)"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=np.ones(6)), kt.ShapeError, "lower has shape (6,)"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=9 * np.ones(7)), kt.OptionError, "q[0]: the lower limit"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[np.nan] * 7), kt.OptionError, "upper contains NaN"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, tolerance=-1.0), kt.OptionError, "tolerance must be a number"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=0), kt.OptionError, "starts must be a whole number"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=True), kt.OptionError, "starts must be a whole number"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, evaluations=1.5),
+            kt.OptionError,
+            "evaluations must be a whole",
+        ),
+    ],
+)
+def test_what_it_refuses(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as told:
+        call()
+    assert message in str(told.value)
+
+
+def test_limits_of_a_free_joint_are_refused() -> None:
+    robot = kt.zoo.load("quadruped")
+    with pytest.raises(kt.OptionError, match=r"lower: q\[0\] belongs to a joint whose velocities are not the rates"):
+        inverse_kinematics(robot, CenterOfMass(), np.zeros(3), lower=np.full(robot.nq, -1.0))
