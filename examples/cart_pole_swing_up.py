@@ -1,4 +1,4 @@
-"""Swinging up a cart-pole: the optimal motion with a weak motor, and its feedback against a push.
+"""Swinging up a cart-pole: the optimal motion with a weak motor, and its feedback from another start.
 
 The motor pushes the cart with at most 8 N, and nothing drives the pole, which hangs at first. iLQR finds three seconds
 in which it stands up; limits hold by projected Newton steps. The feedback of its last backward pass then brings the
@@ -39,23 +39,27 @@ def control(t, q, v):
 
 
 motion = kt.simulate(
-    robot, q=hanging + [0.05, -0.05], tau=control, duration=STEPS * DT, dt=DT, control_dt=DT,
+    robot, q=[0.1, np.pi - 0.2], tau=control, duration=STEPS * DT, dt=DT, control_dt=DT,
     integrator="semi_implicit_euler",
 )  # fmt: skip
-figure, (above, below) = plt.subplots(2, 1, figsize=(9.0, 5.0))
-above.imshow(motion.strip(size=(900, 260), moments=11))
+figure, (above, below) = plt.subplots(2, 1, figsize=(9.0, 6.0))
+for k in range(0, len(motion.time), 5):  # the pole, from left to right in time
+    x, angle = motion.q[k] + [2.0 * motion.time[k], 0.0]
+    above.plot([x, x + np.sin(angle)], [0.0, np.cos(angle)], color=plt.cm.viridis(k / len(motion.time)))
+    above.plot(x, 0.0, "ks", markersize=4)
+above.set_aspect("equal")
 above.axis("off")
 below.plot(problem.times[:-1], plan.u, label="force on the cart (N)")
 below.plot(problem.times, plan.q[:, 1], label="angle as planned (rad)")
 below.plot(motion.time, motion.q[:, 1], "--", label="angle from another start (rad)")
 below.set_xlabel("time (s)")
-below.legend()
+below.legend(fontsize="small")
 figure.tight_layout()
 figure.savefig("cart_pole_swing_up.png")
 
 # The gradient of the whole cost, backward through the whole rollout
 tau = np.hstack([plan.u, np.zeros((STEPS, 1))])
-states = np.concatenate([np.hstack([plan.q, plan.v])], axis=0)
+states = np.hstack([plan.q, plan.v])
 slopes = [kt.vjp(effort, (x[:2], x[2:], u), effort(x[:2], x[2:], u))[1] for x, u in zip(states, plan.u, strict=False)]
 end = kt.vjp(upright, (plan.q[-1], plan.v[-1]), upright(plan.q[-1], plan.v[-1]))[1]
 weights = np.array([np.concatenate([s["q"], s["v"]]) for s in [*slopes[1:], end]])
@@ -67,4 +71,4 @@ print(f"{abs(gradient[inside]).max():.0e}; the pole ends {abs(np.sin(0.5 * motio
 assert plan.converged
 assert abs(gradient[inside]).max() < 1e-5
 assert (gradient[~inside] * plan.u[~inside, 0] < 0.0).all()
-assert abs(np.sin(0.5 * motion.q[-1, 1])) < 0.01
+assert abs(np.sin(0.5 * motion.q[-1, 1])) < 0.02

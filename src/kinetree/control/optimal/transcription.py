@@ -1,8 +1,8 @@
 """One interval of a motion as algebraic equations: the defects of direct collocation, and the cost of the interval.
 
 Sources: Kelly, "An introduction to trajectory optimization: how to do your own direct collocation", SIAM Review 59
-(2017), sections 3 and 4. Configurations that are no vectors move by displacements from the interval's first one, whose
-rate of change follows from the velocity: Munthe-Kaas, "High order Runge-Kutta methods on manifolds" (1999).
+(2017), sections 3 and 4; Munthe-Kaas, "High order Runge-Kutta methods on manifolds" (1999), for configurations that are
+no vectors: they move by displacements from the first one of the interval, with rates that follow from the velocity.
 """
 
 from __future__ import annotations
