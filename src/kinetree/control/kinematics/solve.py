@@ -18,14 +18,15 @@ from kinetree.control.kinematics.arguments import (
     checked_tasks,
 )
 from kinetree.control.kinematics.coordinates import Coordinates
-from kinetree.control.kinematics.program import Found, made_program
+from kinetree.control.kinematics.program import Found, linearized_program, made_program
 from kinetree.control.kinematics.result import InverseKinematics
+from kinetree.control.kinematics.rows import levels_of
 from kinetree.control.tasks import Task
 from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.programs.program import Program
 
-__all__ = ["inverse_kinematics", "inverse_kinematics_program"]
+__all__ = ["inverse_kinematics", "inverse_kinematics_program", "solver_of"]
 
 _AT_ONCE, _FEW = 32, 64
 """In a batch of more targets than this, those that take more evaluations than that are computed apart from the rest."""
@@ -94,7 +95,7 @@ def inverse_kinematics(
     """
     check_robot(robot)
     single, several = isinstance(tasks, Task), checked_tasks(tasks)
-    solver = _solver(robot, several)
+    solver = solver_of(robot, several)
     arrays = checked_targets(robot, several, [targets] if single else targets)
     limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
     given = [
@@ -129,7 +130,7 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
     True
     """
     check_robot(robot)
-    return _solver(robot, checked_tasks(tasks)).program
+    return solver_of(robot, checked_tasks(tasks)).program
 
 
 class _Solver:
@@ -142,6 +143,8 @@ class _Solver:
         self.coordinates = Coordinates(robot)
         self.sizes = [task.size(robot) for task in tasks]
         self.limits = robot.lower, robot.upper
+        self.levels = [level.places for level in levels_of(robot, tasks)]
+        self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
         self._ends = np.cumsum(self.sizes).tolist()
         self._middle: NDArray[np.float64] | None = None
@@ -175,6 +178,10 @@ class _Solver:
         if tasks not in self._weights:
             self._weights[tasks] = np.concatenate([task.weights(self._robot) for task in tasks])
         return self._weights[tasks]
+
+    def linearized(self, q: Any, targets: Sequence[Any], threads: int | None) -> Any:
+        """The errors of all tasks (…, m), and what a displacement takes from them (…, m, nv)."""
+        return self._linearized(q, *targets, threads=threads)
 
     def run(self, given: Sequence[Any], threads: int | None) -> Found:
         """All samples; of many, those that take long are computed together in the end, from the beginning."""
@@ -216,7 +223,7 @@ def _whole(x: Any) -> Any:
 _solvers: ByIdentity[dict[tuple[Task, ...], _Solver]] = ByIdentity()
 
 
-def _solver(robot: Model, tasks: tuple[Task, ...]) -> _Solver:
+def solver_of(robot: Model, tasks: tuple[Task, ...]) -> _Solver:
     """The solver of these tasks, whatever their weights."""
     if robot not in _solvers:
         _solvers[robot] = {}
