@@ -245,6 +245,7 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
     "DifferentialInverseKinematics",
     "Effort",
     "InverseKinematics",

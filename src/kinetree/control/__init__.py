@@ -19,7 +19,7 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
 from kinetree.control.whole_body import (
@@ -35,6 +35,7 @@ from kinetree.control.whole_body import (
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
     "DifferentialInverseKinematics",
     "Effort",
     "InverseKinematics",
