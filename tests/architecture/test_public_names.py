@@ -245,6 +245,8 @@ NAMES = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
+    "DifferentialInverseKinematics",
     "Effort",
     "InverseKinematics",
     "LookAt",
@@ -265,6 +267,7 @@ CONTROL = [
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "differential_inverse_kinematics",
     "ilqr",
     "inverse_kinematics",
     "inverse_kinematics_program",
