@@ -271,6 +271,7 @@ IDENTIFICATION = [
 CONTROL = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
     "DifferentialInverseKinematics",
     "Effort",
     "InverseKinematics",
@@ -283,6 +284,7 @@ CONTROL = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
     "Support",
     "Task",
@@ -299,6 +301,7 @@ CONTROL = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]
