@@ -66,7 +66,7 @@ class JaxFunction:
             self._calls[dtype] = Call(self._subject.node(dtype))
         return self._calls[dtype]
 
-    def _array(self, name: str, port: Any, kind: type | None, x: Any) -> Any:
+    def _array(self, name: str, port: Any, kind: type[int] | type[float] | None, x: Any) -> Any:
         shape = sample_shape(port.shape)
         wanted = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
         try:
