@@ -10,6 +10,7 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -33,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setenv("KINETREE_CACHE_DIR", folder.name)
     config.add_cleanup(patch.undo)
     config.add_cleanup(folder.cleanup)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that mostly wait for a browser come first: processes that share the tests then end at about one time."""
+    browsers = Path(__file__).parent / "viewer"
+    items.sort(key=lambda item: browsers not in item.path.parents)
 
 
 def pytest_collection_finish() -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "robot_files",
     "robot_path",
     "some_joints",
+    "stork",
 ]
 
 REFUSED = {
@@ -96,6 +97,20 @@ def _kinds() -> dict[str, JointKind]:
         "right": kt.Revolute([0, 0, 1]),
         "follower": kt.Prismatic([0, 1, 0]),
     }
+
+
+def stork() -> kt.Model:
+    """The smallest robot that every function is for: a trunk that floats, and a leg of two joints."""
+    builder = kt.ModelBuilder("stork")
+    builder.add_body("world")
+    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.placement([0.02, 0.0, 0.1])))
+    builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.0, -0.2])))
+    builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.placement([0.0, 0.0, -0.2])))
+    builder.add_joint("root", kt.Free(), "world", "trunk")
+    hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
+    builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "thigh", hip, damping=[0.1])
+    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.0, -0.4]), friction=[0.1])
+    return builder.build()
 
 
 def every_joint() -> kt.Model:

@@ -19,22 +19,7 @@ from kinetree.compiler.requests import default_options
 from kinetree.expr import interpret
 from tests import functions
 from tests.kernels import compiled_late
-from tests.robots import GROUPS, group_of_joints
-
-
-def stork() -> kt.Model:
-    """The smallest robot that every function is for: a trunk that floats, and a leg of two joints."""
-    builder = kt.ModelBuilder("stork")
-    builder.add_body("world")
-    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.placement([0.02, 0.0, 0.1])))
-    builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.0, -0.2])))
-    builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.placement([0.0, 0.0, -0.2])))
-    builder.add_joint("root", kt.Free(), "world", "trunk")
-    hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
-    builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "thigh", hip, damping=[0.1])
-    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.0, -0.4]), friction=[0.1])
-    return builder.build()
-
+from tests.robots import GROUPS, group_of_joints, stork
 
 ROBOTS: dict[str, Callable[[], kt.Model]] = {
     "arm6": lambda: kt.zoo.load("arm6"),

@@ -14,8 +14,10 @@ import kinetree as kt
 from kinetree.expr import interpret
 from tests import functions
 from tests.kernels import compiled_late
+from tests.robots import stork
 
-ROBOTS = {name: kt.zoo.load(name) for name in ("arm6", "quadruped")}
+ROBOTS = {"arm6": kt.zoo.load("arm6"), "stork": stork()}
+"""Their kernels are those of `test_agreement.py`."""
 STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
 SPEEDS = {"at rest": 0.0, "hardly moving": 1e-25, "half a turn apart": 1.0, "fast": 1e3}
 
@@ -36,7 +38,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     return arguments
 
 
-@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"]))
+@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["stork"]))
 @pytest.mark.parametrize("state", STATES)
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
     robot = ROBOTS[name]
@@ -57,7 +59,7 @@ def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.bias_forces], ids=lambda f: f.__name__)
 def test_external_forces_reach_every_backend(function: Any) -> None:
-    robot = ROBOTS["quadruped"]
+    robot = kt.zoo.load("quadruped")
     rng = np.random.default_rng(10)
     frames = [robot.root, list(robot.frames)[-1], list(robot.bodies)[-1]]
     kernel = compiled_late(robot, function, f_ext=frames)

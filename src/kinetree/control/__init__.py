@@ -4,7 +4,13 @@ Everything here is made of kinetree's public functions and of programs, so that 
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.
 """
 
-from kinetree.control.kinematics import InverseKinematics, inverse_kinematics, inverse_kinematics_program
+from kinetree.control.kinematics import (
+    DifferentialInverseKinematics,
+    InverseKinematics,
+    differential_inverse_kinematics,
+    inverse_kinematics,
+    inverse_kinematics_program,
+)
 from kinetree.control.laws.adaptive import adaptive
 from kinetree.control.laws.cartesian_impedance import cartesian_impedance
 from kinetree.control.laws.computed_torque import computed_torque
@@ -13,15 +19,28 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
+from kinetree.control.whole_body import (
+    Effort,
+    Momentum,
+    PrescribedMotion,
+    Support,
+    WholeBody,
+    WholeBodyStep,
+    prescribed_motion,
+)
 
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
+    "DifferentialInverseKinematics",
+    "Effort",
     "InverseKinematics",
     "LookAt",
+    "Momentum",
     "OptimalControl",
     "OptimalMotion",
     "Orientation",
@@ -29,11 +48,16 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
+    "Support",
     "Task",
+    "WholeBody",
+    "WholeBodyStep",
     "adaptive",
     "cartesian_impedance",
     "computed_torque",
+    "differential_inverse_kinematics",
     "ilqr",
     "inverse_kinematics",
     "inverse_kinematics_program",
@@ -41,6 +65,7 @@ __all__ = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]

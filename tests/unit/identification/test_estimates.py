@@ -17,6 +17,7 @@ from kinetree.identification import (
     log_of,
 )
 from kinetree.identification.estimation.divergence import Bodies, Numbers
+from kinetree.identification.estimation.reduction import reduce_rows
 
 from .motions import PENDULUM, changed, exact_log, waves
 
@@ -82,6 +83,22 @@ def test_exact_logs_give_the_exact_parameters_in_pieces_of_any_size() -> None:
     assert whole.unexcited == ()
     W = BASE.regressor(LOG.q, LOG.v, LOG.qdd).reshape(-1, len(BASE))
     assert np.isclose(whole.condition, np.linalg.cond(W), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 192, 500])
+def test_rows_are_reduced_to_a_triangle(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    R, B = np.triu(rng.normal(size=(6, 6))), rng.normal(size=(rows, 6))
+    R[2], B[:, 4] = 0.0, 0.0  # a direction that has not been seen, and one that these rows do not show
+    wanted = R.T @ R + B.T @ B
+    reduce_rows(R, B.copy(), np.empty(6))
+    assert np.array_equal(R, np.triu(R))
+    assert np.allclose(R.T @ R, wanted, rtol=0, atol=1e-12 * rows)
+    by_python = np.triu(rng.normal(size=(6, 6)))
+    by_code = by_python.copy()
+    reduce_rows.__wrapped__(by_python, B.copy(), np.empty(6))  # type: ignore[attr-defined]
+    reduce_rows(by_code, B.copy(), np.empty(6))
+    assert np.array_equal(by_code, by_python)
 
 
 def test_covariances_are_those_of_many_experiments() -> None:

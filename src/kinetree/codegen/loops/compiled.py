@@ -52,12 +52,10 @@ def prepared(function: Callable[..., Any], *given: Any) -> Callable[[], None]:
     It takes about a microsecond, and a call with many arrays about one for each.
     """
     code: _Compiled = function.code()  # type: ignore[attr-defined]
-    return functools.partial(_call_with, code.address, code.flat(given), given)
-
-
-def _call_with(address: Callable[..., None], flat: Sequence[Any], _: object) -> None:
-    """The last argument keeps the arrays alive."""
-    address(*flat)
+    flat = [kind(x) for kind, x in zip(code.types, code.flat(given), strict=True)]
+    call = functools.partial(code.of_objects, *flat)
+    call.arrays = given  # type: ignore[attr-defined]  # they live as long as it does
+    return call
 
 
 class _Compiled:
@@ -78,10 +76,13 @@ class _Compiled:
                 types += [ctypes.c_void_p, *[ctypes.c_int64] * 3]
             else:
                 types.append(ctypes.c_double if kind == "double" else ctypes.c_int64)
-        self.address = ctypes.CFUNCTYPE(None, *types)(self._code.address(function.__name__))
+        address = self._code.address(function.__name__)
+        self.types = types
+        self._call = ctypes.CFUNCTYPE(None, *types)(address)
+        self.of_objects = ctypes.CFUNCTYPE(None)(address)  # quicker where all arguments have their types already
 
     def __call__(self, *given: Any) -> None:
-        self.address(*self.flat(given))
+        self._call(*self.flat(given))
 
     def flat(self, given: Sequence[Any]) -> list[Any]:
         """The arguments in the machine code's order."""

@@ -16,7 +16,7 @@ from kinetree.control.tasks import Task
 from kinetree.model import Model
 from kinetree.programs.program import Program, program
 
-__all__ = ["Found", "made_program"]
+__all__ = ["Found", "linearized_program", "made_program"]
 
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _NUMBERS = ("lower", "upper", "weights", "tolerance", "starts", "evaluations", "shift")
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     """The program of `inverse_kinematics_program`, for tasks that are checked."""
     at, levels = Coordinates(robot), levels_of(robot, tasks)
-    names = ["target"] if len(tasks) == 1 else [f"target_{k}" for k in range(len(tasks))]
+    names, shapes = _targets(robot, tasks)
     first = levels[0]
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
 
@@ -65,9 +65,29 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         return Found(q, left, reached, tried, count)
 
     inverse_kinematics.__signature__ = signature  # type: ignore[attr-defined]
-    shapes = {name: task.target_shape(robot) for name, task in zip(names, tasks, strict=True)}
     size = sum(task.size(robot) for task in tasks)
     return program(
         inverse_kinematics, q0=robot, **shapes, lower=robot.nq, upper=robot.nq, weights=size, tolerance=(), starts=(),
         evaluations=(), shift=len(at.own),
     )  # fmt: skip
+
+
+def linearized_program(robot: Model, tasks: Sequence[Task]) -> Program:
+    """The program of q and targets that gives the errors of all tasks, and what a displacement takes from them."""
+    names, shapes = _targets(robot, tasks)
+    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q", *names)])
+
+    def linearized(*arguments: Any, **by_name: Any) -> tuple[Any, Any]:
+        q, *targets = signature.bind(*arguments, **by_name).args
+        pairs = list(zip(tasks, targets, strict=True))
+        e = np.concatenate([task.error(robot, q, x) for task, x in pairs])
+        return e, -np.concatenate([task.error_jacobian(robot, q, x) for task, x in pairs])
+
+    linearized.__signature__ = signature  # type: ignore[attr-defined]
+    return program(linearized, q=robot, **shapes)
+
+
+def _targets(robot: Model, tasks: Sequence[Task]) -> tuple[list[str], dict[str, tuple[int, ...]]]:
+    """The names of the targets as arguments, and their shapes."""
+    names = ["target"] if len(tasks) == 1 else [f"target_{k}" for k in range(len(tasks))]
+    return names, {name: task.target_shape(robot) for name, task in zip(names, tasks, strict=True)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -18,14 +18,15 @@ from kinetree.control.kinematics.arguments import (
     checked_tasks,
 )
 from kinetree.control.kinematics.coordinates import Coordinates
-from kinetree.control.kinematics.program import Found, made_program
+from kinetree.control.kinematics.program import Found, linearized_program, made_program
 from kinetree.control.kinematics.result import InverseKinematics
+from kinetree.control.kinematics.rows import levels_of
 from kinetree.control.tasks import Task
 from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.programs.program import Program
 
-__all__ = ["inverse_kinematics", "inverse_kinematics_program"]
+__all__ = ["inverse_kinematics", "inverse_kinematics_program", "solver_of"]
 
 _AT_ONCE, _FEW = 32, 64
 """In a batch of more targets than this, those that take more evaluations than that are computed apart from the rest."""
@@ -94,7 +95,7 @@ def inverse_kinematics(
     """
     check_robot(robot)
     single, several = isinstance(tasks, Task), checked_tasks(tasks)
-    solver = _solver(robot, several)
+    solver = solver_of(robot, several)
     arrays = checked_targets(robot, several, [targets] if single else targets)
     limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
     given = [
@@ -129,25 +130,34 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
     True
     """
     check_robot(robot)
-    return _solver(robot, checked_tasks(tasks)).program
+    return solver_of(robot, checked_tasks(tasks)).program
 
 
 class _Solver:
     """What is known of a robot and tasks before targets are given."""
 
     def __init__(self, robot: Model, tasks: Sequence[Task]) -> None:
-        for task in tasks:
-            task.check(robot)
+        self.tasks = tasks
+        """They live as long as this, so that one without fields of its own is known by its identity."""
         self.program = made_program(robot, tasks)
         self.coordinates = Coordinates(robot)
         self.sizes = [task.size(robot) for task in tasks]
-        self.limits = robot.lower, robot.upper
+        self._limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.levels = [level.places for level in levels_of(robot, tasks)]
+        self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
         self._ends = np.cumsum(self.sizes).tolist()
         self._middle: NDArray[np.float64] | None = None
         self._robot = robot
         self._shifts: dict[int, NDArray[np.float64]] = {}
-        self._weights: dict[tuple[Task, ...], NDArray[np.float64]] = {}
+        self._weights: dict[tuple[Hashable, ...], NDArray[np.float64]] = {}
+
+    @property
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The robot's own limits, once checked."""
+        if self._limits is None:
+            self._limits = checked_limits(self.coordinates, None, None)
+        return self._limits
 
     def start(self, limits: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """The middle of the limits, or the neutral configuration."""
@@ -172,9 +182,14 @@ class _Solver:
         return self._shifts[number]
 
     def weights(self, tasks: tuple[Task, ...]) -> NDArray[np.float64]:
-        if tasks not in self._weights:
-            self._weights[tasks] = np.concatenate([task.weights(self._robot) for task in tasks])
-        return self._weights[tasks]
+        keys = tuple(map(_key, tasks))
+        if keys not in self._weights:
+            self._weights[keys] = np.concatenate([task.weights(self._robot) for task in tasks])
+        return self._weights[keys]
+
+    def linearized(self, q: Any, targets: Sequence[Any], threads: int | None) -> Any:
+        """The errors of all tasks (…, m), and what a displacement takes from them (…, m, nv)."""
+        return self._linearized(q, *targets, threads=threads)
 
     def run(self, given: Sequence[Any], threads: int | None) -> Found:
         """All samples; of many, those that take long are computed together in the end, from the beginning."""
@@ -213,20 +228,28 @@ def _whole(x: Any) -> Any:
     return np.int64(x) if np.ndim(x) == 0 else x.astype(np.int64)
 
 
-_solvers: ByIdentity[dict[tuple[Task, ...], _Solver]] = ByIdentity()
+_solvers: ByIdentity[dict[tuple[Hashable, ...], _Solver]] = ByIdentity()
 
 
-def _solver(robot: Model, tasks: tuple[Task, ...]) -> _Solver:
+def solver_of(robot: Model, tasks: tuple[Task, ...]) -> _Solver:
     """The solver of these tasks, whatever their weights."""
     if robot not in _solvers:
         _solvers[robot] = {}
-    known = _solvers[robot]
-    found = known.get(tasks)
+    known, keys = _solvers[robot], tuple(map(_key, tasks))
+    found = known.get(keys)
     if found is None:
-        plain = tuple(replace(task, weight=1.0) if is_dataclass(task) else task for task in tasks)
-        if plain not in known:
-            known[plain] = _Solver(robot, plain)
         for task in tasks:
             task.check(robot)
-        found = known[tasks] = known[plain]
+        plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
+        found = known.get(tuple(map(_key, plain))) or _Solver(robot, plain)
+        known[keys] = known[tuple(map(_key, plain))] = found
     return found
+
+
+def _key(task: Task) -> Hashable:
+    """What tells tasks apart: their fields, or themselves if they may have more than those."""
+    return task if _is_record(task) else id(task)
+
+
+def _is_record(task: Task) -> bool:
+    return is_dataclass(task) and "__dataclass_fields__" in vars(type(task)) and not hasattr(task, "__dict__")

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.control.laws.damping_design import damping_by_ratio
 from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
 from kinetree.control.laws.pose_spring import PoseSpring
-from kinetree.control.laws.task_blocks import TaskBlocks
+from kinetree.control.laws.task_blocks import LEAST_FREEDOM, TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.model import Model
@@ -35,8 +35,10 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     the frame from τ₀. By default nothing acts there, and the elbow floats.
 
     **Limits.** Each component of the spring's force is limited to ± `force_limit`. It then is the gradient of a flatter
-    potential, so it stays passive; the damper is not limited. **Singular configurations.** Where Λ would have more than
-    `largest_inertia`, it is damped to about that, so that all forces stay finite; K e needs no Λ.
+    potential, so it stays passive; the damper is not limited.
+
+    **Singular configurations.** Where a row of E has less than `least_freedom` of itself left beside those before it, Λ
+    is damped as in `operational_space`, so that all forces stay finite; K e needs no Λ.
 
     **Stability.** For a target at rest ½ vᵀ M v + U(e) falls by ėᵀ D ė + (N v)ᵀ D₀ N v per second, but for the power of
     the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive with respect to what it touches.
@@ -50,11 +52,11 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
 
     Returns:
         The program (q, v, target, stiffness, damping_ratio, target_velocity, force_limit, posture, posture_stiffness,
-        posture_damping, largest_inertia) of the joint forces (nv,): q and posture (nq,), v (nv,); target (4, 4);
+        posture_damping, least_freedom) of the joint forces (nv,): q and posture (nq,), v (nv,); target (4, 4);
         stiffness (6,), N/m and N·m/rad, linear first; damping_ratio, one number, by default 1; target_velocity (6,),
         the target's [v; ω] in the world's axes at its origin, by default 0; force_limit (6,), N and N·m, by default
-        infinite; posture_stiffness and posture_damping (nv,), N·m/rad and N·m·s/rad, by default 0; largest_inertia, one
-        number, kg and kg·m², by default ten times the robot's mass. With `damping="given"` the diagonal damping (6,),
+        infinite; posture_stiffness and posture_damping (nv,), N·m/rad and N·m·s/rad, by default 0; least_freedom, one
+        number, by default 0.1. With `damping="given"` the diagonal damping (6,),
         N·s/m and N·m·s/rad, is in the ratio's place. If the forces are not finite, all are zero.
 
     Raises:
@@ -81,11 +83,11 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
 
     def forces(
         q: Any, v: Any, target: Any, stiffness: Any, target_velocity: Any, force_limit: Any, posture: Any,
-        posture_stiffness: Any, posture_damping: Any, largest_inertia: Any, damping: Any = None,
+        posture_stiffness: Any, posture_damping: Any, least_freedom: Any, damping: Any = None,
         damping_ratio: Any = None,
     ) -> Any:  # fmt: skip
         E = spring.slope(q, target)
-        hand = TaskBlocks(model, q, [E], largest_inertia)
+        hand = TaskBlocks(model, q, [E], least_freedom)
         D = np.diag(damping) if is_given else damping_by_ratio(hand.mobility, stiffness, damping_ratio)
         pull = np.clip(stiffness * spring.stretch(q, target), -force_limit, force_limit)
         brake = D @ (E @ v + spring.drift(q, target, target_velocity))
@@ -96,11 +98,11 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     shapes = {
         "q": model, "v": n, "target": (4, 4), "stiffness": 6, **({"damping": 6} if is_given else {"damping_ratio": ()}),
         "target_velocity": 6, "force_limit": 6, "posture": model, "posture_stiffness": n, "posture_damping": n,
-        "largest_inertia": (),
+        "least_freedom": (),
     }  # fmt: skip
     defaults = {
         "damping_ratio": 1.0, "target_velocity": np.zeros(6), "force_limit": np.full(6, np.inf),
         "posture": model.neutral(), "posture_stiffness": np.zeros(n), "posture_damping": np.zeros(n),
-        "largest_inertia": 10.0 * model.mass,
+        "least_freedom": LEAST_FREEDOM,
     }  # fmt: skip
     return with_arguments("cartesian_impedance", forces, shapes, defaults)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
-from kinetree.control.laws.task_blocks import TaskBlocks
+from kinetree.control.laws.task_blocks import LEAST_FREEDOM, TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError
@@ -26,16 +26,18 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     Tasks of one priority are one task. Each gets the forces F_k that its acceleration needs beside what those before
     it do already, along J_k|, the part of its Jacobian that moves none of them: τ = Σ J_k|ᵀ F_k + h + Nᵀ τ₀. What all
     tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is
-    dynamically consistent: it moves no task. By default nothing acts there.
+    dynamically consistent: it moves no task. By default it is a damper.
 
-    **Conflicts and singular configurations.** A direction in which those before it leave no freedom, or in which the
-    robot cannot move, would take forces without bound. Where an inertia beyond `largest_inertia` m is felt, the task
-    yields there: it gets forces of at most 3 m times the acceleration asked for, it is met as nearly as it can be, in
-    the least squares of its rows with the tasks' `weight`, and forces remain continuous. Tasks of earlier priority are
-    met as if it were not there. (Of a task that yields, later ones move the direction that it gave up.)
+    **Conflicts and singular configurations.** A direction that the robot cannot move, or in which tasks before have
+    decided, would take forces without bound. Where a row of a task has less than `least_freedom` of itself left beside
+    the rows before it (the squared sine of the angle between them, 0 to 1), the task is damped, from nothing on, and is
+    met nearly as well as it can be, in the least squares of its rows with their `weight`. In the direction that cannot
+    be moved nothing is asked. Forces remain finite and continuous, and tasks of earlier priority are met as if it were
+    not there. (Of a task that is damped, later ones move the direction that it gives up.) A hand that is sent beyond
+    its reach should not arrive there fast: `NAME_speed` limits how fast its error alone lets each row move.
 
-    **Stability.** Where no task yields, each error decays exponentially for K, D > 0, with e that of the task: for
-    rotations, along the shortest turn. Joints that no task moves need `posture_damping` > 0 to come to rest.
+    **Stability.** Where no task is damped, each error decays exponentially for K, D > 0, with e that of the task: for
+    rotations, along the shortest turn. Joints that no task moves come to rest by `posture_damping`.
 
     Args:
         robot: the robot; every degree of freedom has a motor.
@@ -44,9 +46,9 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     Returns:
         The program of the joint forces (nv,) with these arguments: q (nq,), v (nv,); for each task NAME, in the order
         of the dict, NAME, the target in its shape, NAME_stiffness (m,) in 1/s² and NAME_damping (m,) in 1/s; then, with
-        defaults, NAME_velocity and NAME_acceleration (m,) of each target in the task's axes, 0; posture (nq,);
-        posture_stiffness (nv,) in 1/s² and posture_damping (nv,) in 1/s, 0; largest_inertia, one number, kg and kg·m²,
-        ten times the robot's mass. If the forces are not finite, all are zero.
+        defaults, NAME_velocity and NAME_acceleration (m,) of each target in the task's axes, 0, and NAME_speed (m,),
+        infinite; posture (nq,), posture_stiffness (nv,) in 1/s², 0, and posture_damping (nv,) in 1/s, 5; least_freedom,
+        one number, 0.1. If the forces are not finite, all are zero.
 
     Raises:
         ActuationError: a degree of freedom has no motor.
@@ -77,33 +79,41 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     for name, task in tasks.items():
         m = task.size(model)
         shapes |= {name: task.target_shape(model), f"{name}_stiffness": m, f"{name}_damping": m}
-        more |= {f"{name}_velocity": m, f"{name}_acceleration": m}
+        more |= {f"{name}_velocity": m, f"{name}_acceleration": m, f"{name}_speed": m}
         defaults |= {f"{name}_velocity": np.zeros(m), f"{name}_acceleration": np.zeros(m)}
-    more |= {"posture": model, "posture_stiffness": model.nv, "posture_damping": model.nv, "largest_inertia": ()}
-    none = np.zeros(model.nv)
-    defaults |= {"posture": model.neutral(), "posture_stiffness": none, "posture_damping": none}
-    defaults |= {"largest_inertia": 10.0 * model.mass}
-    if len(shapes | more) < 6 + 5 * len(tasks):
+        defaults |= {f"{name}_speed": np.full(m, np.inf)}
+    more |= {"posture": model, "posture_stiffness": model.nv, "posture_damping": model.nv, "least_freedom": ()}
+    defaults |= {
+        "posture": model.neutral(),
+        "posture_stiffness": np.zeros(model.nv),
+        "posture_damping": np.full(model.nv, 5.0),
+    }
+    defaults |= {"least_freedom": LEAST_FREEDOM}
+    if len(shapes | more) < 6 + 6 * len(tasks):
         raise OptionError(
             f"operational_space: tasks are called {', '.join(tasks)}, but an argument of a law has the name of one of "
-            "them, such as posture, largest_inertia, or that of another task with _stiffness at its end; rename it"
+            "them, such as posture, least_freedom, or that of another task with _stiffness at its end; rename it"
         )
 
     def forces(q: Any, v: Any, **given: Any) -> Any:
-        jacobians, wanted = [], []
+        jacobians, wanted, weights = [], [], []
         for rank in ranked:
             J, accelerations = [], []
             for name, task in rank.items():
-                target, root = given[name], np.sqrt(task.weights(model))
+                target = given[name]
                 slope = task.jacobian(model, q, target)
                 feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
+                fastest = given[f"{name}_damping"] * given[f"{name}_speed"]
                 damping = given[f"{name}_damping"] * (given[f"{name}_velocity"] - slope @ v)
                 feedforward = given[f"{name}_acceleration"] - task.bias(model, q, v, target)
-                J.append(root[:, None] * slope)
-                accelerations.append(root * (feedforward + damping + feedback))
+                counted = np.flatnonzero(task.weights(model))
+                J.append(slope[counted])
+                accelerations.append((feedforward + damping + np.clip(feedback, -fastest, fastest))[counted])
             jacobians.append(np.concatenate(J))
             wanted.append(np.concatenate(accelerations))
-        blocks = TaskBlocks(model, q, jacobians, given["largest_inertia"])
+            every = np.concatenate([task.weights(model) for task in rank.values()])
+            weights.append(every[every > 0.0])
+        blocks = TaskBlocks(model, q, jacobians, given["least_freedom"], weights)
         error = tracking.error(q, given["posture"])
         rest = mass_matrix(model, q) @ (given["posture_stiffness"] * error - given["posture_damping"] * v)
         return applicable(blocks.forces(wanted) + blocks.unfelt(rest) + bias_forces(model, q, v))

@@ -7,11 +7,13 @@ takes from joint forces what the tasks feel; what is left of a force moves no ta
 dynamically consistent inverse.
 
 Where a direction of a task can hardly be moved (a singular configuration, or a task that asks what another one has
-decided) W is singular to within rounding, and no finite force does what is asked. So W is damped: W + δ 1, with
-δ = (1 − m d)² / m, where the least pivot d of its Cholesky factors, as if each row were alone with those before it, is
-below 1/m for the largest inertia m that a direction is given a force for, kg or kg·m²; and δ = 0 where none is. The
-solution is refined twice with these factors, so that directions which can be moved are wrong by (δ / W)³ only. Forces
-stay bounded by 3 m times the acceleration asked for, and are continuous. Tasks before it are as if it were not there.
+decided) W is singular, and no finite force does what is asked. How free the rows are is told by the pivots p of the
+Cholesky factors of J_k| J_k|ᵀ, each over the square of the row's own length in J: the squared sine of the angle between
+the row and those before it, regardless of masses. Where the least pivot is below the least freedom p₀, W is damped:
+W + δ 1 with δ = 0.2 (1 − p / p₀)², in units in which the rows' mobilities are one; and δ = 0 elsewhere, so that all is
+exact there. The solution is refined twice with the factors of the damped matrix: directions that can be moved are wrong
+by (δ / W)³ only. What is asked in those that cannot be moved is left out, so that forces go to zero there instead of
+growing, and are continuous. Tasks before it are as if it were not there.
 
 Sources: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
 formulation", IEEE J. Robotics and Automation 3 (1987); Sentis and Khatib, "Synthesis of whole-body behaviors through
@@ -31,31 +33,43 @@ import numpy as np
 from kinetree.functions.mass_matrix import mass_matrix_solve
 from kinetree.model import Model
 
-__all__ = ["TaskBlocks"]
+__all__ = ["LEAST_FREEDOM", "TaskBlocks"]
 
+LEAST_FREEDOM = 0.1
+"""The freedom of a row below which a task is damped, by default; Panda and UR5 have 0.2 at work."""
+_MOST = 0.2
+"""The damping of rows without freedom."""
+_SHORT = 0.1
+"""The length, m or rad per rad, beside which a row that hardly moves at all counts as short."""
 _REFINEMENTS = 2
 _ROUNDING = 1e-6
-"""The part of 1/m below which a pivot counts as zero."""
+"""The part of a freedom, or of a mobility, that counts as zero."""
 
 
 class TaskBlocks:
     """Jacobians (m, nv) in the order of their priority, at one configuration."""
 
-    def __init__(self, robot: Model, q: Any, jacobians: Sequence[Any], heaviest: Any) -> None:
-        """`heaviest` is the largest inertia that a direction is given a force for."""
+    def __init__(
+        self, robot: Model, q: Any, jacobians: Sequence[Any], least_freedom: Any, weights: Sequence[Any] | None = None
+    ) -> None:
+        """`weights` (m,) of each task's rows are those of the least squares, where a task cannot be met."""
         self._nv, self._blocks = robot.nv, list[_Block]()
-        for J in jacobians:
-            r, s = J, mass_matrix_solve(robot, q, J)  # M⁻¹ Jᵀ, row by row
+        for k, J in enumerate(jacobians):
+            solved = mass_matrix_solve(robot, q, J)  # M⁻¹ Jᵀ, row by row
+            reach = 1.0 / np.sqrt(np.sum(J * J, axis=1) + _SHORT**2)
+            own = np.sum(J * solved, axis=1) + 1.0 / robot.mass
+            unit = np.sqrt(1.0 / own) if weights is None else np.sqrt(weights[k] / own)
+            J, r, s = unit[:, None] * J, unit[:, None] * J, unit[:, None] * solved
             for block in self._blocks:
                 part = block.inertia(block.s @ r.T).T
                 r, s = r - part @ block.r, s - part @ block.s
-            self._blocks.append(_Block(J, r, s, heaviest))
+            self._blocks.append(_Block(J, r, s, unit, reach / unit, least_freedom))
 
     def forces(self, accelerations: Sequence[Any]) -> Any:
         """Joint forces (nv,) that give the tasks these accelerations (m,), from rest and without other forces."""
         total, reached = np.zeros(self._nv), np.zeros(self._nv)
         for block, wanted in zip(self._blocks, accelerations, strict=True):
-            F = block.inertia(wanted - block.J @ reached)
+            F = block.inertia(block.movable(block.unit * wanted - block.J @ reached))
             total, reached = total + block.r.T @ F, reached + block.s.T @ F
         return total
 
@@ -74,20 +88,25 @@ class TaskBlocks:
     @property
     def mobility(self) -> Any:
         """W of the first task (m, m), damped where it must be: positive definite."""
-        return self._blocks[0].damped
+        unit = self._blocks[0].unit
+        return self._blocks[0].damped / (unit[:, None] * unit)
 
 
 class _Block:
-    """One task's Jacobian J, what is left of it (r, and M⁻¹ rᵀ as the rows of s), and its damped mobility."""
+    """One task's Jacobian J, what is left of it (r, and M⁻¹ rᵀ as the rows of s), and its damped mobility.
 
-    def __init__(self, J: Any, r: Any, s: Any, heaviest: Any) -> None:
-        self.J, self.r, self.s = J, r, s
+    All in the rows' own units, in which their mobilities are freedoms.
+    """
+
+    def __init__(self, J: Any, r: Any, s: Any, unit: Any, reach: Any, least_freedom: Any) -> None:
+        self.J, self.r, self.s, self.unit = J, r, s, unit
         W = r @ s.T
         self._W = 0.5 * (W + W.T)
-        _, pivots = _factors(self._W, _ROUNDING / heaviest)
-        freedom = np.clip(heaviest * np.min(pivots), 0.0, 1.0)
-        self.damped = self._W + (1.0 - freedom) ** 2 / heaviest * np.eye(len(J))
-        self._L, self._D = _factors(self.damped, _ROUNDING / heaviest)
+        rows = reach[:, None] * r
+        _, freedoms = _factors(rows @ rows.T, _ROUNDING * least_freedom)
+        part = np.minimum(np.min(freedoms) / least_freedom, 1.0)
+        self.damped = self._W + _MOST * (1.0 - part) ** 2 * np.eye(len(J))
+        self._L, self._D = _factors(self.damped, _ROUNDING)
 
     def inertia(self, x: Any) -> Any:
         """Λ x (m,) or (m, n), by refinement of the damped solution."""
@@ -95,6 +114,10 @@ class _Block:
         for _ in range(_REFINEMENTS):
             found = found + self._solved(x - self._W @ found)
         return found
+
+    def movable(self, x: Any) -> Any:
+        """W Λ x: what of accelerations (m,) can be had; nothing along directions that cannot be moved."""
+        return self._W @ self.inertia(x)
 
     def _solved(self, x: Any) -> Any:
         """(W + δ 1)⁻¹ x, by its factors L D Lᵀ."""

@@ -13,9 +13,9 @@ from kinetree.control.quadratic.proximal import minimised
 __all__ = ["solved"]
 
 _NO_BOUND = float("inf")
-_EMPTY = 1e-12
+_EMPTY = 1e-9
 """The length of a row, relative to before, that has no free unknown left."""
-_MET = 1e-9
+_MET = 1e-8
 
 
 @compiled

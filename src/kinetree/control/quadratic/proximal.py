@@ -14,10 +14,12 @@ __all__ = ["NOT_CONVEX", "UNBOUNDED", "minimised"]
 UNBOUNDED, NOT_CONVEX = 4, 5
 _STEPS = 100
 _PART, _SLOPE = 1e-6, 1e-3
-"""What ρ is relative to the largest of the diagonal and to the slope: so small that few steps are needed, and so large
-that rounding does not count."""
+"""What ρ is relative to the largest of the diagonal, or, where all is flat, to the slope: so small that few steps are
+needed, and so large that rounding does not count."""
 _REACHED = 1e-11
 """The last step, relative to x."""
+_NOISE = 1e-8
+"""The same, where steps become no shorter: rounding decides in directions that are nearly flat."""
 _AS_LONG = 0.99
 """Where the last step is as long as the one before, up to this factor, x goes away along a straight line."""
 
@@ -47,7 +49,7 @@ def minimised(
         largest = max(largest, H[i, i])
         steepest = max(steepest, abs(g[i]))
         last[i] = 0.0
-    weight = max((rho if rho > 0.0 else _PART) * largest, _SLOPE * steepest)
+    weight = (rho if rho > 0.0 else _PART) * largest if largest > 0.0 else _SLOPE * steepest
     weight = weight if weight > 0.0 else 1.0
     total, moved, before = 0, 0.0, 0.0
     for _ in range(_STEPS):
@@ -68,6 +70,6 @@ def minimised(
             moved = max(moved, abs(x[i] - last[i]))
             size = max(size, abs(x[i]))
             last[i] = x[i]
-        if moved <= _REACHED * (1.0 + size):
+        if moved <= _REACHED * (1.0 + size) or (moved <= _NOISE * (1.0 + size) and moved > 0.5 * before):
             return SOLVED, total
     return UNBOUNDED if moved > _AS_LONG * before else TOO_MANY, total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -20,9 +21,12 @@ from kinetree.records import record
 __all__ = ["STATUS", "QuadraticSolution", "quadratic_program"]
 
 Array = NDArray[Any]
+_F64 = np.dtype(np.float64)
 
 STATUS = ("solved", "infeasible", "too many steps", "not convex", "unbounded", "not convex", "not a number")
 """By the numbers that the machine code ends with."""
+_NOT_NUMBERS = STATUS.index("not a number")
+_WORDS = np.asarray(STATUS)
 _SENTENCES = {
     "solved": "solved",
     "infeasible": "no x satisfies all equations and bounds; relax some of them, or make them part of the cost",
@@ -122,8 +126,8 @@ def quadratic_program(
         raise OptionError(f"quadratic_program: solver must be 'kinetree' or 'daqp', not {solver!r:.60}")
     given = _given(P, q, A, b, C, lower, upper, x_lower, x_upper)
     lead = _lead(given)
-    n, m, e = given["q"].shape[-1], given["C"].shape[-2], given["A"].shape[-2]
-    size = (n, m if C is not None else 0, e if A is not None else 0, x_lower is not None or x_upper is not None)
+    n, m, e = given["q"].shape[-1], _row_count(C, given["C"]), _row_count(A, given["A"])
+    size = (n, m, e, x_lower is not None or x_upper is not None)
     sick = _not_numbers(given, lead)
     count = int(np.prod(lead))
     if solver == "daqp":
@@ -131,19 +135,21 @@ def quadratic_program(
     elif count == 1:
         room = room_for(size)
         for name, x in given.items():
-            room.given[name][0] = x.reshape(room.given[name].shape[1:])
+            if x.size:
+                room.given[name][0] = x if not lead else x.reshape(room.given[name].shape[1:])
         room.solve()
         found = tuple(x.copy() for x in room.results)
     else:
         found = _many(size, {name: _flat(x, lead, name) for name, x in given.items()}, count, threads)
     x, row_multipliers, bound_multipliers, status, steps = found
-    status[sick.reshape(-1)] = STATUS.index("not a number")
+    if sick.any():
+        status[sick.reshape(-1)] = _NOT_NUMBERS
     bad = status != 0
     if bad.any():
         x[bad], row_multipliers[bad], bound_multipliers[bad] = np.nan, np.nan, np.nan
     return QuadraticSolution(
         x.reshape(*lead, n), row_multipliers[:, : size[1]].reshape(*lead, size[1]), bound_multipliers.reshape(*lead, n),
-        np.asarray(STATUS)[status].reshape(lead), steps.reshape(lead),
+        _WORDS[status].reshape(lead), steps.reshape(lead),
     )  # fmt: skip
 
 
@@ -190,6 +196,8 @@ def _given(
 
 
 def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
+    if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(last) :] == last:  # the usual case
+        return x
     array = real_array(f"quadratic_program: {name}", x, shape)
     if array.dtype == object:
         raise DTypeError(f"quadratic_program: {name} is symbolic; quadratic programs are solved outside programs")
@@ -200,6 +208,10 @@ def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
             f"quadratic_program: {name} must have shape {shape}, here ending in ({known}), not {array.shape}"
         )
     return array.astype(np.float64, copy=False)
+
+
+def _row_count(given: Any, array: Array) -> int:
+    return 0 if given is None else array.shape[-2]
 
 
 _OWN_AXES = {"P": 2, "A": 2, "C": 2}
@@ -230,7 +242,10 @@ def _not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
     """Which problems have NaN, or infinity where it means nothing."""
     sick = np.zeros(lead, bool)
     for name, x in given.items():
-        wrong = np.isnan(x) if name.endswith(("lower", "upper")) else ~np.isfinite(x)
-        if wrong.any():
-            sick = sick | wrong.any(axis=tuple(range(-_OWN_AXES.get(name, 1), 0)))
+        if name.endswith(("lower", "upper")):
+            if not math.isnan(x.sum()) or not (wrong := np.isnan(x)).any():  # the sum of −∞ and ∞ is NaN, too
+                continue
+        elif math.isfinite(x.sum()) or (wrong := ~np.isfinite(x)).sum() == 0:
+            continue
+        sick = sick | wrong.any(axis=tuple(range(-_OWN_AXES.get(name, 1), 0)))
     return np.asarray(sick)

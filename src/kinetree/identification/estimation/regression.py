@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.logs.log import Log
 
 __all__ = ["Regression"]
@@ -96,5 +97,7 @@ class Regression:
         return np.concatenate([W, ones], axis=-1)
 
     def _reduce(self, W: Array, tau: Array) -> None:
-        both = np.concatenate([W, tau[..., None]], axis=-1).transpose(1, 0, 2)
-        self.factors = np.asarray(np.linalg.qr(np.concatenate([self.factors, both], axis=1), mode="r"))
+        both = np.concatenate([W, tau[..., None]], axis=-1)
+        between = np.empty(both.shape[-1])
+        for j, R in enumerate(self.factors):
+            reduce_rows(R, both[:, j].copy(), between)

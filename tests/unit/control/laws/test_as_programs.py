@@ -87,6 +87,15 @@ def test_no_force_is_nan(name: str) -> None:
         assert np.isfinite(found["estimate"]).all()
 
 
+@NAMES
+def test_forces_stay_bounded_in_all_configurations(name: str) -> None:
+    """Every quarter turn of every joint, where most are singular, with a velocity."""
+    quarters = np.stack(np.meshgrid(*[np.array([0.0, np.pi / 2])] * 6), axis=-1).reshape(-1, 6)
+    tau = forces(law(name)(quarters, 0.3 * np.ones(6), **LAWS[name][1]))
+    assert np.isfinite(tau).all()
+    assert np.abs(tau).max() < 1000.0
+
+
 @pytest.mark.parametrize("name", ["computed_torque", "cartesian_impedance"])
 def test_a_law_has_derivatives(name: str) -> None:
     given = dict(zip(law(name).arguments, law(name).bound(STATES[:, 0], LAWS[name][1]), strict=True))

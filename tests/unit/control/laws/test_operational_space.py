@@ -110,10 +110,26 @@ def test_singular_tasks_and_tasks_that_contradict_each_other_take_finite_forces(
     assert np.abs(gaps[1] - gaps[0]).max() < 1e-4
 
 
+def test_a_target_beyond_reach_is_approached_and_the_arm_comes_to_rest() -> None:
+    """The arm stretches, at a limited speed, and stays at rest where it is nearest, from where it comes back."""
+    law = kt.control.operational_space(ARM, {"hand": Position("tool")})
+    far = np.array([2.0, 0.3, 0.5])
+    arguments = {"hand": far, "hand_stiffness": np.full(3, 50.0), "hand_damping": np.full(3, 14.0)}
+    arguments |= {"hand_speed": np.full(3, 0.3), "posture_damping": np.full(7, 10.0)}
+    states, _ = kt.rollout(ARM, Q, np.zeros(7), law, 1e-3, steps=8000, arguments=arguments)
+    away = np.linalg.norm(kt.frame_placement(ARM, states[::500, :7], "tool")[:, :3, 3] - far, axis=1)
+    assert np.abs(states[:, 7:]).max() < 20.0
+    assert np.abs(states[-1, 7:]).max() < 0.01
+    assert away[-1] < away.min() + 0.02
+    arguments["hand"] = kt.frame_placement(ARM, Q, "tool")[:3, 3]
+    back, _ = kt.rollout(ARM, states[-1, :7], states[-1, 7:], law, 1e-3, steps=8000, arguments=arguments)
+    assert np.abs(kt.frame_placement(ARM, back[-1, :7], "tool")[:3, 3] - arguments["hand"]).max() < 1e-3
+
+
 def test_tasks_are_projected_in_the_metric_of_the_mass_matrix() -> None:
     rng = np.random.default_rng(2)
     q, J = ARM.random(rng), rng.normal(size=(5, 7))
-    blocks, tau, v = TaskBlocks(ARM, q, [J[:3], J[3:]], 1e6), rng.normal(size=7), rng.normal(size=7)
+    blocks, tau, v = TaskBlocks(ARM, q, [J[:3], J[3:]], 0.1), rng.normal(size=7), rng.normal(size=7)
     M = kt.crba(ARM, q)
     assert np.abs(J @ np.linalg.solve(M, blocks.unfelt(tau))).max() < 1e-11
     assert np.abs(J @ blocks.free(v)).max() < 1e-11
@@ -129,12 +145,12 @@ def test_a_task_that_cannot_be_met_is_met_in_the_least_squares_and_earlier_ones_
     q, J = ARM.random(rng), rng.normal(size=(2, 7))
     M = kt.crba(ARM, q)
     twice = np.stack([J[0], J[0], J[1]])
-    tau = TaskBlocks(ARM, q, [twice], 180.0).forces([np.array([1.0, 3.0, -1.0])])
-    assert np.allclose(J @ np.linalg.solve(M, tau), [2.0, -1.0], rtol=0, atol=1e-5)
-    tau = TaskBlocks(ARM, q, [J[:1], twice], 180.0).forces([np.array([1.0]), np.array([3.0, 3.0, -1.0])])
+    tau = TaskBlocks(ARM, q, [twice], 0.1).forces([np.array([1.0, 3.0, -1.0])])
+    assert np.allclose(J @ np.linalg.solve(M, tau), [2.0, -1.0], rtol=0, atol=0.03)
+    tau = TaskBlocks(ARM, q, [J[:1], twice], 0.1).forces([np.array([1.0]), np.array([3.0, 3.0, -1.0])])
     reached = J @ np.linalg.solve(M, tau)
     assert abs(reached[0] - 1.0) < 1e-9
-    assert abs(reached[1] + 1.0) < 1e-5
+    assert abs(reached[1] + 1.0) < 0.03
 
 
 def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
@@ -142,7 +158,7 @@ def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
     here, away = kt.frame_placement(ARM, Q, "tool")[:3, 3], kt.frame_placement(ARM, Q, "tool")[:3, 3] + 0.4
     gains = {f"{name}_{what}": np.full(3, 25.0) for name in ("one", "other") for what in ("stiffness", "damping")}
     tau = law(Q, np.zeros(7), one=here, other=away, **gains)
-    assert np.allclose(accelerations(tau, Q, np.zeros(7), "tool")[:3], 25.0 * 0.4 / 4, rtol=0, atol=1e-4)
+    assert np.allclose(accelerations(tau, Q, np.zeros(7), "tool")[:3], 25.0 * 0.4 / 4, rtol=0.01)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,158 @@
+"""Differential inverse kinematics: the joints' velocity for the next moment, as a quadratic program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.control.kinematics.arguments import (
+    checked_limits,
+    checked_number,
+    checked_start,
+    checked_targets,
+    checked_tasks,
+)
+from kinetree.control.kinematics.solve import solver_of
+from kinetree.control.quadratic import quadratic_program
+from kinetree.control.tasks import Task
+from kinetree.errors import OptionError, ShapeError
+from kinetree.inputs import real_array
+from kinetree.model import Model, check_robot
+
+__all__ = ["DifferentialInverseKinematics", "differential_inverse_kinematics"]
+
+Array = NDArray[Any]
+
+
+class DifferentialInverseKinematics(NamedTuple):
+    """What `kt.control.differential_inverse_kinematics` returns."""
+
+    v: NDArray[np.float64]
+    """Velocities (…, nv); zero where there is none."""
+    left: tuple[NDArray[np.float64], ...]
+    """The error of each task that is left after dt (…, m), to first order; m and rad."""
+    solved: NDArray[np.bool_]
+    """Whether the quadratic program of each sample was solved (…); it is not if there is NaN."""
+
+
+def differential_inverse_kinematics(
+    robot: Model,
+    tasks: Task | Sequence[Task],
+    targets: Any,
+    q: ArrayLike,
+    dt: float,
+    *,
+    gain: float = 1.0,
+    damping: float = 1e-8,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    velocity_limit: ArrayLike | None = None,
+    threads: int | None = None,
+) -> DifferentialInverseKinematics:
+    """The velocity with which the joints go towards targets in the next dt, within limits of position and velocity.
+
+    With A the derivatives of the errors e by displacements, it minimises ½ Σ weight × (gain e + A d)² + ½ damping |d|²
+    over the displacement d = v dt, where every coordinate stays within its limits and every velocity within its own.
+    Tasks of lower priority are met as well as is possible with what those before have left, which is one quadratic
+    program per priority: the limits hold exactly, and a task gives nothing up for one of lower priority.
+
+    Args:
+        robot: the robot.
+        tasks: a task, or several in a list.
+        targets: for one task its target (…, *shape), for a list of tasks a list with one of each.
+        q: configuration (…, nq).
+        dt: how long the velocity is kept, s.
+        gain: which part of the errors is to be gone after dt, from 0 to 1.
+        damping: what a displacement costs beside the errors; larger values bound the velocity near singularities.
+        lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. A coordinate outside returns as
+            quickly as its velocity allows.
+        velocity_limit: largest speeds (…, nv); by default `robot.velocity_limit`.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A `kt.control.DifferentialInverseKinematics`: v, left, solved. Where there is NaN, v is zero and `solved` False.
+
+    Raises:
+        OptionError: tasks, limits or numbers are not allowed values.
+        NameNotFoundError: the robot has no frame or joint of a name.
+        ConfigurationError: a q or a target is not a configuration, or a matrix is not a rotation.
+        ShapeError, DTypeError: as for `kt.aba`.
+
+    Source: Kanoun, Lamiraux and Wieber, "Kinematic control of redundant manipulators: generalizing the task-priority
+    framework to inequality task", IEEE Transactions on Robotics 27 (2011).
+
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q, dt = kt.zoo.load("arm7"), np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0]), 0.01
+    >>> target = kt.frame_placement(arm, q + 0.1, "tool")
+    >>> for _ in range(200):
+    ...     step = kt.control.differential_inverse_kinematics(
+    ...         arm, kt.control.Pose("tool"), target, q, dt, gain=0.1, velocity_limit=np.ones(7)
+    ...     )
+    ...     q = kt.integrate(arm, q, step.v * dt)
+    >>> bool(np.allclose(kt.frame_placement(arm, q, "tool"), target, atol=1e-6))
+    True
+    """
+    check_robot(robot)
+    several = checked_tasks(tasks)
+    arrays = checked_targets(robot, several, [targets] if isinstance(tasks, Task) else targets)
+    start, dt = checked_start(robot, q), checked_number("dt", dt, np.finfo(float).tiny)
+    gain, damping = checked_number("gain", gain, 0.0), checked_number("damping", damping, 0.0)
+    if gain > 1.0:
+        raise OptionError(f"gain is the part of the errors that goes within dt, at most 1, not {gain:g}")
+    solver = solver_of(robot, several)
+    limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
+    with np.errstate(invalid="ignore"):
+        errors, slopes = solver.linearized(start, arrays, threads)
+        room = _room(start, limits, solver.coordinates, _speeds(robot, velocity_limit) * dt)
+    roots = np.sqrt(solver.weights(several))
+    d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, threads)
+    after = errors - (slopes @ d[..., None])[..., 0]
+    left = tuple(after[..., end - m : end] for m, end in zip(solver.sizes, np.cumsum(solver.sizes), strict=True))
+    return DifferentialInverseKinematics(d / dt, left, solved)
+
+
+def _displacement(
+    e: Array, A: Array, roots: Array, levels: Sequence[Sequence[int]], damping: float, room: tuple[Array, Array],
+    threads: int | None,
+) -> tuple[Array, Any]:  # fmt: skip
+    """The displacement of the last priority, which keeps what those before have reached, and whether there is one."""
+    rows: Array | None = None
+    kept: Array | None = None
+    d, solved = np.zeros((*e.shape[:-1], A.shape[-1])), None
+    for places in levels:
+        own, wanted = roots[places][:, None] * A[..., places, :], roots[places] * e[..., places]
+        P = own.mT @ own + damping * np.eye(own.shape[-1])
+        cost = -(own.mT @ wanted[..., None])[..., 0]
+        found = quadratic_program(P, cost, rows, kept, x_lower=room[0], x_upper=room[1], threads=threads)
+        d = np.where(np.asarray(found.solved)[..., None], found.x, d)
+        solved = found.solved if solved is None else solved
+        rows = A[..., places, :] if rows is None else np.concatenate([rows, A[..., places, :]], axis=-2)
+        kept = (rows @ d[..., None])[..., 0]
+    return d, solved
+
+
+def _room(q: Array, limits: tuple[Array, Array], at: Any, reach: Array) -> tuple[Array, Array]:
+    """How far each degree of freedom may move down and up (…, nv)."""
+    shape = np.broadcast_shapes(q.shape[:-1], limits[0].shape[:-1], limits[1].shape[:-1], reach.shape[:-1])
+    low, high = (np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (-reach, reach))
+    down, up = (limit[..., at.own] - q[..., at.own] for limit in limits)
+    own = at.freedoms
+    low[..., own], high[..., own] = (
+        np.minimum(np.maximum(low[..., own], down), high[..., own]),
+        np.maximum(np.minimum(high[..., own], up), low[..., own]),
+    )
+    return low, high
+
+
+def _speeds(robot: Model, given: ArrayLike | None) -> Array:
+    x = real_array("velocity_limit", robot.velocity_limit if given is None else given, f"(…, {robot.nv})")
+    if x.shape[-1:] != (robot.nv,):
+        raise ShapeError(f"velocity_limit has shape {x.shape}, but it must be (…, {robot.nv}), one per velocity")
+    if not (x >= 0.0).all():
+        raise OptionError(
+            "velocity_limit is the largest speed of each degree of freedom: not negative, inf for no limit"
+        )
+    return x.astype(np.float64)

@@ -1,0 +1,216 @@
+"""Whole-body control: equations of motion, cones and limits always hold; priorities, what is given up, bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+control = kt.control
+ROBOT = kt.zoo.load("quadruped")
+FEET = [name for name in ROBOT.frames if name.endswith("foot")]
+STANDING = ROBOT.neutral()
+STANDING[7:] = np.tile([0.05, 0.7, -1.4], 4)
+FRICTION = 0.6
+CONTROLLER = control.WholeBody(
+    ROBOT,
+    {
+        "momentum": control.Momentum(),
+        "trunk": control.Orientation("trunk", priority=1),
+        "posture": control.Posture(priority=2),
+    },
+    {name: control.Support(name, friction=FRICTION, most_force=150.0) for name in FEET},
+    torque_limit=40.0,
+)
+TARGETS = {"trunk": np.eye(3), "posture": STANDING}
+
+
+def state(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    q = ROBOT.integrate(STANDING, 0.1 * rng.normal(size=ROBOT.nv))
+    return q, 0.3 * rng.normal(size=ROBOT.nv)
+
+
+def is_physical(q: np.ndarray, v: np.ndarray, found: control.WholeBodyStep, robot: kt.Model = ROBOT) -> bool:
+    """Whether the equations of motion, the limits and the friction cones hold."""
+    pushed = sum(
+        kt.frame_jacobian(robot, q, name, expressed_in="local_world_aligned", part="linear").T @ f
+        for name, f in found.forces.items()
+    )
+    holds = abs(kt.rnea(robot, q, v, found.qdd) - found.tau - pushed).max() < 1e-9
+    holds &= not found.tau[:6].any() and abs(found.tau).max() <= 40.0
+    for f in found.forces.values():
+        holds &= -1e-8 <= f[2] <= 150.0 + 1e-7 and np.hypot(f[0], f[1]) <= FRICTION * f[2] + 1e-7
+    return bool(holds)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_momentum_commands_are_met_to_rounding_where_they_can_be(seed: int) -> None:
+    q, v = state(seed)
+    rate = np.random.default_rng(seed).uniform(-5.0, 5.0, 6)
+    found = CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": rate})
+    wanted = rate - 10.0 * kt.centroidal_momentum(ROBOT, q, v)
+    assert is_physical(q, v, found)
+    assert found.programs == 1
+    assert np.allclose(kt.centroidal_momentum_rate(ROBOT, q, v, found.qdd), wanted, rtol=0.0, atol=1e-9)
+    assert all(found.is_met(foot, 1e-9) for foot in FEET)
+
+
+@pytest.mark.parametrize("command", [[400.0, 0, 0], [0, 0, -400.0], [0, -300.0, 900.0], [90.0, 90.0, 50.0]])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_cannot_be_met_is_given_up_from_below(command: list[float], seed: int) -> None:
+    q, v = state(seed)
+    found = CONTROLLER.step(q, 0.1 * v, TARGETS, accelerations={"momentum": [*command, 0.0, 0.0, 0.0]})
+    assert is_physical(q, 0.1 * v, found)
+    assert all(found.is_met(foot, 1e-7) for foot in FEET)
+    assert not found.is_met("momentum")
+    assert "momentum by" in found.told()
+
+
+def test_a_lower_task_does_not_change_what_is_left_over_of_a_higher_one() -> None:
+    q, v = state(1)
+    command = {"momentum": [300.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+    both = CONTROLLER.step(q, v, TARGETS, accelerations=command)
+    alone = CONTROLLER.step(q, v, TARGETS, accelerations=command, active={"trunk": False, "posture": False})
+    CONTROLLER.step(q, v, TARGETS, active={"trunk": True, "posture": True})
+    assert np.isclose(np.linalg.norm(both.unmet["momentum"]), np.linalg.norm(alone.unmet["momentum"]), rtol=1e-5)
+
+
+def test_a_contact_that_is_off_neither_holds_nor_pushes() -> None:
+    q, v = state(2)
+    found = CONTROLLER.step(q, v, TARGETS, active={FEET[0]: False})
+    assert not found.forces[FEET[0]].any()
+    assert is_physical(q, v, found)
+    again = CONTROLLER.step(q, v, TARGETS, active={FEET[0]: True})
+    assert again.forces[FEET[0]][2] > 1.0
+
+
+def test_in_flight_only_gravity_changes_the_momentum() -> None:
+    q, v = state(3)
+    found = CONTROLLER.step(q, v, TARGETS, active=dict.fromkeys(FEET, False))
+    CONTROLLER.step(q, v, TARGETS, active=dict.fromkeys(FEET, True))
+    assert is_physical(q, v, found)
+    rate = kt.centroidal_momentum_rate(ROBOT, q, v, found.qdd)
+    assert np.allclose(rate, [0.0, 0.0, -9.81 * ROBOT.mass, 0.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_the_solution_is_that_of_the_quadratic_program() -> None:
+    """One level of tasks with the effort: DAQP solves the same from the matrices of kinetree's public functions."""
+    tasks = {"com": control.CenterOfMass(), "posture": control.Posture(weight=0.1)}
+    feet = {name: control.Support(name, friction=0.3) for name in FEET}
+    effort = control.Effort(1e-4, 1e-3, 1e-3, priority=0)
+    controller = control.WholeBody(ROBOT, tasks, feet, effort=effort)
+    q, v = state(4)
+    v = kt.nearest_velocity(ROBOT, q, 0.1 * v, [kt.Contact(name) for name in FEET])
+    com = kt.center_of_mass(ROBOT, q) + np.array([0.1, 0.0, 0.05])
+    found = controller.step(q, v, {"com": com, "posture": STANDING})
+    M, h = kt.crba(ROBOT, q), kt.bias_forces(ROBOT, q, v)
+    J = kt.constraint_jacobian(ROBOT, q, [kt.Contact(name) for name in FEET])
+    dynamics = np.hstack([M, -J.T])
+    Jc, ec = kt.center_of_mass_jacobian(ROBOT, q), com - kt.center_of_mass(ROBOT, q)
+    rate = kt.center_of_mass_acceleration(ROBOT, q, v, np.zeros(ROBOT.nv))
+    ac = 100.0 * ec - 20.0 * kt.center_of_mass_velocity(ROBOT, q, v) - rate
+    ap = 100.0 * kt.difference(ROBOT, q, STANDING) - 20.0 * v
+    nf = len(J)
+    costs = [
+        (1.0, np.hstack([Jc, np.zeros((3, nf))]), ac),
+        (0.1, np.eye(ROBOT.nv, ROBOT.nv + nf), ap),
+        (1e-3, dynamics[6:], -h[6:]),
+        (1e-4, np.eye(ROBOT.nv, ROBOT.nv + nf), np.zeros(ROBOT.nv)),
+        (1e-3, np.eye(ROBOT.nv + nf)[ROBOT.nv :], np.zeros(nf)),
+    ]
+    C, low, high = (np.vstack, np.concatenate, np.concatenate)
+    rows = [dynamics[6:]]
+    lower, upper = [-ROBOT.effort_limit[6:] - h[6:]], [ROBOT.effort_limit[6:] - h[6:]]
+    for k, name in enumerate(FEET):
+        D, least, most = feet[name].cone()
+        row = np.zeros((len(D), ROBOT.nv + nf))
+        row[:, ROBOT.nv + 3 * k : ROBOT.nv + 3 * k + 3] = D
+        rows, lower, upper = [*rows, row], [*lower, least], [*upper, most]
+    equations = np.vstack([dynamics[:6], np.hstack([J, np.zeros((nf, nf))])])
+    right = np.concatenate([-h[:6], -kt.constraint_bias(ROBOT, q, v, [kt.Contact(name) for name in FEET])])
+    other = control.quadratic_program(
+        sum(w * A.T @ A for w, A, _ in costs), -sum(w * A.T @ b for w, A, b in costs),
+        equations, right, C(rows), low(lower), high(upper), solver="daqp",
+    )  # fmt: skip
+    assert other.solved
+    assert np.allclose(found.qdd, other.x[: ROBOT.nv], rtol=0.0, atol=1e-6)
+    assert np.allclose(found.tau, dynamics @ other.x + h, rtol=0.0, atol=1e-6)
+
+
+def test_limits_of_joints_are_kept_and_given_up_last() -> None:
+    arm = kt.zoo.load("arm6")
+    controller = control.WholeBody(arm, {"posture": control.Posture()}, {}, joint_limit_horizon=0.05)
+    q, v = np.minimum(arm.upper, 1.0) - 0.01, np.zeros(6)
+    found = controller.step(q, v, {"posture": arm.upper + 1.0})
+    room = np.minimum((arm.upper - q) / 0.05 - v, arm.velocity_limit - v) / 0.05
+    assert (found.qdd <= room + 1e-6).all()
+    assert not found.joint_limits_given_up
+    found = controller.step(q, np.full(6, 1e4), {"posture": q})
+    assert found.joint_limits_given_up
+    assert "limits of joints were given up" in found.told()
+    assert (abs(found.tau) <= arm.effort_limit).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_no_torques_follow_from_nan(bad: float) -> None:
+    q, v = state(5)
+    wrong = np.where(np.arange(len(v)) == 8, bad, v)
+    with pytest.raises(kt.ConfigurationError, match=r"v\[8\] \(front_left_knee\) is"):
+        CONTROLLER.step(q, wrong, TARGETS)
+    with pytest.raises(kt.ConfigurationError, match=r"q\[8\]"):
+        CONTROLLER.step(np.where(np.arange(len(q)) == 8, bad, q), v, TARGETS)
+    with pytest.raises(kt.ConfigurationError, match="reference of task 'momentum'"):
+        CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": [bad, 0, 0, 0, 0, 0]})
+    assert np.isfinite(CONTROLLER.step(q, v, TARGETS).tau).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_wild_states_give_torques_within_limits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q, v = ROBOT.random(rng), 10.0 ** rng.uniform(0, 2) * rng.normal(size=ROBOT.nv)
+    found = CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": 1e3 * rng.normal(size=6)})
+    assert np.isfinite(found.tau).all()
+    assert abs(found.tau).max() <= 40.0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"tasks": {"a": 1}}, kt.OptionError, "must be a kt.control.Task"),
+        ({"contacts": {"a": control.Support("nowhere")}}, kt.NameNotFoundError, "nowhere"),
+        ({"stiffness": {"b": 1.0}}, kt.OptionError, "names 'b'"),
+        ({"damping": {"posture": -1.0}}, kt.OptionError, "not negative"),
+        ({"torque_limit": [1.0]}, kt.ShapeError, "torque_limit"),
+        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive time"),
+        ({"effort": control.Effort(priority=3)}, kt.OptionError, "effort's priority"),
+        ({"contacts": {"posture": control.Support(FEET[0])}}, kt.OptionError, "a task and a contact"),
+    ],
+)
+def test_wrong_controllers(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        control.WholeBody(**{"robot": ROBOT, "tasks": {"posture": control.Posture()}, "contacts": {}, **change})
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"targets": {"hand": np.eye(4)}}, kt.OptionError, "names 'hand'"),
+        ({"targets": {"posture": [0.0]}}, kt.ShapeError, "targets"),
+        ({"accelerations": {"momentum": [0.0]}}, kt.ShapeError, r"\(6,\)"),
+        ({"active": {"tail": True}}, kt.OptionError, "names 'tail'"),
+        ({"active": {FEET[0]: 1}}, kt.OptionError, "True or False"),
+    ],
+)
+def test_wrong_references(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        CONTROLLER.step(STANDING, np.zeros(ROBOT.nv), **given)
+
+
+def test_a_task_without_a_target_is_told() -> None:
+    controller = control.WholeBody(ROBOT, {"posture": control.Posture()}, {})
+    with pytest.raises(kt.OptionError, match="'posture' has no target yet"):
+        controller.step(STANDING, np.zeros(ROBOT.nv))
