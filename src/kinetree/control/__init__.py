@@ -19,14 +19,23 @@ from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity
 from kinetree.control.laws.weight_compensation import weight_compensation
-from kinetree.control.optimal import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
-from kinetree.control.whole_body import Effort, Momentum, Support, WholeBody, WholeBodyStep
+from kinetree.control.whole_body import (
+    Effort,
+    Momentum,
+    PrescribedMotion,
+    Support,
+    WholeBody,
+    WholeBodyStep,
+    prescribed_motion,
+)
 
 __all__ = [
     "Axis",
     "CenterOfMass",
+    "Collocation",
     "DifferentialInverseKinematics",
     "Effort",
     "InverseKinematics",
@@ -39,6 +48,7 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
     "Support",
     "Task",
@@ -55,6 +65,7 @@ __all__ = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]

@@ -18,7 +18,7 @@ from kinetree.inputs import real_array, sample_shape
 from kinetree.programs import Argument
 from kinetree.records import record
 
-__all__ = ["Inputs", "inputs"]
+__all__ = ["Inputs", "inputs", "knot_arguments", "read"]
 
 _MEMORY = 8e6
 """Bytes of the quadratic models of problems that one thread solves side by side: more would not stay near it."""
@@ -60,12 +60,12 @@ def inputs(
 ) -> Inputs:
     """Check what `ilqr` is given."""
     robot, T, m = problem.robot, problem.steps, problem.nu
-    q0 = _read("q", q, (robot.nq,))
+    q0 = read("ilqr", "q", q, (robot.nq,))
     Argument(robot=robot).refuse_zero_quaternions("q", q0)
-    v0 = np.zeros(robot.nv) if v is None else _read("v", v, (robot.nv,))
-    controls = _held(problem, q0) if u is None else _read("u", u, (T, m))
+    v0 = np.zeros(robot.nv) if v is None else read("ilqr", "v", v, (robot.nv,))
+    controls = _held(problem, q0) if u is None else read("ilqr", "u", u, (T, m))
     controls = np.clip(controls, *problem.limits)
-    known = _given(problem, arguments or {}, rows or {})
+    known = knot_arguments("ilqr", problem, arguments or {}, rows or {})
     if states is None:
         q_all, v_all = q0[..., None, :], v0[..., None, :]
     else:
@@ -108,12 +108,17 @@ def _states(problem: OptimalControl, states: Any) -> tuple[Array, Array]:
     robot, knots = problem.robot, problem.steps + 1
     if not (isinstance(states, tuple | list) and len(states) == 2):
         raise OptionError("states must be a pair: configurations (…, steps + 1, nq) and velocities (…, steps + 1, nv)")
-    q, v = _read("states[0]", states[0], (knots, robot.nq)), _read("states[1]", states[1], (knots, robot.nv))
+    q, v = (
+        read("ilqr", "states[0]", states[0], (knots, robot.nq)),
+        read("ilqr", "states[1]", states[1], (knots, robot.nv)),
+    )
     Argument(robot=robot).refuse_zero_quaternions("states[0]", q)
     return q, v
 
 
-def _given(problem: OptimalControl, arguments: Mapping[str, ArrayLike], rows: Mapping[str, ArrayLike]) -> Array:
+def knot_arguments(
+    function: str, problem: OptimalControl, arguments: Mapping[str, ArrayLike], rows: Mapping[str, ArrayLike]
+) -> Array:
     """The programs' own arguments, (…, steps + 1, size), or with one row for all knots."""
     for name in [*arguments, *rows]:
         if name not in problem.given:
@@ -130,10 +135,10 @@ def _given(problem: OptimalControl, arguments: Mapping[str, ArrayLike], rows: Ma
                 f"is constant over a motion, or rows={{{name!r}: …}} for one row per step"
             )
         if name in rows:
-            x = _rows(problem, name, argument, rows[name])
+            x = _rows(function, problem, name, argument, rows[name])
         else:
             value = arguments[name] if name in arguments else problem.defaults[name]
-            x = _read(name, argument.numbers("ilqr", name, value), argument.shape)
+            x = read(function, name, argument.numbers(function, name, value), argument.shape)
             x = x.reshape((*x.shape[: x.ndim - len(argument.shape)], 1, -1))
         argument.refuse_zero_quaternions(name, x)
         parts.append(x)
@@ -143,10 +148,10 @@ def _given(problem: OptimalControl, arguments: Mapping[str, ArrayLike], rows: Ma
     return np.concatenate([np.broadcast_to(x, (*leading, x.shape[-1])) for x in parts], axis=-1)
 
 
-def _rows(problem: OptimalControl, name: str, argument: Argument, given: ArrayLike) -> Array:
+def _rows(function: str, problem: OptimalControl, name: str, argument: Argument, given: ArrayLike) -> Array:
     """One row per step, and one for the last state: the last one again if nothing but steps takes them."""
     T, terminal = problem.steps, problem.terminal_cost
-    numbers = argument.numbers("ilqr", name, given)
+    numbers = argument.numbers(function, name, given)
     axis = -1 - len(argument.shape)
     count = np.shape(numbers)[axis] if np.ndim(numbers) >= -axis else 0
     is_for_last = terminal is not None and name in terminal.arguments
@@ -156,13 +161,14 @@ def _rows(problem: OptimalControl, name: str, argument: Argument, given: ArrayLi
             f"{' and one for the last state' if is_for_last else ''}: "
             f"{sample_shape((T + is_for_last, *argument.shape))}, not {np.shape(given)}"
         )
-    x = _read(f"rows[{name!r}]", numbers, (count, *argument.shape))
+    x = read(function, f"rows[{name!r}]", numbers, (count, *argument.shape))
     x = x.reshape((*x.shape[: x.ndim - 1 - len(argument.shape)], count, -1))
     return x if count == T + 1 else np.concatenate([x, x[..., -1:, :]], axis=-2)
 
 
-def _read(name: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
+def read(function: str, name: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
+    """An array (…, *core) of real numbers; `function` is the one that messages begin with."""
     x = real_array(name, given, sample_shape(core)).astype(np.float64)
     if x.shape[max(x.ndim - len(core), 0) :] != core:
-        raise ShapeError(f"ilqr: {name} has shape {x.shape}, but this problem needs {sample_shape(core)}")
+        raise ShapeError(f"{function}: {name} has shape {x.shape}, but this problem needs {sample_shape(core)}")
     return x

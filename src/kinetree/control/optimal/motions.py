@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.optimal.problem import OptimalControl, Phase
-from kinetree.control.optimal.stages import Cost, cost_of_last, cost_of_step, given_size, next_state, values
+from kinetree.control.optimal.stages import cost_of_last, cost_of_step, given_size, next_state, value_of, values
 from kinetree.functions.kinematics import difference, integrate
 from kinetree.programs import Program, program, scan
 
@@ -38,7 +38,7 @@ def motion_program(problem: OptimalControl, phase: Phase) -> Program:
                 u = np.clip(u, lower, upper)
             known = {"t": t, "q": q, "v": v, "u": u, **values(problem, given)}
             q_end, v_end, more = next_state(problem, phase, known)
-            total = total + _value(cost_of_step(phase, {**known, **more}))
+            total = total + value_of(cost_of_step(phase, {**known, **more}))
             q_end = integrate(robot, q_end, (alpha - 1.0) * gap[:nv])
             v_end = v_end + (alpha - 1.0) * gap[nv:]
             return (q_end, v_end, total), (u, q_end, v_end)
@@ -60,11 +60,6 @@ def last_cost_program(problem: OptimalControl) -> Program:
     def last_cost(q: Any, v: Any, t: Any, given: Any) -> Any:
         if terminal is None:
             return 0.0 * t
-        return _value(cost_of_last(terminal, {"t": t, "q": q, "v": v, **values(problem, given)}))
+        return value_of(cost_of_last(terminal, {"t": t, "q": q, "v": v, **values(problem, given)}))
 
     return program(last_cost, q=robot, v=robot.nv, t=(), given=given_size(problem))
-
-
-def _value(cost: Cost) -> Any:
-    value = 0.0 if cost.scalar is None else cost.scalar
-    return value if cost.residual is None else value + 0.5 * (cost.residual @ cost.residual)

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.integrator_options import rollout_integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
+from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Argument, Program
 from kinetree.records import record
 
-__all__ = ["OptimalControl", "Phase"]
+__all__ = ["OptimalControl", "Phase", "returned_by"]
 
 Limits = Literal["effort"] | tuple[ArrayLike, ArrayLike] | None
 _MOST_STEPS = 1_000_000
@@ -36,9 +38,12 @@ class Phase:
             multiplied by dt.
         dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
             the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
+        constraints: `kt.Contact` and `kt.Loop` records that hold during the phase, m independent rows in total, as for
+            `kt.constrained_dynamics`; the cost may then take `forces` (m).
 
     Raises:
-        OptionError: the number of steps or dt is not positive, or a cost or dynamics is no program.
+        OptionError: the number of steps or dt is not positive, a cost or dynamics is no program, or constraints are
+            given beside dynamics, which contain their own.
 
     >>> import numpy as np
     >>> import kinetree as kt
@@ -54,8 +59,17 @@ class Phase:
     dt: float
     cost: Program
     dynamics: Program | None = None
+    constraints: tuple[Contact | Loop, ...] = ()
 
-    def __init__(self, steps: int, dt: float, cost: Program, dynamics: Program | None = None) -> None:
+    def __init__(
+        self,
+        steps: int,
+        dt: float,
+        cost: Program,
+        dynamics: Program | None = None,
+        *,
+        constraints: Constraints = (),
+    ) -> None:
         try:
             count = 0 if isinstance(steps, bool) else operator.index(steps)
         except TypeError:
@@ -67,6 +81,13 @@ class Phase:
         for name, program in (("cost", cost), ("dynamics", dynamics)):
             if not (isinstance(program, Program) or (program is None and name == "dynamics")):
                 raise OptionError(f"the {name} of a Phase must be a program, made by kt.program, not {program!r:.60}")
+        held = (constraints,) if isinstance(constraints, Contact | Loop) else tuple(constraints)
+        if not all(isinstance(x, Contact | Loop) for x in held) or (held and dynamics is not None):
+            raise OptionError(
+                "the constraints of a Phase must be a list of kt.Contact and kt.Loop, without dynamics=, not "
+                f"{constraints!r:.60}"
+            )
+        object.__setattr__(self, "constraints", held)
         object.__setattr__(self, "steps", count)
         object.__setattr__(self, "dt", float(dt))
         object.__setattr__(self, "cost", cost)
@@ -145,6 +166,11 @@ class OptimalControl:
         rollout_integrator_option(robot, integrator)
         selection = _selection(robot, motors)
         nu = _controls(robot, several, len(selection))
+        if any(phase.constraints for phase in several) and (integrator != "semi_implicit_euler" or passive):
+            raise OptionError(
+                "phases with constraints take steps of semi_implicit_euler without passive forces; for others give the "
+                "steps as dynamics=, a program"
+            )
         object.__setattr__(self, "robot", robot)
         object.__setattr__(self, "phases", several)
         object.__setattr__(self, "terminal_cost", terminal_cost)
@@ -218,9 +244,8 @@ def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: 
     """What programs take beside the motion and what dynamics return."""
     found: dict[str, Argument] = {}
     for phase in phases:
-        returned: set[str] = set()
+        returned = set(returned_by(robot, phase))
         if phase.dynamics is not None:
-            returned = _returned(robot, phase.dynamics)
             _collect(found, robot, phase.dynamics, nu, set())
         _collect(found, robot, phase.cost, nu, returned)
     if terminal is not None:
@@ -230,8 +255,11 @@ def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: 
     return found
 
 
-def _returned(robot: Model, dynamics: Program) -> set[str]:
-    """The names of what dynamics return, checked."""
+def returned_by(robot: Model, phase: Phase) -> dict[str, tuple[int, ...]]:
+    """What the dynamics of a phase return besides the next state, with shapes."""
+    dynamics = phase.dynamics
+    if dynamics is None:
+        return {"forces": (sum(x.size for x in phase.constraints),)} if phase.constraints else {}
     leaves = {leaf.name.strip("[].'\""): leaf.shape for leaf in dynamics.traced().results.leaves}
     for name, shape in (("q", (robot.nq,)), ("v", (robot.nv,))):
         if leaves.get(name) != shape:
@@ -239,7 +267,7 @@ def _returned(robot: Model, dynamics: Program) -> set[str]:
                 f"the dynamics {dynamics.name!r} must return a dict with the state after a step, q ({robot.nq},) and v "
                 f"({robot.nv},), and returns {', '.join(f'{n} {s}' for n, s in leaves.items())}"
             )
-    return set(leaves) - {"q", "v"}
+    return {name: shape for name, shape in leaves.items() if name not in ("q", "v")}
 
 
 def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import backward_pass
 from kinetree.control.optimal.motions import last_cost_program, motion_program
-from kinetree.control.optimal.problem import OptimalControl
+from kinetree.control.optimal.problem import OptimalControl, Phase
 from kinetree.control.optimal.quadratic_model import knot_program, terminal_program
 from kinetree.programs import Program
 
@@ -54,12 +54,11 @@ class Shooting:
     """A problem's compiled functions; arrays have the problems of a batch in their first axis."""
 
     def __init__(self, problem: OptimalControl) -> None:
-        known: dict[tuple[Any, ...], tuple[Program, Program]] = {}
+        known: dict[Phase, tuple[Program, Program]] = {}
         for phase in problem.phases:
-            key = phase.steps, phase.dt, phase.cost, phase.dynamics
-            if key not in known:
-                known[key] = knot_program(problem, phase), motion_program(problem, phase)
-        chosen = [known[phase.steps, phase.dt, phase.cost, phase.dynamics] for phase in problem.phases]
+            if phase not in known:
+                known[phase] = knot_program(problem, phase), motion_program(problem, phase)
+        chosen = [known[phase] for phase in problem.phases]
         self._knots = [pair[0].compiled("float64") for pair in chosen]
         self._motions = [pair[1].compiled("float64") for pair in chosen]
         self._quadratic_end = terminal_program(problem).compiled("float64")

@@ -10,12 +10,23 @@ import numpy as np
 
 from kinetree.control.optimal.problem import OptimalControl, Phase
 from kinetree.errors import ShapeError
+from kinetree.functions.constrained import constrained_dynamics
 from kinetree.functions.dynamics import aba
 from kinetree.functions.kinematics import integrate
 from kinetree.functions.rollouts import rollout
 from kinetree.programs import Program
 
-__all__ = ["Cost", "cost_of_last", "cost_of_step", "given_size", "has_plain_step", "next_state", "torques", "values"]
+__all__ = [
+    "Cost",
+    "cost_of_last",
+    "cost_of_step",
+    "given_size",
+    "has_plain_step",
+    "next_state",
+    "torques",
+    "value_of",
+    "values",
+]
 
 
 class Cost(NamedTuple):
@@ -60,6 +71,10 @@ def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) 
         said = dict(_named(_called(phase.dynamics, known)))
         return said.pop("q"), said.pop("v"), said
     tau = torques(problem, known["u"])
+    if phase.constraints:
+        found = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=0.0)
+        v = v + phase.dt * found.qdd
+        return integrate(robot, q, phase.dt * v), v, {"forces": found.forces}
     if has_plain_step(problem, phase):
         v = v + phase.dt * aba(robot, q, v, tau)
         return integrate(robot, q, phase.dt * v), v, {}
@@ -76,6 +91,12 @@ def cost_of_step(phase: Phase, known: Mapping[str, Any]) -> Cost:
 def cost_of_last(terminal: Program, known: Mapping[str, Any]) -> Cost:
     """The cost of the last state."""
     return _cost(terminal, _called(terminal, known))
+
+
+def value_of(cost: Cost) -> Any:
+    """The number that it is."""
+    value = 0.0 if cost.scalar is None else cost.scalar
+    return value if cost.residual is None else value + 0.5 * (cost.residual @ cost.residual)
 
 
 def _called(program: Program, known: Mapping[str, Any]) -> Any:
