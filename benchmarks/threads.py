@@ -19,7 +19,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.compiler.threads import call_in_pieces
+from kinetree.compiler.batch_pieces import call_in_pieces
 from robots import ROBOTS, Robot
 
 

@@ -47,17 +47,16 @@ def logged(trajectory, duration):
     return log_of(panda, motion.time, motion.q + 2e-5 * rng.normal(size=shape), torques)
 
 
-base = kt.base_parameters(panda, drives=True)
-excitation = exciting_trajectory(panda, base=base, period=10.0, starts=1, steps=24)
+excitation = exciting_trajectory(panda, period=10.0, starts=1, steps=24)
 print(excitation)
-other = exciting_trajectory(panda, base=base, period=10.0, starts=1, steps=3, rng=1)
+other = exciting_trajectory(panda, period=10.0, starts=1, steps=3, rng=1)
 found = identify(
     logged(excitation.trajectory, 20.0), cutoff=6.0, drives=True, validation=logged(other.trajectory, 8.0)
 )  # fmt: skip
 print(found)
 found.plot("identification.png")
 
-truth = base.of(pi)
+truth = found.estimate.base.of(pi)
 known = found.estimate.identifiable(within=0.02)
 error = abs(found.consistent.values - truth)[known] / abs(truth)[known]
 print(f"{known.sum()} parameters are identifiable within 2 %; the largest error is {100 * error.max():.2f} %")

@@ -24,7 +24,7 @@ from kinetree.codegen.cpu.single import emit_single
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
-from kinetree.compiler import threads
+from kinetree.compiler import batch_pieces
 from kinetree.expr import Program, interpret
 from tests.strategies import State, law, states, trees
 
@@ -174,7 +174,7 @@ def test_what_is_broadcast_gives_the_same_bits_as_what_is_repeated(case: Case, p
 def small_pieces() -> Iterator[list[int]]:
     """Batches are cut as if a sample took long; yields how many pieces the calls were cut into."""
     counts: list[int] = []
-    real = threads._cut
+    real = batch_pieces._cut
 
     def counted(*arguments: Any) -> list[slice]:
         pieces = real(*arguments)
@@ -182,8 +182,8 @@ def small_pieces() -> Iterator[list[int]]:
         return pieces
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "_PIECE", 1e-9)
-        patch.setattr(threads, "_cut", counted)
+        patch.setattr(batch_pieces, "_PIECE", 1e-9)
+        patch.setattr(batch_pieces, "_cut", counted)
         yield counts
 
 

@@ -21,7 +21,7 @@ import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F64
 from kinetree.codegen.llvm.target import host
-from kinetree.compiler import derived_source, threads
+from kinetree.compiler import batch_pieces, derived_source
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
@@ -562,7 +562,7 @@ def test_a_sample_has_the_same_bits_in_any_company(
     call: Callable[..., Sequence[Array]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Alone, at any place of a batch, and on any number of threads."""
-    monkeypatch.setattr(threads, "_PIECE", 1e-9)  # batches are cut as if a sample took long
+    monkeypatch.setattr(batch_pieces, "_PIECE", 1e-9)  # batches are cut as if a sample took long
     robot = glider()
     arrays = batch(robot, 67)
     whole = call(robot, *arrays)

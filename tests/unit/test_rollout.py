@@ -218,7 +218,7 @@ def test_threads_change_no_bit() -> None:
     (q, v), tau = state(301), torques(301, 66)
     expected = kt.rollout(ROBOT, q, v, tau, DT, threads=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kinetree.compiler.threads._PIECE", 1e-8)
+        patch.setattr("kinetree.compiler.batch_pieces._PIECE", 1e-8)
         for threads in (2, 3, 4, None):
             assert (kt.rollout(ROBOT, q, v, tau, DT, threads=threads) == expected).all()
     with pytest.raises(kt.OptionError, match="threads must be a whole number from 1"):

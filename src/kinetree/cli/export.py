@@ -68,8 +68,13 @@ def export(
         ),
     ] = None,
     derivative: Annotated[
-        str | None,
-        typer.Option("--derivative", help="forward (tangents) or reverse (cotangents).", show_default=False),
+        list[str] | None,
+        typer.Option(
+            "--derivative",
+            metavar="MODE",
+            help="forward (tangents) or reverse (cotangents); reverse and then forward for second derivatives.",
+            show_default=False,
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -103,7 +108,7 @@ def export(
             unroll=unroll,
             dtype=dtype,
             name=name,
-            derivative=derivative,
+            derivative=derivative or None,
             by=by or None,
             interface=interface,
             derivatives=derivatives,

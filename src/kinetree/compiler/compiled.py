@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 from kinetree.codegen.backend import Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments
+from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
 from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
-from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
+from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes

@@ -22,7 +22,15 @@ from kinetree.control.laws.weight_compensation import weight_compensation
 from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
-from kinetree.control.whole_body import Effort, Momentum, Support, WholeBody, WholeBodyStep
+from kinetree.control.whole_body import (
+    Effort,
+    Momentum,
+    PrescribedMotion,
+    Support,
+    WholeBody,
+    WholeBodyStep,
+    prescribed_motion,
+)
 
 __all__ = [
     "Axis",
@@ -40,6 +48,7 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "PrescribedMotion",
     "QuadraticSolution",
     "Support",
     "Task",
@@ -56,6 +65,7 @@ __all__ = [
     "operational_space",
     "passivity_based",
     "pd_with_gravity",
+    "prescribed_motion",
     "quadratic_program",
     "weight_compensation",
 ]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.codegen.backend import Kernel
+from kinetree.compiler.batch_pieces import most_on_one_thread
 from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER, compiling
 from kinetree.compiler.differentiation import program_to_differentiate
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
-from kinetree.compiler.threads import most_on_one_thread
 from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
 from kinetree.interop.jacobian import jacobian_program
 from kinetree.model.fingerprint import digest

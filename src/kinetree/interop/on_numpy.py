@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.codegen.backend import Batch
-from kinetree.compiler.threads import several_in_pieces
+from kinetree.compiler.batch_pieces import several_in_pieces
 from kinetree.expr import interpret
 from kinetree.interop.node import Node
 

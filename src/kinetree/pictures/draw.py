@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
 from kinetree.appearance.srgb import linear_of
-from kinetree.compiler.threads import on_threads
+from kinetree.compiler.helper_threads import on_threads
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.assembled import assemble
 from kinetree.pictures.camera import Camera, Size, checked_size

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.compiler.threads import on_threads
+from kinetree.compiler.helper_threads import on_threads
 from kinetree.pictures.assembled import Assembled
 from kinetree.pictures.camera import Camera, Size, half_height
 from kinetree.pictures.kernels.shadow import blur, shadow_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.compiler.threads import on_threads
+from kinetree.compiler.helper_threads import on_threads
 from kinetree.pictures.assembled import Assembled
 from kinetree.pictures.camera import Camera, Size
 from kinetree.pictures.kernels.corners import place_vertices

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 
-from kinetree.compiler.threads import at_most, thread_count
+from kinetree.compiler.thread_count import at_most, thread_count
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.work import Work
 

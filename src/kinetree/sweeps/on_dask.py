@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from kinetree.compiler.threads import at_most
+from kinetree.compiler.thread_count import at_most
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, SaveError, SimulationError
 from kinetree.files import reason, write_file
 from kinetree.sweeps.folder import StudyFolder

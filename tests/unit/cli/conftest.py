@@ -22,9 +22,21 @@ Command = Callable[..., Result]
 
 
 @pytest.fixture
-def kinetree(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+def drawn() -> None:
+    """For tests of what plots show; for the others a figure is made, but its file holds no picture of it."""
+
+
+@pytest.fixture
+def kinetree(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> Command:
     """A function that runs the command with arguments, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, file, **__: file.write(b"a picture"))
     monkeypatch.setattr("kinetree.cli.motion_files.STRIP_SIZE", (160, 40))  # it is drawn sooner
 
     def run(*arguments: str) -> Result:

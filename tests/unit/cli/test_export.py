@@ -28,6 +28,10 @@ def test_options_forces_parameters_and_derivatives(kinetree: Command) -> None:
     more = ("--f-ext", "tool", "--parameter", "gravity", "--derivative", "reverse", "--by", "tau")
     result = kinetree("export", "arm6", *more)
     assert "arm6_bar_aba(q[6], v[6], tau[6], f_ext_tool[6], gravity[3], bar_aba[6]) -> bar_tau[6]" in result.out
+    second = ("--derivative", "reverse", "--derivative", "forward", "--by", "q", "--name", "curvature")
+    result = kinetree("export", "cart_pole", *second)
+    made = kt.to_c(kt.aba, kt.zoo.load("cart_pole"), derivative=("reverse", "forward"), by="q", name="curvature")
+    assert Path("curvature.h").read_text() == made.header
     result = kinetree("export", "cart_pole", "-f", "rollout", "--option", "steps=2", "--interface", "casadi")
     assert "cart_pole_rollout(q[2], v[2], tau[2, 2], dt[])" in result.out
 
@@ -41,6 +45,8 @@ def test_wrong_usage(kinetree: Command) -> None:
         (("--option", "frame=tool"), "aba"),
         (("--name", "int"), "'int' cannot be the name of a C function"),
         (("--by", "q"), "by= is for derivatives"),
+        (("--derivative", "backward"), 'derivative must be "forward" or "reverse", or a sequence of these'),
+        (("--derivative", "reverse,forward"), "or a sequence of these, not ['reverse,forward']"),
     ):
         result = kinetree("export", "arm6", *wrong)
         assert result.code == 2, result.err

@@ -44,9 +44,8 @@ MOMENTS = {
 
 @pytest.fixture(autouse=True)
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Signals as a terminal's foreground process has them; pictures that take no time; one step per call."""
+    """Signals as a terminal's foreground process has them; one step per call."""
     monkeypatch.setattr(sys.modules["kinetree.sim.blocks"], "SECONDS_PER_BLOCK", 0.0)
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, file, **__: file.write(b"a picture"))
     old = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     old[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

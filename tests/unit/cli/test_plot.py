@@ -21,7 +21,7 @@ def files(kinetree: Command) -> None:  # noqa: ARG001
     kt.simulate(ROBOT, q=[0.5, 0.5], duration=0.05, stream="folder")
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "drawn")
 @pytest.mark.parametrize(
     ("arguments", "written"),
     [

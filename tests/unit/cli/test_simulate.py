@@ -112,6 +112,7 @@ def test_keyframes_that_are_not_there_are_refused(kinetree: Command, given: tupl
     assert told in " ".join(result.err.replace("│", " ").split())
 
 
+@pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("name", zoo.names())
 def test_every_robot_of_the_zoo(kinetree: Command, name: str) -> None:
     result = kinetree("simulate", name, "--random", "--on", "nothing", "--duration", "0.02")

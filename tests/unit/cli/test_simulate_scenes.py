@@ -164,6 +164,7 @@ def test_choices_that_are_none_are_told_in_one_sentence(kinetree: Command) -> No
     )
 
 
+@pytest.mark.usefixtures("drawn")
 def test_many_balls_on_a_slope(kinetree: Command) -> None:
     Path("ball.xml").write_text(BALL, encoding="utf-8")
     result = kinetree("simulate", "ball.xml", "--on", "slope", "--samples", "25", "--duration", "0.3", "--dt", "0.002")

@@ -19,9 +19,8 @@ RUN = ("simulate", "double_pendulum", "--q", "1,0.5", "--duration", "0.05")
 
 @pytest.fixture(autouse=True)
 def nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nobody opens a page, and Ctrl-C comes at once; pictures take no time."""
+    """Nobody opens a page, and Ctrl-C comes at once."""
     monkeypatch.setattr(watched, "PATIENCE", 0.01)
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, file, **__: file.write(b"a picture"))
     monkeypatch.setattr(Viewer, "wait", lambda _: None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # viser: what is sent to a server that is about to stop

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import threads as module
+from kinetree.compiler import batch_pieces as module
+from kinetree.compiler import helper_threads
 from tests import functions
 
 ARM = kt.zoo.load("arm6")
@@ -105,7 +106,7 @@ def test_with_one_thread_in_the_environment_no_other_computes(monkeypatch: pytes
     def run(*_: Any) -> None:
         raise AssertionError("a helper was asked")
 
-    monkeypatch.setattr(module._helpers, "run", run)
+    monkeypatch.setattr(helper_threads._helpers, "run", run)
     monkeypatch.setenv("KINETREE_NUM_THREADS", "1")
     assert (kt.aba(ARM, Q, V, TAU) == EXPECTED).all()
     with pytest.raises(AssertionError, match="a helper was asked"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import threads as module
+from kinetree.compiler import batch_pieces as module
 from tests.backends.test_long_chains import chain
 from tests.unit.programs.alike import assert_runs_as_it_is, assert_same
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import threads as module
-from kinetree.compiler.threads import call_in_pieces, thread_count, worth_splitting
+from kinetree.compiler import helper_threads
+from kinetree.compiler import thread_count as count_module
+from kinetree.compiler.batch_pieces import call_in_pieces, worth_splitting
+from kinetree.compiler.thread_count import thread_count
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, True, 2.0, "2", np.float64(2.0), [2]])
@@ -69,7 +71,7 @@ def test_a_containers_quota_counts_as_cores(files: dict[str, str], cores: int, t
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert module._quota(tmp_path) == cores
+    assert count_module._quota(tmp_path) == cores
 
 
 def test_two_tenths_of_a_millisecond_are_worth_splitting() -> None:
@@ -84,6 +86,6 @@ def test_two_tenths_of_a_millisecond_are_worth_splitting() -> None:
 def test_small_batches_and_one_thread_never_ask_for_helpers(
     samples: int, work: float, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_helpers", None)
+    monkeypatch.setattr(helper_threads, "_helpers", None)
     x = np.arange(float(samples))
     assert (call_in_pieces(np.positive, [x], None, (0,), (), float, work, threads) == x).all()

@@ -13,8 +13,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.compiler import threads as module
-from kinetree.compiler.threads import call_in_pieces
+from kinetree.compiler import helper_threads as module
+from kinetree.compiler.batch_pieces import call_in_pieces
 
 X = np.arange(40.0)
 

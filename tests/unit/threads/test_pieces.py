@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.compiler.threads import call_in_pieces, several_in_pieces
+from kinetree.compiler.batch_pieces import call_in_pieces, several_in_pieces
 from tests.strategies import law
 
 ROBOT = kt.zoo.load("double_pendulum")

@@ -68,8 +68,9 @@ def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | 
             raise OptionError(f"{name} contains NaN; a coordinate without a limit has -inf or inf")
         if others := at.unlimited(array):
             raise OptionError(
-                f"{name}: q[{others[0]}] belongs to a joint whose velocities are not the rates of its coordinates, and "
-                "has no limits here; give -inf or inf, or a task that keeps it"
+                f"{name}: q[{others[0]}] belongs to a joint whose velocities are not the rates of its coordinates; its "
+                f"limits are not kept here: give {name}= with {'-inf' if name == 'lower' else 'inf'} there, or a task "
+                "that keeps it"
             )
         limits.append(array)
     low, high = np.broadcast_arrays(*limits)

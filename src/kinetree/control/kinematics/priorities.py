@@ -30,6 +30,7 @@ factor whenever no more is gained; in the end."""
 _FIRST, _LARGER, _SMALLER, _LEAST = 1e-2, 4.0, 0.25, 1e-8
 """The factor of the cost that is the damping: at the start, after steps that were not accepted and that were."""
 _SHORTER = 0.25
+_NONE = 1e-300
 _SHARED = 1e-9
 """Damping of what contradicts tasks before."""
 _SETTLED, _PATIENCE = 1.0 - 1e-7, 5
@@ -104,11 +105,33 @@ def hierarchical_step(
 
 def _solved_for(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: Any) -> Any:
     """The displacement in which the coordinates that are held have those of d."""
-    N: Any = np.diag(1.0 - held)  # projects on what the levels before, and the limits, leave
+    taken: list[Any] = []
+    """For each level before, its rows among the directions that were left, and these times their inverse."""
+
+    def left(x: Any) -> Any:
+        """What the levels before, and the limits, leave of displacements (nv,) or (nv, k)."""
+        x = (1.0 - held if x.ndim == 1 else (1.0 - held)[:, None]) * x
+        for rows, weighted in taken:
+            x = x - weighted.T @ (rows @ x)
+        return x
+
     for k, ((e, A), amount) in enumerate(zip(levels, damping, strict=True)):
-        left = A @ N
-        K = left @ A.T  # A N Nᵀ Aᵀ, as N is a projection
-        taken = left.T @ solve(damped(K, amount + (_SHARED if k else 0.0)), e - A @ d)
-        d = d + (N @ taken if k else taken)  # projected twice, since N has rounding errors
-        N = N - left.T @ solve(damped(K, 0.0), left)
+        is_last, r = k == len(levels) - 1, e - A @ d
+        if is_last and len(e) >= len(d):
+            return d + _along(left(A.T @ r), A)
+        rows = left(A.T).T
+        K = rows @ rows.T
+        step = rows.T @ solve(damped(K, amount + (_SHARED if k else 0.0)), r)
+        d = d + (left(step) if k else step)  # projected again, since the directions have rounding errors
+        if not is_last:
+            taken.append((rows, solve(damped(K, 0.0), rows)))
     return d
+
+
+def _along(p: Any, A: Any) -> Any:
+    """The step along p = Aᵀ r after which |r − A d| is smallest: the whole way, if A is a rotation.
+
+    It is what a posture takes in place of a system with as many unknowns as there are velocities.
+    """
+    change = A @ p
+    return p * ((p @ p) / (change @ change + _NONE))

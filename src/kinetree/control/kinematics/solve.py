@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -137,12 +137,12 @@ class _Solver:
     """What is known of a robot and tasks before targets are given."""
 
     def __init__(self, robot: Model, tasks: Sequence[Task]) -> None:
-        for task in tasks:
-            task.check(robot)
+        self.tasks = tasks
+        """They live as long as this, so that one without fields of its own is known by its identity."""
         self.program = made_program(robot, tasks)
         self.coordinates = Coordinates(robot)
         self.sizes = [task.size(robot) for task in tasks]
-        self.limits = robot.lower, robot.upper
+        self._limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self.levels = [level.places for level in levels_of(robot, tasks)]
         self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
@@ -150,7 +150,14 @@ class _Solver:
         self._middle: NDArray[np.float64] | None = None
         self._robot = robot
         self._shifts: dict[int, NDArray[np.float64]] = {}
-        self._weights: dict[tuple[Task, ...], NDArray[np.float64]] = {}
+        self._weights: dict[tuple[Hashable, ...], NDArray[np.float64]] = {}
+
+    @property
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The robot's own limits, once checked."""
+        if self._limits is None:
+            self._limits = checked_limits(self.coordinates, None, None)
+        return self._limits
 
     def start(self, limits: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """The middle of the limits, or the neutral configuration."""
@@ -175,9 +182,10 @@ class _Solver:
         return self._shifts[number]
 
     def weights(self, tasks: tuple[Task, ...]) -> NDArray[np.float64]:
-        if tasks not in self._weights:
-            self._weights[tasks] = np.concatenate([task.weights(self._robot) for task in tasks])
-        return self._weights[tasks]
+        keys = tuple(map(_key, tasks))
+        if keys not in self._weights:
+            self._weights[keys] = np.concatenate([task.weights(self._robot) for task in tasks])
+        return self._weights[keys]
 
     def linearized(self, q: Any, targets: Sequence[Any], threads: int | None) -> Any:
         """The errors of all tasks (…, m), and what a displacement takes from them (…, m, nv)."""
@@ -220,20 +228,28 @@ def _whole(x: Any) -> Any:
     return np.int64(x) if np.ndim(x) == 0 else x.astype(np.int64)
 
 
-_solvers: ByIdentity[dict[tuple[Task, ...], _Solver]] = ByIdentity()
+_solvers: ByIdentity[dict[tuple[Hashable, ...], _Solver]] = ByIdentity()
 
 
 def solver_of(robot: Model, tasks: tuple[Task, ...]) -> _Solver:
     """The solver of these tasks, whatever their weights."""
     if robot not in _solvers:
         _solvers[robot] = {}
-    known = _solvers[robot]
-    found = known.get(tasks)
+    known, keys = _solvers[robot], tuple(map(_key, tasks))
+    found = known.get(keys)
     if found is None:
-        plain = tuple(replace(task, weight=1.0) if is_dataclass(task) else task for task in tasks)
-        if plain not in known:
-            known[plain] = _Solver(robot, plain)
         for task in tasks:
             task.check(robot)
-        found = known[tasks] = known[plain]
+        plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
+        found = known.get(tuple(map(_key, plain))) or _Solver(robot, plain)
+        known[keys] = known[tuple(map(_key, plain))] = found
     return found
+
+
+def _key(task: Task) -> Hashable:
+    """What tells tasks apart: their fields, or themselves if they may have more than those."""
+    return task if _is_record(task) else id(task)
+
+
+def _is_record(task: Task) -> bool:
+    return is_dataclass(task) and "__dataclass_fields__" in vars(type(task)) and not hasattr(task, "__dict__")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.compiler.threads import at_most, on_threads, thread_count
+from kinetree.compiler.helper_threads import on_threads
+from kinetree.compiler.thread_count import at_most, thread_count
 from kinetree.control.optimal.inputs import Inputs, inputs
 from kinetree.control.optimal.iterations import REASONS, Outcome, solve
 from kinetree.control.optimal.problem import OptimalControl

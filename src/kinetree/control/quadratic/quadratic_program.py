@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.compiler.threads import on_threads, thread_count
+from kinetree.compiler.helper_threads import on_threads
+from kinetree.compiler.thread_count import thread_count
 from kinetree.control.quadratic.daqp import solved_by_daqp
 from kinetree.control.quadratic.one_problem import solved
 from kinetree.control.quadratic.room import Size, results, room_for, work

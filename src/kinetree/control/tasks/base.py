@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.control.tasks.derived import derivatives_of_error
 from kinetree.control.tasks.given import checked_priority, checked_weight
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -27,8 +28,8 @@ class Task:
     error's time derivative is `error_jacobian` times v; at the target that matrix is −J, and where rotations are large
     it is not.
 
-    A task of your own is a subclass with these methods, `size`, `target_shape`, `present`, `error`, `error_jacobian`
-    and, for laws of motion, `jacobian` and `bias`.
+    A task of your own is a subclass with these methods: `size`, `target_shape` and `error` for inverse kinematics,
+    `jacobian` and `bias` for laws of motion.
 
     Attributes:
         weight: what the squares of the errors are multiplied by in a sum over tasks, one number or one per row; ≥ 0.
@@ -71,8 +72,8 @@ class Task:
         raise NotImplementedError
 
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
-        """The exact derivatives (m, nv) of the error by displacements of q."""
-        raise NotImplementedError
+        """The exact derivatives (m, nv) of the error by displacements of q; by default `error` is differentiated."""
+        return derivatives_of_error(self, robot, q, target)
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         """The matrix J (m, nv) that gives the task's velocity. Only a few tasks, such as `LookAt`, use the target."""

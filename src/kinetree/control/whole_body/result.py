@@ -24,9 +24,9 @@ class WholeBodyStep:
     qdd: Array
     """The accelerations (nv,) that these torques give while the contacts hold; rad/s², m/s²."""
     forces: Mapping[str, Array]
-    """Of each contact: a force (3,) in the world for a point, else a wrench [f; n] (6,) in the frame's axes; N, N·m."""
+    """By contact: a force (3,) in the world for a point, else a wrench [f; n] (6,) in the frame's axes; N, N·m."""
     unmet: Mapping[str, Array]
-    """Of each contact and task, J v̇ + J̇ v less what was wanted: zero, up to rounding, for what is met."""
+    """By contact and task, J v̇ + J̇ v less what was wanted: zero, up to rounding, for what is met."""
     joint_limits_given_up: bool
     """Whether no torques keep the joints' limits, so that these were left out."""
     programs: int

@@ -78,10 +78,11 @@ class WholeBody:
     >>> feet = {name: kt.control.Support(name) for name in robot.frames if name.endswith("foot")}
     >>> tasks = {"momentum": kt.control.Momentum(), "posture": kt.control.Posture(priority=1)}
     >>> controller = kt.control.WholeBody(robot, tasks, feet)
-    >>> q = robot.neutral()
-    >>> found = controller.step(q, np.zeros(robot.nv), {"posture": q}, accelerations={"momentum": [0, 0, 7.0, 0, 0, 0]})
-    >>> bool(np.isclose(sum(f[2] for f in found.forces.values()), 9.81 * robot.mass + 7.0)), found.told()
-    (True, 'everything is met')
+    >>> q, v = robot.neutral(), np.zeros(robot.nv)
+    >>> q[7:] = np.tile([0.0, 0.7, -1.4], 4)
+    >>> found = controller.step(q, v, {"posture": q}, accelerations={"momentum": [0, 0, 7.0, 0, 0, 0]})
+    >>> bool(np.isclose(sum(f[2] for f in found.forces.values()), 9.81 * robot.mass + 7.0)), found.is_met("momentum")
+    (True, True)
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from kinetree.model.external_forces import ForceKey
 if TYPE_CHECKING:
     from kinetree.interop.jax.function import JaxFunction
 
-__all__ = ["adapted", "to_jax"]
+__all__ = ["adapted", "dtype_among", "to_jax"]
 
 _OLDEST = (0, 5)
 
@@ -35,8 +35,10 @@ def to_jax(
     order. See docs/jax.md.
 
     Arrays are given by position or by name and are of shape (…, n); leading axes broadcast. Lists and numbers are taken
-    too. It computes in single precision if JAX's own promotion of its arrays gives float32, and otherwise in double,
-    which JAX has after `jax.config.update("jax_enable_x64", True)`.
+    too. It computes in single precision if JAX promotes the arrays of real numbers to float32, and otherwise in double,
+    which JAX has after `jax.config.update("jax_enable_x64", True)`; numbers, lists and arrays of whole numbers do not
+    count, and alone they are computed in JAX's default precision. kinetree's own functions, called with JAX's arrays,
+    have the same rule.
 
     Derivatives are by the numbers of each argument, as JAX has them: by the nq numbers of q, four of each quaternion,
     which is normalised inside. (`kt.vjp` and `kt.jacobian` are by displacements, nv.)
@@ -89,3 +91,11 @@ def adapted(subject: Subject) -> JaxFunction:
     from kinetree.interop.jax.function import JaxFunction
 
     return JaxFunction(subject)
+
+
+def dtype_among(name: str, arrays: Sequence[Any]) -> str:
+    """The dtype of a call of the function `name`, as `to_jax` decides it."""
+    check_installed("kt.to_jax", "jax", _OLDEST)
+    from kinetree.interop.jax.dtypes import common_dtype
+
+    return common_dtype(name, arrays).name

@@ -13,12 +13,13 @@ import numpy as np
 from kinetree.errors import DTypeError
 from kinetree.inputs import sample_shape
 from kinetree.interop.jax.calls import Call
+from kinetree.interop.jax.dtypes import common_dtype
 from kinetree.interop.jax.primitive import call_with
 from kinetree.interop.subject import Subject
 
 __all__ = ["JaxFunction"]
 
-_TAKEN = {float: "real numbers", int: "whole numbers", bool: "booleans"}
+_TAKEN: dict[type | None, str] = {None: "real numbers", float: "real numbers", int: "whole numbers", bool: "booleans"}
 
 
 class JaxFunction:
@@ -48,9 +49,9 @@ class JaxFunction:
         subject = self._subject
         bound = subject.bound(given, named)
         own = {id(x) for x in (*given, *named.values())}
-        arrays = [self._array(*x) for x in zip(subject.names, subject.ports, subject.kinds, bound, strict=True)]
-        counted = [x for x, y, kind in zip(arrays, bound, subject.kinds, strict=True) if kind is float and id(y) in own]
-        dtype = self._dtype(counted)
+        kinds = [kind if kind is float or subject.dtype is None else None for kind in subject.kinds]  # None: as numbers
+        arrays = [self._array(*x) for x in zip(subject.names, subject.ports, kinds, bound, strict=True)]
+        dtype = self._dtype([x for x, kind in zip(bound, subject.kinds, strict=True) if kind is float and id(x) in own])
         call = self._call(dtype.name)
         batch = subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
         (port,) = call.node.outputs
@@ -65,7 +66,7 @@ class JaxFunction:
             self._calls[dtype] = Call(self._subject.node(dtype))
         return self._calls[dtype]
 
-    def _array(self, name: str, port: Any, kind: type, x: Any) -> Any:
+    def _array(self, name: str, port: Any, kind: type[int] | type[float] | None, x: Any) -> Any:
         shape = sample_shape(port.shape)
         wanted = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
         try:
@@ -73,9 +74,8 @@ class JaxFunction:
         except (TypeError, ValueError) as error:
             raise DTypeError(f"{wanted}: {error}") from None
         is_whole, is_truth = jnp.issubdtype(array.dtype, jnp.integer), array.dtype == jnp.bool_
-        if self._subject.dtype is not None:  # the kinds of arguments are not known here
-            is_whole |= is_truth
-        fits = {float: jnp.issubdtype(array.dtype, jnp.floating) or is_whole, int: is_whole, bool: is_truth}
+        is_real = jnp.issubdtype(array.dtype, jnp.floating) or is_whole
+        fits = {float: is_real, int: is_whole, bool: is_truth, None: is_real or is_truth}
         if not fits[kind]:
             raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
         return array
@@ -90,13 +90,4 @@ class JaxFunction:
                     'jax.config.update("jax_enable_x64", True); for single precision give float32 arrays alone'
                 )
             return only
-        found = jnp.result_type(*arrays) if arrays else jnp.dtype(jnp.int32)
-        if not jnp.issubdtype(found, jnp.floating):
-            found = jnp.result_type(found, 0.0)
-        if found not in (jnp.float32, jnp.float64):
-            raise DTypeError(
-                f"{self.__name__} computes in float32 or float64, not in {found}; convert its arrays, as in "
-                "q.astype(jax.numpy.float32)"
-            )
-        dtype: np.dtype[Any] = np.dtype(found.name)
-        return dtype
+        return common_dtype(self.__name__, arrays)

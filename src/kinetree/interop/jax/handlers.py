@@ -15,7 +15,7 @@ import jax
 
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.xla_frame import OLDEST
-from kinetree.compiler.threads import thread_count
+from kinetree.compiler.thread_count import thread_count
 from kinetree.interop.jax.calls import Call
 
 __all__ = ["has_handlers", "registered"]

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import CenterOfMass, Pose, Position, Posture, inverse_kinematics, inverse_kinematics_program
+from kinetree.control import (
+    CenterOfMass,
+    Pose,
+    Position,
+    Posture,
+    Task,
+    inverse_kinematics,
+    inverse_kinematics_program,
+)
 
 ARM = kt.zoo.load("arm7")
 TARGETS = kt.frame_placement(ARM, ARM.random(3, size=200), "tool")
@@ -143,6 +151,35 @@ def test_the_program_runs_on_plain_arrays() -> None:
     np.testing.assert_allclose(compiled.q, plain.q, rtol=0, atol=1e-12)
     assert compiled.evaluations == plain.evaluations
     assert plain.reached
+
+
+class Radius(Task):
+    """A frame is to be so far from an axis, in a subclass that is not a record."""
+
+    def __init__(self, frame: str) -> None:
+        super().__init__()
+        self.frame = frame
+
+    def size(self, _: kt.Model) -> int:
+        return 1
+
+    def target_shape(self, _: kt.Model) -> tuple[int, ...]:
+        return ()
+
+    def error(self, robot: kt.Model, q: Any, target: Any) -> Any:
+        x = kt.frame_placement(robot, q, self.frame)[:2, 3]
+        return np.stack([target - np.sqrt(x @ x)])
+
+
+def test_tasks_of_a_users_own() -> None:
+    q = np.array([0.1, 0.5, -0.2, -1.2, 0.3, 0.8, 0.0])
+    for name in ("tool", "hand"):  # equal as far as a task can see, and yet not the same
+        found = inverse_kinematics(ARM, Radius(name), 0.25, q)
+        assert found.reached
+        assert np.linalg.norm(kt.frame_placement(ARM, found.q, name)[:2, 3]) == pytest.approx(0.25, abs=1e-6)
+    task = Radius("tool")
+    difference = [(task.error(ARM, q + d, 0.2) - task.error(ARM, q - d, 0.2)) / 2e-6 for d in 1e-6 * np.eye(7)]
+    np.testing.assert_allclose(task.error_jacobian(ARM, q, 0.2), np.stack(difference, axis=1), rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,41 @@ def test_kinetrees_own_functions_take_arrays_of_jax() -> None:
     np.testing.assert_array_equal(torque, -3.0 * q)
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(kt.DTypeError, match="aba: these arrays need double precision, which JAX has after"):
-        kt.aba(PENDULUM, jnp.zeros(2, jnp.float32), np.zeros(2), np.zeros(2))
+        kt.compile(PENDULUM, kt.aba)(jnp.zeros(2, jnp.float32), np.zeros(2), np.zeros(2))
+
+
+def test_kinetrees_own_functions_have_the_same_dtype() -> None:
+    aba, single, double = kt.to_jax(kt.aba, PENDULUM), jnp.ones(2, jnp.float32), jnp.ones(2)
+    whole, half, one = jnp.array([1, 2]), jnp.ones(2, jnp.float16), np.ones(2, np.float32)
+    for is_wide in (True, False):
+        jax.config.update("jax_enable_x64", is_wide)
+        for given, expected in [
+            ((single, whole, single), "float32"),
+            ((whole, single, [0.0, 1.0]), "float32"),
+            ((single, [single[0], 1.0], jnp.asarray([1, 2], jnp.uint8)), "float32"),
+            ((single, half, one), "float32"),
+            ((whole, whole, whole), "float64"),
+            ((one, single, np.ones(2)), "float64"),
+            ((double, single, whole), "float64"),
+        ]:
+            expected = expected if is_wide else "float32"
+            calls = aba, lambda *x: kt.aba(PENDULUM, *x)
+            if is_wide or given[0] is not double:  # an array in double precision from before
+                assert [str(call(*given).dtype) for call in calls] == [expected] * 2
+                assert [str(jax.jit(call)(*given).dtype) for call in calls] == [expected] * 2
+    jax.config.update("jax_enable_x64", True)
+    for given in [(half, half, half), (single, single > 0, single)]:
+        messages = []
+        for call in (aba, lambda *x: kt.aba(PENDULUM, *x)):
+            with pytest.raises(kt.DTypeError) as refusal:
+                call(*given)
+            messages.append(str(refusal.value))
+        assert messages[0] == messages[1]
+    pushed = kt.aba(PENDULUM, single, whole, single, f_ext={"tip": jnp.ones(6, int)})
+    assert pushed.dtype == jnp.float32
+    assert controller(single, 1.0, jnp.asarray(2)).torque.dtype == jnp.float32
+    assert kt.to_jax(controller)(single, 1.0, jnp.asarray(2)).torque.dtype == jnp.float32
+    assert controller([0.0, 1.0], double[0], 2).torque.dtype == jnp.float64
 
 
 def test_derivatives_with_weights_that_are_traced() -> None:

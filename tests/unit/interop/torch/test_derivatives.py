@@ -88,10 +88,12 @@ def test_what_all_samples_share_gets_the_sum_of_their_cotangents() -> None:
 
 
 def test_gradients_of_large_batches_are_computed_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kinetree.compiler import threads
+    from kinetree.compiler import helper_threads
 
-    run, pieces = threads._Helpers.run, []
-    monkeypatch.setattr(threads._Helpers, "run", lambda self, f, x, n: (pieces.append(len(x)), run(self, f, x, n))[1])
+    run, pieces = helper_threads._Helpers.run, []
+    monkeypatch.setattr(
+        helper_threads._Helpers, "run", lambda self, f, x, n: (pieces.append(len(x)), run(self, f, x, n))[1]
+    )
     aba, given = kt.to_torch(kt.aba, PENDULUM), [x.requires_grad_() for x in tensors(PENDULUM, 30_000)]
     found = []
     for count in ("1", "3"):

@@ -1,43 +1,26 @@
 """Large batches on several threads: a call is split into pieces, which the caller shares with helper threads.
 
-Kernels release the interpreter's lock, so ordinary Python threads compute in parallel. A result never depends on how a
-batch was split, because no sample's result depends on its neighbours. docs/decisions/0014-threads.md gives the reasons.
+A result never depends on how a batch was split, because no sample's result depends on its neighbours.
+docs/decisions/0014-threads.md gives the reasons.
 """
 
 from __future__ import annotations
 
 import math
-import operator
-import os
-import threading
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from queue import SimpleQueue
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kinetree.errors import OptionError
+from kinetree.compiler.helper_threads import on_threads
+from kinetree.compiler.thread_count import checked_count, thread_count
 from kinetree.records import record
 
-__all__ = [
-    "at_most",
-    "call_in_pieces",
-    "most_on_one_thread",
-    "on_threads",
-    "several_in_pieces",
-    "thread_count",
-    "worth_splitting",
-]
+__all__ = ["call_in_pieces", "most_on_one_thread", "several_in_pieces", "worth_splitting"]
 
 Array = NDArray[Any]
-_VARIABLE = "KINETREE_NUM_THREADS"
-_MOST_THREADS = 1024  # more is a typing error, and would start that many threads
 _PIECE = 1e-4  # seconds; a helper starts about this long after the call, and 10 µs pass between two pieces
 _LANES = 16  # samples; a multiple of every possible number of lanes
 _GROUP = 64  # as _LANES, for long pieces
@@ -64,55 +47,6 @@ def most_on_one_thread(seconds_a_sample: float) -> int:
     """
     most = int(2.0 * _PIECE / seconds_a_sample)
     return most - 1 if worth_splitting(most, seconds_a_sample) else most
-
-
-def thread_count(threads: int | None = None) -> int:
-    """Maximum number of threads that a call may use, including the caller's.
-
-    Args:
-        threads: the number the caller asks for. None means the environment variable KINETREE_NUM_THREADS, which is read
-            anew each time, or if it is unset the cores this process may use, by its affinity and its container's CPU
-            quota.
-
-    Raises:
-        OptionError: `threads`, or else the variable, is not a whole number from 1 to 1024.
-
-    >>> thread_count(3)
-    3
-    """
-    if threads is not None:
-        return _checked(threads)
-    if (most := getattr(_caller, "most", None)) is not None:
-        return int(most)
-    text = os.environ.get(_VARIABLE, "").strip()
-    if not text:
-        return _available_cores()
-    count = int(text) if text.isdecimal() and len(text) < 9 else 0
-    if not 1 <= count <= _MOST_THREADS:
-        raise OptionError(
-            f"the environment variable {_VARIABLE} must be a whole number of threads from 1 to {_MOST_THREADS}, not "
-            f"{text!r}; unset it to use all available cores"
-        )
-    return count
-
-
-_caller = threading.local()
-
-
-@contextmanager
-def at_most(threads: int) -> Iterator[None]:
-    """Within the block, calls of this thread that do not ask for a number of threads use at most so many.
-
-    >>> with at_most(1):
-    ...     thread_count()
-    1
-    """
-    before = getattr(_caller, "most", None)
-    _caller.most = threads
-    try:
-        yield
-    finally:
-        _caller.most = before
 
 
 def call_in_pieces(
@@ -194,50 +128,6 @@ def several_in_pieces(
     return [*results]
 
 
-def on_threads(compute: Callable[[slice], None], pieces: list[slice], threads: int | None = None) -> None:
-    """Compute all pieces of something, in any order, on at most as many threads as `thread_count` says."""
-    _helpers.run(compute, pieces, thread_count(threads))
-
-
-# -- number of threads
-
-
-def _checked(threads: Any) -> int:
-    try:
-        count = 0 if isinstance(threads, bool) else operator.index(threads)
-    except TypeError:
-        count = 0
-    if not 1 <= count <= _MOST_THREADS:
-        raise OptionError(
-            f"threads must be a whole number from 1 to {_MOST_THREADS}, or None for {_VARIABLE} or else all available "
-            f"cores, not {threads!r:.60}"
-        )
-    return count
-
-
-def _available_cores() -> int:
-    if hasattr(os, "process_cpu_count"):  # Python 3.13: also knows -X cpu_count
-        cores = os.process_cpu_count()
-    elif hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count()
-    return max(1, min(cores or 1, _quota()))
-
-
-@cache
-def _quota(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Number of cores that a container's CPU quota amounts to, rounded up."""
-    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # cgroup v2, then v1
-        try:
-            quota, period = (int(word) for file in files for word in (root / file).read_text().split())
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-        if quota > 0 and period > 0:
-            return -(-quota // period)
-    return _MOST_THREADS
-
-
 # -- splitting a batch
 
 
@@ -266,14 +156,14 @@ class _Split:
                 outs = tuple(x[(slice(None),) * self.axis + (piece,)] for x in results)
                 function(*parts, out=outs if len(outs) > 1 else outs[0])
 
-        _helpers.run(compute, self.pieces, self.limit)
+        on_threads(compute, self.pieces, self.limit)
         return seen
 
 
 def _split(arrays: Sequence[Array], core_in: Sequence[int], work: float, threads: int | None = None) -> _Split | None:
     """How a batch is split; None if one thread computes it all."""
     if threads is not None:
-        threads = _checked(threads)
+        threads = checked_count(threads)
     batch = _batch_shape(arrays, core_in)
     samples = math.prod(batch)
     if threads == 1 or samples < 2 or not worth_splitting(samples, work):
@@ -348,132 +238,3 @@ def _tell(seen: set[str], modes: Any, name: str) -> None:
                 raise FloatingPointError(message)
             if modes[key] == "warn":
                 warnings.warn(message, RuntimeWarning, stacklevel=3)
-
-
-# -- the threads
-
-
-class _Call:
-    """One split call: the pieces not yet begun, and how many helpers are working on others."""
-
-    def __init__(
-        self, compute: Callable[[slice], None], pieces: list[slice], limit: int, lock: threading.RLock
-    ) -> None:
-        self.compute = compute
-        self.waiting = deque(pieces)
-        self.limit = limit
-        self.helping = 0
-        self.helped = threading.Condition(lock)
-        self.error: BaseException | None = None
-
-
-class _Helpers:
-    """The process's helper threads. They are not essential: a call that no helper joins does everything itself.
-
-    A helper joins a call only while fewer threads are computing than that call's limit, and leaves it after a piece if
-    more are: another caller has arrived, whose own thread needs the core.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()  # a signal handler on this thread may call again
-        self._requests: SimpleQueue[_Call] = SimpleQueue()
-        self._threads = 0
-        self._helping = 0
-        self._callers = 0
-
-    def run(self, compute: Callable[[slice], None], pieces: list[slice], limit: int) -> None:
-        """Compute all pieces; an error drops those not yet begun, and is raised when the others are finished."""
-        call = _Call(compute, pieces, limit, self._lock)
-        counted = False
-        try:
-            with self._lock:
-                self._callers += 1
-                counted = True
-                wanted = min(limit - self._callers - self._helping, len(pieces) - 1)
-            self._ask(call, wanted)
-            while (piece := self._next(call)) is not None:
-                compute(piece)
-        finally:
-            self._finish(call, counted)
-        if call.error is not None:
-            try:
-                raise call.error
-            finally:
-                call.error = None  # its traceback refers back to the call
-
-    def _next(self, call: _Call) -> slice | None:
-        with self._lock:
-            return call.waiting.popleft() if call.waiting else None
-
-    def _finish(self, call: _Call, counted: bool) -> None:
-        """Wait, whatever happens, for helpers in the middle of a piece: they write into the caller's array."""
-        interruption: BaseException | None = None
-        while True:
-            try:
-                with self._lock:
-                    call.waiting.clear()
-                    if counted:
-                        self._callers -= 1
-                        counted = False
-                    while call.helping:
-                        call.helped.wait()
-                break
-            except BaseException as error:
-                interruption = error
-        del call.compute  # a request that no helper has read yet must not keep the arrays
-        if interruption is not None:
-            raise interruption
-
-    def _ask(self, call: _Call, wanted: int) -> None:
-        for _ in range(wanted):
-            with self._lock:
-                start = self._threads - self._helping < wanted
-                self._threads += start
-            if start:
-                try:
-                    threading.Thread(target=self._serve, name="kinetree helper", daemon=True).start()
-                except RuntimeError:  # the interpreter is shutting down, or the system has no more threads
-                    with self._lock:
-                        self._threads -= 1
-                    if not self._threads:
-                        return
-            self._requests.put(call)
-
-    def _serve(self) -> None:
-        while True:
-            self._help(self._requests.get())
-
-    def _help(self, call: _Call) -> None:
-        with self._lock:
-            if not call.waiting or self._callers + self._helping >= call.limit:
-                return
-            self._helping += 1
-            call.helping += 1
-        try:
-            while (piece := self._next(call)) is not None:
-                call.compute(piece)
-                if self._callers + self._helping > call.limit:
-                    break
-        except BaseException as error:
-            with self._lock:
-                call.waiting.clear()
-                call.error = call.error or error
-        finally:
-            with self._lock:
-                self._helping -= 1
-                call.helping -= 1
-                if not call.helping:
-                    call.helped.notify()
-
-
-_helpers = _Helpers()
-
-
-def _forget() -> None:
-    """Start afresh in a forked child: it has no helper threads, and a thread of the parent may have held the lock."""
-    global _helpers
-    _helpers = _Helpers()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
