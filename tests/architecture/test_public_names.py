@@ -242,6 +242,32 @@ NAMES = [
     "with_inertial_parameters",
     "zoo",
 ]
+IDENTIFICATION = [
+    "BaseEstimate",
+    "BaseParameters",
+    "ConsistentEstimate",
+    "Excitation",
+    "FourierTrajectory",
+    "Identification",
+    "Log",
+    "Payload",
+    "Regression",
+    "Validation",
+    "base_estimate",
+    "base_parameters",
+    "consistent_estimate",
+    "divergence",
+    "exciting_trajectory",
+    "filtered",
+    "identify",
+    "identify_payload",
+    "inertial_parameters",
+    "log_cholesky",
+    "log_of",
+    "read_log",
+    "suspicions",
+    "with_inertial_parameters",
+]
 CONTROL = [
     "Axis",
     "CenterOfMass",
@@ -294,6 +320,15 @@ def test_the_list_of_public_names_of_control() -> None:
 @pytest.mark.parametrize("name", CONTROL)
 def test_every_public_name_of_control_has_a_docstring(name: str) -> None:
     assert inspect.getdoc(getattr(kt.control, name))
+
+
+def test_the_list_of_public_names_of_identification() -> None:
+    assert kt.identification.__all__ == IDENTIFICATION
+
+
+@pytest.mark.parametrize("name", IDENTIFICATION)
+def test_every_public_name_of_identification_has_a_docstring(name: str) -> None:
+    assert inspect.getdoc(getattr(kt.identification, name))
 
 
 def test_nothing_else_is_public_but_the_rooms_themselves() -> None:

@@ -126,7 +126,7 @@ class Log:
         self.check_whole("resampled", bridge)
         time = self.time[0] + np.arange(int(self.duration * rate + 1e-9) + 1) / rate
         longest = float(np.diff(self.time).max())
-        crossed = f", across {len(self.gaps)} gaps of up to {longest:.3g} s" if self.gaps else ""
+        crossed = f", across gaps of up to {longest:.3g} s" if self.gaps else ""
         told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart{crossed}",)
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
@@ -139,7 +139,7 @@ class Log:
         if gaps:
             shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
             raise LogError(
-                f"{what}: the log{self.origin} has {len(gaps)} gap{'s'[: len(gaps) != 1]} ({shown}), where rows are "
+                f"{what}: the log{self.origin} has gaps ({shown}), where rows are "
                 f"usually {self.step:.3g} s apart; use each of log.pieces() by itself, or let log.resampled(rate, "
                 "bridge=seconds) cross those that are short"
             )

@@ -62,7 +62,7 @@ def _times(log: Log) -> list[str]:
         )
     if gaps := log.gaps:
         longest = float(np.diff(log.time).max())
-        found.append(f"there are {len(gaps)} gaps, the longest of {longest:g} s, between rows {log.step:.3g} s apart")
+        found.append(f"there are gaps ({len(gaps)}), the longest of {longest:g} s, between rows {log.step:.3g} s apart")
     elif not log.is_even:
         found.append(
             f"times are not even: from {np.diff(log.time).min():.3g} s to {np.diff(log.time).max():.3g} s from one row "
