@@ -45,9 +45,9 @@ class Promise(NamedTuple):
     is_found: NDArray[np.bool_]
     cost: Array
     slope: Array
-    """Of the cost, by the part of the step that is taken, at its beginning."""
+    """The derivative of the cost by the part of the step that is taken, at its beginning."""
     change: Array
-    """Of the cost, by the whole step."""
+    """How much the whole step changes the cost."""
     gaps: Array
     """The sum of their sizes."""
 
