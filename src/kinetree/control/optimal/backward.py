@@ -7,8 +7,9 @@ Versatile Framework for Multi-Contact Optimal Control", ICRA (2020), for gaps be
 the Hessian of the value function and v its gradient, Q and q those of the cost to go by state and control, k the change
 of the controls and K the feedback.
 
-A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and its Hessian
-(p, p), with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and its Hessian.
+A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and the upper
+triangle of its Hessian, with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and
+its Hessian.
 Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill registers; what
 is behind the last column that counts is never used.
 """
@@ -38,7 +39,7 @@ def backward_pass(
     """The backward passes of several problems, and what their steps promise.
 
     Args:
-        knots: (b, T, n + n p + 1 + p + p²).
+        knots: (b, T, n + n p + 1 + p + p (p + 1) / 2).
         last: (b, 1 + n + n²).
         u: (b, T, m).
         limits: (2, m), the lower and the upper ones.
@@ -152,8 +153,11 @@ def cost_to_go(
     for r in range(p):
         q[r] = knots[i, t, at_g + r] + W[n, r]
         start = r // 8 * 8
-        for c in range(start, p):
-            Q[r, c] = knots[i, t, at_H + r * p + c]
+        for c in range(start, r):
+            Q[r, c] = 0.0
+        for c in range(r, p):
+            Q[r, c] = knots[i, t, at_H + c]
+        at_H += p - r - 1
         for s in range(n):
             x[s] = F[s, r]
         accumulate(Q, r, x, W, n, start, wide)

@@ -45,9 +45,9 @@ class Promise(NamedTuple):
     is_found: NDArray[np.bool_]
     cost: Array
     slope: Array
-    """Of the cost, by the part of the step that is taken, at its beginning."""
+    """The derivative of the cost by the part of the step that is taken, at its beginning."""
     change: Array
-    """Of the cost, by the whole step."""
+    """How much the whole step changes the cost."""
     gaps: Array
     """The sum of their sizes."""
 
@@ -82,7 +82,7 @@ class Shooting:
         """The step of iLQR, with the regularisation of `setting`, which is raised where it must be."""
         b, T, n, m = len(at.q), self.steps, 2 * self._sizes[1], self._sizes[2]
         p = n + m
-        knots = np.empty((b, T, n + n * p + 1 + p + p * p) if len(self._phases) > 1 else 0)
+        knots = np.empty((b, T, n + n * p + 1 + p + p * (p + 1) // 2) if len(self._phases) > 1 else 0)
         for evaluate, phase, part in zip(self._knots, self._phases, self._parts(), strict=True):
             own, after = slice(*part), slice(part[0] + 1, part[1] + 1)
             times = np.broadcast_to(self._times[own, None], (b, phase.steps, 1))
