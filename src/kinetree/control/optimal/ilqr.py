@@ -29,7 +29,8 @@ class OptimalMotion:
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
     `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
     better), "regularization" (the cost to go had no minimum over the controls), or "not_finite" (a cost is infinite or
-    NaN: the motion that was given, or the cost there). The motions are then the best ones found.
+    NaN: the motion that was given, or the cost there). The motions are then the best ones found; those that are
+    "not_finite" have no controls and gains but zero, for nobody should apply others.
     """
 
     q: NDArray[np.float64]
@@ -135,6 +136,8 @@ def ilqr(
         raise OptionError(f"tolerance must be a number between 0 and 1, not {tolerance!r:.60}")
     count = thread_count(threads)
     given = inputs(problem, q, v, u, states, arguments, rows)
+    if not given.count:
+        return _none(problem, given)
     compiled = shooting(problem)
     pieces = [slice(start, start + given.together) for start in range(0, given.count, given.together)]
     found: list[Any] = [None] * len(pieces)
@@ -160,16 +163,32 @@ def _count(iterations: Any) -> int:
     return count
 
 
+def _none(problem: OptimalControl, given: Inputs) -> OptimalMotion:
+    """The motions of an empty batch."""
+
+    def empty(*shape: int, dtype: Any = np.float64) -> NDArray[Any]:
+        return np.zeros((*given.batch, *shape), dtype)
+
+    nv, T, nu = problem.robot.nv, problem.steps, problem.nu
+    return OptimalMotion(
+        empty(T + 1, problem.robot.nq), empty(T + 1, nv), empty(T, nu), empty(T, nu, 2 * nv), empty(), empty(1), empty(),
+        empty(dtype=np.int64), empty(dtype=np.bool_), empty(dtype=np.array(REASONS).dtype),
+    )  # fmt: skip
+
+
 def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
     def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
         whole = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
         return whole.reshape((*given.batch, *whole.shape[1:]))
 
     at = Motions(*(joined([getattr(x.at, name) for x in found]) for name in Motions._fields))
-    reason = joined([x.reason for x in found])
+    K, reason = joined([x.K for x in found]), joined([x.reason for x in found])
+    is_unknown = reason == REASONS.index("not_finite")
+    at.u[is_unknown] = 0.0
+    K[is_unknown] = 0.0
     costs = joined([x.costs for x in found])
     last = int(max(x.iterations.max() for x in found))
     return OptimalMotion(
-        *at, joined([x.K for x in found]), joined([x.cost for x in found]), costs[..., : last + 1],
+        *at, K, joined([x.cost for x in found]), costs[..., : last + 1],
         joined([x.gap for x in found]), joined([x.iterations for x in found]), reason == 0, np.array(REASONS)[reason],
     )  # fmt: skip

@@ -51,6 +51,7 @@ class References:
                 raise ShapeError(
                     f"WholeBody: targets[{name!r}] must have shape {self._shapes[name]}, not {array.shape}"
                 )
+            self._layout.tasks[name].check_target(self._layout.robot, array)
             self.values[where.target] = array.reshape(-1)
             self._missing.discard(name)
 

@@ -25,7 +25,7 @@ from kinetree.control.whole_body.matrices import Layout, matrices
 from kinetree.control.whole_body.references import References, Values
 from kinetree.control.whole_body.result import WholeBodyStep
 from kinetree.control.whole_body.support import Support
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, ShapeError
 from kinetree.model import Model, check_robot
 
 __all__ = ["WholeBody"]
@@ -201,6 +201,11 @@ class WholeBody:
             references.switch(active)
         references.check_complete()
         q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+        if q.ndim != 1 or v.ndim != 1:
+            raise ShapeError(
+                f"WholeBody: a step is for one moment: q must have shape ({self.robot.nq},) and v ({self.robot.nv},), not "
+                f"{q.shape} and {v.shape}"
+            )
         self._function(q, v, references.values, out=self._out)
         x = self._x
         x[0] = np.nan

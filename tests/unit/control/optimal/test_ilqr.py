@@ -167,3 +167,18 @@ def test_one_bad_problem_leaves_the_others_alone() -> None:
     alone: OptimalMotion = ilqr(reaching(), np.zeros(2), u=u[0], arguments={"goal": GOALS[0]})
     assert found.reason.tolist() == ["converged", "not_finite"]
     assert np.array_equal(found.u[0], alone.u)
+    assert not found.u[1].any()
+    assert not found.gains[1].any()
+
+
+def test_a_start_that_is_no_number_gives_no_torques() -> None:
+    found = ilqr(reaching(), [np.nan, 0.0], arguments={"goal": GOALS[0]})
+    assert found.reason == "not_finite"
+    assert not found.u.any()
+
+
+def test_an_empty_batch_has_empty_motions() -> None:
+    found = ilqr(reaching(), np.zeros((0, 2)), arguments={"goal": GOALS[0]})
+    assert found.u.shape == (0, STEPS, 2)
+    assert found.gains.shape == (0, STEPS, 2, 4)
+    assert found.converged.shape == found.reason.shape == (0,)

@@ -215,3 +215,14 @@ def test_a_task_without_a_target_is_told() -> None:
     controller = control.WholeBody(ROBOT, {"posture": control.Posture()}, {})
     with pytest.raises(kt.OptionError, match="'posture' has no target yet"):
         controller.step(STANDING, np.zeros(ROBOT.nv))
+
+
+def test_a_step_is_for_one_moment() -> None:
+    with pytest.raises(kt.ShapeError, match=r"one moment: q must have shape \(19,\)"):
+        CONTROLLER.step(np.tile(STANDING, (2, 1)), np.zeros((2, ROBOT.nv)))
+
+
+def test_a_target_that_is_no_pose_is_told() -> None:
+    controller = control.WholeBody(ROBOT, {"foot": control.Pose(FEET[0])}, {})
+    with pytest.raises(kt.ConfigurationError, match="not a rotation"):
+        controller.step(STANDING, np.zeros(ROBOT.nv), {"foot": 2.0 * np.eye(4)})
