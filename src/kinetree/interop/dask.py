@@ -5,12 +5,15 @@ Blocks of leading axes are kept; each task computes one block by the compiled fu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.compiler.compiled import CompiledFunction
+from kinetree.errors import DTypeError
+from kinetree.inputs import sample_shape
 from kinetree.interop.subject import Subject
 from kinetree.programs.source import ProgramSource
 
@@ -62,6 +65,15 @@ def adapted(subject: Subject) -> Callable[..., Any]:
         import dask.array as da
 
         arguments = [da.asarray(x) for x in subject.bound(given, {})]
+        for x, port in zip(arguments, ports, strict=True):
+            if x.dtype.kind not in "fiub":
+                raise DTypeError(
+                    f"{subject.name}: {port.name} must be an array of real numbers of shape "
+                    f"{sample_shape(port.shape)}, not of dtype {x.dtype}"
+                )
+        shapes = [x.shape for x in arguments]
+        if not any(math.isnan(n) for shape in shapes for n in shape):  # blocks whose lengths are not known yet
+            subject.batch_shape(subject.node(dtype), shapes)
         leading = [len(subject.leading_axes(port, x.shape)) for x, port in zip(arguments, ports, strict=True)]
         batch, pairs = max(leading), []
         for k, (x, port, count) in enumerate(zip(arguments, ports, leading, strict=True)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ShapeError
+from kinetree.errors import DTypeError, ShapeError
 from kinetree.inputs import framework_of
 from kinetree.interop import dask
 from kinetree.interop.subject import Subject
@@ -37,6 +37,11 @@ def adapted(subject: Subject) -> Callable[..., Any]:
 
         arguments, dims = subject.bound(given, {}), []
         for x, port in zip(arguments, ports, strict=True):
+            if framework_of(x) is not None and not hasattr(x, "shape"):
+                raise DTypeError(
+                    f"{subject.name}: {port.name} must be an xarray.DataArray, not a {type(x).__name__}; of a Dataset "
+                    "give one variable, as in dataset['q']"
+                )
             rank, shape = len(port.shape), np.shape(x) if framework_of(x) is None else x.shape
             leading = subject.leading_axes(port, shape)
             if not isinstance(x, xarray.DataArray) and leading:

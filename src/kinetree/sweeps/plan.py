@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import repeated
+from kinetree.inputs import framework_of, real_array, repeated
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.sim.identity import digest_of
@@ -209,6 +209,8 @@ def _is_array(how: Any) -> bool:
 
 
 def _refused(label: str, how: Any) -> Any:
+    if framework_of(how) is not None:
+        real_array(label, how, "(samples, …)")
     raise DTypeError(
         f"{label}: give kt.sweeps.Uniform, LogUniform, Normal, Grid or Anywhere, or an array with one value per "
         f"sample, not {how!r:.60}; what is the same for all samples is an argument of its own"

@@ -47,7 +47,8 @@ class Quantities:
             if not part:
                 return whole
             if part not in names:
-                raise NameNotFoundError(f"vary: there is no {name!r}: {nearest_names(part, names)}")
+                known = [f"{what}.{one}" for one in names]
+                raise NameNotFoundError(f"vary: there is no {name!r}: {nearest_names(name, known)}")
             return np.asarray(whole[names.index(part)])
         if name == "dq":
             return np.zeros(robot.nv)

@@ -12,7 +12,7 @@ import typer
 from kinetree.cli.app import app
 from tests.unit.cli.conftest import Command
 
-LOADING = ("info", "check", "convert", "export", "simulate", "compare", "bench", "view", "sweep")
+LOADING = ("info", "check", "convert", "export", "simulate", "compare", "bench", "view", "sweep", "identify")
 SHARED = {"floating_base", "package_root", "ros_packages", "source", "srdf", "xacro_arg"}
 XACRO = """<robot name="pair" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
 <link name="a"/><link name="b"><inertial><mass value="$(arg mass)"/>

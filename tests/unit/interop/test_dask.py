@@ -149,7 +149,18 @@ def test_matrices_have_no_labels_of_arguments() -> None:
 def test_what_does_not_fit() -> None:
     with pytest.raises(kt.ShapeError, match=r"aba: q has shape \(60, 1\), but 'double_pendulum' needs \(…, 2\)"):
         kt.aba(ROBOT, LAZY[0][:, :1], V, TAU)
+    with pytest.raises(
+        kt.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(60, 2\), v \(59, 2\)"
+    ):
+        kt.aba(ROBOT, LAZY[0], LAZY[1][:59], TAU)
+    with pytest.raises(kt.DTypeError, match=r"aba: v must be an array of real numbers .*, not of dtype complex128"):
+        kt.aba(ROBOT, LAZY[0], LAZY[1] + 0j, TAU)
+    some = LAZY[0][LAZY[0][:, 0] > 0]  # of a length that is not known yet
+    assert len(kt.aba(ROBOT, some, V[0], TAU[0]).compute()) == (Q[:, 0] > 0).sum()
     q, v, tau = labelled()
+    for given in (q.to_dataset(name="q"), [q[0], q[1]]):
+        with pytest.raises(kt.DTypeError, match=r"aba: q must be an xarray\.DataArray, not a (Dataset|list)"):
+            kt.aba(ROBOT, given, v, tau)
     with pytest.raises(kt.ShapeError, match=r"aba: v has shape \(60, 2\), and its leading axes have no names"):
         kt.aba(ROBOT, q, V, tau)
     with pytest.raises(ValueError, match="joint"):

@@ -102,7 +102,7 @@ def test_arguments_of_programs_vary_as_the_kind_of_numbers_that_they_are() -> No
         ({"q": Uniform(0, 1)}, True, kt.OptionError, "not True"),
         ({"q": 1.0}, 1, kt.DTypeError, "what is the same for all samples is an argument of its own"),
         ({3: Uniform(0, 1)}, 1, kt.DTypeError, "a name, or a tuple of names"),
-        ({"q.elbo": Uniform(0, 1)}, 1, kt.NameNotFoundError, "did you mean 'elbow'"),
+        ({"q.elbo": Uniform(0, 1)}, 1, kt.NameNotFoundError, "did you mean 'q.elbow'"),
         ({"body.rod.mass": Uniform(0, 1)}, 1, kt.NameNotFoundError, "there is no body 'rod'"),
         ({"f_ext.top": Uniform(0, 1)}, 1, kt.NameNotFoundError, "has no frame 'top'"),
         ({"arguments.gain": Uniform(0, 1)}, 1, kt.OptionError, "there is none"),

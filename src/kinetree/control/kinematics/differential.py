@@ -15,7 +15,7 @@ from kinetree.control.kinematics.arguments import (
     checked_targets,
     checked_tasks,
 )
-from kinetree.control.kinematics.solve import solver_of
+from kinetree.control.kinematics.solver import solver_of
 from kinetree.control.quadratic import quadratic_program
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError, ShapeError

@@ -99,7 +99,7 @@ def search(
         taken = damped_step(at, q, e, A, factor * cost, bounds)
         moved = A @ taken
         gain = (A.T @ e) @ taken - 0.5 * (moved @ moved)
-        restart = at.clipped(at.start(s.start, q0, *bounds, given.shift), *bounds)
+        restart = at.clipped(at.start(s.start + 1.0, q0, *bounds, given.shift), *bounds)
         restart = np.where(s.start + 1.0 < given.starts, restart, best)
         return _State(
             base=np.where(is_stuck, restart, np.where(is_better, q, s.base)),

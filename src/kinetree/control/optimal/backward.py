@@ -7,8 +7,9 @@ Versatile Framework for Multi-Contact Optimal Control", ICRA (2020), for gaps be
 the Hessian of the value function and v its gradient, Q and q those of the cost to go by state and control, k the change
 of the controls and K the feedback.
 
-A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and its Hessian
-(p, p), with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and its Hessian.
+A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and the upper
+triangle of its Hessian, with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and
+its Hessian.
 Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill registers; what
 is behind the last column that counts is never used.
 """
@@ -38,15 +39,15 @@ def backward_pass(
     """The backward passes of several problems, and what their steps promise.
 
     Args:
-        knots: (b, T, n + n p + 1 + p + p²).
+        knots: (b, T, n + n p + 1 + p + p (p + 1) / 2).
         last: (b, 1 + n + n²).
         u: (b, T, m).
         limits: (2, m), the lower and the upper ones.
         setting: (b, 2), the regularisation, which is raised until the pass succeeds, and 1 where knots have gaps.
         k: (b, T, m), result.
         K: (b, T, m n), result.
-        report: (b, 5), result: whether it succeeded, the cost, its slope and its curvature along the step, and the sum
-            of the gaps' sizes.
+        report: (b, 5), result: whether it succeeded, the cost, its slope along the step, its change by the whole step,
+            and the sum of the gaps' sizes.
         V, F, W, Q, G: (n + 1, P), (n, P), (max(n + 1, m), P), (p, P) and (m, P), to work in, with P ≥ p a multiple of
             8; the last row of V is the gradient v, that of W is vᵀ F.
         L, room: (m, m), (2, m), to work in.
@@ -58,7 +59,31 @@ def backward_pass(
         is_done = False
         while not is_done:
             is_done = swept(
-                knots, last, u, limits, setting, k, K, V, F, W, Q, G, L, room, q, x, g, d, moved, free, i, T, n, m
+                knots,
+                last,
+                u,
+                limits,
+                setting,
+                k,
+                K,
+                report,
+                V,
+                F,
+                W,
+                Q,
+                G,
+                L,
+                room,
+                q,
+                x,
+                g,
+                d,
+                moved,
+                free,
+                i,
+                T,
+                n,
+                m,
             )
             if not is_done:
                 if setting[i, 0] >= LARGEST:
@@ -69,11 +94,12 @@ def backward_pass(
 
 
 def swept(
-    knots: Floats, last: Floats, u: Floats, limits: Floats, setting: Floats, k: Floats, K: Floats,
+    knots: Floats, last: Floats, u: Floats, limits: Floats, setting: Floats, k: Floats, K: Floats, report: Floats,
     V: Floats, F: Floats, W: Floats, Q: Floats, G: Floats, L: Floats, room: Floats,
     q: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, free: Floats, i: int, T: int, n: int, m: int,
 ) -> bool:  # fmt: skip
     """One pass; False if at some knot the cost to go has no minimum over the controls."""
+    report[i, 3] = 0.0
     for r in range(n):
         V[n, r] = last[i, 1 + r]
         for c in range(n):
@@ -84,8 +110,11 @@ def swept(
             for r in range(n):
                 x[r] = knots[i, t, r]
             for r in range(n):
+                pulled = 0.0
                 for c in range(n):
-                    V[n, r] += V[r, c] * x[c]
+                    pulled += V[r, c] * x[c]
+                report[i, 3] += x[r] * (V[n, r] + 0.5 * pulled)
+                V[n, r] += pulled
         cost_to_go(knots, V, F, W, Q, q, x, i, t, n, m)
         for a in range(m):
             room[0, a] = limits[0, a] - u[i, t, a]
@@ -94,6 +123,10 @@ def swept(
             return False
         for a in range(m):
             k[i, t, a] = x[a]
+            bent = 0.0
+            for b in range(m):
+                bent += Q[n + a, n + b] * x[b]
+            report[i, 3] += x[a] * (q[n + a] + 0.5 * bent)
         feedback(Q, L, free, G, n, m)
         for a in range(m):
             for c in range(n):
@@ -119,11 +152,15 @@ def cost_to_go(
         accumulate(W, r, x, F, n, 0, wide)
     for r in range(p):
         q[r] = knots[i, t, at_g + r] + W[n, r]
-        for c in range(p):
-            Q[r, c] = knots[i, t, at_H + r * p + c]
+        start = r // 8 * 8
+        for c in range(start, r):
+            Q[r, c] = 0.0
+        for c in range(r, p):
+            Q[r, c] = knots[i, t, at_H + c]
+        at_H += p - r - 1
         for s in range(n):
             x[s] = F[s, r]
-        accumulate(Q, r, x, W, n, r // 8 * 8, wide)
+        accumulate(Q, r, x, W, n, start, wide)
     for r in range(n, p):
         for c in range(r):
             Q[r, c] = Q[c, r]

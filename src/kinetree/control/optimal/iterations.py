@@ -47,9 +47,9 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
     )  # fmt: skip
     left = np.arange(b)
     setting = np.tile([LEAST, 1.0 if is_open else 0.0], (b, 1))
-    penalty = np.zeros(b)
+    penalty, work = np.zeros(b), shooting.workspace()
     for iteration in range(most + 1):
-        step, promise = shooting.direction(at, given, setting)
+        step, promise = shooting.direction(at, given, setting, work)
         found.costs[left, iteration] = promise.cost
         reason = _ended(promise, setting, tolerance)
         if iteration == most:
@@ -81,8 +81,7 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
 def _ended(promise: Promise, setting: Array, tolerance: float) -> NDArray[np.int64]:
     """Why each problem ends here, or −1."""
     reason = np.full(len(setting), -1)
-    promised = -(promise.slope + 0.5 * promise.bend)
-    is_small = promised <= tolerance * (1.0 + np.abs(promise.cost))
+    is_small = -promise.change <= tolerance * (1.0 + np.abs(promise.cost))
     reason[is_small & (setting[:, 0] <= _SMALL) & (setting[:, 1] == 0.0)] = _CONVERGED
     reason[~promise.is_found] = _REGULARIZATION
     reason[~np.isfinite(promise.cost)] = _NOT_FINITE
@@ -95,9 +94,8 @@ def _advanced(
 ) -> tuple[Motions, Array]:  # fmt: skip
     """The motions after the largest part of the step that is good enough, and the penalties; the rest is in place."""
     has_gaps = promise.gaps > 0.0
-    needed = (promise.slope + 0.5 * np.maximum(promise.bend, 0.0)) / (
-        (1.0 - _SPARED) * np.where(has_gaps, promise.gaps, 1.0)
-    )
+    most = np.maximum(promise.slope, promise.change)  # with the curvature, where it is positive
+    needed = most / ((1.0 - _SPARED) * np.where(has_gaps, promise.gaps, 1.0))
     penalty = np.where(has_gaps, np.maximum(penalty, needed), penalty)
     before = promise.cost + penalty * promise.gaps
     slope = promise.slope - penalty * promise.gaps

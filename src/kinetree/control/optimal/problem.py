@@ -124,7 +124,8 @@ class OptimalControl:
     >>> @kt.program(q=robot, v=robot.nv, u=1)
     ... def cost(q, v, u):
     ...     return 0.1 * np.concatenate([q, v, 0.1 * u])
-    >>> problem = kt.control.OptimalControl(robot, kt.control.Phase(50, 0.02, cost), limits=(-20.0, 20.0))
+    >>> phase = kt.control.Phase(50, 0.02, cost)
+    >>> problem = kt.control.OptimalControl(robot, phase, motors=["slider"], limits=(-20.0, 20.0))
     >>> problem.steps, problem.nu
     (50, 1)
     """

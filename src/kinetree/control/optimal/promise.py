@@ -1,4 +1,4 @@
-"""What a step of iLQR promises: how the cost changes along it, in the quadratic models of all knots."""
+"""The slope of the cost along a step of iLQR, in the linear models of all knots."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ def promise(
     knots: Floats, last: Floats, setting: Floats, k: Floats, K: Floats, report: Floats, z: Floats, i: int,
     T: int, n: int, m: int,
 ) -> None:  # fmt: skip
-    """The cost of problem i, its slope and its curvature along the step, and the gaps; as `backward_pass` reports them.
+    """The cost of problem i, its slope along the step, and the gaps, as `backward_pass` reports them.
 
     The step is followed through the linear models: δx' = F (δx, δu) + gap, with δu = k + K δx.
     """
     p = n + m
-    F, at_cost, at_g, at_H = n, n + n * p, n + n * p + 1, n + n * p + 1 + p
-    cost, slope, bend, gaps = last[i, 0], 0.0, 0.0, 0.0
+    F, at_cost, at_g = n, n + n * p, n + n * p + 1
+    cost, slope, gaps = last[i, 0], 0.0, 0.0
     for r in range(n):
         z[0, r] = 0.0
     for t in range(T):
@@ -29,10 +29,6 @@ def promise(
         cost += knots[i, t, at_cost]
         for r in range(p):
             slope += knots[i, t, at_g + r] * z[0, r]
-            total = 0.0
-            for c in range(p):
-                total += knots[i, t, at_H + r * p + c] * z[0, c]
-            bend += total * z[0, r]
         for r in range(n):
             total = 0.0
             for c in range(p):
@@ -45,11 +41,6 @@ def promise(
             z[0, r] = z[1, r]
     for r in range(n):
         slope += last[i, 1 + r] * z[0, r]
-        total = 0.0
-        for c in range(n):
-            total += last[i, 1 + n + r * n + c] * z[0, c]
-        bend += total * z[0, r]
     report[i, 1] = cost
     report[i, 2] = slope
-    report[i, 3] = bend
     report[i, 4] = gaps

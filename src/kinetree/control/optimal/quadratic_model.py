@@ -47,7 +47,7 @@ def knot_program(problem: OptimalControl, phase: Phase) -> Program:
     """The quadratic model of a step.
 
     It returns the gap (2 nv) from the next knot to where the step ends and its derivatives (2 nv, 2 nv + nu), the cost,
-    its gradient and its Hessian.
+    its gradient and the upper triangle of its Hessian, row by row.
     """
     robot = problem.robot
     shapes = {"q": robot, "v": robot.nv, "u": problem.nu, "t": (), "given": given_size(problem)}
@@ -67,7 +67,8 @@ def knot_program(problem: OptimalControl, phase: Phase) -> Program:
         moved = _moved(problem, phase, taken, at, q_next, v_next)
         beside = {**at, "more": moved.more if size else np.zeros(1)}
         model = _second_order(cost, {**shapes, "more": size or 1}, _STATE, beside, moved.more_by if size else None)
-        return {"gap": moved.gap, "by": moved.by, **model}
+        upper = np.triu_indices(2 * robot.nv + problem.nu)
+        return {"gap": moved.gap, "by": moved.by, **model, "hessian": model["hessian"][upper]}
 
     return program(knot, **shapes, q_next=robot, v_next=robot.nv)
 

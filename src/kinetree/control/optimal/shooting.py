@@ -45,7 +45,9 @@ class Promise(NamedTuple):
     is_found: NDArray[np.bool_]
     cost: Array
     slope: Array
-    bend: Array
+    """The derivative of the cost by the part of the step that is taken, at its beginning."""
+    change: Array
+    """How much the whole step changes the cost."""
     gaps: Array
     """The sum of their sizes."""
 
@@ -69,12 +71,18 @@ class Shooting:
         self._times = problem.times
         self.steps = problem.steps
 
-    def direction(self, at: Motions, given: Array, setting: Array) -> tuple[Step, Promise]:
+    def workspace(self) -> list[Array]:
+        """Arrays for the backward pass to work in."""
+        n, m = 2 * self._sizes[1], self._sizes[2]
+        P = (n + m + 7) // 8 * 8
+        matrices = [np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), n + m, m)]
+        return [*matrices, np.empty((m, m)), np.empty((2, m)), *(np.empty(P) for _ in range(6)), np.empty((2, P))]
+
+    def direction(self, at: Motions, given: Array, setting: Array, work: list[Array]) -> tuple[Step, Promise]:
         """The step of iLQR, with the regularisation of `setting`, which is raised where it must be."""
         b, T, n, m = len(at.q), self.steps, 2 * self._sizes[1], self._sizes[2]
         p = n + m
-        P = (p + 7) // 8 * 8
-        knots = np.empty((b, T, n + n * p + 1 + p + p * p) if len(self._phases) > 1 else 0)
+        knots = np.empty((b, T, n + n * p + 1 + p + p * (p + 1) // 2) if len(self._phases) > 1 else 0)
         for evaluate, phase, part in zip(self._knots, self._phases, self._parts(), strict=True):
             own, after = slice(*part), slice(part[0] + 1, part[1] + 1)
             times = np.broadcast_to(self._times[own, None], (b, phase.steps, 1))
@@ -90,8 +98,7 @@ class Shooting:
         k, K, report = np.zeros((b, T, m)), np.zeros((b, T, m * n)), np.empty((b, 5))
         backward_pass(
             knots, np.ascontiguousarray(last), np.ascontiguousarray(at.u), self._limits, setting, k, K, report,
-            *(np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), p, m)), np.empty((m, m)), np.empty((2, m)),
-            *(np.empty(P) for _ in range(6)), np.empty((2, P)), T, n, m,
+            *work, T, n, m,
         )  # fmt: skip
         gap = knots[:, :, :n] if np.all(setting[:, 1]) else knots[:, :, :n] * setting[:, 1, None, None]
         return Step(k, K.reshape((b, T, m, n)), gap), Promise(report[:, 0] > 0.0, *report[:, 1:].T)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Floats, Indices
-from kinetree.control.quadratic.active_set import SOLVED, TOO_MANY
+from kinetree.control.quadratic.active_set import SOLVED
 from kinetree.control.quadratic.elimination import completed, eliminated, reduced
 from kinetree.control.quadratic.one_problem import bounded, listed
 from kinetree.control.quadratic.orthogonal import condensed
-from kinetree.control.quadratic.proximal import minimised
+from kinetree.control.quadratic.proximal import SLOW, UNBOUNDED, minimised
 
 __all__ = ["in_order"]
 
@@ -90,7 +90,7 @@ def in_order(
                 y, multipliers, last, factor, pulled, slack, J, R, d, z, r, u, active, side,
             )  # fmt: skip
             told[1], told[2], told[3] = status, int(told[2]) + 1, int(told[3]) + steps
-            if status != SOLVED and (is_last or status != TOO_MANY):  # the last proximal step is allowed, too
+            if status != SOLVED and (is_last or (status != SLOW and status != UNBOUNDED)):  # those are allowed, too
                 break
             completed(y, free, nf, n, tableau, is_pivot, x)
             is_known = True

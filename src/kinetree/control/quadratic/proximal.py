@@ -7,11 +7,12 @@ one (R. T. Rockafellar, "Monotone operators and the proximal point algorithm", S
 from __future__ import annotations
 
 from kinetree.codegen.loops.kinds import Floats, Indices
-from kinetree.control.quadratic.active_set import FLAT, SOLVED, TOO_MANY, active_set
+from kinetree.control.quadratic.active_set import FLAT, SOLVED, active_set
 
-__all__ = ["NOT_CONVEX", "UNBOUNDED", "minimised"]
+__all__ = ["NOT_CONVEX", "SLOW", "UNBOUNDED", "minimised"]
 
-UNBOUNDED, NOT_CONVEX = 4, 5
+UNBOUNDED, NOT_CONVEX, SLOW = 4, 5, 7
+"""Beside those of `active_set`: SLOW is a minimum that was not reached in all proximal steps."""
 _STEPS = 100
 _PART, _SLOPE = 1e-6, 1e-3
 """What ρ is relative to the largest of the diagonal, or, where all is flat, to the slope: so small that few steps are
@@ -72,4 +73,4 @@ def minimised(
             last[i] = x[i]
         if moved <= _REACHED * (1.0 + size) or (moved <= _NOISE * (1.0 + size) and moved > 0.5 * before):
             return SOLVED, total
-    return UNBOUNDED if moved > _AS_LONG * before else TOO_MANY, total
+    return UNBOUNDED if moved > _AS_LONG * before else SLOW, total

@@ -23,7 +23,16 @@ __all__ = ["STATUS", "QuadraticSolution", "quadratic_program"]
 Array = NDArray[Any]
 _F64 = np.dtype(np.float64)
 
-STATUS = ("solved", "infeasible", "too many steps", "not convex", "unbounded", "not convex", "not a number")
+STATUS = (
+    "solved",
+    "infeasible",
+    "too many steps",
+    "not convex",
+    "unbounded",
+    "not convex",
+    "not a number",
+    "too many steps",
+)
 """By the numbers that the machine code ends with."""
 _INFEASIBLE, _NOT_NUMBERS = STATUS.index("infeasible"), STATUS.index("not a number")
 _WORDS = np.asarray(STATUS)

@@ -29,6 +29,8 @@ class WholeBodyStep:
     """By contact and task, J v̇ + J̇ v less what was wanted: zero, up to rounding, for what is met."""
     joint_limits_given_up: bool
     """Whether no torques keep the joints' limits, so that these were left out."""
+    is_complete: bool
+    """False where the solver gave up before the last priority; what is above holds nevertheless."""
     programs: int
     """How many quadratic programs were solved: one where everything but the last priority is met."""
 
@@ -42,4 +44,5 @@ class WholeBodyStep:
             f"{name} by {np.abs(x).max():.3g}" for name, x in self.unmet.items() if not self.is_met(name)
         ]
         limits = "the limits of joints were given up; " if self.joint_limits_given_up else ""
+        limits += "" if self.is_complete else "the solver gave up before the last priority; "
         return limits + ("not met: " + ", ".join(wrong) if wrong else "everything is met")

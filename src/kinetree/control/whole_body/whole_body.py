@@ -133,6 +133,7 @@ class WholeBody:
         ]
         self._named_rows = [*layout.motions.items(), *((name, layout.rows[name]) for name in self.tasks)]
         weights, starts = self._weights_and_starts(levels)
+        self._levels = len(starts) - 1
         soft = len(layout.driven) if layout.horizon is not None else 0
         self._solve = prepared(
             in_order, n, m - soft, soft, len(starts) - 1, rows, weights, starts, sides.reshape(m, n + 1), lower, upper,
@@ -216,7 +217,9 @@ class WholeBody:
         residuals = self._equations[:, :-1] @ x - self._equations[:, -1]
         forces = {name: generator @ x[where] for name, generator, where in self._generators}
         unmet = {name: residuals[where] for name, where in self._named_rows}
-        return WholeBodyStep(tau, x[:nv].copy(), forces, unmet, bool(self._told[4]), int(self._told[2]))
+        return WholeBodyStep(
+            tau, x[:nv].copy(), forces, unmet, bool(self._told[4]), self._told[0] == self._levels, int(self._told[2])
+        )
 
 
 def _work(n: int, m: int, rows: int) -> list[Array]:

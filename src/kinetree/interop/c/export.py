@@ -127,6 +127,8 @@ def _derived(
         raise OptionError(
             f'kt.to_c: derivative must be "forward" or "reverse", or a sequence of these, not {derivative!r:.60}'
         )
+    if by is not None and not (isinstance(by, Sequence) and by):
+        raise OptionError(f"kt.to_c: by must be names of arguments, such as {list(names)}, not {by!r:.60}")
     chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from kinetree.codegen.c.names import identifier
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.expr import without_slopes
+from kinetree.inputs import framework_of, real_array, sample_shape
 from kinetree.interop.casadi.symbols import flat, matrix, matrix_shape, on_symbols
 from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
@@ -136,15 +137,31 @@ def adapted(subject: Subject) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         import casadi
 
-        given = [x for k, x in enumerate(subject.bound(arguments, {})) if k not in constants]
+        given = [_joined(x) for k, x in enumerate(subject.bound(arguments, {})) if k not in constants]
         for x, port in zip(given, ports, strict=True):
             rows, columns = matrix_shape(port.shape)
+            if not hasattr(x, "is_dense"):
+                real_array(f"{subject.name}: {port.name}", x, sample_shape(port.shape))
             shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)  # NumPy's function would warn of symbols
             if shape not in ((rows, columns), port.shape):
                 raise ShapeError(
                     f"{subject.name}: {port.name} has shape {shape}, but {subject.source.subject} needs one sample, "
                     f"{rows} by {columns}: CasADi's matrices have no axes for batches"
                 )
+        kinds = {type(x).__name__ for x in given if isinstance(x, casadi.SX | casadi.MX)}
+        if len(kinds) > 1:
+            raise DTypeError(
+                f"{subject.name}: one call has symbols of casadi.MX and of casadi.SX: give those of one kind alone"
+            )
         return function(*(x if hasattr(x, "is_dense") else casadi.DM(np.asarray(x)) for x in given))
 
     return call
+
+
+def _joined(x: Any) -> Any:
+    """A list with symbols as one matrix; anything else as it is."""
+    if not isinstance(x, list | tuple) or framework_of(x) is None:
+        return x
+    import casadi
+
+    return casadi.blockcat([[*row] if isinstance(row, list | tuple) else [row] for row in x])

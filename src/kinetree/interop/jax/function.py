@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetree.errors import DTypeError
-from kinetree.inputs import sample_shape
+from kinetree.inputs import framework_of, real_array, sample_shape
 from kinetree.interop.jax.calls import Call
 from kinetree.interop.jax.dtypes import common_dtype
 from kinetree.interop.jax.primitive import call_with
@@ -42,7 +42,27 @@ class JaxFunction:
 
     def __call__(self, /, *arrays: Any, **named: Any) -> Any:
         """Arrays (…, n) by position or by name, whose leading axes broadcast."""
-        return self._subject.filled(self._leaves(*arrays, **named))
+        if self._subject.dtype is not None:
+            self._check_kinds(arrays)
+        try:
+            leaves = self._leaves(*arrays, **named)
+        except TypeError:
+            self._check_origin([*arrays, *named.values()])
+            raise
+        return self._subject.filled(leaves)
+
+    def _check_kinds(self, given: Sequence[Any]) -> None:
+        """Raise `DTypeError` for arrays of JAX in place of truth values or whole numbers; those of NumPy are numbers
+        already."""
+        for name, port, kind, x in zip(self.names, self._subject.ports, self._subject.kinds, given, strict=False):
+            if kind is not float and framework_of(x) is not None:
+                self._array(name, port, kind, x)
+
+    def _check_origin(self, given: Sequence[Any]) -> None:
+        """Raise `DTypeError` for an array of another framework, which JAX calls no array."""
+        for x in given:
+            if framework_of(x) not in (None, "jax"):
+                real_array(f"{self.__name__}: an argument", x, "(…, n)")
 
     def _computed(self, *given: Any, **named: Any) -> tuple[Any, ...]:
         """The arrays of the result."""
@@ -75,7 +95,7 @@ class JaxFunction:
             raise DTypeError(f"{wanted}: {error}") from None
         is_whole, is_truth = jnp.issubdtype(array.dtype, jnp.integer), array.dtype == jnp.bool_
         is_real = jnp.issubdtype(array.dtype, jnp.floating) or is_whole
-        fits = {float: is_real, int: is_whole, bool: is_truth, None: is_real or is_truth}
+        fits: dict[type | None, bool] = {float: is_real, int: is_whole, bool: is_truth, None: is_real or is_truth}
         if not fits[kind]:
             raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
         return array

@@ -104,7 +104,10 @@ class TorchFunction:
         own = {id(x) for x in (*given, *named.values())}
         dtype = self._dtype([x for x, kind in zip(bound, subject.kinds, strict=True) if kind is float and id(x) in own])
         call = self._call(dtype)
-        kinds = [kind if kind is float or subject.dtype is None else None for kind in subject.kinds]  # None: as numbers
+        kinds = [  # None: a program has made numbers of NumPy's truth values and whole numbers
+            kind if kind is float or subject.dtype is None or isinstance(x, torch.Tensor) else None
+            for kind, x in zip(subject.kinds, bound, strict=True)
+        ]
         name, rows = subject.name, zip(subject.names, subject.ports, kinds, bound, strict=True)
         tensors = on_one_device(name, subject.names, bound, [as_tensor(name, *row) for row in rows])
         arrays = [x if x.dtype is dtype else x.to(dtype) for x in tensors]

@@ -36,7 +36,7 @@ def test_the_step_is_the_minimum_of_the_quadratic_model(with_gaps: bool) -> None
     assert np.allclose(np.ravel(u), best, rtol=0, atol=1e-9)
     if not with_gaps:
         assert np.isclose(report[0, 2], g @ best)
-        assert np.isclose(report[0, 3], best @ H @ best)
+        assert np.isclose(report[0, 3], 0.5 * (g @ best))
 
 
 def test_limits_hold_and_the_rest_is_best() -> None:
@@ -71,13 +71,19 @@ def problem(rng: np.random.Generator, *, b: int, T: int, n: int, m: int, bound: 
     """Arguments of `backward_pass` for random convex problems."""
     p = n + m
     P = (p + 7) // 8 * 8
-    knots = np.empty((b, T, n + n * p + 1 + p + p * p))
+    knots = np.empty((b, T, n + n * p + 1 + p + p * (p + 1) // 2))
     for i in range(b):
         for t in range(T):
             F = np.eye(n, p) + 0.3 * rng.normal(size=(n, p))
             A = rng.normal(size=(p, p))
             knots[i, t] = np.concatenate(
-                [rng.normal(size=n), F.ravel(), [1.0], rng.normal(size=p), (A @ A.T + 0.1 * np.eye(p)).ravel()]
+                [
+                    rng.normal(size=n),
+                    F.ravel(),
+                    [1.0],
+                    rng.normal(size=p),
+                    (A @ A.T + 0.1 * np.eye(p))[np.triu_indices(p)],
+                ]
             )
     last = np.tile(np.concatenate([[1.0], rng.normal(size=n), np.eye(n).ravel()]), (b, 1))
     limits = np.array([[-bound] * m, [bound] * m])
@@ -102,7 +108,9 @@ def dense(given: list[Any], T: int, n: int, m: int, with_gaps: bool) -> tuple[An
     def cost(controls: Any) -> float:
         x, total = np.zeros(n), 0.0
         for t, u in enumerate(controls.reshape(T, m)):
-            z, g, H = np.concatenate([x, u]), row[t, n + n * p + 1 :][:p], row[t, -p * p :].reshape(p, p)
+            z, g, H = np.concatenate([x, u]), row[t, n + n * p + 1 :][:p], np.zeros((p, p))
+            H[np.triu_indices(p)] = row[t, n + n * p + 1 + p :]
+            H = H + np.triu(H, 1).T
             total += g @ z + 0.5 * z @ H @ z
             x = change(t, x, u)
         return float(total + last[1 : 1 + n] @ x + 0.5 * x @ last[1 + n :].reshape(n, n) @ x)

@@ -168,12 +168,13 @@ def test_no_torques_follow_from_nan(bad: float) -> None:
     assert np.isfinite(CONTROLLER.step(q, v, TARGETS).tau).all()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(8), 1053, 1087, 1177])
 def test_wild_states_give_torques_within_limits(seed: int) -> None:
     rng = np.random.default_rng(seed)
     q, v = ROBOT.random(rng), 10.0 ** rng.uniform(0, 2) * rng.normal(size=ROBOT.nv)
     found = CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": 1e3 * rng.normal(size=6)})
     assert np.isfinite(found.tau).all()
+    assert found.is_complete
     assert abs(found.tau).max() <= 40.0
 
 

@@ -128,6 +128,8 @@ def test_what_is_refused() -> None:
         ({"derivative": "both"}, 'derivative must be "forward" or "reverse", or a sequence of these, not'),
         ({"derivative": "forward", "by": "x"}, "aba has no argument 'x'"),
         ({"by": "q"}, "by= is for derivatives"),
+        ({"derivative": "forward", "by": 3}, r"by must be names of arguments, such as \['q', 'v', 'tau'\], not 3"),
+        ({"derivative": "forward", "by": []}, r"by must be names of arguments, .* not \[\]"),
         ({"fraem": "tool"}, "fraem"),
     ):
         with pytest.raises(kt.OptionError, match=sentence):

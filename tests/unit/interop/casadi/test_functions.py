@@ -89,6 +89,12 @@ def test_symbols_in_kinetrees_own_functions() -> None:
         kt.ShapeError, match=r"crba: q has shape \(3, 1\), but 'double_pendulum' needs one sample, 2 by"
     ):
         kt.crba(ROBOT, casadi.SX.sym("q", 3))
+    listed = casadi.Function("M", [q], [kt.crba(ROBOT, [q[0], Q[1]])])
+    np.testing.assert_allclose(dense(listed(Q)), kt.crba(ROBOT, Q), rtol=1e-12)
+    with pytest.raises(kt.DTypeError, match=r"aba: v must be an array of real numbers .*, not of dtype object"):
+        kt.aba(ROBOT, q, np.array([q[0], 0.0], dtype=object), V)
+    with pytest.raises(kt.DTypeError, match=r"aba: one call has symbols of casadi\.MX and of casadi\.SX"):
+        kt.aba(ROBOT, q, x[:2], np.zeros(2))
 
 
 def test_a_problem_is_solved() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,17 @@ def test_arguments_that_do_not_fit(aba: Any, compiled: bool, given: Any, kind: t
         (jax.jit(aba) if compiled else aba)(*given)
 
 
+def test_an_array_of_another_framework(aba: Any) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    with pytest.raises(kt.DTypeError, match=r"aba: an argument must be .*, not Tensor of torch; give x\.detach"):
+        aba(torch.zeros(2), V, TAU)
+
+
+def test_studies_take_arrays_of_numpy(tmp_path: Path) -> None:
+    with pytest.raises(kt.DTypeError, match=r"vary: q must be an array .*, not ArrayImpl of jax; give numpy\.asarray"):
+        kt.sweep(PENDULUM, tmp_path / "study", samples=3, vary={"q": jnp.zeros((3, 2))}, duration=0.1)
+
+
 def test_names_that_do_not_fit(aba: Any) -> None:
     with pytest.raises(kt.DTypeError, match="aba has no argument 'torque': "):
         aba(Q, V, torque=TAU)
@@ -50,13 +62,15 @@ def test_names_that_do_not_fit(aba: Any) -> None:
 
 
 def test_kinds_of_a_programs_arguments() -> None:
-    f = kt.to_jax(controller)
-    with pytest.raises(
-        kt.DTypeError, match=r"controller: count must be an array of whole numbers of shape \(…\), not of"
-    ):
+    f, count, on = kt.to_jax(controller), "count must be an array of whole numbers", "on must be an array of booleans"
+    with pytest.raises(kt.DTypeError, match=rf"controller: {count} of shape \(…\), not of"):
         f(Q, 1.0, 2.0)
-    with pytest.raises(kt.DTypeError, match=r"controller: on must be an array of booleans of shape \(…\), not"):
+    with pytest.raises(kt.DTypeError, match=rf"controller: {on} of shape \(…\), not"):
         f(Q, 1.0, 2, 1)
+    with pytest.raises(kt.DTypeError, match=f"controller: {count}"):
+        controller(Q, 1.0, jnp.asarray(2.5))
+    with pytest.raises(kt.DTypeError, match=f"controller: {on}"):
+        jax.jit(lambda on: controller(Q, 1.0, 2, on))(1)
 
 
 def test_arrays_of_other_devices_and_transformations(aba: Any) -> None:

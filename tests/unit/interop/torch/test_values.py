@@ -113,6 +113,9 @@ def test_kinetrees_own_functions_have_the_same_dtype() -> None:
     assert pushed.dtype == torch.float32
     assert controller(single, 1.0, torch.tensor(2)).torque.dtype == torch.float32
     assert controller([0.0, 1.0], double[0], 2).torque.dtype == torch.float64
+    for wrong in ((torch.tensor(2.5), True), (2, torch.tensor(1))):
+        with pytest.raises(kt.DTypeError, match=r"controller: (count|on) must be a tensor of (whole numbers|booleans)"):
+            controller(single, 1.0, *wrong)
 
 
 def test_options_forces_and_parameters() -> None:
