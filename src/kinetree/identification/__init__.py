@@ -57,6 +57,11 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """The public names, whether they are imported yet or not."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
+
 __all__ = [
     "BaseEstimate",
     "BaseParameters",

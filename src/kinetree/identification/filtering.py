@@ -21,6 +21,7 @@ __all__ = ["filtered"]
 Array = NDArray[np.float64]
 
 METHODS = ("butterworth", "savitzky_golay")
+_NUMBER = (int, float, np.integer, np.floating)
 _ENDS = 3.0
 """Periods of the cutoff after which the filter has forgotten where the log begins: to a thousandth."""
 _DEGREE = 4
@@ -86,9 +87,10 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
             f"{np.diff(log.time).max():.3g} s); use log.resampled({1.0 / log.step:.4g}) first, if the times are right"
         )
     step = log.duration / (len(log) - 1)
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0.0 < cutoff < 0.5 / step:
+    if isinstance(cutoff, bool) or not isinstance(cutoff, _NUMBER) or not 0.0 < cutoff < 0.5 / step:
         raise OptionError(
-            f"filtered: cutoff must be a frequency below {0.5 / step:.6g} Hz, half the rate of rows, not {cutoff!r:.60}"
+            f"filtered: cutoff must be a frequency below {0.5 / step:.6g} Hz, half the rate of rows, not "
+            f"{cutoff!r:.60}; rows are {step:.3g} s apart, as times are read in seconds"
         )
     ends = int(np.ceil(_ENDS / (cutoff * step)))
     if len(log) < 2 * ends + 3:

@@ -67,7 +67,7 @@ def identify(
     >>> bool(np.allclose(kt.rnea(found.robot, q, v, qdd), log.tau, atol=1e-3))
     True
     """
-    given = [logs] if isinstance(logs, Log) else list(logs)
+    given = [logs] if isinstance(logs, Log) else list(logs) if isinstance(logs, Sequence) else []
     if not given or not all(isinstance(log, Log) for log in given):
         raise LogError("identify takes logs, of kinetree.identification.read_log or log_of")
     robot = given[0].robot
@@ -76,7 +76,8 @@ def identify(
             raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
     if not isinstance(drives_option(robot, drives), bool):
         raise OptionError("drives must be True or False")
-    told = [sentence for log in given for sentence in suspicions(log)]
+    suspected = [sentence for log in given for sentence in suspicions(log)]
+    told = list(suspected)
     smooth = [log if cutoff is None else filtered(log, cutoff) for log in given]
     equations = Regression(base_parameters(robot, drives=bool(drives), tolerance=tolerance), offsets=offsets)
     for log in smooth:
@@ -84,7 +85,10 @@ def identify(
     estimate = base_estimate(equations)
     if estimate.unexcited:
         told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers")
-    consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
+    try:
+        consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
+    except LogError as error:
+        raise LogError("; ".join([str(error), *suspected])) from None
     shown = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
     shift = consistent.values[len(equations.base) :] if offsets else None
     checks = validated(robot, consistent.robot, shown, drives=bool(drives), offsets=shift)

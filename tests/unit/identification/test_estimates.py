@@ -14,6 +14,7 @@ from kinetree.identification import (
     consistent_estimate,
     divergence,
     filtered,
+    identify,
     log_of,
 )
 from kinetree.identification.estimation.divergence import Bodies, Numbers
@@ -263,3 +264,26 @@ def test_the_prior_matters_only_for_what_the_log_does_not_tell() -> None:
         consistent_estimate(estimate, prior_deviation=0.0)
     with pytest.raises(kt.OptionError, match="has other bodies"):
         consistent_estimate(estimate, robot=kt.zoo.load("arm6"))
+
+
+def test_torques_that_no_bodies_need_are_told() -> None:
+    with pytest.raises(kt.LogError, match=r"stopped early.*; the torques have the opposite sign"):
+        identify(log_of(PENDULUM, LOG.time, LOG.q, -LOG.tau, v=LOG.v, qdd=LOG.qdd))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prior_deviation": np.inf}, "prior_deviation must be a positive number"),
+        ({"cutoff": np.float32(-1.0)}, "cutoff must be a frequency"),
+    ],
+)
+def test_numbers_that_make_no_sense(options: dict[str, float], message: str) -> None:
+    with pytest.raises(kt.OptionError, match=message):
+        identify(LOG, **options)  # type: ignore[arg-type]
+
+
+def test_a_cutoff_may_be_a_number_of_numpy() -> None:
+    assert np.array_equal(filtered(LOG, np.int64(8)).q, filtered(LOG, 8.0).q)  # type: ignore[arg-type]
+    with pytest.raises(kt.LogError, match="identify takes logs"):
+        identify(3)  # type: ignore[arg-type]

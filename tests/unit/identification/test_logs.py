@@ -101,3 +101,8 @@ def test_velocities_of_single_joints_are_looked_at() -> None:
     found = suspicions(log_of(PENDULUM, *PARTS, v=ROWS.v * [1.0, 3.0]))
     assert len(found) == 1
     assert "is 3 times the rate of its position" in found[0]
+
+
+def test_degrees_are_told_without_velocities_and_limits() -> None:
+    found = suspicions(log_of(PENDULUM, ROWS.time, np.degrees(ROWS.q), ROWS.tau))
+    assert any("if the positions are in degrees" in one for one in found), found

@@ -169,3 +169,10 @@ def test_a_bag_of_ros_1(tmp_path: Path) -> None:
             data = store.serialize_ros1(message, JointState.__msgtype__)
             out.write(connection, sec * 1_000_000_000 + nano, data)
     assert is_the_same(read_log(tmp_path / "log.bag", PENDULUM))
+
+
+def test_a_file_of_messages_that_breaks_off(tmp_path: Path) -> None:
+    pytest.importorskip("mcap", reason="mcap is not installed")
+    (tmp_path / "log.mcap").write_bytes(b"junk")
+    with pytest.raises(kt.LogError, match="is not an MCAP file"):
+        read_log(tmp_path / "log.mcap", PENDULUM)

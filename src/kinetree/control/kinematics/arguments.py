@@ -77,6 +77,9 @@ def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | 
     if (low > high).any():
         sample = tuple(int(k) for k in np.argwhere(low > high)[0])
         raise OptionError(f"q[{sample[-1]}]: the lower limit {low[sample]} is above the upper one, {high[sample]}")
+    if (wrong := (low == np.inf) | (high == -np.inf)).any():
+        k = int(np.argwhere(wrong)[0][-1])
+        raise OptionError(f"q[{k}]: no position is between {low[..., k].max()} and {high[..., k].min()}")
     return limits[0], limits[1]
 
 

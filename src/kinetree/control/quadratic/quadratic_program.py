@@ -34,7 +34,7 @@ STATUS = (
     "too many steps",
 )
 """By the numbers that the machine code ends with."""
-_NOT_NUMBERS = STATUS.index("not a number")
+_INFEASIBLE, _NOT_NUMBERS = STATUS.index("infeasible"), STATUS.index("not a number")
 _WORDS = np.asarray(STATUS)
 _SENTENCES = {
     "solved": "solved",
@@ -117,7 +117,7 @@ def quadratic_program(
 
     Raises:
         ShapeError: shapes that do not fit each other.
-        OptionError: A without b, C without bounds or the reverse, or an unknown solver.
+        OptionError: A without b, C without bounds or the reverse, a P that is not symmetric, or an unknown solver.
         DTypeError: something that is not an array of real numbers.
         MissingPackageError: the solver's package is not installed.
 
@@ -133,6 +133,8 @@ def quadratic_program(
     """
     if solver not in ("kinetree", "daqp"):
         raise OptionError(f"quadratic_program: solver must be 'kinetree' or 'daqp', not {solver!r:.60}")
+    if threads is not None:
+        thread_count(threads)
     given = _given(P, q, A, b, C, lower, upper, x_lower, x_upper)
     lead = _lead(given)
     n, m, e = given["q"].shape[-1], _row_count(C, given["C"]), _row_count(A, given["A"])
@@ -153,6 +155,9 @@ def quadratic_program(
     x, row_multipliers, bound_multipliers, status, steps = found
     if sick.any():
         status[sick.reshape(-1)] = _NOT_NUMBERS
+    beyond = _beyond_reach(given, lead)
+    if beyond.any():
+        status[beyond.reshape(-1) & (status != _NOT_NUMBERS)] = _INFEASIBLE
     bad = status != 0
     if bad.any():
         x[bad], row_multipliers[bad], bound_multipliers[bad] = np.nan, np.nan, np.nan
@@ -170,7 +175,7 @@ def _many(size: Size, given: dict[str, Array], count: int, threads: int | None) 
         parts = [x[piece] if len(x) > 1 else x for x in given.values()]
         solved(*size, *parts, *(x[piece] for x in found), *work(size))
 
-    pieces = min(count, 4 * thread_count(threads))
+    pieces = max(1, min(count, 4 * thread_count(threads)))
     ends = [count * k // pieces for k in range(pieces + 1)]
     on_threads(compute, [slice(a, b) for a, b in pairwise(ends)], threads)
     return found
@@ -192,6 +197,7 @@ def _given(
         raise ShapeError(f"quadratic_program: q must have shape (…, n) with n of at least 1, not {q.shape}")
     n = q.shape[-1]
     P = _array("P", P, "(…, n, n)", n, n)
+    _check_symmetric(P)
     A = np.zeros((1, n)) if A is None else _array("A", A, "(…, e, n)", None, n)
     b = np.zeros(1) if b is None else _array("b", b, "(…, e)", A.shape[-2])
     C = np.zeros((1, n)) if C is None else _array("C", C, "(…, m, n)", None, n)
@@ -217,6 +223,16 @@ def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
             f"quadratic_program: {name} must have shape {shape}, here ending in ({known}), not {array.shape}"
         )
     return array.astype(np.float64, copy=False)
+
+
+def _check_symmetric(P: Array) -> None:
+    """Raise OptionError if a P differs from its transpose by more than rounding; NaN is told by the status."""
+    if (P.mT == P).all():
+        return
+    with np.errstate(invalid="ignore"):
+        apart, size = abs(P - P.mT).max(axis=(-2, -1)), abs(P).max(axis=(-2, -1))
+        if (apart > 1e-8 * size).any():
+            raise OptionError("quadratic_program: P must be symmetric; (P + Pᵀ) / 2 has the same xᵀ P x")
 
 
 def _row_count(given: Any, array: Array) -> int:
@@ -258,3 +274,12 @@ def _not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
             continue
         sick = sick | wrong.any(axis=tuple(range(-_OWN_AXES.get(name, 1), 0)))
     return np.asarray(sick)
+
+
+def _beyond_reach(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
+    """Which problems have a lower bound of ∞ or an upper one of −∞, which nothing reaches."""
+    beyond = np.zeros(lead, bool)
+    for name, wrong in (("lower", np.inf), ("upper", -np.inf), ("x_lower", np.inf), ("x_upper", -np.inf)):
+        if (found := given[name] == wrong).any():
+            beyond = beyond | found.any(axis=-1)
+    return np.asarray(beyond)

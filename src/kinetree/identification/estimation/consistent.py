@@ -32,6 +32,7 @@ __all__ = ["ConsistentEstimate", "consistent_estimate"]
 
 Array = NDArray[np.float64]
 
+_SMALLEST, _LARGEST = 1e-6, 1e6
 _EASIEST = 1e4
 """The first weight of the prior relative to the last one: minima of less and less of it are close to each other."""
 _ALMOST_FLAT = 1e-10
@@ -75,12 +76,19 @@ def consistent_estimate(
         The robot with its new parameters, and what was held.
 
     Raises:
-        OptionError: prior_deviation is not positive, or the robot has other bodies.
+        OptionError: prior_deviation is not from 1e-6 to 1e6, or the robot has other bodies.
 
     Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
     """
-    if isinstance(prior_deviation, bool) or not isinstance(prior_deviation, int | float) or not prior_deviation > 0.0:
-        raise OptionError(f"prior_deviation must be a positive number, such as 1.0, not {prior_deviation!r:.60}")
+    if (
+        isinstance(prior_deviation, bool)
+        or not isinstance(prior_deviation, int | float)
+        or not _SMALLEST <= prior_deviation <= _LARGEST
+    ):
+        raise OptionError(
+            f"prior_deviation must be a positive number, such as 1.0, from {_SMALLEST:g} to {_LARGEST:g}, not "
+            f"{prior_deviation!r:.60}"
+        )
     base = estimate.base
     model = base.robot if robot is None else robot
     if list(model.bodies) != list(base.robot.bodies):

@@ -74,7 +74,11 @@ class Bodies:
         gradient = (_TRACES - np.trace(turned, axis1=2, axis2=3)).ravel()
         blocks = np.einsum("nkij,nlji->nkl", turned, turned)
         F = np.zeros((size, size))
-        for n, block in enumerate(np.linalg.cholesky(blocks)):
+        try:
+            roots = np.linalg.cholesky(blocks)
+        except np.linalg.LinAlgError:  # so close to the edge that rounding takes the Hessian away
+            return np.inf, F, np.zeros(size)
+        for n, block in enumerate(roots):
             F[10 * n : 10 * n + 10, 10 * n : 10 * n + 10] = block.T
         return value, F, np.linalg.solve(F.T, gradient)
 

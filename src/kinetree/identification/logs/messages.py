@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,7 +83,7 @@ def _mcap(path: Path) -> tuple[Mapping[str, str], Messages]:
                 topics[channel.topic] = schema.name if schema else ""
                 if schema is not None and schema.name.endswith(_KIND):
                     raw.setdefault(channel.topic, []).append((channel.message_encoding, message.data))
-    except McapError as error:
+    except (McapError, struct.error) as error:  # the latter for a file that ends within a record
         raise LogError(f"read_log: {path} is not an MCAP file: {error}") from None
 
     def messages(topic: str) -> Iterator[Any]:

@@ -92,9 +92,9 @@ def _of_columns(file: Path, model: Model, columns: Columns) -> Log:
         absent = [name for name in wanted if name not in columns]
         if absent and (kind in ("q", "tau") or len(absent) < len(wanted)):
             raise LogError(
-                f"read_log: {file} has no column {listed(map(repr, absent), most=4)} for {model.name!r}: "
-                f"{nearest_names(absent[0], columns)} Columns must be named like that; joints that the log does not "
-                "have must be locked first: robot.lock([…])"
+                f"read_log: {file} has no column {listed(map(repr, absent), most=4)} for {model.name!r}. "
+                "Columns must be named like that, and joints that the log does not have must be locked first: "
+                f"robot.lock([…]); {nearest_names(absent[0], columns)}"
             )
         found[kind] = None if absent else np.stack([columns[name] for name in wanted], axis=1)
         used |= set() if absent else set(wanted)
@@ -120,7 +120,7 @@ def _of_messages(file: Path, model: Model, topic: str | None) -> Log:
     if absent:
         raise LogError(
             f"read_log: {file}: the messages of {messages.topic} have no joint {listed(map(repr, absent), most=4)} of "
-            f"{model.name!r}: {nearest_names(absent[0], names)} Joints that the log does not have must be locked first"
+            f"{model.name!r}. Joints that the log does not have must be locked first; {nearest_names(absent[0], names)}"
         )
     places = [names.index(name) for name in model.v_names]
     if messages.effort is None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kinetree.errors import listed
 from kinetree.functions.dynamics import rnea
 from kinetree.identification.logs.log import Log
+from kinetree.model import Joint
 
 __all__ = ["suspicions"]
 
@@ -112,7 +113,9 @@ def _velocities(log: Log) -> list[str]:
 def _torques(log: Log) -> list[str]:
     if _curved(log) or log.robot.floating_base:
         return []
-    model, measured = _needed(log)
+    model, measured = _needed(log, log.q)
+    if told := _in_degrees(log, model, measured):
+        return [told]
     size = float(np.einsum("ti,ti->", model, model))
     found = []
     if not log.tau.any():
@@ -131,14 +134,27 @@ def _torques(log: Log) -> list[str]:
     return found
 
 
-def _needed(log: Log) -> tuple[Array, Array]:
+def _in_degrees(log: Log, model: Array, measured: Array) -> str:
+    """A sentence if the torques fit much better to positions that are read as degrees, which turn round and round."""
+    units = [owner.kind.q_units if isinstance(owner, Joint) else ("",) for owner in log.robot.owners]
+    turns = np.array([unit == "rad" for each in units for unit in each])
+    if not turns.any() or np.abs(log.q[:, turns]).max() < 7.0:
+        return ""
+    apart = np.linalg.norm(model - measured)
+    beside = np.linalg.norm(_needed(log, np.where(turns, np.radians(log.q), log.q))[0] - measured)
+    if beside > 0.3 * apart:
+        return ""
+    return "the torques fit the robot's own numbers far better if the positions are in degrees"
+
+
+def _needed(log: Log, q: Array) -> tuple[Array, Array]:
     """Torques that the robot's own numbers need at some rows, by differences over a twentieth of a second, and those
     measured there."""
     reach = max(1, min(round(_REACH / log.step), (len(log) - 1) // 2))
     if len(log) < 3:
         return np.zeros_like(log.tau), log.tau
     rows = np.unique(np.linspace(reach, len(log) - 1 - reach, min(_ROWS, len(log) - 2 * reach)).astype(int))
-    before, here, after = log.q[rows - reach], log.q[rows], log.q[rows + reach]
+    before, here, after = q[rows - reach], q[rows], q[rows + reach]
     time = reach * log.step
     model = rnea(log.robot, here, (after - before) / (2.0 * time), (after - 2.0 * here + before) / time**2)
     return model, log.tau[rows]

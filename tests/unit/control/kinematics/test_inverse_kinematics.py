@@ -197,6 +197,12 @@ def test_tasks_of_a_users_own() -> None:
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, [0.0]), kt.ShapeError, "q0 has shape (1,)"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=np.ones(6)), kt.ShapeError, "lower has shape (6,)"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=9 * np.ones(7)), kt.OptionError, "q[0]: the lower limit"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[-np.inf] * 7), kt.OptionError, "q[0]: "),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=[np.inf] * 7, upper=[np.inf] * 7),
+            kt.OptionError,
+            "q[0]: no position is between inf and inf",
+        ),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[np.nan] * 7), kt.OptionError, "upper contains NaN"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, tolerance=-1.0), kt.OptionError, "tolerance must be a number"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=0), kt.OptionError, "starts must be a whole number"),

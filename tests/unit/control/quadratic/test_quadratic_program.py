@@ -82,6 +82,8 @@ def test_equations_that_follow_from_others_do_no_harm() -> None:
     [
         ({"C": [[1.0, 0.0]], "lower": [2.0], "x_upper": [1.0, 1.0]}, "infeasible", "no x satisfies"),
         ({"x_lower": [1.0, 0.0], "x_upper": [0.5, 1.0]}, "infeasible", "no x satisfies"),
+        ({"x_lower": [np.inf, 0.0]}, "infeasible", "no x satisfies"),
+        ({"C": [[1.0, 0.0]], "upper": [-np.inf]}, "infeasible", "no x satisfies"),
         ({"P": np.zeros((2, 2))}, "unbounded", "falls without end"),
         ({"P": -np.eye(2)}, "not convex", "negative eigenvalue"),
         ({"q": [np.nan, 0.0]}, "not a number", "NaN"),
@@ -125,9 +127,17 @@ def test_a_batch_has_the_bits_of_single_problems() -> None:
         ({"q": 1.0}, kt.ShapeError, "n of at least 1"),
         ({"q": np.zeros((3, 2)), "P": np.ones((2, 2, 2))}, kt.ShapeError, "do not broadcast: P"),
         ({"q": ["a", "b"]}, kt.DTypeError, "q must be an array of real numbers"),
+        ({"P": [[2.0, 1.0], [0.0, 2.0]]}, kt.OptionError, "P must be symmetric"),
+        ({"threads": 0}, kt.OptionError, "threads must be a whole number"),
         ({"solver": "simplex"}, kt.OptionError, "solver must be"),
     ],
 )
 def test_wrong_arguments(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         solve(**{"P": np.eye(2), "q": np.zeros(2), **given})
+
+
+def test_no_problems_have_no_solutions() -> None:
+    found = solve(np.eye(2), np.zeros((0, 2)), x_lower=[0.0, 0.0])
+    assert found.x.shape == (0, 2)
+    assert found.told() == "solved"
