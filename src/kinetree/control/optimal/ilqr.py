@@ -169,9 +169,9 @@ def _none(problem: OptimalControl, given: Inputs) -> OptimalMotion:
     def empty(*shape: int, dtype: Any = np.float64) -> NDArray[Any]:
         return np.zeros((*given.batch, *shape), dtype)
 
-    nv, T, nu = problem.robot.nv, problem.steps, problem.nu
+    nq, nv, T, nu = problem.robot.nq, problem.robot.nv, problem.steps, problem.nu
     return OptimalMotion(
-        empty(T + 1, problem.robot.nq), empty(T + 1, nv), empty(T, nu), empty(T, nu, 2 * nv), empty(), empty(1), empty(),
+        empty(T + 1, nq), empty(T + 1, nv), empty(T, nu), empty(T, nu, 2 * nv), empty(), empty(1), empty(),
         empty(dtype=np.int64), empty(dtype=np.bool_), empty(dtype=np.array(REASONS).dtype),
     )  # fmt: skip
 

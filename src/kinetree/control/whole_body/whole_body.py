@@ -203,8 +203,8 @@ class WholeBody:
         q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if q.ndim != 1 or v.ndim != 1:
             raise ShapeError(
-                f"WholeBody: a step is for one moment: q must have shape ({self.robot.nq},) and v ({self.robot.nv},), not "
-                f"{q.shape} and {v.shape}"
+                f"WholeBody: a step is for one moment: q must have shape ({self.robot.nq},) and v ({self.robot.nv},), "
+                f"not {q.shape} and {v.shape}"
             )
         self._function(q, v, references.values, out=self._out)
         x = self._x
