@@ -1,6 +1,6 @@
 """Whole-body control of Talos on two feet: kinetree beside tsid, in one process, in turn.
 
-    pip install tsid example-robot-data
+    pip install tsid==1.7.1 pin==3.4.0 "cmeel-urdfdom<5" "cmeel-tinyxml2<11" example-robot-data
     python benchmarks/whole_body.py [STEPS]
 
 Both solve the same quadratic program: the feet do not move, friction pyramids at four corners of each sole, limits of
