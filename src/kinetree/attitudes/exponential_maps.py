@@ -22,6 +22,7 @@ __all__ = [
     "pose_exp_jacobian",
     "pose_log",
     "pose_log_jacobian",
+    "refuse_other_rows",
     "rotation_exp",
     "rotation_exp_jacobian",
     "rotation_log",
@@ -235,7 +236,7 @@ def _turned_and_moved(pose: ArrayLike | Transform) -> tuple[Array, Any]:
         raise ShapeError(f"pose has shape {array.shape}, but poses are homogeneous matrices (…, 4, 4){hint}")
     R, _, dtype = attitudes(array[..., :3, :3], "matrix")
     if not holds_symbols(array):
-        _refuse_other_rows(array[..., 3, :])
+        refuse_other_rows(array[..., 3, :])
     w = convert(R, "matrix", "rotation_vector")
     return _all_or_nothing(np.concatenate([array[..., :3, 3].astype(np.float64), w], axis=-1)), dtype
 
@@ -246,7 +247,10 @@ def _logarithm(numbers: Sequence[Any]) -> Motion:
     return Motion(motion.angular, translation_log(motion.angular, motion.linear))
 
 
-def _refuse_other_rows(last: Array) -> None:
+def refuse_other_rows(last: Array) -> None:
+    """Raise ConfigurationError if one of these last rows (…, 4) is not that of a pose; NaN is left in its sample."""
+    if last.ndim == 1 and last.tolist() == [0.0, 0.0, 0.0, 1.0]:  # fast path for one
+        return
     wrong = np.isfinite(last).all(axis=-1) & (last != [0.0, 0.0, 0.0, 1.0]).any(axis=-1)
     if wrong.any():
         index = tuple(int(k) for k in np.argwhere(wrong)[0])

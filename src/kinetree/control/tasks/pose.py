@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
+from kinetree.attitudes.exponential_maps import refuse_other_rows, rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
 from kinetree.control.tasks.given import (
@@ -75,6 +75,7 @@ class Pose(Task):
 
     def check_target(self, robot: Model, target: Any) -> None:
         check_rotations(target[..., :3, :3])
+        refuse_other_rows(target[..., 3, :])
 
     def size(self, robot: Model) -> int:
         return len(self.axes)
