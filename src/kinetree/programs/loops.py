@@ -44,7 +44,8 @@ def fori(
             numbers count as real ones, also if they are written as integers.
         until: takes the state after a step, and says whether it is the last one, with one truth value. Each sample of
             a batch ends by itself. Such a loop carries its whole state as values, so the state should be small, and its
-            body cannot contain loops whose outputs or state are in memory. `kt.vjp` refuses it.
+            body cannot contain loops whose outputs or state are in memory. `kt.vjp` and `kt.hvp` refuse it, `kt.jvp`
+            and `kt.jacobian` differentiate the steps that a sample takes.
 
     Returns:
         The last state, in the same form.

@@ -80,3 +80,13 @@ def test_what_it_refuses(body: Any, until: Any, error: type[Exception], message:
     if error is not kt.ProgramError:
         with pytest.raises(error):
             kt.fori(3, body, np.ones(3), until=until)
+
+
+def test_derivatives_are_forward() -> None:
+    @kt.program(x=())
+    def grown(x: Any) -> Any:
+        return kt.fori(10, lambda _, y: 0.5 * y + x, x, until=lambda y: y > 1.0)
+
+    assert kt.jacobian(grown, (0.6,), wrt="x") == 0.5 * 1.5 + 1.0  # two steps
+    with pytest.raises(kt.ProgramError, match=r"kt.jvp and kt.jacobian differentiate forward"):
+        kt.vjp(grown, (0.6,), 1.0)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Protocol
 
+from kinetree.errors import ProgramError
 from kinetree.expr.derivatives.activity import Activity, Touched
 from kinetree.expr.derivatives.arms import Arm, Arms, common_arm
 from kinetree.expr.derivatives.backward_loops import Backward, Bounds, bounds
@@ -228,8 +229,9 @@ class Reverse:
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
         if line.until is not None:
             if any(self._has_adjoint(adjoints, line.defines[k]) for k in active):
-                raise NotImplementedError(
-                    "the reverse derivative of a loop that ends early; use slopes_of on its results"
+                raise ProgramError(
+                    "a loop that ends early (kt.fori with until=) has no derivative in reverse: kt.jvp and kt.jacobian "
+                    "differentiate forward; otherwise let it run a fixed number of times"
                 )
             return
         seeds = [self._take(adjoints, line.defines[k]) for k in active]
