@@ -16,7 +16,7 @@ from kinetree.codegen.cpu.single import emit_single
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64
 from kinetree.codegen.llvm.target import Target, host
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, ProgramError
 from kinetree.expr import (
     Call,
     Index,
@@ -200,7 +200,7 @@ def test_the_derivatives_of_another_value() -> None:
 
 
 def test_the_reverse_derivative_of_the_iterations_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="a loop that ends early"):
+    with pytest.raises(ProgramError, match="a loop that ends early"):
         reverse_derivative(program_of())
 
 
