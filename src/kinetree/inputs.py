@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterable
 from numbers import Real
@@ -11,10 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError
+from kinetree.errors import DTypeError, OptionError
 
 __all__ = [
     "array_or_foreign",
+    "chosen_word",
     "framework_of",
     "holds_symbols",
     "is_masked",
@@ -22,6 +24,7 @@ __all__ = [
     "real_array",
     "repeated",
     "takes_symbols",
+    "whole_number",
 ]
 
 
@@ -151,6 +154,28 @@ def repeated(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def chosen_word(option: str, given: Any, *allowed: str) -> str:
+    """An option that is one of several words; raises `OptionError` for any other."""
+    if not isinstance(given, str) or given not in allowed:
+        listed = ", ".join(map(repr, allowed[:-1]))
+        raise OptionError(f"{option} must be {listed} or {allowed[-1]!r}, not {given!r:.60}")
+    return str.__str__(given)
+
+
+def whole_number(given: Any) -> int | None:
+    """A whole number of Python's or NumPy's as Python's; None for what is none, such as a truth value.
+
+    >>> whole_number(np.int32(3)), whole_number(3.0), whole_number(True)
+    (3, None, None)
+    """
+    if isinstance(given, bool | np.bool_):
+        return None
+    try:
+        return operator.index(given)
+    except TypeError:
+        return None
 
 
 def plain(x: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import threading
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.errors import OptionError
+from kinetree.inputs import whole_number
 
 __all__ = ["at_most", "checked_count", "thread_count"]
 
@@ -70,11 +70,8 @@ def at_most(threads: int) -> Iterator[None]:
 
 def checked_count(threads: Any) -> int:
     """A number of threads that a caller asks for; raises `OptionError` for what is none."""
-    try:
-        count = 0 if isinstance(threads, bool) else operator.index(threads)
-    except TypeError:
-        count = 0
-    if not 1 <= count <= _MOST_THREADS:
+    count = whole_number(threads)
+    if count is None or not 1 <= count <= _MOST_THREADS:
         raise OptionError(
             f"threads must be a whole number from 1 to {_MOST_THREADS}, or None for {_VARIABLE} or else all available "
             f"cores, not {threads!r:.60}"

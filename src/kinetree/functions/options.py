@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
+from kinetree.inputs import chosen_word
 from kinetree.model import Body, Frame, Model
 from kinetree.spatial import Motion, Transform
 from kinetree.tree.body_rows import Rows
@@ -35,11 +36,7 @@ def frame_option(model: Model, name: Any) -> Frame:
 
 def one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
     def check(_: Model, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise OptionError(
-                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r:.60}"
-            )
-        return str(value)
+        return chosen_word(option, value, *allowed)
 
     return check
 

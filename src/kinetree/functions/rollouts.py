@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
@@ -34,7 +33,7 @@ from kinetree.functions.drives import Passive, limits_option, passive_option, sw
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
 from kinetree.functions.loads import loads_of
-from kinetree.inputs import array_or_foreign
+from kinetree.inputs import array_or_foreign, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
@@ -130,11 +129,8 @@ def _end_of_step(
 
 
 def _steps(_: Model, value: Any) -> Hashable:
-    try:
-        steps = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        steps = 0
-    if not 1 <= steps <= _MOST_STEPS:
+    steps = whole_number(value)
+    if steps is None or not 1 <= steps <= _MOST_STEPS:
         raise OptionError(
             f"steps must be a whole number from 1 to {_MOST_STEPS}, such as steps=100, not {value!r:.60}; "
             "kt.rollout itself takes any number"

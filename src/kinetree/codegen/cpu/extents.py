@@ -1,6 +1,27 @@
 """Extents of arrays in LLVM IR."""
 
-__all__ = ["SAME"]
+__all__ = ["PRODUCT", "SAME"]
+
+PRODUCT = """
+; How many elements an array of so many extents has.
+define internal i64 @product(ptr %numbers, i64 %count) {
+start:
+  br label %loop
+loop:
+  %k = phi i64 [0, %start], [%next, %one]
+  %product = phi i64 [1, %start], [%larger, %one]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %one, label %end
+one:
+  %x_p = getelementptr i64, ptr %numbers, i64 %k
+  %x = load i64, ptr %x_p
+  %larger = mul i64 %product, %x
+  %next = add i64 %k, 1
+  br label %loop
+end:
+  ret i64 %product
+}
+"""
 
 SAME = """
 ; Whether so many extents are the same.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+from kinetree.codegen.cpu.extents import PRODUCT
 from kinetree.codegen.cpu.fields import at, load, store
 from kinetree.codegen.cpu.tensor_task import Task
 from kinetree.codegen.exchange import CPU, Tensor
@@ -12,7 +13,7 @@ __all__ = ["RESULT"]
 
 _FLAGS = 16  # bytes: those of a kernel that looks at quaternions (batch.py)
 
-_NUMBERS = """
+_COPY = """
 ; Copy so many numbers.
 define internal void @copy(ptr %from, ptr %to, i64 %count) {
 start:
@@ -30,24 +31,6 @@ one:
   br label %loop
 end:
   ret void
-}
-
-define internal i64 @product(ptr %numbers, i64 %count) {
-start:
-  br label %loop
-loop:
-  %k = phi i64 [0, %start], [%next, %one]
-  %product = phi i64 [1, %start], [%larger, %one]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %one, label %end
-one:
-  %x_p = getelementptr i64, ptr %numbers, i64 %k
-  %x = load i64, ptr %x_p
-  %larger = mul i64 %product, %x
-  %next = add i64 %k, 1
-  br label %loop
-end:
-  ret i64 %product
 }
 """
 
@@ -110,4 +93,4 @@ end:
 }}
 """
 
-RESULT = f"{_NUMBERS}{_COMPUTE}"
+RESULT = f"{PRODUCT}{_COPY}{_COMPUTE}"

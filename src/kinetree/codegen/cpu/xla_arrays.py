@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 
-from kinetree.codegen.cpu.extents import SAME
+from kinetree.codegen.cpu.extents import PRODUCT, SAME
 from kinetree.codegen.cpu.fields import at, load, loads
 from kinetree.codegen.cpu.xla_frame import Buffer, CallFrame, Values
 from kinetree.codegen.cpu.xla_task import Expected, Task
@@ -41,24 +41,6 @@ right:
   ret i64 %lead
 other:
   ret i64 -1
-}}
-
-define internal i64 @product(ptr %numbers, i64 %count) {{
-start:
-  br label %loop
-loop:
-  %k = phi i64 [0, %start], [%next, %body]
-  %product = phi i64 [1, %start], [%larger, %body]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %body, label %end
-body:
-  %x_p = getelementptr i64, ptr %numbers, i64 %k
-  %x = load i64, ptr %x_p
-  %larger = mul i64 %product, %x
-  %next = add i64 %k, 1
-  br label %loop
-end:
-  ret i64 %product
 }}
 """
 
@@ -159,4 +141,4 @@ watched:
 }}
 """
 
-ARRAYS = f"{SAME}{_LEADING}{_COMPUTED}"
+ARRAYS = f"{SAME}{PRODUCT}{_LEADING}{_COMPUTED}"

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.laws.law import driven, makes_a_law, one_of
+from kinetree.control.laws.law import driven, makes_a_law
 from kinetree.control.laws.pseudo_inertia import natural_step
 from kinetree.control.laws.reference_forces import reference_forces, reference_regressor
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.regressors import bodies_option
+from kinetree.inputs import chosen_word
 from kinetree.model import Model
 from kinetree.programs import Program, program
 from kinetree.spatial import Inertia
@@ -67,7 +68,7 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     """
     model = driven(robot, "adaptive")
     names: Any = bodies_option(model, bodies)
-    is_natural = one_of("metric", metric, ("euclidean", "natural")) == "natural"
+    is_natural = chosen_word("metric", metric, "euclidean", "natural") == "natural"
     own = np.concatenate([_ten(model.bodies[name].inertia) for name in names])
     n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
 from kinetree.control.laws.pose_spring import PoseSpring
 from kinetree.control.laws.task_blocks import LEAST_FREEDOM, TaskBlocks
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.dynamics import gravity_forces
+from kinetree.inputs import chosen_word
 from kinetree.model import Model
 from kinetree.programs import Program
 
@@ -79,7 +80,7 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     """
     model = driven(robot, "cartesian_impedance")
     n, tracking, spring = model.nv, Tracking(model), PoseSpring(model, frame, axes)
-    is_given = one_of("damping", damping, ("ratio", "given")) == "given"
+    is_given = chosen_word("damping", damping, "ratio", "given") == "given"
 
     def forces(
         q: Any, v: Any, target: Any, stiffness: Any, target_velocity: Any, force_limit: Any, posture: Any,

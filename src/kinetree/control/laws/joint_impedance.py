@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.law import applicable, driven, makes_a_law, one_of, with_arguments
+from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
 from kinetree.control.laws.reference_forces import reference_forces
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.mass_matrix import mass_matrix_inverse
+from kinetree.inputs import chosen_word
 from kinetree.model import Model
 from kinetree.programs import Program
 
@@ -58,7 +59,7 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     """
     model = driven(robot, "joint_impedance")
     n, tracking, none = model.nv, Tracking(model), np.zeros(model.nv)
-    is_given = one_of("damping", damping, ("ratio", "given")) == "given"
+    is_given = chosen_word("damping", damping, "ratio", "given") == "given"
 
     def forces(
         q: Any, v: Any, target: Any, stiffness: Any, target_velocity: Any, target_acceleration: Any,

@@ -9,12 +9,12 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from kinetree.errors import ActuationError, OptionError
+from kinetree.errors import ActuationError
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import no_motor
 from kinetree.programs import Program, program
 
-__all__ = ["applicable", "driven", "makes_a_law", "one_of", "with_arguments"]
+__all__ = ["applicable", "driven", "makes_a_law", "with_arguments"]
 
 
 P = ParamSpec("P")
@@ -43,14 +43,6 @@ def driven(robot: Model, law: str) -> Model:
             "law for a robot without it (robot.lock, a fixed base); robots on a floating base need whole-body control"
         )
     return model
-
-
-def one_of(name: str, given: object, choices: tuple[str, ...]) -> str:
-    """An option that is one of a few words."""
-    if not isinstance(given, str) or given not in choices:
-        listed = ", ".join(map(repr, choices[:-1]))
-        raise OptionError(f"{name} must be {listed} or {choices[-1]!r}, not {given!r:.60}")
-    return given
 
 
 def applicable(tau: Any) -> Any:

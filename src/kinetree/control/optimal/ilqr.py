@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from kinetree.control.optimal.iterations import REASONS, Outcome, solve
 from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.shooting import Motions, shooting
 from kinetree.errors import OptionError
+from kinetree.inputs import whole_number
 from kinetree.records import record
 
 __all__ = ["OptimalMotion", "ilqr"]
@@ -154,11 +154,8 @@ def ilqr(
 
 
 def _count(iterations: Any) -> int:
-    try:
-        count = -1 if isinstance(iterations, bool) else operator.index(iterations)
-    except TypeError:
-        count = -1
-    if count < 0:
+    count = whole_number(iterations)
+    if count is None or count < 0:
         raise OptionError(f"iterations must be a whole number from 0 on, not {iterations!r:.60}")
     return count
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.integrator_options import rollout_integrator_option
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Argument, Program
@@ -70,11 +69,8 @@ class Phase:
         *,
         constraints: Constraints = (),
     ) -> None:
-        try:
-            count = 0 if isinstance(steps, bool) else operator.index(steps)
-        except TypeError:
-            count = 0
-        if not 1 <= count <= _MOST_STEPS:
+        count = whole_number(steps)
+        if count is None or not 1 <= count <= _MOST_STEPS:
             raise OptionError(f"the steps of a Phase must be a whole number from 1 to {_MOST_STEPS}, not {steps!r:.60}")
         if isinstance(dt, bool) or not isinstance(dt, int | float) or not 0.0 < dt < np.inf:
             raise OptionError(f"dt of a Phase must be a number of seconds above 0, not {dt!r:.60}")
@@ -143,7 +139,7 @@ class OptimalControl:
     nu: int
     """How many controls a step has."""
     made: list[Any]
-    """What has been compiled of it."""
+    """The programs that have been compiled of it."""
 
     def __init__(
         self,
@@ -242,7 +238,7 @@ def _controls(robot: Model, phases: Sequence[Phase], motors: int) -> int:
 
 
 def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: int) -> dict[str, Argument]:
-    """What programs take beside the motion and what dynamics return."""
+    """The arguments of programs beside the motion and the results of dynamics."""
     found: dict[str, Argument] = {}
     for phase in phases:
         returned = set(returned_by(robot, phase))
@@ -257,7 +253,7 @@ def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: 
 
 
 def returned_by(robot: Model, phase: Phase) -> dict[str, tuple[int, ...]]:
-    """What the dynamics of a phase return besides the next state, with shapes."""
+    """The results of a phase's dynamics besides the next state, with shapes."""
     dynamics = phase.dynamics
     if dynamics is None:
         return {"forces": (sum(x.size for x in phase.constraints),)} if phase.constraints else {}

@@ -1,8 +1,7 @@
-"""What tasks are made with, checked: weights, priorities, names of frames, points, directions and axes."""
+"""Arguments of tasks, checked: weights, priorities, names of frames, points, directions and axes."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from kinetree.attitudes.arguments import attitudes
 from kinetree.errors import OptionError
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, whole_number
 
 if TYPE_CHECKING:
     from kinetree.model import Model
@@ -26,7 +25,6 @@ __all__ = [
     "checked_weight",
     "checked_weights",
     "has_frames",
-    "one_of",
 ]
 
 
@@ -61,11 +59,8 @@ def checked_weights(about: str, weight: Any, size: int) -> None:
 
 
 def checked_priority(about: str, given: Any) -> int:
-    try:
-        number = -1 if isinstance(given, bool | np.bool_) else operator.index(given)
-    except TypeError:
-        number = -1
-    if number < 0:
+    number = whole_number(given)
+    if number is None or number < 0:
         raise OptionError(f"{about}: priority is a whole number, 0 for what comes first, not {given!r:.60}")
     return number
 
@@ -120,9 +115,3 @@ def checked_axes(about: str, given: Any, known: Sequence[str]) -> tuple[str, ...
             f"{about}: axes must be one or several of {', '.join(map(repr, known))}, each once, not {given!r:.60}"
         )
     return tuple(name for name in known if name in names)
-
-
-def one_of(about: str, field: str, given: Any, *allowed: str) -> str:
-    if not isinstance(given, str) or given not in allowed:
-        raise OptionError(f"{about}: {field} must be {' or '.join(map(repr, allowed))}, not {given!r:.60}")
-    return str.__str__(given)

@@ -14,9 +14,8 @@ from kinetree.control.tasks.given import (
     checked_frames,
     checked_weights,
     has_frames,
-    one_of,
 )
-from kinetree.inputs import real_array
+from kinetree.inputs import chosen_word, real_array
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -58,7 +57,7 @@ class Orientation(Task):
         Task.__post_init__(self)
         checked_frames(self)
         object.__setattr__(self, "axes", checked_axes("Orientation", self.axes, "xyz"))
-        one_of("Orientation", "expressed_in", self.expressed_in, "local", "local_world_aligned")
+        chosen_word("Orientation: expressed_in", self.expressed_in, "local", "local_world_aligned")
 
     def check(self, robot: Model) -> None:
         has_frames(robot, self)
