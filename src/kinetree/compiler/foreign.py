@@ -29,7 +29,7 @@ _F32 = np.dtype(np.float32)
 
 
 class Abroad(Protocol):
-    """What is done where a call has arrays of a framework."""
+    """The answers to calls with arrays of a framework."""
 
     def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
         """The result of a compiled function (`CompiledFunction`)."""

@@ -1,4 +1,4 @@
-"""What the equations are for: control laws, inverse kinematics, whole-body control and trajectory optimisation.
+"""Uses of the equations: control laws, inverse kinematics, whole-body control and trajectory optimisation.
 
 Everything here is made of kinetree's public functions and of programs, so that it can be called, batched,
 differentiated, exported and put into `kt.rollout` and `kt.simulate`.

@@ -83,7 +83,7 @@ class Requested(ABC):
     @property
     @abstractmethod
     def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        """What the call gives, and the shape of its samples, by name."""
+        """The arguments of the call, and the shape of one sample of each, by name."""
 
     def labelled(self, whole: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
         """A labelled array (xarray) with the names and labels of the argument of this name, or else of the last one

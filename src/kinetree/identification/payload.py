@@ -36,7 +36,7 @@ _RADIUS = 0.1
 
 @record(frozen=True, slots=True, eq=False, repr=False)
 class Payload:
-    """What a robot carried."""
+    """A payload that a robot carried."""
 
     robot: Model
     """The robot with the payload as a body of its own."""

@@ -1,4 +1,4 @@
-"""What a builtin for tensors (tensor_call.py) calls, and the tensors that it expects, as structures its code reads."""
+"""Structures that the code of a builtin for tensors (tensor_call.py) reads: functions to call, and tensors expected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Expected", "Task"]
 
 
 class Expected(ctypes.Structure):
-    """What an argument or the result must be: of one sample, in C order."""
+    """One sample of an argument or of the result, in C order, as it must be."""
 
     _fields_ = (
         ("rank", c_int64),
@@ -20,7 +20,7 @@ class Expected(ctypes.Structure):
 
 
 class Task(ctypes.Structure):
-    """What the code calls, and the tensors it expects: the arguments, then the result."""
+    """The functions that the code calls, and the tensors it expects: the arguments, then the result."""
 
     _fields_ = (
         ("one", c_void_p),  # for one sample (single.py); null: none yet

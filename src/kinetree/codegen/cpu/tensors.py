@@ -78,7 +78,7 @@ class TensorBuiltin:
         self._task.next = other._code.address("call")
 
     def _expect(self, kernel: Kernel) -> None:
-        """What the tensors must be."""
+        """The tensors as they must be."""
         ports, size, task = [*kernel.inputs, *kernel.outputs], kernel.dtype.itemsize, self._task
         arrays = (Expected * len(ports))()
         self._code.keep(arrays)

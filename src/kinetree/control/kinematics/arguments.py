@@ -1,4 +1,4 @@
-"""What inverse kinematics is called with, checked."""
+"""The arguments of inverse kinematics, checked."""
 
 from __future__ import annotations
 

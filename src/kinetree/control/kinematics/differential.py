@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 
 class DifferentialInverseKinematics(NamedTuple):
-    """What `kt.control.differential_inverse_kinematics` returns."""
+    """The velocities that `kt.control.differential_inverse_kinematics` returns."""
 
     v: NDArray[np.float64]
     """Velocities (…, nv); zero where there is none."""

@@ -109,7 +109,7 @@ def _solved_for(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: A
     """For each level before, its rows among the directions that were left, and these times their inverse."""
 
     def left(x: Any) -> Any:
-        """What the levels before, and the limits, leave of displacements (nv,) or (nv, k)."""
+        """The part of displacements (nv,) or (nv, k) that the levels before, and the limits, leave."""
         x = (1.0 - held if x.ndim == 1 else (1.0 - held)[:, None]) * x
         for rows, weighted in taken:
             x = x - weighted.T @ (rows @ x)

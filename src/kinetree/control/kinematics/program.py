@@ -24,7 +24,7 @@ _NUMBERS = ("lower", "upper", "weights", "tolerance", "starts", "evaluations", "
 
 
 class Found(NamedTuple):
-    """What the program returns."""
+    """The results of the program, by name."""
 
     q: Any
     errors: Any

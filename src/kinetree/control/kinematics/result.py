@@ -1,4 +1,4 @@
-"""What inverse kinematics finds."""
+"""The result of inverse kinematics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["InverseKinematics"]
 
 
 class InverseKinematics(NamedTuple):
-    """What `kt.control.inverse_kinematics` returns. Its text says how many targets were reached."""
+    """The configurations that `kt.control.inverse_kinematics` returns. Its text says how many targets were reached."""
 
     q: NDArray[np.float64]
     """The configurations (…, nq): where the tasks are met, or the nearest that was found."""

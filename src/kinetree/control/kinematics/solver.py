@@ -1,4 +1,4 @@
-"""What is known of a robot and its tasks before targets are given, kept as long as the robot lives."""
+"""Everything known of a robot and its tasks before targets are given, kept as long as the robot lives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE, _FEW = 32, 64
 
 
 class Solver:
-    """What is known of a robot and tasks before targets are given."""
+    """Everything known of a robot and its tasks before targets are given."""
 
     def __init__(self, robot: Model, tasks: Sequence[Task]) -> None:
         self.tasks = tasks
@@ -139,7 +139,7 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> Solver:
 
 
 def _key(task: Task) -> Hashable:
-    """What tells tasks apart: their fields, or themselves if they may have more than those."""
+    """The key that tells tasks apart: their fields, or themselves if they may have more than those."""
     return task if _is_record(task) else id(task)
 
 

@@ -27,7 +27,7 @@ _ROUNDING = 1e-14  # of a cost, relative
 
 
 class Outcome(NamedTuple):
-    """What became of each problem, along the first axis."""
+    """The end of each problem, along the first axis."""
 
     at: Motions
     K: Array

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Cost(NamedTuple):
-    """What a program of a cost returned."""
+    """The result of a cost's program."""
 
     scalar: Any | None
     residual: Any | None

@@ -49,7 +49,7 @@ _SENTENCES = {
 
 @record(frozen=True, slots=True)
 class QuadraticSolution:
-    """What `quadratic_program` returns."""
+    """The solutions that `quadratic_program` returns."""
 
     x: Array
     """The minimum (…, n); NaN where the problem was not solved."""

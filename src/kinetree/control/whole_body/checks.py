@@ -1,4 +1,4 @@
-"""What a whole-body controller is made of, checked; and why there are no torques."""
+"""The parts of a whole-body controller, checked; and why there are no torques."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def checked_limit(robot: Model, limit: ArrayLike | None) -> Array:
 
 
 def no_torques(robot: Model, q: Array, v: Array, references: References) -> ConfigurationError:
-    """What is wrong, where the solver found no numbers."""
+    """The error where the solver found no numbers."""
     for name, x, names in (("q", q, robot.q_names), ("v", v, robot.v_names)):
         if not np.isfinite(x).all():
             k = int(np.argmax(~np.isfinite(x)))

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 @record(frozen=True, slots=True)
 class PrescribedMotion:
-    """What `prescribed_motion` returns; the first axis of all arrays is that of the moments."""
+    """The torques and forces that `prescribed_motion` returns; the first axis of all arrays is that of the moments."""
 
     tau: Array
     """(T, nv), N·m, N; exactly zero where nothing drives."""

@@ -1,4 +1,4 @@
-"""What the tasks of a whole-body controller are to follow: targets, velocities, accelerations, gains and switches."""
+"""References of the tasks of a whole-body controller: targets, velocities, accelerations, gains and switches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step of whole-body control returns."""
+"""The result of a step of whole-body control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What carries a robot: frames that stay where they are, and the forces on them, which neither slip nor pull."""
+"""Supports of a robot: frames that stay where they are, and the forces on them, which neither slip nor pull."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Regression:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns stand for: the base parameters, then offset(NAME) of each degree of freedom."""
+        """The parameters of the columns: the base parameters, then offset(NAME) of each degree of freedom."""
         more = tuple(f"offset({name})" for name in self.base.robot.v_names) if self.offsets else ()
         return (*self.base.names, *more)
 

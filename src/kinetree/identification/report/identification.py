@@ -40,7 +40,7 @@ class Identification:
     consistent: ConsistentEstimate
     """The parameters of `robot`, possible for every body."""
     warnings: tuple[str, ...]
-    """What is suspicious in the logs, and what they do not excite."""
+    """Sentences on numbers of the logs that are suspicious, and on parameters that they do not excite."""
     validation: Validation
     """Errors of torques, before and after."""
     is_validated: bool
