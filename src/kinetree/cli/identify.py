@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
@@ -23,42 +24,33 @@ def identify(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
     more: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--log", metavar="LOG", help="Another log of the same robot; may be repeated.", show_default=False
-        ),
+        optional("--log", metavar="LOG", help="Another log of the same robot; may be repeated."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--out",
             "-o",
             metavar="FILE",
             help="The robot file to write; by default NAME_identified, in the format of MODEL.",
-            show_default=False,
         ),
     ] = None,
     cutoff: Annotated[
         float | None,
-        typer.Option(
+        optional(
             "--cutoff",
             metavar="HZ",
             help="Of the low-pass filter that gives velocities and accelerations; not needed if the log has both.",
-            show_default=False,
         ),
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(
-            "--resample", metavar="HZ", help="Interpolate a log whose times are not even first.", show_default=False
-        ),
+        optional("--resample", metavar="HZ", help="Interpolate a log whose times are not even first."),
     ] = None,
     bridge: Annotated[
         float | None,
-        typer.Option(
-            "--bridge",
-            metavar="SECONDS",
-            help="The longest gap of a log that --resample may cross; by default none.",
-            show_default=False,
+        optional(
+            "--bridge", metavar="SECONDS", help="The longest gap of a log that --resample may cross; by default none."
         ),
     ] = None,
     drives: Annotated[
@@ -67,11 +59,10 @@ def identify(
     offsets: Annotated[bool, typer.Option("--offsets", help="Let every torque have a constant error.")] = False,
     lock: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--lock",
             metavar="JOINT",
             help="A joint that is not in the log and stayed at its neutral position; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     prior: Annotated[
@@ -82,19 +73,15 @@ def identify(
     ] = 1.0,
     validation: Annotated[
         Path | None,
-        typer.Option(
-            "--validate", metavar="LOG", help="A log of another motion to compare torques with.", show_default=False
-        ),
+        optional("--validate", metavar="LOG", help="A log of another motion to compare torques with."),
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option("--topic", help="The topic of the joint states in files of messages.", show_default=False),
+        optional("--topic", help="The topic of the joint states in files of messages."),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw torques and parameters (.png, .svg, .pdf).", show_default=False
-        ),
+        optional("--plot", metavar="FILE", help="Draw torques and parameters (.png, .svg, .pdf)."),
     ] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every parameter with its deviation.")] = False,
     lossy: Annotated[

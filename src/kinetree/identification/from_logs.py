@@ -84,7 +84,7 @@ def identify(
         equations.add(log)
     estimate = base_estimate(equations)
     if estimate.unexcited:
-        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers")
+        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
     try:
         consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
     except LogError as error:

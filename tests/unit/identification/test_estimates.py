@@ -17,6 +17,7 @@ from kinetree.identification import (
     identify,
     log_of,
 )
+from kinetree.identification.estimation.base_estimate import told_unexcited
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.reduction import reduce_rows
 
@@ -146,6 +147,9 @@ def test_what_a_log_does_not_excite_is_told_and_not_guessed() -> None:
     assert not found.identifiable()[is_told].any()
     assert (found.f_statistics[is_told] == 0.0).all()
     assert "I_yy(lower_rod)" in " ".join(found.unexcited)
+    told = told_unexcited(found)
+    assert told.startswith(f"the log does not excite {len(found.unexcited)} of {len(found.names)} parameters: I_")
+    assert len(told) < 200
     robot = consistent_estimate(found).robot  # possible all the same
     assert np.allclose(kt.gravity_forces(robot, q), kt.gravity_forces(TRUTH, q), atol=1e-6)
 

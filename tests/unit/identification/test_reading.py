@@ -57,10 +57,12 @@ def test_a_trajectory_is_a_log(tmp_path: Path) -> None:
         ("time,time\n", "two columns 'time'"),
         ("tim,q.a\n0,1\n", "no column \"time\".*did you mean 'tim'"),
         ("time,q.a\n0,1\n", "no column 'q\\."),
-        ("time,q.a\n0,1,2\n", ":2: 3 cells in this line, but 2 names"),
+        ("time,q.a\n0,1,2\n", ":2: 3 cells in this line, but 2 are expected"),
         ("time,q.a\n0,1\n1,x\n", ":3: 'x' is not a number"),
         ("time,q.a\n0,1\n1,\n", ":3: an empty cell"),
         ("time,q.a\n", "has no rows"),
+        ("time,q.a\n0,1\n# 1,1\n", ":3: '# 1' is not a number"),
+        ("time,q.a\n\n0,1\n ,\n", ":4: an empty cell"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_told_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:
@@ -151,6 +153,12 @@ def test_bags_of_ros_2(tmp_path: Path, storage: str) -> None:
     assert is_the_same(read_log(folder, PENDULUM))
     inside = next(folder.glob("*.mcap" if storage == "MCAP" else "*.db3"))
     assert is_the_same(read_log(inside, PENDULUM))
+    if storage == "SQLITE3":
+        (folder / "metadata.yaml").unlink()
+        with pytest.raises(kt.LogError, match=r"metadata\.yaml is not beside it; copy the bag's whole folder"):
+            read_log(inside, PENDULUM)
+        with pytest.raises(kt.OptionError, match="not from folders without"):
+            read_log(folder, PENDULUM)
 
 
 def test_a_bag_of_ros_1(tmp_path: Path) -> None:

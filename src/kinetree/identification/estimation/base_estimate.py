@@ -19,11 +19,13 @@ from kinetree.identification.estimation.regression import Regression
 from kinetree.inputs import real_array
 from kinetree.records import record
 
-__all__ = ["BaseEstimate", "base_estimate"]
+__all__ = ["BaseEstimate", "base_estimate", "short_name", "told_unexcited"]
 
 Array = NDArray[np.float64]
 
 _ROUNDS = 5
+_SHARE = 1e-6
+"""The share of a parameter in directions of which nothing is known, above which it is not known, either."""
 _SILENT = 1e-9
 """The part of a joint's torques below which its residual counts as rounding."""
 
@@ -45,7 +47,7 @@ class BaseEstimate:
     condition: float
     """The condition number of W, its rows not weighted and its columns not scaled, as the literature reports it."""
     unexcited: tuple[str, ...]
-    """The parameters that the log does not determine."""
+    """The parameters that the log does not determine, the least determined first."""
     factor: Array
     """(n, n): R of the weighted rows, with Rᵀ R = Wᵀ W."""
     target: Array
@@ -156,13 +158,14 @@ def base_estimate(
             noise = np.maximum(residual, _SILENT * _sizes(equations) + 1e-300)
     R = _stacked(equations.factors, 1.0 / noise)
     values, spread = _solved(R, n, lengths, free)
-    loose = np.asarray((np.abs(free) > 1e-6).any(axis=1))
+    share = np.linalg.norm(free, axis=1)
+    loose = share > _SHARE
     values[loose] = np.nan
     spread[loose], spread[:, loose] = 0.0, 0.0
     spread[loose, loose] = np.inf
     singular = np.linalg.svd(plain[:, :n], compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float("inf")
-    names = tuple(name for name, is_loose in zip(equations.names, loose, strict=True) if is_loose)
+    names = tuple(equations.names[k] for k in np.argsort(-share.round(6), kind="stable") if loose[k])
     return BaseEstimate(
         base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n]
     )  # fmt: skip
@@ -172,10 +175,18 @@ def told_unexcited(estimate: BaseEstimate) -> str:
     """A sentence about what the log did not determine; empty if it determined all."""
     if not estimate.unexcited:
         return ""
-    return (
-        f"the log does not excite {len(estimate.unexcited)} of {len(estimate.names)} parameters: "
-        f"{listed(estimate.unexcited, most=6, separator='; ')}"
-    )
+    worst = listed([short_name(name) for name in estimate.unexcited], most=4, separator="; ")
+    return f"the log does not excite {len(estimate.unexcited)} of {len(estimate.names)} parameters: {worst}"
+
+
+def short_name(name: str) -> str:
+    """The first of the parameters that are grouped.
+
+    >>> short_name("I_xx(arm) - I_yy(arm) + 0.316 h_z(hand)"), short_name("m(hand)")
+    ('I_xx(arm) …', 'm(hand)')
+    """
+    first, *others = name.split(" ", 1)
+    return f"{first} …" if others else first
 
 
 def _noise(torque_noise: ArrayLike, nv: int) -> Array:

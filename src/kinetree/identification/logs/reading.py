@@ -75,9 +75,9 @@ def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = 
         return _of_columns(file, model, read_table(file))
     if suffix in _MESSAGES or (file / "metadata.yaml").exists():
         return _of_messages(file, model, topic)
+    kind = "folders without metadata.yaml" if file.is_dir() else repr(suffix) if suffix else "files without a suffix"
     raise OptionError(
-        f"read_log: {file}: logs are read from {', '.join(_TABLES + _MESSAGES)} and folders of ROS 2, not from "
-        f"{suffix or 'files without a suffix'!r}"
+        f"read_log: {file}: logs are read from {', '.join(_TABLES + _MESSAGES)} and folders of ROS 2, not from {kind}"
     )
 
 

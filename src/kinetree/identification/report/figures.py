@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetree.charts.sheet import sheet
 from kinetree.charts.style import FEW, INK, dress, legend, plain
-from kinetree.identification.estimation.base_estimate import BaseEstimate
+from kinetree.identification.estimation.base_estimate import BaseEstimate, short_name
 from kinetree.identification.estimation.consistent import ConsistentEstimate
 from kinetree.identification.logs.log import Log
 from kinetree.identification.report.validation import torques_of
@@ -74,15 +74,9 @@ def _parameters(drawn: Figure, shared: Any, estimate: BaseEstimate, consistent: 
         markersize=3.5, linewidth=1.0, capsize=2.0, label="least squares ± 3σ",
     )  # fmt: skip
     ax.plot(x, consistent.values[order] / sizes, "x", color=FEW[1], markersize=5, label="in the robot")
-    ax.set_xticks(x, [plain(_short(estimate.names[k])) for k in order], rotation=90, fontsize=5.5)
+    ax.set_xticks(x, [plain(short_name(estimate.names[k])) for k in order], rotation=90, fontsize=5.5)
     ax.set_ylim(-1.6, 1.6)
     ax.set_ylabel("parameters, scaled")
     dress(ax, 8)
     ax.tick_params(axis="x", labelsize=5.5)
     ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), fontsize=8, frameon=False, handlelength=1.6)
-
-
-def _short(name: str) -> str:
-    """The first of the parameters that are grouped."""
-    first, *others = name.split(" ", 1)
-    return f"{first} …" if others else first
