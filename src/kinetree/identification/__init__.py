@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
     from kinetree.identification.excitation.fourier import FourierTrajectory
     from kinetree.identification.excitation.search import Excitation, exciting_trajectory
     from kinetree.identification.filtering import filtered
+    from kinetree.identification.friction.curve import FrictionCurve
     from kinetree.identification.from_logs import identify
     from kinetree.identification.logs.log import Log, log_of
     from kinetree.identification.logs.reading import read_log
@@ -31,6 +32,7 @@ else:
         "ConsistentEstimate": "estimation.consistent",
         "Excitation": "excitation.search",
         "FourierTrajectory": "excitation.fourier",
+        "FrictionCurve": "friction.curve",
         "Identification": "report.identification",
         "Log": "logs.log",
         "Payload": "payload",
@@ -68,6 +70,7 @@ __all__ = [
     "ConsistentEstimate",
     "Excitation",
     "FourierTrajectory",
+    "FrictionCurve",
     "Identification",
     "Log",
     "Payload",
