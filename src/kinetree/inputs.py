@@ -20,8 +20,10 @@ __all__ = [
     "framework_of",
     "holds_symbols",
     "is_masked",
+    "number_between",
     "plain",
     "real_array",
+    "real_number",
     "repeated",
     "takes_symbols",
     "whole_number",
@@ -176,6 +178,30 @@ def whole_number(given: Any) -> int | None:
         return operator.index(given)
     except TypeError:
         return None
+
+
+def real_number(given: Any) -> float | None:
+    """A real number of Python's or NumPy's as Python's; None for what is none, such as a truth value or NaN.
+
+    >>> real_number(np.float32(0.5)), real_number(2), real_number(True), real_number("2")
+    (0.5, 2.0, None, None)
+    """
+    found = plain(given)
+    return None if isinstance(given, bool | np.bool_) or not isinstance(found, float) or math.isnan(found) else found
+
+
+def number_between(option: str, given: Any, low: float = 0.0, high: float = math.inf, *, unit: str = "") -> float:
+    """An option that is a number between two, neither of which it may be; raises `OptionError` for any other.
+
+    >>> number_between("dt", 0.01, unit="seconds")
+    0.01
+    """
+    found = real_number(given)
+    if found is None or not low < found < high:
+        kind = f"a number of {unit}" if unit else "a number"
+        wanted = f"above {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+        raise OptionError(f"{option} must be {kind} {wanted}, not {given!r:.60}")
+    return found
 
 
 def plain(x: Any) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -342,9 +345,9 @@ def test_shells_offer_the_public_names_and_nothing_else() -> None:
 
 
 def test_modules_that_users_need_are_attributes_without_being_offered() -> None:
-    assert kt.spatial.Vec3
+    assert kt.spatial.Vec3.__name__ == "Vec3"
     assert kt.errors.KinetreeError is kt.KinetreeError
-    assert kt.expr.trace
+    assert kt.expr.trace.__name__ == "trace"
 
 
 def test_functions_are_called_what_they_are_imported_as() -> None:
@@ -381,11 +384,37 @@ def imported_with_kinetree() -> frozenset[str]:
     )
 
 
-@pytest.mark.parametrize("module", ["kinetree.appearance", "kinetree.pictures.draw", "kinetree.viewer"])
-def test_what_draws_is_imported_when_it_is_first_asked_for(module: str) -> None:
+@pytest.mark.parametrize("package", ["kinetree", "kinetree.identification"])
+def test_a_name_is_imported_from_where_type_checkers_look_for_it(package: str) -> None:
+    text = Path(str(importlib.import_module(package).__file__)).read_text()
+    (block,) = (part for part in ast.parse(text).body if isinstance(part, ast.If))
+    seen = {
+        (part.module, name.name)
+        for part in block.body
+        if isinstance(part, ast.ImportFrom) and part.module != package
+        for name in part.names
+    }
+    (table,) = (part for part in ast.walk(block) if isinstance(part, ast.Dict))
+    homes: dict[str, str] = ast.literal_eval(table)
+    assert seen == {(f"{package}.{home}", name) for home, names in homes.items() for name in names.split()}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("kinetree.appearance", "kinetree.control", "kinetree.functions", "kinetree.io.load", "kinetree.model"),
+        *("kinetree.pictures.draw", "kinetree.programs", "kinetree.sim", "kinetree.viewer"),
+    ],
+)
+def test_rooms_are_imported_when_they_are_first_asked_for(module: str) -> None:
     assert module not in imported_with_kinetree()
     assert kt.render.__module__ == "kinetree.pictures.render"
     assert kt.view.__module__ == "kinetree.viewer.view"
+
+
+@pytest.mark.parametrize("module", ["kinetree.interop", "kinetree.pictures", "kinetree.zoo"])
+def test_rooms_that_others_must_know_are_imported_at_once(module: str) -> None:
+    assert module in imported_with_kinetree()
 
 
 def test_rooms_that_draw_are_attributes_before_they_are_imported() -> None:

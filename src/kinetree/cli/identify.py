@@ -69,9 +69,9 @@ def identify(
         FrictionForm,
         typer.Option(
             "--friction",
-            help="The form of dry friction, with --drives. coulomb: with the robot's own speed around rest; sigmoid: with "
-            "a speed that is found; stribeck: falling from rest to a speed that is found, which is told, since robot "
-            "files have no place for it.",
+            help="The form of dry friction, with --drives. coulomb: with the robot's own speed around rest; sigmoid: "
+            "with a speed that is found; stribeck: falling from rest to a speed that is found, which the report tells, "
+            "since robot files have no place for it.",
         ),
     ] = FrictionForm.coulomb,
     offsets: Annotated[bool, typer.Option("--offsets", help="Let every torque have a constant error.")] = False,

@@ -159,11 +159,11 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
 
 def load_robot(model: str, loading: Loading) -> Model:
     """Load the robot, printing anything suspicious in the file as warnings."""
-    from kinetree import io
+    from kinetree.io.load import load
 
     name, source = robot_file(model, loading.source)
     with warnings_as_lines():
-        robot: Model = io.load(name, source=source, **loading.settings())
+        robot: Model = load(name, source=source, **loading.settings())
     return robot
 
 

@@ -15,7 +15,6 @@ import typer
 from kinetree.cli.compare_steps import check_peer, compare_with
 from kinetree.cli.film import FilmPath, check_film, write_film
 from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
-from kinetree.cli.input_file import read_commands, read_torques
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
 from kinetree.cli.motion_table import summary
@@ -264,6 +263,7 @@ def simulate(
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
     """
+    from kinetree.cli.input_file import read_commands, read_torques
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 

@@ -18,7 +18,8 @@ from kinetree.comparison.rows import KINDS, Rows
 from kinetree.comparison.seen import Array
 from kinetree.errors import ModelWarning
 from kinetree.functions.contact_options import soft_of
-from kinetree.io import load, save
+from kinetree.io.load import load
+from kinetree.io.save import save
 from kinetree.layouts import Layout
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.extras import ContactExclusion

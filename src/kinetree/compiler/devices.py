@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from kinetree.compiler.definition import Array
 from kinetree.errors import OptionError
+
+if TYPE_CHECKING:
+    from kinetree.compiler.definition import Array
 
 __all__ = ["HERE", "on_device", "runs_on"]
 

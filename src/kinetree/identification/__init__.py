@@ -3,12 +3,12 @@
 The parameters themselves are also offered by kinetree: `inertial_parameters`, `base_parameters`, `log_cholesky`.
 """
 
-import importlib
 import typing
 
 from kinetree.identification import log_cholesky
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
+from kinetree.lazy_names import lazy_names as _lazy_names
 
 if typing.TYPE_CHECKING:
     from kinetree.identification.estimation.base_estimate import BaseEstimate, base_estimate
@@ -27,36 +27,26 @@ if typing.TYPE_CHECKING:
     from kinetree.identification.report.identification import Identification
     from kinetree.identification.report.validation import Validation
 else:
-    _LATER = {
-        "BaseEstimate": "estimation.base_estimate",
-        "ConsistentEstimate": "estimation.consistent",
-        "Excitation": "excitation.search",
-        "FourierTrajectory": "excitation.fourier",
-        "FrictionCurve": "friction.curve",
-        "Identification": "report.identification",
-        "Log": "logs.log",
-        "Payload": "payload",
-        "Regression": "estimation.regression",
-        "Validation": "report.validation",
-        "base_estimate": "estimation.base_estimate",
-        "consistent_estimate": "estimation.consistent",
-        "divergence": "estimation.divergence",
-        "exciting_trajectory": "excitation.search",
-        "filtered": "filtering",
-        "identify": "from_logs",
-        "identify_payload": "payload",
-        "log_of": "logs.log",
-        "read_log": "logs.reading",
-        "suspicions": "logs.suspicions",
-    }
-
-    def __getattr__(name):
-        """What works on logs, imported when first asked for: most programs only compute."""
-        if name in _LATER:
-            module = importlib.import_module(f"{__name__}.{_LATER[name]}")
-            globals()[name] = found = getattr(module, name)
-            return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "estimation.base_estimate": "BaseEstimate base_estimate",
+            "estimation.consistent": "ConsistentEstimate consistent_estimate",
+            "estimation.divergence": "divergence",
+            "estimation.regression": "Regression",
+            "excitation.fourier": "FourierTrajectory",
+            "excitation.search": "Excitation exciting_trajectory",
+            "filtering": "filtered",
+            "friction.curve": "FrictionCurve",
+            "from_logs": "identify",
+            "logs.log": "Log log_of",
+            "logs.reading": "read_log",
+            "logs.suspicions": "suspicions",
+            "payload": "Payload identify_payload",
+            "report.identification": "Identification",
+            "report.validation": "Validation",
+        },
+    )
 
 
 def __dir__() -> list[str]:

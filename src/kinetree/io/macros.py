@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
@@ -80,6 +79,8 @@ def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
     if arguments is None and not is_xacro(path):
         yield path
         return
+    from tempfile import TemporaryDirectory  # most processes need none
+
     with TemporaryDirectory(prefix="kinetree-") as folder:
         file = Path(folder) / path.name
         file.write_bytes(expanded(path, arguments or {}))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.display import html_of, png_of
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.inputs import plain
 from kinetree.joints import JointKind
@@ -18,7 +19,6 @@ from kinetree.model import changes, named_states, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
 from kinetree.model.changes import Changed
-from kinetree.model.display import html_of, png_of
 from kinetree.model.elements import CHANGED
 from kinetree.model.equality import are_equal, hash_of, without_places
 from kinetree.model.interning import key_of, restored

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.display import draw_with
 from kinetree.errors import KinetreeError
-from kinetree.model.display import draw_with
 from kinetree.pictures.png import png_bytes
 
 __all__ = ["png_of_robot", "png_or_none"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, Protocol, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.display import html_of
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import check_target, file_path
 from kinetree.model import Model
-from kinetree.model.display import html_of
 from kinetree.pictures.recorded import RecordedMotion
 from kinetree.sim.outcomes import early_ends
 from kinetree.sim.picking import sample_numbers

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kinetree.errors import NameNotFoundError, nearest_names, quoted
-from kinetree.io.load import load as load_file
 from kinetree.io.sources import Found
-from kinetree.model import Model
+
+if TYPE_CHECKING:
+    from kinetree.model import Model
 
 __all__ = ["load", "names", "path"]
 
@@ -44,6 +46,8 @@ def load(name: str, *, floating_base: bool | None = None, gravity: Sequence[floa
     >>> kt.zoo.load("double_pendulum").nq
     2
     """
+    from kinetree.io.load import load as load_file  # kinetree is imported without its readers
+
     file = found(name)
     floats = file.floating_base if floating_base is None else floating_base
     return load_file(file.path, floating_base=floats, gravity=gravity)

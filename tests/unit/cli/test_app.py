@@ -135,7 +135,7 @@ def test_every_command_that_reads_a_robot_looks_for_packages_of_ros_if_asked(
         seen.append(ros_packages)
         raise MemoryError
 
-    monkeypatch.setattr("kinetree.io.load", load)
+    monkeypatch.setattr("kinetree.io.load.load", load)
     Path("r.urdf").write_text(FOLLOWER, encoding="utf-8")
     kinetree(*command, "r.urdf")
     kinetree(*command, "r.urdf", "--ros-packages")

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import display
+from kinetree import display
 from kinetree.model.elements import Geometry
 from kinetree.pictures.png import png_bytes
 from kinetree.pictures.scene import Scene, floor_of

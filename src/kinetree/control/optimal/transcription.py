@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.control.optimal.problem import OptimalControl, Phase
+from kinetree.control.optimal.phase import Phase
+from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.stages import cost_of_step, given_size, torques, value_of, values
 from kinetree.functions.derivatives import jacobian, vjp
 from kinetree.functions.dynamics import aba

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.control.laws.damping_design import damping_by_ratio
 from kinetree.control.laws.pose_spring import PoseSpring
+from tests.kernels import interpreted
 
 Array = NDArray[np.float64]
 ARM = kt.zoo.load("arm7")
@@ -149,3 +150,9 @@ def test_forces_are_finite_and_bounded_at_singular_configurations_and_half_a_tur
     assert np.abs(tau[1] - tau[0]).max() < 1e-4
     opposite = kt.frame_placement(ARM, Q, "tool") @ kt.placement([0, 0, 0], rpy=[np.pi, 0, 0]).matrix
     assert np.abs(law(Q, np.zeros(7), opposite, K)).max() < 500.0
+
+
+def test_a_robot_whose_joints_are_locked_has_no_forces() -> None:
+    locked = ARM.lock(list(ARM.joints))
+    with interpreted():
+        assert kt.control.joint_impedance(locked)([], [], [], []).shape == (0,)

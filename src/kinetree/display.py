@@ -1,9 +1,7 @@
-"""What a notebook shows of a robot: its text, and a picture. Rooms above this one draw, and are made known here."""
+"""What a notebook shows of a robot: its text, and a picture. What draws is made known here by its room."""
 
 from __future__ import annotations
 
-import base64
-import html
 from collections.abc import Callable
 from typing import Any
 
@@ -26,5 +24,9 @@ def html_of(text: str, png: bytes | None) -> str | None:
     """A text below a picture; None without a picture, so that a notebook shows the text alone."""
     if png is None:
         return None
-    data = base64.b64encode(png).decode("ascii")
-    return f'<img src="data:image/png;base64,{data}" alt="a picture"><pre>{html.escape(text)}</pre>'
+    from base64 import b64encode  # `import kinetree` does not wait for what only notebooks need
+    from html import escape
+
+    return (
+        f'<img src="data:image/png;base64,{b64encode(png).decode("ascii")}" alt="a picture"><pre>{escape(text)}</pre>'
+    )
