@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.implicit import with_slopes
+from kinetree.control.kinematics.numbers import constant
 from kinetree.control.kinematics.priorities import refined
 from kinetree.control.kinematics.rows import levels_of
 from kinetree.control.kinematics.search import Bounds, Search, search
@@ -43,7 +45,16 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
 
     def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
-        q0, *targets = signature.bind(*arguments, **by_name).args
+        given = signature.bind(*arguments, **by_name).args
+        q, reached, tried, count = found_by(*map(constant, given))
+        _, *targets = given
+        lower, upper, weights, *_ = targets[len(names) :]
+        targets = targets[: len(names)]
+        q = with_slopes(at, q, [x.at_rest(constant(q), targets, weights) for x in levels], Bounds(lower, upper))
+        left = np.concatenate([task.error(robot, q, x) for task, x in zip(tasks, targets, strict=True)])
+        return Found(q, left, reached, tried, count)
+
+    def found_by(q0: Any, *targets: Any) -> tuple[Any, Any, Any, Any]:
         lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
         targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
         counts = weights[first.places] > 0.0
@@ -62,8 +73,7 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
             )  # fmt: skip
             again = search(at, errors, is_met, better, bounds, given._replace(starts=0.0))
             q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
-        left = np.concatenate([task.error(robot, q, x) for task, x in zip(tasks, targets, strict=True)])
-        return Found(q, left, reached, tried, count)
+        return q, reached, tried, count
 
     inverse_kinematics.__signature__ = signature  # type: ignore[attr-defined]
     size = sum(task.size(robot) for task in tasks)

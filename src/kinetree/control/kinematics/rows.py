@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.control.kinematics.numbers import constant
 from kinetree.control.tasks import Task
 from kinetree.model import Model
 
@@ -34,6 +35,13 @@ class Rows:
         """The derivatives (m, nv) of what is left of the errors: minus those of the errors."""
         found = [task.error_jacobian(self._robot, q, targets[k]) for k, task in self._tasks]
         return -roots[self.places][:, None] * np.concatenate(found)
+
+    def at_rest(self, q: Any, targets: Sequence[Any], weights: Any) -> tuple[Any, Any]:
+        """The weighted errors of a constant q, divided by constant roots of the weights; and constant slopes."""
+        fixed = constant(weights)
+        roots = np.sqrt(fixed)
+        e = self.errors(q, targets, roots) * (weights / np.where(fixed > 0.0, fixed, 1.0))[self.places]
+        return e, self.slopes(q, [constant(x) for x in targets], roots)
 
 
 def levels_of(robot: Model, tasks: Sequence[Task]) -> list[Rows]:

@@ -98,7 +98,13 @@ def inverse_kinematics(
 
 
 def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Program:
-    """The program behind `inverse_kinematics`, to be compiled bare, exported, or used in other programs.
+    """The program behind `inverse_kinematics`, to be compiled bare, differentiated, exported, or put into others.
+
+    `kt.jvp`, `kt.vjp` and `kt.jacobian` say how q and errors change with targets, limits and weights, by the implicit
+    function theorem: the search itself is not differentiated. Where a target is reached, the configuration follows it
+    by the shortest displacement; coordinates at a limit move with the limit. By q0 and by the numbers of the search
+    derivatives are zero. Where a target is not reached, or lower priorities are not met, they are those of a damped
+    Gauss–Newton step: finite, but not exact. There are no second derivatives.
 
     Args:
         robot: the robot.
