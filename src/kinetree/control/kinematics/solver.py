@@ -45,7 +45,7 @@ class Solver:
         self._robot = robot
         self._nq = robot.nq
         self._bare: Callable[..., Any] | None = None
-        self._unshifted = np.zeros(len(self.coordinates.own))
+        self._unshifted = np.zeros(self.coordinates.drawn)
 
     @property
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
