@@ -103,7 +103,7 @@ class _Search:
         """The best of some speeds for each joint by itself; NaN where none is better than Coulomb friction."""
         total = sum(map(len, self.logs))
         few = [log.at_rows(np.arange(0, len(log), max(total // _ROWS, 1))) for log in self.logs]
-        some = np.where(moving, np.geomspace(*self.limits, _STARTS), np.nan)
+        some = np.where(moving, np.geomspace(self.limits[0], self.limits[1], _STARTS), np.nan)
         tried = np.concatenate([np.full((1, len(moving)), np.nan), some])
         squares = np.full(tried.shape, np.inf)
         for row, speeds in zip(squares, tried, strict=True):
