@@ -17,6 +17,8 @@ from kinetree.model import Model
 
 __all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks"]
 
+_LISTS = list, tuple
+
 
 def checked_tasks(given: Any) -> tuple[Task, ...]:
     """The tasks as a tuple; one task as a tuple of it."""
@@ -33,14 +35,14 @@ def checked_tasks(given: Any) -> tuple[Task, ...]:
 
 def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDArray[Any]]:
     """One array of targets for each task."""
-    if not isinstance(given, list | tuple) or len(given) != len(tasks):
-        said = f"{len(given)} of them" if isinstance(given, list | tuple) else f"{type(given).__name__}"
+    if not isinstance(given, _LISTS) or len(given) != len(tasks):
+        said = f"{len(given)} of them" if isinstance(given, _LISTS) else f"{type(given).__name__}"
         raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {said}")
     arrays = []
     for task, x in zip(tasks, given, strict=True):
         shape = task.target_shape(robot)
         array = real_array("target", x, sample_shape(shape))
-        if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        if array.shape != shape and array.shape[max(array.ndim - len(shape), 0) :] != shape:
             raise ShapeError(f"target of {task!r} has shape {array.shape}, but it must be {sample_shape(shape)}")
         task.check_target(robot, array)
         arrays.append(array)
@@ -85,6 +87,8 @@ def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | 
 
 def checked_number(name: str, given: Any, least: float, *, whole: bool = False) -> Any:
     """A number from `least` on, or a whole one."""
+    if type(given) is (int if whole else float) and least <= given < np.inf:  # fast path for the usual number
+        return given
     try:
         number = operator.index(given) if whole else float(given)
     except (TypeError, ValueError):

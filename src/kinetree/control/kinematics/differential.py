@@ -102,16 +102,15 @@ def differential_inverse_kinematics(
     gain, damping = checked_number("gain", gain, 0.0), checked_number("damping", damping, 0.0)
     if gain > 1.0:
         raise OptionError(f"gain is the part of the errors that goes within dt, at most 1, not {gain:g}")
-    solver = solver_of(robot, several)
+    solver, weights = solver_of(robot, several)
     limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
     with np.errstate(invalid="ignore"):
         errors, slopes = solver.linearized(start, arrays, threads)
         room = _room(start, limits, solver.coordinates, _speeds(robot, velocity_limit) * dt)
-    roots = np.sqrt(solver.weights(several))
+    roots = np.sqrt(weights)
     d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, threads)
     after = errors - (slopes @ d[..., None])[..., 0]
-    left = tuple(after[..., end - m : end] for m, end in zip(solver.sizes, np.cumsum(solver.sizes), strict=True))
-    return DifferentialInverseKinematics(d / dt, left, solved)
+    return DifferentialInverseKinematics(d / dt, solver.apart(after), solved)
 
 
 def _displacement(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,8 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
         counts = weights[first.places] > 0.0
 
-        def errors(q: Any) -> tuple[Any, Any]:
-            return first.errors(q, targets, roots), first.slopes(q, targets, roots)
+        def errors(q: Any) -> tuple[Any, Callable[[], Any]]:
+            return first.errors(q, targets, roots), partial(first.slopes, q, targets, roots)
 
         def is_met(e: Any) -> Any:
             return np.all(np.abs(e) <= tolerance * roots[first.places]) & np.any(counts)

@@ -86,15 +86,15 @@ def inverse_kinematics(
     """
     check_robot(robot)
     single, several = isinstance(tasks, Task), checked_tasks(tasks)
-    solver = solver_of(robot, several)
+    solver, weights = solver_of(robot, several)
     arrays = checked_targets(robot, several, [targets] if single else targets)
     limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
     given = [
-        solver.start(limits) if q0 is None else checked_start(robot, q0), *arrays, *limits, solver.weights(several),
+        solver.start(limits) if q0 is None else checked_start(robot, q0), *arrays, *limits, weights,
         checked_number("tolerance", tolerance, 0.0), float(checked_number("starts", starts, 1, whole=True)),
         float(checked_number("evaluations", evaluations, 1, whole=True)), solver.shift(seed),
     ]  # fmt: skip
-    return solver.result(solver.run(given, threads))
+    return solver.run(given, threads)
 
 
 def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Program:
@@ -121,4 +121,4 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
     True
     """
     check_robot(robot)
-    return solver_of(robot, checked_tasks(tasks)).program
+    return solver_of(robot, checked_tasks(tasks))[0].program

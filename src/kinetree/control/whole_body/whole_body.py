@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.codegen.loops.compiled import prepared
 from kinetree.control.quadratic.priorities import in_order
+from kinetree.control.quadratic.room import work_of_levels
 from kinetree.control.tasks.base import Task
 from kinetree.control.whole_body.checks import (
     checked_contacts,
@@ -137,7 +138,7 @@ class WholeBody:
         soft = len(layout.driven) if layout.horizon is not None else 0
         self._solve = prepared(
             in_order, n, m - soft, soft, len(starts) - 1, rows, weights, starts, sides.reshape(m, n + 1), lower, upper,
-            self._x, self._told, *_work(n, m, R + n),
+            self._x, self._told, *work_of_levels(n, m, R + n),
         )  # fmt: skip
 
     def _weights_and_starts(self, levels: list[list[str]]) -> tuple[Array, Array]:
@@ -216,6 +217,9 @@ class WholeBody:
 
     def _result(self, x: Array) -> WholeBodyStep:
         nv, driven = self.robot.nv, self._driven
+        for k, (_, _, where) in enumerate(self._generators):
+            if self._references.values[k] == 0.0:  # exactly, not up to rounding
+                x[where] = 0.0
         tau = np.zeros(nv)
         tau[driven] = self._torque_rows[:, :-1] @ x + self._h[driven]
         np.clip(tau, -self._limit, self._limit, out=tau)
@@ -225,13 +229,3 @@ class WholeBody:
         return WholeBodyStep(
             tau, x[:nv].copy(), forces, unmet, bool(self._told[4]), self._told[0] == self._levels, int(self._told[2])
         )
-
-
-def _work(n: int, m: int, rows: int) -> list[Array]:
-    """Arrays for what is in between, in the order of `in_order`."""
-    most = max(rows, m)
-    shapes = [
-        (n, n + 1), (most, n + 1), (n, n), (n,), (n, m), (m,), (m,), (m,), (n,), (m,), (n,), (n, n), (n,), (m,), (n, n),
-        (n, n), (n,), (n,), (n,), (n,), (n + 1,),
-    ]  # fmt: skip
-    return [*map(np.zeros, shapes), *(np.zeros(k, np.int32) for k in (n, m, n, most, n))]

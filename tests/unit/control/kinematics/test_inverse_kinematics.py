@@ -106,6 +106,36 @@ def test_nan_stays_in_its_sample() -> None:
     assert np.isnan(found.errors[0][2]).any()
 
 
+def test_nan_alone_is_told_without_a_warning() -> None:
+    for where in ((0, 3), (0, 0)):
+        target = TARGETS[0].copy()
+        target[where] = np.nan
+        found = inverse_kinematics(ARM, TOOL, target)
+        assert found.reached.dtype == bool
+        assert not found.reached
+        assert (found.q == 0.5 * (ARM.lower + ARM.upper)).all()
+
+
+def test_what_is_known_of_tasks_is_by_their_values() -> None:
+    """Weights are no part of a solver, and a task that is made anew finds that of an equal one."""
+    rest = np.zeros(7)
+    given = [TARGETS[7], rest], 0.5 * (ARM.lower + ARM.upper)
+    results = [
+        inverse_kinematics(ARM, [Pose("tool", weight=w), Posture(weight=0.01 * w)], *given, starts=1)
+        for w in (1.0, 2.0, 1.0)
+    ]
+    assert [e.shape for e in results[0].errors] == [(6,), (7,)]
+    assert (results[0].q == results[2].q).all()
+    np.testing.assert_allclose(results[1].q, results[0].q, atol=1e-5)
+    assert (results[1].q != results[0].q).any()
+    batch = inverse_kinematics(ARM, [Pose("tool"), Posture(weight=0.01)], [TARGETS[6:9], rest], starts=1)
+    for one, many in zip(
+        (*results[0][:1], *results[0][1], *results[0][2:]), (*batch[:1], *batch[1], *batch[2:]), strict=True
+    ):
+        assert (one == many[1]).all()
+        assert one.dtype == many.dtype
+
+
 def test_weights_divide_what_is_left() -> None:
     """Two positions of one point: the point is at their weighted mean."""
     near = kt.frame_placement(ARM, np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0]), "tool")[:3, 3]
