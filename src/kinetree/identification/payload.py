@@ -19,7 +19,7 @@ from kinetree.identification.estimation.base_estimate import BaseEstimate, base_
 from kinetree.identification.estimation.consistent import consistent_estimate
 from kinetree.identification.estimation.regression import Regression
 from kinetree.identification.inertial_parameters import inertial_parameters, parameter_names
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.report.validation import torques_of
 from kinetree.model import Model
 from kinetree.records import record
@@ -89,7 +89,7 @@ def identify_payload(
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
     """
-    robot = log.robot
+    robot = check_log("identify_payload", log).robot
     if log.v is None or log.qdd is None:
         raise LogError(f"the log{log.origin} has no velocities or accelerations; use kinetree.identification.filtered")
     loaded = robot.attach_body(name, sphere(_RADIUS, mass=1.0) if prior is None else prior, frame)
