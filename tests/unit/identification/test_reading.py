@@ -104,6 +104,14 @@ def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
         read_log(tmp_path / "log.npz", PENDULUM)
 
 
+def test_an_archive_may_have_an_array_for_each_column(tmp_path: Path) -> None:
+    np.savez(tmp_path / "log.npz", **COLUMNS, note=np.array(["x"]))  # type: ignore[arg-type]
+    assert is_the_same(read_log(tmp_path / "log.npz", PENDULUM))
+    np.savez(tmp_path / "uneven.npz", **COLUMNS | {"time": LOG.time[:-1]})  # type: ignore[arg-type]
+    with pytest.raises(kt.LogError, match=r"has .* rows, but .* has"):
+        read_log(tmp_path / "uneven.npz", PENDULUM)
+
+
 def test_parquet(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

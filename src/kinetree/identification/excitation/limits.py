@@ -29,16 +29,6 @@ class Bounds:
     qdd: tuple[Array, Array]
     tau: tuple[Array, Array]
 
-    def broken(self, q: Array, v: Array, qdd: Array, tau: Array) -> list[str]:
-        """Which kinds are not kept by a motion (T, n)."""
-        parts = {
-            "positions": (q, self.q),
-            "velocities": (v, self.v),
-            "accelerations": (qdd, self.qdd),
-            "torques": (tau, self.tau),
-        }
-        return [name for name, (x, (low, high)) in parts.items() if ((x < low) | (x > high)).any()]
-
 
 def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float) -> Bounds:
     """The robot's own limits, or those given instead ("position" (2, n), "velocity", …), less a part of each.

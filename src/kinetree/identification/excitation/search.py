@@ -44,11 +44,11 @@ class Excitation:
     base: BaseParameters
     worths: Array
     """(starts,): the condition number, or the value of the criterion, that each start led to."""
-    used: tuple[float, float, float]
-    """How much of the limits of position, velocity and torque the motion uses at most, as parts."""
+    used: tuple[float, float, float, float]
+    """How much of the limits of position, velocity, torque and acceleration the motion uses at most, as parts."""
 
     def __repr__(self) -> str:
-        q, v, tau = (f"{100.0 * x:.0f} %" for x in self.used)
+        q, v, tau = (f"{100.0 * x:.0f} %" for x in self.used[:3])
         return (
             f"{self.trajectory!r}\n  condition number {self.condition:.4g} of {len(self.base)} base parameters; uses "
             f"at most {q} of the range of a joint, {v} of its speed, {tau} of its torque"
@@ -124,6 +124,8 @@ def exciting_trajectory(
     seconds, unused = number_between("period", period, unit="seconds"), number_between("margin", margin, 0.0, 1.0)
     if not (base is None or isinstance(base, BaseParameters)):
         raise OptionError(f"base must be a result of kt.base_parameters, not {type(base).__name__}")
+    if base is not None and base.robot != model:
+        raise OptionError(f"base has the parameters of {base.robot.name!r}, which is another robot than {model.name!r}")
     if not (keep_positive is None or isinstance(keep_positive, Program)):
         raise OptionError(
             f"keep_positive must be a program of q, a function marked @kt.program(q=robot), not {keep_positive!r:.60}"
@@ -133,7 +135,7 @@ def exciting_trajectory(
         "effort": effort_limit,
     }  # fmt: skip
     problem = Problem(
-        model, base or base_parameters(model), criterion, seconds, count, keep_positive,
+        model, base_parameters(model) if base is None else base, criterion, seconds, count, keep_positive,
         bounds_of(model, given, unused),
     )  # fmt: skip
     generator = random_generator(rng)
@@ -146,7 +148,7 @@ def exciting_trajectory(
     passive = ["damping", "friction"] if problem.base.drives else None
     tau = rnea(model, *fine, passive=passive) if passive else rnea(model, *fine)
     limits = bounds_of(model, given, 0.0)
-    used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau))
+    used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau), _used(fine.qdd, limits.qdd))
     if max(used) > 1.0:
         raise OptionError(
             f"the best motion uses up to {100.0 * max(used):.0f} % of a limit between the moments that the search "

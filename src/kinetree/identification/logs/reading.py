@@ -35,7 +35,8 @@ def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = 
 
         .csv      a line of names, then a line per row
         .parquet  columns of numbers (needs pyarrow)
-        .npz      the arrays "time", "q", "tau" and optionally "v" and "qdd", as `Trajectory.save` writes them
+        .npz      an array for each column; or "time", "q", "tau" and optionally "v" and "qdd" with "q_names" and
+                  "v_names", as `Trajectory.save` writes them
 
     Messages are those of type sensor_msgs/JointState, with the names of the robot's joints, their positions,
     velocities and efforts; the time is that of the message's header. ROS orders joints as it likes.
