@@ -6,6 +6,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -37,6 +38,8 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
     returned as they are, and lists and arrays of dtype object with symbolic numbers as symbolic arrays.
     """
+    if type(x) is np.ndarray and x.dtype is _F64:  # fast path for the usual array
+        return x
     if holds_symbols(x):
         symbolic: NDArray[Any] = _reader[0](x)
         return symbolic
@@ -137,8 +140,10 @@ def is_masked(x: object, depth: int = 64) -> bool:
 
 
 _NUMBERS = frozenset({float, int})
+_F64 = np.dtype(np.float64)
 
 
+@cache
 def sample_shape(shape: tuple[int, ...]) -> str:
     """The shape of one sample as messages say it, with leading axes before.
 

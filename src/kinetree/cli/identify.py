@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from kinetree.model import Model
 
 __all__ = ["identify"]
+
+
+class FrictionForm(StrEnum):
+    """Values of `--friction`."""
+
+    coulomb = "coulomb"
+    sigmoid = "sigmoid"
+    stribeck = "stribeck"
 
 
 @takes_loading_options()
@@ -56,6 +65,15 @@ def identify(
     drives: Annotated[
         bool, typer.Option("--drives", help="Identify armature, damping and dry friction of the joints, too.")
     ] = False,
+    friction: Annotated[
+        FrictionForm,
+        typer.Option(
+            "--friction",
+            help="The form of dry friction, with --drives. coulomb: with the robot's own speed around rest; sigmoid: "
+            "with a speed that is found; stribeck: falling from rest to a speed that is found, which the report tells, "
+            "since robot files have no place for it.",
+        ),
+    ] = FrictionForm.coulomb,
     offsets: Annotated[bool, typer.Option("--offsets", help="Let every torque have a constant error.")] = False,
     lock: Annotated[
         list[str] | None,
@@ -112,7 +130,8 @@ def identify(
     check = None if validation is None else _read(validation, moving, topic, rate, bridge, cutoff)
     with warnings_as_lines():
         found = identified(
-            logs, cutoff=cutoff, drives=drives, offsets=offsets, prior_deviation=prior, validation=check
+            logs, cutoff=cutoff, drives=drives, friction=str(friction), offsets=offsets, prior_deviation=prior,
+            validation=check,
         )  # fmt: skip
         written = save(found.applied_to(robot), target, lossy=lossy)
     console = output_console()

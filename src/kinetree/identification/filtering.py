@@ -8,6 +8,7 @@ squares procedures" (1964).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError, OptionError
 from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.smoothing import Smoothing
 
 __all__ = ["filtered"]
 
@@ -33,7 +35,8 @@ _WIDTH = 2.0
 def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int = 4, decimate: bool = True) -> Log:
     """A log without what is faster than the cutoff, with velocities and accelerations from its positions.
 
-    Positions and torques pass the same filter, so that it does not come between them; measured velocities and
+    Positions and torques pass the same filter, so that it does not come between them, and so do functions of the
+    velocity that jump, such as dry friction, when they are asked for (`Log.of_velocity`); measured velocities and
     accelerations are not used. No row is shifted in time. Rows at both ends, where a filter has one side only, are left
     out: three periods of the cutoff each.
 
@@ -101,7 +104,8 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
     signal = _signal()
     if method == "butterworth":
         sections = signal.butter(order, cutoff, fs=1.0 / step, output="sos")
-        q, tau = (signal.sosfiltfilt(sections, x, axis=0) for x in (log.q, log.tau))
+        lowpass = partial(signal.sosfiltfilt, sections, axis=0)
+        q = lowpass(log.q)
         v = np.gradient(q, step, axis=0)
         qdd = np.empty_like(q)
         qdd[1:-1] = (q[2:] - 2.0 * q[1:-1] + q[:-2]) / step**2
@@ -111,15 +115,16 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
     else:
         window = 2 * max(round(0.5 * _WIDTH / (cutoff * step)), _DEGREE) + 1
         q, v, qdd = (signal.savgol_filter(log.q, window, _DEGREE, k, step, axis=0) for k in range(3))
-        tau = signal.savgol_filter(log.tau, window, _DEGREE, axis=0)
+        lowpass = partial(signal.savgol_filter, window_length=window, polyorder=_DEGREE, axis=0)
         band = cutoff
     every = max(int(0.5 / (band * step)), 1) if decimate else 1
-    rows = slice(ends, len(log) - ends, every)
+    rows = np.arange(ends, len(log) - ends, every)
     told = (
         f"filtered at {cutoff:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",
     )
     return replace(
-        log, time=log.time[rows], q=q[rows], v=v[rows], qdd=qdd[rows], tau=tau[rows], remarks=log.remarks + told
+        log, time=log.time[rows], q=q[rows], v=v[rows], qdd=qdd[rows], tau=lowpass(log.tau)[rows],
+        remarks=log.remarks + told, smoothing=Smoothing(v, lowpass, rows),
     )  # fmt: skip
 
 

@@ -171,6 +171,11 @@ def test_the_command_writes_a_robot_file(kinetree: Command, tmp_path: Path) -> N
     )
     assert again.code == 0, again.err
     assert Path("other.urdf").exists()
+    command = ("identify", "log.csv", "double_pendulum", "--cutoff", "10", "--friction", "sigmoid")
+    refused = kinetree(*command)
+    assert refused.code == 1
+    assert "give drives=True" in refused.err
+    assert "friction (sigmoid)" in kinetree(*command, "--drives", "-o", "third.json").out
 
 
 def test_the_command_tells_what_is_wrong(kinetree: Command, tmp_path: Path) -> None:  # noqa: F811

@@ -48,7 +48,8 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
         robot: the robot; every degree of freedom has a motor.
         frame: a name in `robot.frames`.
         axes: the axes of stiffness, damping and limits: "world", "target" (which turn with the target), "local" (with
-            the frame), or another frame's name, such as one on the base or on a tool.
+            the frame), or another frame's name, such as one on the base or on a tool. Frames of these three names
+            are not meant.
         damping: "ratio", or "given".
 
     Returns:

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import LogError, OptionError, ShapeError, listed
 from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.estimation.regression import Regression
 from kinetree.inputs import real_array
 from kinetree.records import record
 
-__all__ = ["BaseEstimate", "base_estimate", "short_name", "told_unexcited"]
+__all__ = ["BaseEstimate", "base_estimate", "short_name", "stacked", "told_unexcited"]
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class BaseEstimate:
 
     base: BaseParameters
     names: tuple[str, ...]
-    """The n estimated numbers: base parameters, then offsets of the torques."""
+    """The n estimated numbers: base parameters, others of dry friction, then offsets of the torques."""
     values: Array
     """(n,); NaN where the log tells nothing."""
     covariance: Array
@@ -52,6 +53,8 @@ class BaseEstimate:
     """(n, n): R of the weighted rows, with Rᵀ R = Wᵀ W."""
     target: Array
     """(n,): z of the weighted rows; |W x - τ|² = |R x - z|² + a constant."""
+    of_friction: int = 0
+    """How many numbers of dry friction follow the base parameters: none for Coulomb friction."""
 
     @property
     def deviations(self) -> Array:
@@ -146,17 +149,17 @@ def base_estimate(
     if not _sizes(equations).any():
         raise LogError("all torques are zero, so they tell nothing of the robot")
     given = None if torque_noise is None else _noise(torque_noise, nv)
-    plain = _stacked(equations.factors, np.ones(nv))
+    plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)
     free = _free_directions(plain[:, :n], lengths, tolerance)
     noise = _least(equations) if given is None else given
     for _ in range(1 if given is not None else _ROUNDS):
-        R = _stacked(equations.factors, 1.0 / noise)
+        R = stacked(equations.factors, 1.0 / noise)
         values, spread = _solved(R, n, lengths, free)
         residual = _residuals(equations, values)
         if given is None:
             noise = np.maximum(residual, _SILENT * _sizes(equations) + 1e-300)
-    R = _stacked(equations.factors, 1.0 / noise)
+    R = stacked(equations.factors, 1.0 / noise)
     values, spread = _solved(R, n, lengths, free)
     share = np.linalg.norm(free, axis=1)
     loose = share > _SHARE
@@ -167,7 +170,8 @@ def base_estimate(
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float("inf")
     names = tuple(equations.names[k] for k in np.argsort(-share.round(6), kind="stable") if loose[k])
     return BaseEstimate(
-        base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n]
+        base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n],
+        len(equations.friction.more),
     )  # fmt: skip
 
 
@@ -198,10 +202,13 @@ def _noise(torque_noise: ArrayLike, nv: int) -> Array:
     return np.broadcast_to(x, (nv,)).copy()
 
 
-def _stacked(factors: Array, weights: Array) -> Array:
-    """One triangular matrix (n + 1, n + 1) for the rows of all joints."""
-    rows = (factors * weights[:, None, None]).reshape(-1, factors.shape[-1])
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+def stacked(factors: Array, weights: Array) -> Array:
+    """One triangular matrix (n + 1, n + 1) for the weighted rows of all joints."""
+    size = factors.shape[-1]
+    R, between = np.zeros((size, size)), np.empty(size)
+    for factor, weight in zip(factors, weights, strict=True):
+        reduce_rows(R, weight * factor, between)
+    return R
 
 
 def _free_directions(W: Array, lengths: Array, tolerance: float) -> Array:

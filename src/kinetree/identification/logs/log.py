@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import LogError, OptionError, listed
+from kinetree.identification.logs.smoothing import Smoothing
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -46,6 +47,8 @@ class Log:
     """The file."""
     remarks: tuple[str, ...] = field(default=())
     """What was left out when the file was read, and what was done to the log since, in words."""
+    smoothing: Smoothing | None = None
+    """The filter that the rows have passed; see `of_velocity`."""
 
     def __repr__(self) -> str:
         parts = [name for name in ("q", "v", "qdd", "tau") if getattr(self, name) is not None]
@@ -78,6 +81,21 @@ class Log:
         """Whether the rows are evenly spaced, within a hundredth of a time step."""
         grid = np.linspace(self.time[0], self.time[-1], len(self.time))
         return bool(np.abs(self.time - grid).max() <= _EVEN * self.step)
+
+    def of_velocity(self, function: Callable[[Array], Array]) -> Array:
+        """A function of velocities (…, nv), at the rows of the log, as the filter of the log lets it through.
+
+        Torques that are functions of the velocity, such as friction, have passed the filter with all others: it is
+        computed at all rows that were measured, and filtered as they were.
+
+        Raises:
+            LogError: the log has no velocities.
+        """
+        if self.v is None:
+            raise LogError(f"the log{self.origin} has no velocities; kinetree.identification.filtered finds them")
+        if self.smoothing is None:
+            return function(self.v)
+        return self.smoothing.lowpass(function(self.smoothing.v))[self.smoothing.kept]
 
     def rows(self, first: float | None = None, last: float | None = None) -> Log:
         """The part between two times, s, both included.
@@ -131,7 +149,7 @@ class Log:
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
         }
-        return replace(self, time=time, remarks=self.remarks + told, **parts)
+        return replace(self, time=time, remarks=self.remarks + told, smoothing=None, **parts)
 
     def check_whole(self, what: str, bridge: float | None = None) -> None:
         """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
@@ -160,7 +178,8 @@ class Log:
         parts: dict[str, Any] = {
             name: None if (x := getattr(self, name)) is None else x[rows] for name in ("q", "tau", "v", "qdd")
         }
-        return replace(self, time=self.time[rows], **parts)
+        smoothing = self.smoothing and replace(self.smoothing, kept=self.smoothing.kept[rows])
+        return replace(self, time=self.time[rows], smoothing=smoothing, **parts)
 
 
 def log_of(
