@@ -21,7 +21,7 @@ from kinetree.compiler.reference import on_numbers
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
@@ -148,8 +148,7 @@ def base_parameters(
     (6, 'h_x(lower_rod) + h_x(tip)')
     """
     model = check_robot(robot)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance must be a number between 0 and 1, such as 1e-9, not {tolerance!r:.60}")
+    tolerance = number_between("tolerance", tolerance, 0.0, 1.0, example="1e-9")
     check = JOINT_TORQUE_REGRESSOR.options["drives"]
     with_drives = bool(check(model, drives))
     names = parameter_names(model, list(model.bodies), with_drives)

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from kinetree.errors import LogError, MissingPackageError, OptionError
 from kinetree.identification.logs.log import Log
 from kinetree.identification.logs.smoothing import Smoothing
+from kinetree.inputs import real_number, whole_number
 
 __all__ = ["filtered"]
 
 Array = NDArray[np.float64]
 
 METHODS = ("butterworth", "savitzky_golay")
-_NUMBER = (int, float, np.integer, np.floating)
 _ENDS = 3.0
 """Periods of the cutoff after which the filter has forgotten where the log begins: to a thousandth."""
 _DEGREE = 4
@@ -81,7 +81,8 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
         )
     if method not in METHODS:
         raise OptionError(f"filtered: method must be one of {', '.join(METHODS)}, not {method!r:.60}")
-    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= 12:
+    count, frequency = whole_number(order), real_number(cutoff)
+    if count is None or not 1 <= count <= 12:
         raise OptionError(f"filtered: order must be a whole number from 1 to 12, not {order!r:.60}")
     log.check_whole("filtered")
     if not log.is_even:
@@ -90,7 +91,7 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
             f"{np.diff(log.time).max():.3g} s); use log.resampled({1.0 / log.step:.4g}) first, if the times are right"
         )
     step = log.duration / (len(log) - 1)
-    if isinstance(cutoff, bool) or not isinstance(cutoff, _NUMBER) or not 0.0 < cutoff < 0.5 / step:
+    if frequency is None or not 0.0 < frequency < 0.5 / step:
         raise OptionError(
             f"filtered: cutoff must be a frequency below {0.5 / step:.6g} Hz, half the rate of rows, not "
             f"{cutoff!r:.60}; rows are {step:.3g} s apart, as times are read in seconds"

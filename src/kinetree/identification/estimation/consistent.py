@@ -25,6 +25,7 @@ from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.newton import minimize
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.identification.log_cholesky import pseudo_inertia
+from kinetree.inputs import real_number
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -80,11 +81,8 @@ def consistent_estimate(
 
     Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
     """
-    if (
-        isinstance(prior_deviation, bool)
-        or not isinstance(prior_deviation, int | float)
-        or not _SMALLEST <= prior_deviation <= _LARGEST
-    ):
+    deviation = real_number(prior_deviation)
+    if deviation is None or not _SMALLEST <= deviation <= _LARGEST:
         raise OptionError(
             f"prior_deviation must be a positive number, such as 1.0, from {_SMALLEST:g} to {_LARGEST:g}, not "
             f"{prior_deviation!r:.60}"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array, whole_number
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -75,12 +75,11 @@ class FourierTrajectory:
             OptionError: the rate is not positive, or periods is not a whole number above zero.
             SaveError: the file cannot be written.
         """
-        if not (isinstance(rate, int | float) and 0.0 < rate < np.inf):
-            raise OptionError(f"save: rate must be a positive number of rows per second, not {rate!r:.60}")
-        if isinstance(periods, bool) or not isinstance(periods, int) or periods < 1:
+        rate, count = number_between("save: rate", rate, unit="rows per second"), whole_number(periods)
+        if count is None or count < 1:
             raise OptionError(f"save: periods must be a whole number above zero, not {periods!r:.60}")
         target = file_path("save", path, ".csv")
-        time = np.arange(round(periods * self.period * rate) + 1) / rate
+        time = np.arange(round(count * self.period * rate) + 1) / rate
         robot = self.robot
         named = (("q", robot.q_names), ("v", robot.v_names), ("qdd", robot.v_names))
         header = ",".join(["time", *(f"{kind}.{name}" for kind, names in named for name in names)])

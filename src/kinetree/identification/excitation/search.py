@@ -19,6 +19,7 @@ from kinetree.identification.excitation.descent import descend
 from kinetree.identification.excitation.fourier import FourierTrajectory
 from kinetree.identification.excitation.limits import bounds_of
 from kinetree.identification.excitation.problem import Problem
+from kinetree.inputs import number_between, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program
 from kinetree.records import record
@@ -119,20 +120,18 @@ def exciting_trajectory(
     if criterion not in CRITERIA:
         raise OptionError(f"criterion must be one of {', '.join(CRITERIA)}, not {criterion!r:.60}")
     for name, number, most in (("harmonics", harmonics, 100), ("starts", starts, 10_000), ("steps", steps, 100_000)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+        if (count := whole_number(number)) is None or not 1 <= count <= most:
             raise OptionError(f"{name} must be a whole number from 1 to {most:,}, not {number!r:.60}")
     if harmonics < 2:
         raise OptionError("harmonics must be at least 2: a single one cannot begin at rest")
-    for name, size, above in (("period", period, np.inf), ("margin", margin, 1.0)):
-        if isinstance(size, bool) or not isinstance(size, int | float) or not 0.0 < size < above:
-            raise OptionError(f"{name} must be a positive number{' below 1' if above == 1.0 else ''}, not {size!r:.60}")
+    period, margin = number_between("period", period), number_between("margin", margin, 0.0, 1.0)
     given = {
         "position": position_limit, "velocity": velocity_limit, "acceleration": acceleration_limit,
         "effort": effort_limit,
     }  # fmt: skip
     problem = Problem(
-        model, base or base_parameters(model), criterion, float(period), harmonics, keep_positive,
-        bounds_of(model, given, float(margin)),
+        model, base or base_parameters(model), criterion, period, harmonics, keep_positive,
+        bounds_of(model, given, margin),
     )  # fmt: skip
     generator = np.random.default_rng(rng)
     found = [_improved(problem, problem.random(generator), steps) for _ in range(starts)]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import LogError, OptionError, listed
+from kinetree.errors import LogError, listed
 from kinetree.identification.logs.smoothing import Smoothing
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
@@ -134,8 +134,7 @@ class Log:
             LogError: the log has gaps, or longer ones.
             OptionError: the rate is not a positive number.
         """
-        if not (isinstance(rate, int | float) and rate > 0.0 and np.isfinite(rate)):
-            raise OptionError(f"resampled: rate must be a positive number of rows per second, not {rate!r:.60}")
+        rate = number_between("resampled: rate", rate, unit="rows per second")
         if not all(kind.is_flat for kind in self.robot.tree.joint[1:]):
             raise LogError(
                 f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "

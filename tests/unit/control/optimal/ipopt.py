@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
 def solved(casadi: ModuleType, problem: Any, x: Array, **options: str | float) -> Found:
     """The solution from x of a problem with cyipopt's methods; options are IPOPT's."""
-    library = ctypes.CDLL(str(next(Path(casadi.__file__).parent.glob("libipopt.so*"))))
+    library = ctypes.CDLL(str(next(Path(str(casadi.__file__)).parent.glob("libipopt.so*"))))
     library.CreateIpoptProblem.restype = c_void_p
     for kind in ("Str", "Int", "Num"):
         getattr(library, f"AddIpopt{kind}Option").restype = ctypes.c_bool
