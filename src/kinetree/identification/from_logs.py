@@ -10,11 +10,11 @@ from kinetree.functions.regressors import drives_option
 from kinetree.identification.base_parameters import base_parameters
 from kinetree.identification.estimation.base_estimate import base_estimate, told_unexcited
 from kinetree.identification.estimation.consistent import consistent_estimate
+from kinetree.identification.estimation.friction_search import with_form
 from kinetree.identification.estimation.regression import Regression
 from kinetree.identification.filtering import filtered
 from kinetree.identification.friction.curve import curve_of, has_own_friction, with_friction_speeds
 from kinetree.identification.friction.forms import COULOMB, FORMS
-from kinetree.identification.friction.search import with_form
 from kinetree.identification.logs.log import Log
 from kinetree.identification.logs.suspicions import suspicions
 from kinetree.identification.report.identification import Identification

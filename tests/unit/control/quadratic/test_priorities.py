@@ -72,7 +72,7 @@ def slope_that_nothing_holds(p: Problem, x: Array, level: int) -> float:
     low, high = value < p.lower + near, value > p.upper - near
     before = A[: p.starts[level]]
     pushes = np.vstack([before, -before, p.sides[low], -p.sides[high]])
-    return nnls(pushes.T, slope)[1] / (terms.max() or 1.0)
+    return float(nnls(pushes.T, slope)[1] / (terms.max() or 1.0))
 
 
 @pytest.mark.parametrize("seed", range(60))
