@@ -143,7 +143,7 @@ def test_a_joint_that_moves_nothing_is_told_where_the_mass_matrix_is_inverted(na
         builder.add_body(body)
     builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "tool")
     law = LAWS[name][0](builder.build())
-    given = {x: np.zeros(a.shape) for x, a in law.arguments.items() if x not in law.defaults}
+    given: Any = {x: np.zeros(a.shape) for x, a in law.arguments.items() if x not in law.defaults}
     with pytest.raises(kt.SingularModelError, match="joint 'turn' of 'hand' moves nothing that has mass"):
         law(**given)
 
