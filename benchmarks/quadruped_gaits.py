@@ -19,9 +19,9 @@ import crocoddyl
 import example_robot_data
 import numpy as np
 from crocoddyl.utils.quadruped import SimpleQuadrupedalGaitProblem
-from trajectory_optimization import FEET, STATE_WEIGHTS, compare
 
 import kinetree as kt
+from trajectory_optimization import FEET, STATE_WEIGHTS, compare
 
 DT = 0.01
 LF, RF, LH, RH = FEET
