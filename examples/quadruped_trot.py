@@ -58,7 +58,7 @@ motion = kt.simulate(
 )
 heights = np.array([kt.frame_placement(robot, motion.q, name)[:, 2, 3] for name in feet]) - homes[feet[0]][2]
 sway = abs(motion.q[:, :3] - q0[:3]).max()
-picture, (above, below) = plt.subplots(2, 1, figsize=(10, 7))
+picture, (above, below) = plt.subplots(2, 1, figsize=(10, 5.5), layout="constrained")
 above.imshow(motion.strip(size=(1200, 300), moments=7))
 above.axis("off")
 for name, height in zip(feet, heights, strict=True):

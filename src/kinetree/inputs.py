@@ -6,6 +6,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -20,8 +21,10 @@ __all__ = [
     "framework_of",
     "holds_symbols",
     "is_masked",
+    "number_between",
     "plain",
     "real_array",
+    "real_number",
     "repeated",
     "takes_symbols",
     "whole_number",
@@ -35,6 +38,8 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
     returned as they are, and lists and arrays of dtype object with symbolic numbers as symbolic arrays.
     """
+    if type(x) is np.ndarray and x.dtype is _F64:  # fast path for the usual array
+        return x
     if holds_symbols(x):
         symbolic: NDArray[Any] = _reader[0](x)
         return symbolic
@@ -135,8 +140,10 @@ def is_masked(x: object, depth: int = 64) -> bool:
 
 
 _NUMBERS = frozenset({float, int})
+_F64 = np.dtype(np.float64)
 
 
+@cache
 def sample_shape(shape: tuple[int, ...]) -> str:
     """The shape of one sample as messages say it, with leading axes before.
 
@@ -176,6 +183,33 @@ def whole_number(given: Any) -> int | None:
         return operator.index(given)
     except TypeError:
         return None
+
+
+def real_number(given: Any) -> float | None:
+    """A real number of Python's or NumPy's as Python's; None for what is none, such as a truth value or NaN.
+
+    >>> real_number(np.float32(0.5)), real_number(2), real_number(True), real_number("2")
+    (0.5, 2.0, None, None)
+    """
+    found = plain(given)
+    return None if isinstance(given, bool | np.bool_) or not isinstance(found, float) or math.isnan(found) else found
+
+
+def number_between(
+    option: str, given: Any, low: float = 0.0, high: float = math.inf, *, unit: str = "", example: str = ""
+) -> float:
+    """An option that is a number between two, neither of which it may be; raises `OptionError` for any other.
+
+    >>> number_between("dt", 0.01, unit="seconds")
+    0.01
+    """
+    found = real_number(given)
+    if found is None or not low < found < high:
+        between = f"a number between {low:g} and {high:g}"
+        wanted = between if high < math.inf else "a positive number" if low == 0.0 else f"a number above {low:g}"
+        unit, example = unit and f" of {unit}", example and f", such as {example}"
+        raise OptionError(f"{option} must be {wanted}{unit}{example}, not {given!r:.60}")
+    return found
 
 
 def plain(x: Any) -> Any:

@@ -1,4 +1,7 @@
-"""The tables of docs/sources.md: where each thing of the sources is found here, it exists; so do files on all pages."""
+"""The tables of docs/sources.md: where each thing of the sources is found here, it exists; so do files on all pages.
+
+The table of decisions in docs/README.md has all of them.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +56,11 @@ def test_files_that_pages_name_exist(page: Path) -> None:
     """Decisions name what there was when they were made."""
     named = sorted(set(re.findall(r"`(\w+/[\w/]+\.py)`", page.read_text())))
     assert [file for file in named if not any((ROOT / base / file).exists() for base in (*PLACES, "", "src"))] == []
+
+
+def test_all_decisions_are_listed_in_their_order() -> None:
+    listed = re.findall(r"\(decisions/([\w-]+\.md)\)", (ROOT / "docs" / "README.md").read_text())
+    assert listed == sorted(path.name for path in (ROOT / "docs" / "decisions").glob("*.md"))
 
 
 @pytest.mark.parametrize("token", NAMES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import output_console, warnings_as_lines
 from kinetree.cli.robots import Loading, robot_file, takes_loading_options
 from kinetree.errors import MissingPackageError, OptionError
@@ -31,11 +32,10 @@ def compare(
     ] = None,
     peers: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--with",
             help="Libraries that read the file too (B, if given), such as mujoco,pinocchio,drake. By default all that "
             "are installed, or none if B is given.",
-            show_default=False,
         ),
     ] = None,
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=10_000, help="Random states.")] = 5,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import output_console
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
@@ -27,7 +28,7 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="B", help="The file to write; its suffix says in which format.")],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="The format, if the suffix does not say it.", show_default=False),
+        optional("--format", help="The format, if the suffix does not say it."),
     ] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the format has no place for, and list it.")

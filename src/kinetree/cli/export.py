@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import output_console
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
@@ -30,62 +31,57 @@ def export(
     ] = "float64",
     name: Annotated[
         str | None,
-        typer.Option("--name", help="Of the C function and its files; by default MODEL_FUNCTION.", show_default=False),
+        optional("--name", help="Of the C function and its files; by default MODEL_FUNCTION."),
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--option",
             metavar="NAME=VALUE",
             help="An option of the function, such as frame=tool or steps=100; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     f_ext: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--f-ext",
             metavar="FRAME",
             help="A frame on which an external force acts; it becomes an argument. May be repeated.",
-            show_default=False,
         ),
     ] = None,
     parameters: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--parameter",
             metavar="NAME",
             help="A parameter of the robot that becomes an argument, such as body.hand.mass; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     unroll: Annotated[
         bool | None,
-        typer.Option(
+        optional(
             "--unroll/--loops",
             help="Write every body's arithmetic out, or loop over bodies; by default the size decides.",
-            show_default=False,
         ),
     ] = None,
     derivative: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--derivative",
             metavar="MODE",
             help="forward (tangents) or reverse (cotangents); reverse and then forward for second derivatives.",
-            show_default=False,
         ),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option("--by", metavar="NAME", help="An argument that it is by; may be repeated.", show_default=False),
+        optional("--by", metavar="NAME", help="An argument that it is by; may be repeated."),
     ] = None,
     interface: Annotated[
         str, typer.Option("--interface", help="plain, or casadi for functions that casadi.external loads.")
     ] = "plain",
     derivatives: Annotated[
         int | None,
-        typer.Option("--derivatives", help="How often CasADi can differentiate: 0, 1 or 2.", show_default=False),
+        optional("--derivatives", help="How often CasADi can differentiate: 0, 1 or 2."),
     ] = None,
     *,
     loading: Loading,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console
 from kinetree.cli.progress import progress_bar
 
@@ -18,11 +17,10 @@ __all__ = ["FilmPath", "check_film", "write_film"]
 
 FilmPath = Annotated[
     Path | None,
-    typer.Option(
+    optional(
         "--film",
         metavar="FILE",
         help="Write a film of the motion, too: .mp4, .gif or .webp. Of several motions the first 16 are side by side.",
-        show_default=False,
     ),
 ]
 _MOST = 16

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
@@ -17,61 +19,68 @@ if TYPE_CHECKING:
 __all__ = ["identify"]
 
 
+class FrictionForm(StrEnum):
+    """Values of `--friction`."""
+
+    coulomb = "coulomb"
+    sigmoid = "sigmoid"
+    stribeck = "stribeck"
+
+
 @takes_loading_options()
 def identify(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")],
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
     more: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--log", metavar="LOG", help="Another log of the same robot; may be repeated.", show_default=False
-        ),
+        optional("--log", metavar="LOG", help="Another log of the same robot; may be repeated."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--out",
             "-o",
             metavar="FILE",
             help="The robot file to write; by default NAME_identified, in the format of MODEL.",
-            show_default=False,
         ),
     ] = None,
     cutoff: Annotated[
         float | None,
-        typer.Option(
+        optional(
             "--cutoff",
             metavar="HZ",
             help="Of the low-pass filter that gives velocities and accelerations; not needed if the log has both.",
-            show_default=False,
         ),
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(
-            "--resample", metavar="HZ", help="Interpolate a log whose times are not even first.", show_default=False
-        ),
+        optional("--resample", metavar="HZ", help="Interpolate a log whose times are not even first."),
     ] = None,
     bridge: Annotated[
         float | None,
-        typer.Option(
-            "--bridge",
-            metavar="SECONDS",
-            help="The longest gap of a log that --resample may cross; by default none.",
-            show_default=False,
+        optional(
+            "--bridge", metavar="SECONDS", help="The longest gap of a log that --resample may cross; by default none."
         ),
     ] = None,
     drives: Annotated[
         bool, typer.Option("--drives", help="Identify armature, damping and dry friction of the joints, too.")
     ] = False,
+    friction: Annotated[
+        FrictionForm,
+        typer.Option(
+            "--friction",
+            help="The form of dry friction, with --drives. coulomb: with the robot's own speed around rest; sigmoid: "
+            "with a speed that is found; stribeck: falling from rest to a speed that is found, which the report tells, "
+            "since robot files have no place for it.",
+        ),
+    ] = FrictionForm.coulomb,
     offsets: Annotated[bool, typer.Option("--offsets", help="Let every torque have a constant error.")] = False,
     lock: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--lock",
             metavar="JOINT",
             help="A joint that is not in the log and stayed at its neutral position; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     prior: Annotated[
@@ -82,19 +91,15 @@ def identify(
     ] = 1.0,
     validation: Annotated[
         Path | None,
-        typer.Option(
-            "--validate", metavar="LOG", help="A log of another motion to compare torques with.", show_default=False
-        ),
+        optional("--validate", metavar="LOG", help="A log of another motion to compare torques with."),
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option("--topic", help="The topic of the joint states in files of messages.", show_default=False),
+        optional("--topic", help="The topic of the joint states in files of messages."),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw torques and parameters (.png, .svg, .pdf).", show_default=False
-        ),
+        optional("--plot", metavar="FILE", help="Draw torques and parameters (.png, .svg, .pdf)."),
     ] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every parameter with its deviation.")] = False,
     lossy: Annotated[
@@ -125,7 +130,8 @@ def identify(
     check = None if validation is None else _read(validation, moving, topic, rate, bridge, cutoff)
     with warnings_as_lines():
         found = identified(
-            logs, cutoff=cutoff, drives=drives, offsets=offsets, prior_deviation=prior, validation=check
+            logs, cutoff=cutoff, drives=drives, friction=str(friction), offsets=offsets, prior_deviation=prior,
+            validation=check,
         )  # fmt: skip
         written = save(found.applied_to(robot), target, lossy=lossy)
     console = output_console()

@@ -11,23 +11,20 @@ If there are times, each row is held until the next, and the last to the end.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.cli.values import parse_number
 from kinetree.errors import OptionError, nearest_names
-from kinetree.files import open_regular, reason
+from kinetree.files import reason
 from kinetree.functions.actuators import actuation_of_robot
-from kinetree.inputs import repeated
+from kinetree.number_files.arrays import ArrayFileError, ArrayReader, opened_archive, opened_array
+from kinetree.number_files.csv_tables import TableError, check_names, first_cells, is_number, table_numbers
 from kinetree.records import record
-from kinetree.sim.array_files import ArrayFileError, ArrayReader, opened_archive, opened_array
 from kinetree.sim.endings import actuator_names
 
 if TYPE_CHECKING:
@@ -136,6 +133,8 @@ def _refused(path: Path) -> Iterator[None]:
         yield
     except ArrayFileError as error:
         raise OptionError(f"{path}: this is no NumPy file: {error}") from None
+    except TableError as error:
+        raise OptionError(f"{path}{error}") from None
     except OSError as error:
         raise OptionError(f"{path}: cannot be read: {reason(error)}") from None
 
@@ -147,57 +146,25 @@ def _check_numbers(path: Path, file: ArrayReader) -> None:
 
 
 def _read_csv(path: Path, columns: _Columns, check: Check) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
-    time, rows = _columns(path, columns, _rows(path))
+    with _refused(path):
+        line, names = first_cells(path)
+        if any(is_number(cell) for cell in names):
+            rows = table_numbers(path, len(columns.names), finite=True)
+            check(None, rows.shape)
+            return None, rows
+        check_names(line, names)
+        place = {name: k for k, name in enumerate(columns.names)}
+        if unknown := [name for name in names if name != "time" and name not in place]:
+            raise OptionError(
+                f"{path}:{line}: {columns.robot!r} has no {columns.one} {unknown[0]!r}: "
+                f"{nearest_names(unknown[0], ['time', *place])}"
+            )
+        table = table_numbers(path, len(names), after=line, finite=True)
+    time, rows = None, np.zeros((len(table), len(columns.names)))
+    for name, column in zip(names, table.T, strict=True):
+        if name == "time":
+            time = column
+        else:
+            rows[:, place[name]] = column
     check(None if time is None else time.shape, rows.shape)
     return time, rows
-
-
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """(line number, cells) of each non-empty row."""
-    try:
-        with _refused(path), TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
-            rows = [
-                (number, row) for number, row in enumerate(csv.reader(file), 1) if any(cell.strip() for cell in row)
-            ]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise OptionError(f"{path}: this is no CSV text: {error}") from None
-    if not rows:
-        raise OptionError(f"{path}: the file is empty")
-    return rows
-
-
-def _columns(
-    path: Path, columns: _Columns, rows: list[tuple[int, list[str]]]
-) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
-    first = rows[0][1]
-    if any(parse_number(cell) is not None for cell in first):
-        return None, _table(path, rows, len(columns.names))
-    header = [cell.strip() for cell in first]
-    table = _table(path, rows[1:], len(header))
-    found = np.zeros((len(table), len(columns.names)))
-    time, place = None, {name: k for k, name in enumerate(columns.names)}
-    if (twice := repeated(header)) is not None:
-        raise OptionError(f"{path}:1: the column {twice!r} stands there twice")
-    for k, name in enumerate(header):
-        if name == "time":
-            time = table[:, k]
-        elif name in place:
-            found[:, place[name]] = table[:, k]
-        else:
-            raise OptionError(
-                f"{path}:1: {columns.robot!r} has no {columns.one} {name!r}: {nearest_names(name, ['time', *place])}"
-            )
-    return time, found
-
-
-def _table(path: Path, rows: list[tuple[int, list[str]]], columns: int) -> NDArray[np.float64]:
-    table = np.empty((len(rows), columns))
-    for k, (number, row) in enumerate(rows):
-        if len(row) != columns:
-            raise OptionError(f"{path}:{number}: {len(row)} numbers in this line, but {columns} are expected")
-        for j, cell in enumerate(row):
-            value = parse_number(cell)
-            if value is None:
-                raise OptionError(f"{path}:{number}: {cell.strip()!r} is not a finite number")
-            table[k, j] = value
-    return table

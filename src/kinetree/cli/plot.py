@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import output_console
 from kinetree.files import check_target
 
@@ -27,41 +28,37 @@ def plot(
     ] = None,
     what: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--what",
             metavar="WORDS",
             help="Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names of "
             "what was recorded, or patterns such as 'sensor.*', separated by commas; by default positions, energies "
             "and balance.",
-            show_default=False,
         ),
     ] = None,
     joints: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--joints",
             metavar="PATTERNS",
             help="Only joints whose names match one of these: knee,left_* and so on; by default all that move.",
-            show_default=False,
         ),
     ] = None,
     samples: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--samples",
             metavar="NUMBERS",
             help="Only these motions of a batch, such as 0,3 or 0-9; by default all, as bands if they are many.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--out",
             "-o",
             metavar="FILE",
             help="The picture to write: .png, .svg or .pdf. By default it is beside the motion, named like it.",
-            show_default=False,
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,

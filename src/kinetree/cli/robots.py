@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.cli.options import optional
 from kinetree.cli.output import warnings_as_lines
 from kinetree.errors import ModelError, nearest_names
 from kinetree.records import record
@@ -24,21 +25,15 @@ __all__ = ["Loading", "load_robot", "robot_file", "takes_loading_options"]
 
 FloatingBase = Annotated[
     bool | None,
-    typer.Option(
+    optional(
         "--floating-base/--fixed-base",
         help="Let the root move freely, or fix it to the world. By default it is as the file says; a URDF file's is "
         "fixed, and that of a zoo robot as is natural.",
-        show_default=False,
     ),
 ]
 PackageRoots = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--package-roots",
-        "--package-root",
-        help="A folder in which meshes may be looked up; may be repeated.",
-        show_default=False,
-    ),
+    optional("--package-roots", "--package-root", help="A folder in which meshes may be looked up; may be repeated."),
 ]
 RosPackages = Annotated[
     bool,
@@ -48,26 +43,19 @@ RosPackages = Annotated[
 ]
 Source = Annotated[
     str | None,
-    typer.Option(
+    optional(
         "--source",
         help="Take MODEL as the name of a robot in an installed package, such as example-robot-data, gymnasium, "
         "robosuite or robot_descriptions.",
-        show_default=False,
     ),
 ]
 Srdf = Annotated[
     Path | None,
-    typer.Option(
-        "--srdf",
-        help="An SRDF file for the robot: groups, named states and disabled pairs, checked with it.",
-        show_default=False,
-    ),
+    optional("--srdf", help="An SRDF file for the robot: groups, named states and disabled pairs, checked with it."),
 ]
 XacroArgs = Annotated[
     list[str] | None,
-    typer.Option(
-        "--xacro-arg", metavar="NAME=VALUE", help="An argument of a xacro file; may be repeated.", show_default=False
-    ),
+    optional("--xacro-arg", metavar="NAME=VALUE", help="An argument of a xacro file; may be repeated."),
 ]
 FollowLeaders = Annotated[
     bool, typer.Option("--mimic/--no-mimic", help="Joints that mimic others follow them, or move independently.")

@@ -18,6 +18,7 @@ from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
 from kinetree.cli.motion_table import summary
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
@@ -104,73 +105,67 @@ def simulate(
     ] = IntegratorChoice.auto,
     rtol: Annotated[
         float | None,
-        typer.Option(
+        optional(
             "--rtol",
             help="With rk45 the error that a step may have, in parts of 1 rad, 1 m and each velocity; by default 1e-6.",
-            show_default=False,
         ),
     ] = None,
     atol: Annotated[
         float | None,
-        typer.Option("--atol", help="Besides that, in rad, m, rad/s and m/s; by default 1e-8.", show_default=False),
+        optional("--atol", help="Besides that, in rad, m, rad/s and m/s; by default 1e-8."),
     ] = None,
     q: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--q",
             metavar="VALUES",
             help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
             "Without it, --v, torques and commands, a robot on a fixed base begins a little off the pose of its file, "
             "or its neutral one.",
-            show_default=False,
         ),
     ] = None,
     keyframe: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--keyframe",
             metavar="NAME",
             help="Begin at this keyframe of an MJCF file, with its velocity; --q and --v pairs go on top.",
-            show_default=False,
         ),
     ] = None,
     v: Annotated[
         str | None,
-        typer.Option("--v", metavar="VALUES", help="Initial velocity (rad/s, m/s), likewise.", show_default=False),
+        optional("--v", metavar="VALUES", help="Initial velocity (rad/s, m/s), likewise."),
     ] = None,
     tau: Annotated[
         str | None,
-        typer.Option("--tau", metavar="VALUES", help="Constant torques (N·m, N), likewise.", show_default=False),
+        optional("--tau", metavar="VALUES", help="Constant torques (N·m, N), likewise."),
     ] = None,
     tau_file: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--tau-file",
             help='Torques from a file, one row per step: .csv (a header may name the joints and a column "time"), '
             '.npy, or .npz with "tau" and perhaps "time".',
             exists=True,
             dir_okay=False,
-            show_default=False,
         ),
     ] = None,
     ctrl: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--ctrl",
             metavar="VALUES",
             help="Constant commands of the actuators of an MJCF file: 0.1,-0.2,… for each, or actuator=value,… for "
             "some, the others zero.",
-            show_default=False,
         ),
     ] = None,
     ctrl_file: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--ctrl-file",
             help='Commands from a file, likewise: .csv (a header may name actuators), .npy, or .npz with "ctrl".',
             exists=True,
             dir_okay=False,
-            show_default=False,
         ),
     ] = None,
     random: Annotated[
@@ -178,11 +173,10 @@ def simulate(
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(
+        optional(
             "--seed",
             min=0,
             help="Seed of the starts and hills; unless there are --samples or hills it implies --random.",
-            show_default=False,
         ),
     ] = None,
     passive: Annotated[
@@ -202,34 +196,31 @@ def simulate(
     ] = False,
     contact: Annotated[
         Contacts | None,
-        typer.Option(
+        optional(
             "--contact",
             help="Shapes touch each other and the world, joints end at their limits, and dry friction sticks. Alone, "
             "or all: everything that the robot has; partial: what can be computed of it; mujoco, compliant, rigid: how "
             "hard things are.",
-            show_default=False,
         ),
     ] = None,
     on_what: Annotated[
         Ground | None,
-        typer.Option(
+        optional(
             "--on",
             help="Put the robot on a level ground, a slope or hills, with --contact. By default nothing, except the "
             "ragdoll, which is on a slope.",
-            show_default=False,
         ),
     ] = None,
     angle: Annotated[float, typer.Option("--angle", help="How steep a slope is, rad; it falls along x.")] = ANGLE,
     samples: Annotated[
         int | None,
-        typer.Option(
+        optional(
             "--samples",
             "-n",
             min=1,
             max=100_000,
             help="Simulate so many motions that begin near the start: every joint, and how a free base is turned, "
             "moved by uniformly distributed angles up to --spread. With --random, each begins anywhere.",
-            show_default=False,
         ),
     ] = None,
     spread: Annotated[
@@ -237,26 +228,24 @@ def simulate(
     ] = SPREAD,
     compare: Annotated[
         Peer | None,
-        typer.Option(
+        optional(
             "--compare",
             help="Compare the motion with another library, step after step and term by term (of several motions the "
             "first): the first step and the first term where they part are told, and the exit code is 1 then.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--out",
             "-o",
             metavar="PREFIX",
             help="Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's name. "
             "A folder that is missing is made.",
-            show_default=False,
         ),
     ] = None,
     output_dir: Annotated[
-        Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
+        Path | None, optional("--output-dir", help="The folder to write into; made if missing.")
     ] = None,
     film: FilmPath = None,
     view: OnPage = False,

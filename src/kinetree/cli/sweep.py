@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
@@ -28,22 +29,20 @@ def sweep(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
+        optional(
             "--out",
             "-o",
             metavar="FOLDER",
             help="Where the results go; by default as the file says, or a folder of its name beside it.",
-            show_default=False,
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--scheduler",
             metavar="ADDRESS",
             help="The address of a Dask scheduler, such as tcp://10.0.0.5:8786, whose workers compute. By default this "
             "process does, on all its cores.",
-            show_default=False,
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,

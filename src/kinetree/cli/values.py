@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 import typer
 
 from kinetree.errors import OptionError, nearest_names
+from kinetree.number_files.csv_tables import is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_number", "parse_passive", "parse_values"]
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
 
 def parse_number(text: str) -> float | None:
     """A plain finite decimal number, or None."""
-    text = text.strip()
-    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    value = float(text) if is_number(text) else math.nan
     return value if math.isfinite(value) else None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 from kinetree.cli.values import parse_values
@@ -62,20 +63,18 @@ def view(
     ] = None,
     q: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--q",
             metavar="VALUES",
             help="Where a robot at rest is first (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some.",
-            show_default=False,
         ),
     ] = None,
     robot: Annotated[
         str | None,
-        typer.Option(
+        optional(
             "--robot",
             metavar="MODEL",
             help="The robot of a motion whose file does not have it, as files of old versions do not.",
-            show_default=False,
         ),
     ] = None,
     shapes: Annotated[Shapes, typer.Option("--shapes", help="Which shapes are drawn.")] = Shapes.visual,
@@ -84,30 +83,23 @@ def view(
     ] = Samples.ghosts,
     show: Annotated[
         list[str] | None,
-        typer.Option(
+        optional(
             "--show",
             metavar="WHAT",
             help="What is on at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, names; "
             "may be repeated.",
-            show_default=False,
         ),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--picture",
-            metavar="FILE.png",
-            help="Write a picture instead, which needs no browser and no screen.",
-            show_default=False,
+        optional(
+            "--picture", metavar="FILE.png", help="Write a picture instead, which needs no browser and no screen."
         ),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE.html",
-            help="Write the page to a file instead, which plays in any browser, offline.",
-            show_default=False,
+        optional(
+            "--html", metavar="FILE.html", help="Write the page to a file instead, which plays in any browser, offline."
         ),
     ] = None,
     host: Annotated[
@@ -118,17 +110,11 @@ def view(
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(
-            "--port", help="The port to listen on; by default the first free one from 8080 on.", show_default=False
-        ),
+        optional("--port", help="The port to listen on; by default the first free one from 8080 on."),
     ] = None,
     browser: Annotated[
         bool | None,
-        typer.Option(
-            "--browser/--no-browser",
-            help="Open the page in a browser, or not; by default if there is a screen.",
-            show_default=False,
-        ),
+        optional("--browser/--no-browser", help="Open the page in a browser, or not; by default if there is a screen."),
     ] = None,
     *,
     loading: Loading,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.options import optional
 from kinetree.cli.output import output_console, warnings_as_lines
 from kinetree.cli.view import announce
 
@@ -29,10 +30,9 @@ OnPage = Annotated[
 ]
 Speed = Annotated[
     float | None,
-    typer.Option(
+    optional(
         "--speed",
         help="With --view, how many seconds of the motion pass per second; inf for as fast as it goes.  [default: 1]",
-        show_default=False,
     ),
 ]
 

@@ -80,9 +80,12 @@ def dtype_abroad(name: str, arguments: Sequence[Any]) -> str | None:
     return None if framework is None else _abroad[0].dtype(framework, name, arguments)
 
 
+_NUMPYS = np.ndarray, np.generic
+
+
 def cast(array: Any, dtype: np.dtype[Any]) -> Any:
     """An array of NumPy's or of a framework in another dtype."""
-    if isinstance(array, np.ndarray | np.generic) or (framework := framework_of(array)) is None:
+    if isinstance(array, _NUMPYS) or (framework := framework_of(array)) is None:
         return array.astype(dtype)
     return _abroad[0].cast(framework, array, dtype)
 

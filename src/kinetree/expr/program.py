@@ -291,13 +291,22 @@ def _counts(block: Block, counters: tuple[int, ...], tables: Sequence[Sequence[i
             total += _counts(s.cases[s.on.at(counters, tables)], counters, tables)
         elif isinstance(s, Loop):
             rounds = list(s.over.rounds(counters, tables))
-            if any(isinstance(inner, Loop | Switch) for inner in s.body.statements):
-                for counter in rounds:
-                    total += _counts(s.body, (*counters, counter), tables)
-            elif rounds:
-                for op, count in _counts(s.body, (*counters, rounds[0]), tables).items():
-                    total[op] += count * len(rounds)
+            alike = not _asks_for(s.body, len(counters))
+            for counter in rounds[:1] if alike else rounds:
+                for op, count in _counts(s.body, (*counters, counter), tables).items():
+                    total[op] += count * (len(rounds) if alike else 1)
     return total
+
+
+def _asks_for(block: Block, counter: int) -> bool:
+    """Whether it depends on the counter of a loop around the block which statements inside are executed."""
+    bounds: list[Index] = []
+    for s in block.all_statements():
+        if isinstance(s, Switch):
+            bounds.append(s.on)
+        elif isinstance(s, Loop):
+            bounds += [s.over.start, s.over.stop] if isinstance(s.over, Range) else [s.over.start]
+    return any(term.loop == counter for bound in bounds for term in bound.terms)
 
 
 def _write(block: Block, first: int, indent: str, program: Program, lines: list[str]) -> None:

@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
     from kinetree.identification.excitation.fourier import FourierTrajectory
     from kinetree.identification.excitation.search import Excitation, exciting_trajectory
     from kinetree.identification.filtering import filtered
+    from kinetree.identification.friction.curve import FrictionCurve
     from kinetree.identification.from_logs import identify
     from kinetree.identification.logs.log import Log, log_of
     from kinetree.identification.logs.reading import read_log
@@ -36,6 +37,7 @@ else:
             "excitation.fourier": "FourierTrajectory",
             "excitation.search": "Excitation exciting_trajectory",
             "filtering": "filtered",
+            "friction.curve": "FrictionCurve",
             "from_logs": "identify",
             "logs.log": "Log log_of",
             "logs.reading": "read_log",
@@ -58,6 +60,7 @@ __all__ = [
     "ConsistentEstimate",
     "Excitation",
     "FourierTrajectory",
+    "FrictionCurve",
     "Identification",
     "Log",
     "Payload",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kinetree.errors import LogError, OptionError
-from kinetree.functions.regressors import drives_option
 from kinetree.identification.base_parameters import base_parameters
 from kinetree.identification.estimation.base_estimate import base_estimate, told_unexcited
 from kinetree.identification.estimation.consistent import consistent_estimate
+from kinetree.identification.estimation.friction_search import with_form
 from kinetree.identification.estimation.regression import Regression
 from kinetree.identification.filtering import filtered
-from kinetree.identification.logs.log import Log
+from kinetree.identification.friction.curve import curve_of, has_own_friction, with_friction_speeds
+from kinetree.identification.friction.forms import COULOMB, FORMS
+from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.suspicions import suspicions
+from kinetree.identification.options import truth_value
 from kinetree.identification.report.identification import Identification
 from kinetree.identification.report.validation import validated
+from kinetree.inputs import chosen_word
 
 __all__ = ["identify"]
 
@@ -24,6 +29,7 @@ def identify(
     *,
     cutoff: float | None = None,
     drives: bool = False,
+    friction: str = "coulomb",
     offsets: bool = False,
     prior_deviation: float = 1.0,
     tolerance: float = 1e-9,
@@ -40,6 +46,10 @@ def identify(
         cutoff: of the filter, Hz; at least five times the highest frequency of the motion. None for logs that have
             velocities and accelerations and are as they should be.
         drives: whether armature, damping and dry friction of the joints are estimated, too.
+        friction: the form of dry friction, with drives=True: "coulomb", F tanh(v / v_s) with the robot's own v_s;
+            "sigmoid", the same with v_s found from the logs; "stribeck", (F + B exp(-(v / s)²)) tanh(v / v_s) with B
+            and s found from the logs. Joints whose friction is not clearly of that form, by three standard deviations,
+            have Coulomb's, and that is told.
         offsets: whether each torque may have a constant error.
         prior_deviation: how far the robot's own numbers are thought to be from the truth, as a part.
         tolerance: of `kt.base_parameters`.
@@ -52,7 +62,8 @@ def identify(
 
     Raises:
         LogError: the logs are of several robots, have gaps, uneven times, no velocities, or too few rows.
-        OptionError: an option is out of its range.
+        OptionError: an option is out of its range, or another form of friction is asked for without drives=True or
+            for a robot whose joints share coordinates.
         MissingPackageError: a filter is asked for, and SciPy is not installed.
 
     Source: Gautier and Poignet (2001) for the least squares, Lee, Wensing and Park (2020) for the inertias.
@@ -71,27 +82,44 @@ def identify(
     if not given or not all(isinstance(log, Log) for log in given):
         raise LogError("identify takes logs, of kinetree.identification.read_log or log_of")
     robot = given[0].robot
-    for log in [*given, *([validation] if validation is not None else [])]:
+    for log in [*given, *([check_log("identify: validation", validation)] if validation is not None else [])]:
         if log.robot != robot:
             raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
-    if not isinstance(drives_option(robot, drives), bool):
-        raise OptionError("drives must be True or False")
+    has_drives = truth_value("drives", drives)
+    form = FORMS[chosen_word("friction", friction, *FORMS)]
+    if form is not COULOMB and not has_drives:
+        raise OptionError(f"friction={friction!r} is found with the other numbers of the drives: give drives=True")
+    if form is not COULOMB and not has_own_friction(robot):
+        raise OptionError(
+            f"friction={friction!r} is for joints with coordinates of their own, and {robot.name!r} has joints that "
+            "share them"
+        )
     suspected = [sentence for log in given for sentence in suspicions(log)]
     told = list(suspected)
     smooth = [log if cutoff is None else filtered(log, cutoff) for log in given]
-    equations = Regression(base_parameters(robot, drives=bool(drives), tolerance=tolerance), offsets=offsets)
-    for log in smooth:
-        equations.add(log)
+    base = base_parameters(robot, drives=has_drives, tolerance=tolerance)
+    if form is COULOMB:
+        equations = Regression(base, offsets=offsets)
+        for log in smooth:
+            equations.add(log)
+    else:
+        sought = with_form(smooth, base, form, offsets=offsets)
+        equations = sought.equations
+        told += sought.told
     estimate = base_estimate(equations)
     if estimate.unexcited:
-        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers")
+        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
     try:
         consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
     except LogError as error:
         raise LogError("; ".join([str(error), *suspected])) from None
     shown = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
-    shift = consistent.values[len(equations.base) :] if offsets else None
-    checks = validated(robot, consistent.robot, shown, drives=bool(drives), offsets=shift)
+    numbers = dict(zip(estimate.names, consistent.values.tolist(), strict=True))
+    consistent = replace(consistent, robot=with_friction_speeds(consistent.robot, numbers))
+    curve = curve_of(consistent.robot, friction, numbers) if has_drives and has_own_friction(robot) else None
+    shift = consistent.values[-robot.nv :] if offsets else None
+    checks = validated(robot, consistent.robot, shown, drives=has_drives, friction=curve, offsets=shift)
     return Identification(
-        consistent.robot, estimate, consistent, tuple(dict.fromkeys(told)), checks, validation is not None, shown[0]
+        consistent.robot, estimate, consistent, curve, shift, tuple(dict.fromkeys(told)), checks,
+        validation is not None, shown[0],
     )  # fmt: skip

@@ -16,7 +16,14 @@ from kinetree.model.checks.masses import ten
 from kinetree.spatial import Inertia, Sym3, Vec3
 from kinetree.symbolic import refuse_symbols
 
-__all__ = ["OF_A_BODY", "OF_A_DRIVE", "inertial_parameters", "parameter_names", "with_inertial_parameters"]
+__all__ = [
+    "OF_A_BODY",
+    "OF_A_DRIVE",
+    "driven_names",
+    "inertial_parameters",
+    "parameter_names",
+    "with_inertial_parameters",
+]
 
 OF_A_BODY = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 OF_A_DRIVE = ("armature", "damping", "friction")
@@ -115,11 +122,13 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
 def parameter_names(model: Model, bodies: list[str], drives: bool) -> list[str]:
     """Readable names: m(link), h_x(link), …, and armature(joint), damping(joint), friction(joint)."""
     names = [f"{what}({body})" for body in bodies for what in OF_A_BODY]
-    for joint in _driven(model, drives):
-        for suffix in joint.kind.v_names:
-            owner = f"{joint.name}.{suffix}" if suffix else joint.name
-            names += [f"{what}({owner})" for what in OF_A_DRIVE]
-    return names
+    return names + [f"{what}({owner})" for owner in driven_names(model) if drives for what in OF_A_DRIVE]
+
+
+def driven_names(model: Model) -> list[str]:
+    """The names of the degrees of freedom that have drives: joints in their order, including followers."""
+    named = ((joint.name, suffix) for joint in model.driven_joints for suffix in joint.kind.v_names)
+    return [f"{name}.{suffix}" if suffix else name for name, suffix in named]
 
 
 def _driven(model: Model, drives: bool) -> list[Joint]:

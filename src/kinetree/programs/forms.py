@@ -96,8 +96,10 @@ def maker(form: Any) -> Callable[[Sequence[Any]], Any]:
     names = tuple(form.parts)
     if issubclass(form.kind, dict):
         return lambda leaves: dict(zip(names, leaves, strict=True))
-    if hasattr(form.kind, "_fields") or is_dataclass(form.kind):
-        kind = form.kind
+    kind = form.kind
+    if hasattr(kind, "_fields"):
+        return lambda leaves: kind(*leaves)
+    if is_dataclass(kind):
         return lambda leaves: kind(**dict(zip(names, leaves, strict=True)))
     return tuple if issubclass(form.kind, tuple) else list
 

@@ -247,6 +247,13 @@ class Program:
         """A call that machine code declined."""
         return Program.__call__(self, *given, **named)
 
+    def _defaults_beside(self, given: Sequence[Any]) -> Mapping[str, Any]:
+        """The defaults, in single precision beside arrays that are: what is left out does not decide the dtype."""
+        if not self.defaults or dtype_of(self.name, given) == "float64":
+            return self.defaults
+        is_float = {name for name, argument in self.arguments.items() if argument.dtype is float}
+        return {name: np.asarray(x, np.float32) if name in is_float else x for name, x in self.defaults.items()}
+
     def bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in order."""
         names = list(self.arguments)
@@ -261,7 +268,7 @@ class Program:
             if name in found:
                 raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
             found[name] = x
-        found = {**self.defaults, **found}
+        found = {**self._defaults_beside(list(found.values())), **found}
         if missing := [name for name in names if name not in found]:
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
         return [found[name] for name in names]

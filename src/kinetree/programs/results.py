@@ -81,7 +81,7 @@ class Results:
             self._places = [*self._parts_of_one_sample()]
         if whole.ndim != 1:
             return self._made([*self._views(whole)])
-        parts = [reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
+        parts = [whole[place] if len(shape) < 2 else reshaped(whole[place], shape) for place, shape in self._places]
         for k, leaf in self._of_other_kinds:
             parts[k] = cast(parts[k], leaf.dtype)
         return self._made(parts)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.sim.array_files import ArrayFileError, Header, damage_reported
+from kinetree.number_files.arrays import ArrayFileError, Header, damage_reported
 from kinetree.sim.member_parts import MemberParts
 
 __all__ = ["ArrayParts"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import open_regular, reason
-from kinetree.sim.array_files import ArrayFileError
+from kinetree.number_files.arrays import ArrayFileError
 from kinetree.sim.array_parts import ArrayParts
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
-from kinetree.sim.array_files import ArrayFileError, opened_archive
+from kinetree.number_files.arrays import ArrayFileError, opened_archive
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.opened_file import TrajectoryFile, stamp_of

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import file_path, reason, write_file
+from kinetree.number_files.arrays import ArrayFileError, opened_archive
 from kinetree.records import record
-from kinetree.sim.array_files import ArrayFileError, opened_archive
 from kinetree.sim.setting import Setting
 from kinetree.sim.start import Start
 

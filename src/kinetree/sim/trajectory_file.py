@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
-from kinetree.sim.array_files import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
+from kinetree.number_files.arrays import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.outcomes import outcomes_of, outcomes_text
 from kinetree.sim.snapshot import text_array, text_of

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, OptionError
 from kinetree.sim.stream import inputs_of
 from kinetree.sim.task import Task
 from kinetree.sweeps.folder import FORMAT, StudyFolder
+from kinetree.sweeps.impossible import impossible
+from kinetree.sweeps.motion_options import kept_options
 from kinetree.sweeps.work import Work
 from kinetree.sweeps.zarr_arrays import StoredArray, write_group
 
@@ -36,13 +38,17 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
         "grid": plan.grid,
         "each": plan.each,
         "settings": {**plan.settings(), **motion, "keep": kept, "rows": rows, "measure": measure},
+        "motion": kept_options(options),
     }
 
 
 def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> None:
     """Begin the arrays, whose shapes are those of one sample that is tried in the middle of the distributions."""
+    middle = work.plan.middle()
     try:
-        trial = work.computed(work.plan.middle())
+        if refused := impossible(work.robot, middle):
+            raise OptionError(f"kt.sweep: {refused[0]}")
+        trial = work.computed(middle)
     except KinetreeError as error:
         error.add_note("(a sample in the middle of what varies was tried first)")
         raise

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, nearest_names
+from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names
 from kinetree.files import file_path
 from kinetree.model import Model
 from kinetree.sim.at_once import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.folder import StudyFolder
-from kinetree.sweeps.work import Failure, Work
+from kinetree.sweeps.impossible import impossible
+from kinetree.sweeps.motion_options import DEFAULTS
+from kinetree.sweeps.work import Failure, Work, task_of
 
 if TYPE_CHECKING:
     import xarray
@@ -154,8 +156,9 @@ class Study:
         `changes` are options that do not change the motion: `record` and `every`, which is 1 by default.
 
         Raises:
-            OptionError: the study was loaded from its folder, which does not hold functions such as controllers: call
-                `kt.sweep` with its arguments again, which computes nothing that is there.
+            OptionError: the sample's values were refused, or the study was loaded from its folder, and is of motions
+                with functions or objects such as controllers, which no folder holds: call `kt.sweep` with its arguments
+                again, which computes nothing that is there.
 
         >>> import kinetree as kt, tempfile, pathlib
         >>> robot = kt.zoo.load("double_pendulum")
@@ -166,18 +169,32 @@ class Study:
         ...     motion.q.shape, bool((motion.q[-1] == study.results["q"][3]).all())
         ((101, 2), True)
         """
-        if self._work is None:
-            raise OptionError(
-                "motion: a study that was loaded has no controllers and events; call kt.sweep with the arguments of "
-                "before, which computes nothing that is there"
-            )
         if not isinstance(sample, int | np.integer) or not 0 <= sample < self.samples:
             raise OptionError(f"motion: there are samples 0 to {self.samples - 1:,}, and not {sample!r:.60}")
         if wrong := [name for name in changes if name not in ("record", "every")]:
             raise OptionError(f"motion: {wrong[0]} would change the motion; record and every can be given")
-        values = self._work.plan.values(int(sample), int(sample) + 1)
+        robot, options, values = self._sample(int(sample))
+        if refused := impossible(robot, values):
+            raise OptionError(f"motion: sample {sample} was refused: {refused[0]}")
         asked = {"every": 1, "record": ["accelerations", "energies"], **changes}
-        return at_once(self._work.task(values, 1, **asked), None)[0]
+        return at_once(task_of(robot, options, values, 1, **asked), None)[0]
+
+    def _sample(self, number: int) -> tuple[Model, Mapping[str, Any], Mapping[str, NDArray[Any]]]:
+        """The robot, the options of `simulate`, and the values (1, …) of a sample."""
+        if self._work is not None:
+            return self._work.robot, self._work.options, self._work.plan.values(number, number + 1)
+        again = "call kt.sweep with the arguments of before, which computes nothing that is there"
+        kept, robot = self._about.get("motion"), self.model
+        if kept is None or robot is None:
+            raise OptionError(f"motion: {self.path} was written without what its motions need; {again}")
+        if kept["missing"]:
+            raise OptionError(
+                f"motion: no folder holds functions and objects such as those of {listed(kept['missing'])}; {again}"
+            )
+        if number // self.chunk not in self._folder.whole_chunks():
+            raise OptionError(f"motion: sample {number} is not computed yet; {again}")
+        options = {**DEFAULTS, **kept["options"]}
+        return robot, options, {name: self.inputs.part(name, number, number + 1) for name in self.inputs}
 
     def to_xarray(self) -> xarray.Dataset:
         """The results as a dataset, lazily if Dask is installed; the varied values are coordinates "varied.NAME".

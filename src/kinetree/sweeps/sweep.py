@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +16,13 @@ from kinetree.model import Model, check_robot
 from kinetree.sim.durations import MAX_STEPS
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.only_writer import only_writer
-from kinetree.sim.simulate import simulate
 from kinetree.sim.task import Task
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.sweeps.beginning import about_study, begin_arrays
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.here import compute_here
+from kinetree.sweeps.motion_options import DEFAULTS
 from kinetree.sweeps.on_dask import client_of, compute_on
 from kinetree.sweeps.plan import planned
 from kinetree.sweeps.quantities import Quantities
@@ -44,9 +43,6 @@ _LEAST_SAMPLES = 256
 """Samples of a chunk whose kernels run as quickly as those of larger ones."""
 _LEAST_STEPS = 2**17
 """Steps of all samples of a chunk that take longer than writing its files."""
-_LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
-"""Arguments of `simulate` that studies do not have."""
-_DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
 
 
 def sweep(
@@ -116,10 +112,10 @@ def sweep(
     """
     check_robot(robot)
     for name in options:
-        if name not in _DEFAULTS or name in ("every", "record"):
+        if name not in DEFAULTS or name in ("every", "record"):
             raise OptionError(
                 f"kt.sweep takes what kt.simulate takes, and {name!r:.60} is not among it: "
-                f"{nearest_names(name, [x for x in _DEFAULTS if x not in _LEFT_OUT])}"
+                f"{nearest_names(name, DEFAULTS)}"
             )
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, samples), not {progress!r:.60}")
@@ -127,7 +123,7 @@ def sweep(
         raise OptionError(f"kt.sweep: measure must be a function of a kt.Trajectory, not {measure!r:.60}")
     plan = planned(robot, Quantities(robot, options), vary, samples, seed)
     kept = _names(keep)
-    given = {**_DEFAULTS, **options, "record": _recorded(record, kept)}
+    given = {**DEFAULTS, **options, "record": _recorded(record, kept)}
     work = Work(robot, plan, {**given, "every": 2**52 if every is None else every}, kept, every is not None, measure)
     task = work.task(plan.middle(), 1)
     folder = StudyFolder(file_path("kt.sweep", path, what="folder").absolute())

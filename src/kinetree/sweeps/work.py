@@ -18,10 +18,11 @@ from kinetree.sim.at_once import at_once
 from kinetree.sim.prepare import prepared
 from kinetree.sim.task import Task
 from kinetree.sim.trajectory import Trajectory
+from kinetree.sweeps.impossible import impossible
 from kinetree.sweeps.plan import Plan
 from kinetree.sweeps.quantities import Quantities
 
-__all__ = ["COMPLETE", "DIVERGED", "ENDED", "REFUSED", "Block", "Failure", "Work"]
+__all__ = ["COMPLETE", "DIVERGED", "ENDED", "REFUSED", "Block", "Failure", "Work", "task_of"]
 
 Array = NDArray[np.float64]
 Measure = Callable[[Trajectory], Mapping[str, Any]]
@@ -79,8 +80,7 @@ class Work:
 
     def task(self, values: Mapping[str, Array], count: int, **changes: Any) -> Task:
         """The motions of some samples, a batch (count,)."""
-        given = Quantities(self.robot, self.options).arguments(values, count)
-        task = prepared(self.robot, **{**given, **changes}, resume=None, is_streamed=False)
+        task = task_of(self.robot, self.options, values, count, **changes)
         if task.setting.shape != (count,):
             raise ShapeError(
                 f"kt.sweep: all arguments but vary are those of one motion, and there is a batch {task.setting.shape}; "
@@ -90,25 +90,36 @@ class Work:
 
     def block(self, begin: int, end: int) -> Block:
         """The samples from `begin` to `end`. Those whose values are refused do not keep others from being computed."""
-        try:
-            return self.computed(self.plan.values(begin, end), begin)
-        except KinetreeError as error:
-            if end - begin == 1:
-                arrays = {"status": np.array([REFUSED], np.uint8), "ended": np.array([np.nan])}
-                return Block(arrays, [Failure(begin, None, "", str(error))])
-        middle = (begin + end) // 2
-        return _joined(self.block(begin, middle), self.block(middle, end), middle - begin, end - middle)
+        values = self.plan.values(begin, end)
+        refused = impossible(self.robot, values)
+        sound = np.array([k for k in range(end - begin) if k not in refused], dtype=np.intp)
+        wrong = np.array(list(refused), dtype=np.intp)
+        blocks = [_refused(begin + k, sentence) for k, sentence in refused.items()]
+        if len(sound):
+            blocks.append(self._sound({name: x[sound] for name, x in values.items()}, begin + sound))
+        return _in_order(_joined(blocks), np.concatenate([wrong, sound]))
 
-    def computed(self, values: Mapping[str, Array], begin: int = 0) -> Block:
-        """The block of the samples from number `begin` on, whose values are these."""
-        count = len(next(iter(values.values())))
+    def _sound(self, values: Mapping[str, Array], numbers: NDArray[np.intp]) -> Block:
+        """Samples with these numbers; where `simulate` refuses some, those are found by halves."""
+        try:
+            return self.computed(values, numbers)
+        except KinetreeError as error:
+            if len(numbers) == 1:
+                return _refused(int(numbers[0]), str(error))
+        middle = len(numbers) // 2
+        halves = (slice(0, middle), slice(middle, None))
+        return _joined([self._sound({name: x[half] for name, x in values.items()}, numbers[half]) for half in halves])
+
+    def computed(self, values: Mapping[str, Array], numbers: Sequence[int] | NDArray[np.intp] = (0,)) -> Block:
+        """The block of the samples with these numbers and values."""
+        count = len(numbers)
         task = self.task(values, count)
         motion = self.on_grid(at_once(task, None), task)
         status = np.where(motion.ended < task.steps * task.setting.dt, ENDED, COMPLETE).astype(np.uint8)
         failures = []
         for (k,), one in sorted(motion.diverged.items()):
             status[k] = DIVERGED
-            failures.append(Failure(begin + k, one.time, one.name, one.cause))
+            failures.append(Failure(int(numbers[k]), one.time, one.name, one.cause))
         arrays: dict[str, NDArray[Any]] = {
             "status": status,
             "ended": np.asarray(motion.ended),
@@ -179,17 +190,40 @@ def _plain(name: str, x: NDArray[Any]) -> NDArray[Any]:
     return x.astype(_DTYPES[x.dtype.kind])
 
 
-def _joined(first: Block, second: Block, size: int, other: int) -> Block:
-    """Two blocks as one; what one of them lacks is as if it was not computed."""
-    names = dict.fromkeys((*first.arrays, *second.arrays))
+def task_of(
+    robot: Model, options: Mapping[str, Any], values: Mapping[str, Array], count: int, **changes: Any
+) -> Task:  # fmt: skip
+    """The motions of `count` samples with these values, and options of `simulate` that are the same for all."""
+    given = Quantities(robot, options).arguments(values, count)
+    return prepared(robot, **{**given, **changes}, resume=None, is_streamed=False)
+
+
+def _refused(number: int, sentence: str) -> Block:
+    """A sample whose values are refused."""
+    arrays = {"status": np.array([REFUSED], np.uint8), "ended": np.array([np.nan])}
+    return Block(arrays, [Failure(number, None, "", sentence)])
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    """Several blocks as one; what one of them lacks is as if it was not computed."""
+    like = {name: x for block in blocks for name, x in block.arrays.items()}
     arrays = {
-        name: np.concatenate((_part(first, second, name, size), _part(second, first, name, other))) for name in names
-    }
-    return Block(arrays, [*first.failures, *second.failures])
+        name: np.concatenate([
+            x if (x := block.arrays.get(name)) is not None else _nothing(one, len(block.arrays["status"]))
+            for block in blocks
+        ])
+        for name, one in like.items()
+    }  # fmt: skip
+    return Block(arrays, [failure for block in blocks for failure in block.failures])
 
 
-def _part(block: Block, beside: Block, name: str, size: int) -> NDArray[Any]:
-    if name in block.arrays:
-        return block.arrays[name]
-    like = beside.arrays[name]
-    return np.full((size, *like.shape[1:]), math.nan if like.dtype.kind == "f" else 0, like.dtype)
+def _nothing(like: NDArray[Any], count: int) -> NDArray[Any]:
+    return np.full((count, *like.shape[1:]), math.nan if like.dtype.kind == "f" else 0, like.dtype)
+
+
+def _in_order(block: Block, rows: NDArray[np.intp]) -> Block:
+    """The same samples, which are those of `rows`, in the order of their numbers."""
+    order = np.argsort(rows)
+    return Block(
+        {name: x[order] for name, x in block.arrays.items()}, sorted(block.failures, key=lambda one: one.sample)
+    )

@@ -331,7 +331,7 @@ def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
     [
         ("t.txt", b"1,2", "torques are read from .csv, .npy and .npz files"),
         ("t.csv", b"", "the file is empty"),
-        ("t.csv", b"1,2\n3\n", "t.csv:2: 1 numbers in this line, but 2 are expected"),
+        ("t.csv", b"1,2\n3\n", "t.csv:2: 1 cells in this line, but 2 are expected"),
         ("t.csv", b"1,2\n3,4x\n", "t.csv:2: '4x' is not a finite number"),
         ("t.csv", b"1,2\n3,nan\n", "t.csv:2: 'nan' is not a finite number"),
         ("t.csv", b"1,1_0\n", "t.csv:1: '1_0' is not a finite number"),
@@ -340,11 +340,11 @@ def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
             b"time,elbov\n0,1\n",
             "t.csv:1: 'double_pendulum' has no degree of freedom 'elbov': did you mean 'elbow'",
         ),
-        ("t.csv", b"elbow,elbow\n0,1\n", "t.csv:1: the column 'elbow' stands there twice"),
+        ("t.csv", b"elbow,elbow\n0,1\n", "t.csv:1: there are two columns 'elbow'"),
         ("t.csv", b"time,elbow\n0.001,1\n", "the first row is at 0.001 s, but the motion begins at 0 s"),
         ("t.csv", b"time,elbow\n0,1\n0,2\n", "the times must be finite and increase from row to row"),
         ("t.csv", b"1,2\n3,4\n", "2 rows of torques for 3 steps"),
-        ("t.csv", b"\xff\xfe1,2", "this is no CSV text"),
+        ("t.csv", b"\xff\xfe1,2", "this is not CSV text"),
         ("t.npy", b"junk", "this is no NumPy file"),
         ("t.npz", b"PK\x03\x04junk", "this is no NumPy file"),
         ("t.npy", b"\x93NUMPY\x01\x00\x04\x00{{{\n", "this is no NumPy file"),
@@ -461,7 +461,7 @@ def test_columns_are_told_apart_in_linear_time(kinetree: Command) -> None:
     """A name given twice is found however many columns there are."""
     Path("t.csv").write_text(f"{'elbow,' * 20_000}time\n{'0,' * 20_000}0\n", encoding="utf-8")
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.csv")
-    assert (result.code, "the column 'elbow' stands there twice" in result.err) == (1, True)
+    assert (result.code, "there are two columns 'elbow'" in result.err) == (1, True)
 
 
 @pytest.mark.parametrize("out", ["a", "new/b"])

@@ -148,3 +148,17 @@ def test_a_robot_of_two_hundred_joints_is_called_in_loops() -> None:
 
     assert sum(1 for _ in control.traced().program.body.all_statements()) < 2000
     assert_same(control(q, v, 0.5), control.function(q, v, 0.5))
+
+
+def test_what_is_left_out_does_not_decide_the_precision() -> None:
+    ones = np.ones(3)
+
+    @kt.program(x=3, offset=3, count=int)
+    def moved(x: Any, offset: Any = ones, count: Any = 2) -> Any:
+        return x + count * offset
+
+    single = np.arange(3, dtype=np.float32)
+    assert moved(single).dtype == moved(x=single).dtype == np.float32
+    assert moved(single.astype(float)).dtype == moved(single, np.ones(3)).dtype == np.float64
+    assert moved(single).tolist() == [2.0, 3.0, 4.0]
+    assert kt.jacobian(moved, (single,), wrt="x").dtype == np.float32

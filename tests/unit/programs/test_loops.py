@@ -188,6 +188,14 @@ def test_what_depends_on_the_surroundings_alone_is_computed_once() -> None:
     assert twice.operation_counts()["exp"] == 3
 
 
+def test_operations_of_loops_inside_loops_are_counted_at_once() -> None:
+    @kt.program(x=())
+    def thirds(x: Any) -> Any:
+        return kt.fori(1_000_000, lambda k, s: kt.fori(3, lambda j, t: t / 3.0, s), x)
+
+    assert thirds.operation_counts().total() == 3_000_000
+
+
 def test_a_part_that_is_not_used_is_not_computed() -> None:
     @kt.program(x=3)
     def last(x: Any) -> Any:

@@ -19,7 +19,8 @@ import pytest
 from kinetree import zoo
 from kinetree.errors import TrajectoryFileError
 from kinetree.model import ModelBuilder
-from kinetree.sim import Trajectory, array_files, simulate
+from kinetree.number_files import arrays
+from kinetree.sim import Trajectory, simulate
 
 FIELDS = [field for field in fields(Trajectory) if field.name != "end"]
 """Those that files have: a snapshot has a file of its own."""
@@ -206,7 +207,7 @@ def test_what_would_fill_the_memory_is_not_unpacked(motion: Trajectory, tmp_path
 def test_a_motion_at_rest_is_saved_so_that_it_can_be_read(
     motion: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(array_files, "_PLAIN", 100_000)
+    monkeypatch.setattr(arrays, "_PLAIN", 100_000)
     rows = 20_000
     still = {
         name: np.zeros((rows, *getattr(motion, name).shape[1:]))

@@ -250,17 +250,38 @@ def test_unusable_arguments_are_refused_at_once(
         kt.sweep(ROBOT, tmp_path / "study", **{"vary": {"q": Uniform(-1.0, 1.0)}, **MOTION, **changes})
 
 
+def test_robots_that_cannot_exist_are_failures(tmp_path: Path) -> None:
+    masses, moments = np.ones(6), np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], (6, 1))
+    masses[[1, 4]], moments[3, 3] = -1.0, 1.5
+    vary: dict[str | tuple[str, ...], Any] = {MASS: masses, "body.upper_rod.inertia": moments}
+    with pytest.warns(kt.SimulationWarning, match="3 of 6 samples failed"):
+        study = kt.sweep(ROBOT, tmp_path / "study", vary=vary, **{**MOTION, "samples": 6})
+    assert study.results["status"].tolist() == [1, 4, 1, 4, 4, 1]
+    assert [one.sample for one in study.failures] == [1, 3, 4]
+    assert study.failures[0].cause == f"{MASS} is negative: -1"
+    assert "negative principal moment -0.5 kg" in study.failures[1].cause
+    np.testing.assert_array_equal(study.results["q"][5], study.motion(5).q[-1])
+    with pytest.raises(kt.OptionError, match=r"sample 4 was refused: .* is negative"):
+        load_study(tmp_path / "study").motion(4)
+    with pytest.raises(kt.OptionError, match="is negative"):
+        kt.sweep(ROBOT, tmp_path / "none", vary={MASS: -masses}, **{**MOTION, "samples": 6})
+
+
 def test_a_loaded_study_says_what_it_cannot_do(tmp_path: Path) -> None:
     study = kt.sweep(ROBOT, tmp_path / "study", vary={"q": Uniform(-1.0, 1.0)}, **MOTION)
     loaded = load_study(tmp_path / "study")
     same(loaded, study)
     assert (loaded.model, repr(loaded)) == (ROBOT, repr(study))
-    with pytest.raises(kt.OptionError, match=r"call kt\.sweep with the arguments of before"):
-        loaded.motion(0)
+    again = loaded.motion(4)
+    np.testing.assert_array_equal(again.q, study.motion(4).q)
+    np.testing.assert_array_equal(again.q[-1], study.results["q"][4])
     with pytest.raises(kt.OptionError, match="there are samples 0 to 9"):
         study.motion(10)
     with pytest.raises(kt.OptionError, match="tau would change the motion"):
         study.motion(1, tau=[0.0, 1.0])
+    kt.sweep(ROBOT, tmp_path / "other", vary={"q": Uniform(-1.0, 1.0)}, tau=lambda _t, _q, v: -v, **MOTION)
+    with pytest.raises(kt.OptionError, match=r"objects such as those of tau; call kt\.sweep with the arguments"):
+        load_study(tmp_path / "other").motion(0)
     shutil.rmtree(tmp_path / "study")
     with pytest.raises(kt.TrajectoryFileError, match="holds no study"):
         load_study(tmp_path / "study")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 
-__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks"]
+__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks", "common_axes"]
+
+_LISTS = list, tuple
 
 
 def checked_tasks(given: Any) -> tuple[Task, ...]:
@@ -33,25 +35,36 @@ def checked_tasks(given: Any) -> tuple[Task, ...]:
 
 def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDArray[Any]]:
     """One array of targets for each task."""
-    if not isinstance(given, list | tuple) or len(given) != len(tasks):
-        said = f"{len(given)} of them" if isinstance(given, list | tuple) else f"{type(given).__name__}"
+    if not isinstance(given, _LISTS) or len(given) != len(tasks):
+        said = f"{len(given)} of them" if isinstance(given, _LISTS) else f"{type(given).__name__}"
         raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {said}")
     arrays = []
     for task, x in zip(tasks, given, strict=True):
         shape = task.target_shape(robot)
         array = real_array("target", x, sample_shape(shape))
-        if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        if array.shape != shape and array.shape[max(array.ndim - len(shape), 0) :] != shape:
             raise ShapeError(f"target of {task!r} has shape {array.shape}, but it must be {sample_shape(shape)}")
         task.check_target(robot, array)
         arrays.append(array)
     return arrays
 
 
-def checked_start(robot: Model, q0: ArrayLike) -> NDArray[Any]:
+def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The leading axes that arguments of these names have together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(
+            f"the leading axes do not broadcast together: {listed}; they must be equal, or 1, or absent"
+        ) from None
+
+
+def checked_start(robot: Model, given: ArrayLike, name: str = "q0") -> NDArray[Any]:
     """The configurations to start from; their quaternions are checked by the program."""
-    q = real_array("q0", q0, f"(…, {robot.nq})")
+    q = real_array(name, given, f"(…, {robot.nq})")
     if q.shape[-1:] != (robot.nq,):
-        raise ShapeError(f"q0 has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
+        raise ShapeError(f"{name} has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
     return q
 
 
@@ -85,6 +98,8 @@ def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | 
 
 def checked_number(name: str, given: Any, least: float, *, whole: bool = False) -> Any:
     """A number from `least` on, or a whole one."""
+    if type(given) is (int if whole else float) and least <= given < np.inf:  # fast path for the usual number
+        return given
     try:
         number = operator.index(given) if whole else float(given)
     except (TypeError, ValueError):

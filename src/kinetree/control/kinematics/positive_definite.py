@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from kinetree.control.kinematics.numbers import array_of, numbers_of
 from kinetree.spatial.linear import LDLT
-from kinetree.symbolic import SymbolicArray
-from kinetree.symbolic.array import made
 
 __all__ = ["damped", "solve"]
 
@@ -24,17 +22,8 @@ def damped(A: Any, amount: Any) -> Any:
 
 def solve(A: Any, b: Any) -> Any:
     """A⁻¹ b for a symmetric positive definite A (n, n) and b (n,) or (n, k)."""
-    factors = LDLT(_numbers(A))
+    factors = LDLT(numbers_of(A))
     if b.ndim == 1:
-        return _array(factors.solve(_numbers(b)), A, b)
-    columns = [factors.solve(_numbers(column)) for column in b.T]
-    return _array(columns, A, b).T
-
-
-def _numbers(x: Any) -> Any:
-    return x.elements.tolist() if isinstance(x, SymbolicArray) else np.asarray(x).tolist()
-
-
-def _array(numbers: Sequence[Any], *like: Any) -> Any:
-    symbolic = [x for x in like if isinstance(x, SymbolicArray)]
-    return made(np.array(numbers, object), symbolic[0].dtype) if symbolic else np.array(numbers)
+        return array_of(factors.solve(numbers_of(b)), A, b)
+    columns = [factors.solve(numbers_of(column)) for column in b.T]
+    return array_of(columns, A, b).T

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.numbers import unless_idle
 from kinetree.control.kinematics.positive_definite import damped, solve
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
@@ -45,7 +46,7 @@ class Bounds(NamedTuple):
 
 
 class Search(NamedTuple):
-    """How a search goes on: arguments of a program, one number each, and the shift of the starts (k,)."""
+    """How a search goes on: arguments of a program, one number each, and the shift of the starts."""
 
     tolerance: Any
     starts: Any
@@ -73,19 +74,19 @@ class _State(NamedTuple):
 
 
 def search(
-    at: Coordinates, errors: Callable[[Any], tuple[Any, Any]], is_met: Callable[[Any], Any], q0: Any, bounds: Bounds,
-    given: Search,
+    at: Coordinates, errors: Callable[[Any], tuple[Any, Callable[[], Any]]], is_met: Callable[[Any], Any], q0: Any,
+    bounds: Bounds, given: Search,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """The configuration found, whether the errors are met there, from how many starts, in how many evaluations.
 
-    `errors` gives the errors e (m,) of a configuration, and the derivatives A (m, nv) of what a displacement takes from
-    them; `is_met` says whether errors are small enough.
+    `errors` gives the errors e (m,) of a configuration, and a function for the derivatives A (m, nv) of what a
+    displacement takes from them; `is_met` says whether errors are small enough.
     """
     far = np.inf
 
     def step(_: Any, s: _State) -> _State:
         q = at.clipped(integrate(at.robot, s.base, s.step), *bounds)
-        e, A = errors(q)
+        e, slopes = errors(q)
         cost = 0.5 * (e @ e)
         is_better, is_last = cost < s.cost, s.start >= given.starts
         factor = _next_factor(s, cost, np.where(is_last, _LEAST_AT_LAST, _LEAST))
@@ -96,9 +97,15 @@ def search(
         is_best = is_reached | (cost < s.best_cost)
         best = np.where(is_best, q, s.best)
 
-        taken = damped_step(at, q, e, A, factor * cost, bounds)
-        moved = A @ taken
-        gain = (A.T @ e) @ taken - 0.5 * (moved @ moved)
+        def following() -> Any:
+            A = slopes()
+            d = damped_step(at, q, e, A, factor * cost, bounds)
+            moved = A @ d
+            return np.concatenate([d, np.stack([(A.T @ e) @ d - 0.5 * (moved @ moved)])])
+
+        is_idle = ~is_better | is_reached | is_stuck
+        *taken, gain = unless_idle(is_idle, following, at.robot.nv + 1)
+        taken = np.stack(taken)
         restart = at.clipped(at.start(s.start + 1.0, q0, *bounds, given.shift), *bounds)
         restart = np.where(s.start + 1.0 < given.starts, restart, best)
         return _State(
@@ -119,7 +126,8 @@ def search(
     begin = at.clipped(q0, *bounds)
     first = _State(begin, np.zeros(at.robot.nv), begin, far, far, far, _FIRST, 0.0, 0.0, 0.0, False, False)
     last = fori(_MOST, step, first, until=lambda s: s.is_reached | s.is_over)
-    return last.best, last.is_reached, last.start + 1.0, last.count
+    tried = np.minimum(last.start + 1.0, np.maximum(given.starts, 1.0))  # the best one, improved, is none of its own
+    return last.best, last.is_reached, tried, last.count
 
 
 def damped_step(at: Coordinates, q: Any, e: Any, A: Any, damping: Any, bounds: Bounds) -> Any:
@@ -132,9 +140,14 @@ def damped_step(at: Coordinates, q: Any, e: Any, A: Any, damping: Any, bounds: B
     to_limit, held = pushed(A.T @ e, low, high)
     d = to_limit + solved_for(e - A @ to_limit, A * (1.0 - held), damping)
     cut = np.clip(d, low, high)
-    to_limit, held = np.where(d != cut, cut, to_limit), np.where(d != cut, 1.0, held)
-    d = to_limit + solved_for(e - A @ to_limit, A * (1.0 - held), damping)
-    return np.clip(d, low, high)
+    is_cut = d != cut
+
+    def again() -> Any:
+        to, at_limit = np.where(is_cut, cut, to_limit), np.where(is_cut, 1.0, held)
+        return np.clip(to + solved_for(e - A @ to, A * (1.0 - at_limit), damping), low, high)
+
+    is_within = ~np.any(is_cut)
+    return np.where(is_within, cut, unless_idle(is_within, again, len(cut)))
 
 
 def solved_for(e: Any, A: Any, damping: Any) -> Any:

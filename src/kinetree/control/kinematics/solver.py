@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.control.kinematics.arguments import checked_limits, checked_number
+from kinetree.control.kinematics.arguments import checked_limits, checked_number, common_axes
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.program import Found, linearized_program, made_program
 from kinetree.control.kinematics.result import InverseKinematics
@@ -23,6 +23,8 @@ __all__ = ["Solver", "solver_of"]
 
 _AT_ONCE, _FEW = 32, 64
 """In a batch of more targets than this, those that take more evaluations than that are computed apart from the rest."""
+_ASKED = 100
+"""For how many tasks it is remembered at most which solver they have."""
 
 
 class Solver:
@@ -41,8 +43,9 @@ class Solver:
         self._ends = np.cumsum(self.sizes).tolist()
         self._middle: NDArray[np.float64] | None = None
         self._robot = robot
-        self._shifts: dict[int, NDArray[np.float64]] = {}
-        self._weights: dict[tuple[Hashable, ...], NDArray[np.float64]] = {}
+        self._nq = robot.nq
+        self._bare: Callable[..., Any] | None = None
+        self._unshifted = np.zeros(self.coordinates.drawn)
 
     @property
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -68,31 +71,28 @@ class Solver:
 
     def shift(self, seed: int) -> NDArray[np.float64]:
         number = checked_number("seed", seed, 0, whole=True)
-        if number not in self._shifts:
-            count = len(self.coordinates.own)
-            self._shifts[number] = np.random.default_rng(number).random(count) if number else np.zeros(count)
-        return self._shifts[number]
-
-    def weights(self, tasks: tuple[Task, ...]) -> NDArray[np.float64]:
-        keys = tuple(map(_key, tasks))
-        if keys not in self._weights:
-            self._weights[keys] = np.concatenate([task.weights(self._robot) for task in tasks])
-        return self._weights[keys]
+        return np.random.default_rng(number).random(len(self._unshifted)) if number else self._unshifted
 
     def linearized(self, q: Any, targets: Sequence[Any], threads: int | None) -> Any:
         """The errors of all tasks (…, m), and what a displacement takes from them (…, m, nv)."""
         return self._linearized(q, *targets, threads=threads)
 
-    def run(self, given: Sequence[Any], threads: int | None) -> Found:
+    def run(self, given: Sequence[Any], threads: int | None) -> InverseKinematics:
+        """The results for the arguments of the program."""
+        if threads is None and [x.ndim for x in given[:-5]] == self._axes[:-5]:
+            if self._bare is None:
+                self._bare = self.program.compile()
+            return self._result_of_one(self._bare(*given))
+        return self._result(self._found(given, threads))
+
+    def _found(self, given: Sequence[Any], threads: int | None) -> Found:
         """All samples; of many, those that take long are computed together in the end, from the beginning."""
         shapes = [
             x.shape[: x.ndim - axes] if isinstance(x, np.ndarray) else ()
             for x, axes in zip(given, self._axes, strict=True)
         ]
-        if not any(shapes) or given[-2] <= _FEW:
-            return self._called(given, threads)
-        batch = np.broadcast_shapes(*shapes)
-        if math.prod(batch) <= _AT_ONCE:
+        batch = common_axes(dict(zip(self.program.arguments, shapes, strict=True)))
+        if given[-2] <= _FEW or math.prod(batch) <= _AT_ONCE:
             return self._called(given, threads)
         found = self._called([*given[:-2], float(_FEW), given[-1]], threads)
         late = ~found.reached
@@ -111,31 +111,53 @@ class Solver:
             found: Found = self.program(*given) if threads is None else self.program(*given, threads=threads)
         return found
 
-    def result(self, found: Found) -> InverseKinematics:
-        errors = tuple(found.errors[..., end - m : end] for m, end in zip(self.sizes, self._ends, strict=True))
-        return InverseKinematics(found.q, errors, found.reached, _whole(found.starts), _whole(found.evaluations))
+    def _result_of_one(self, numbers: Any) -> InverseKinematics:
+        """The same as `_result`, of the numbers that the program's results are, one after the other; quicker."""
+        reached, starts, evaluations = numbers[-3:].tolist()
+        told: Any = np.bool_(reached), np.int64(int(starts)), np.int64(int(evaluations))
+        n, errors = self._nq, numbers[self._nq : -3]
+        return InverseKinematics(numbers[:n], (errors,) if len(self.sizes) == 1 else self.apart(errors), *told)
+
+    def _result(self, found: Found) -> InverseKinematics:
+        q, joined, reached, starts, evaluations = found
+        return InverseKinematics(q, self.apart(joined), reached, starts.astype(np.int64), evaluations.astype(np.int64))
+
+    def apart(self, errors: Any) -> tuple[Any, ...]:
+        """The errors of each task, from those of all (…, m)."""
+        return tuple(errors[..., end - m : end] for m, end in zip(self.sizes, self._ends, strict=True))
 
 
-def _whole(x: Any) -> Any:
-    return np.int64(x) if np.ndim(x) == 0 else x.astype(np.int64)
+class _Known(NamedTuple):
+    """What is known about a robot."""
+
+    solvers: dict[tuple[Hashable, ...], Solver]
+    asked: dict[tuple[int, ...], tuple[Solver, NDArray[np.float64], tuple[Task, ...]]]
+    """What tasks were given last, by their identities: they are kept so that these stay theirs."""
 
 
-_solvers: ByIdentity[dict[tuple[Hashable, ...], Solver]] = ByIdentity()
+_known: ByIdentity[_Known] = ByIdentity()
 
 
-def solver_of(robot: Model, tasks: tuple[Task, ...]) -> Solver:
-    """The solver of these tasks, whatever their weights."""
-    if robot not in _solvers:
-        _solvers[robot] = {}
-    known, keys = _solvers[robot], tuple(map(_key, tasks))
-    found = known.get(keys)
+def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np.float64]]:
+    """The solver of these tasks, which is the same for all weights, and the weight of each row."""
+    if robot not in _known:
+        _known[robot] = _Known({}, {})
+    solvers, asked = _known[robot]
+    identities = tuple([id(task) for task in tasks])
+    found = asked.get(identities)
     if found is None:
         for task in tasks:
             task.check(robot)
         plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
-        found = known.get(tuple(map(_key, plain))) or Solver(robot, plain)
-        known[keys] = known[tuple(map(_key, plain))] = found
-    return found
+        keys = tuple(map(_key, plain))
+        if keys not in solvers:
+            solvers[keys] = Solver(
+                replace(robot), plain
+            )  # an equal one: what is known of a robot must not keep it alive
+        if len(asked) >= _ASKED:
+            asked.clear()
+        found = asked[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks
+    return found[:2]
 
 
 def _key(task: Task) -> Hashable:

@@ -40,7 +40,8 @@ def driven(robot: Model, law: str) -> Model:
     if len(idle):
         raise ActuationError(
             f"kt.control.{law} gives a force to every degree of freedom, but {no_motor(model, int(idle[0]))}. Make the "
-            "law for a robot without it (robot.lock, a fixed base); robots on a floating base need whole-body control"
+            "law for a robot without it (robot.lock, a fixed base), or with a motor there (robot.with_actuation); "
+            "robots on their feet need whole-body control"
         )
     return model
 

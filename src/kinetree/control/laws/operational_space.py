@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
         ActuationError: a degree of freedom has no motor.
         OptionError: tasks is not a dict of tasks by names that arguments can have.
         NameNotFoundError: a task names a frame or joint that the robot does not have.
+        SingularModelError: at the first call, if a joint moves nothing that has inertia.
 
     Source: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
     formulation" (1987); Sentis and Khatib, "Synthesis of whole-body behaviors through hierarchical control of
@@ -103,12 +105,13 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
                 target = given[name]
                 slope = task.jacobian(model, q, target)
                 feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
-                fastest = given[f"{name}_damping"] * given[f"{name}_speed"]
-                damping = given[f"{name}_damping"] * (given[f"{name}_velocity"] - slope @ v)
+                D, speed = given[f"{name}_damping"], given[f"{name}_speed"]
+                most = np.where(speed == np.inf, np.inf, D * speed)
+                damping = D * (given[f"{name}_velocity"] - slope @ v)
                 feedforward = given[f"{name}_acceleration"] - task.bias(model, q, v, target)
                 counted = np.flatnonzero(task.weights(model))
                 J.append(slope[counted])
-                accelerations.append((feedforward + damping + np.clip(feedback, -fastest, fastest))[counted])
+                accelerations.append((feedforward + damping + np.clip(feedback, -most, most))[counted])
             jacobians.append(np.concatenate(J))
             wanted.append(np.concatenate(accelerations))
             every = np.concatenate([task.weights(model) for task in rank.values()])
@@ -122,20 +125,21 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
 
 
 def _ranked(robot: Model, tasks: object) -> list[dict[str, Task]]:
-    """The tasks of each priority, in its order."""
+    """The tasks of each priority, in its order; without those whose rows all have the weight 0, which ask nothing."""
     if not isinstance(tasks, Mapping) or not tasks or not all(isinstance(task, Task) for task in tasks.values()):
         raise OptionError(
             "operational_space: tasks must be a dict of tasks by names of your own, such as "
             f'{{"hand": kt.control.Pose("tool")}}, not {tasks!r:.60}'
         )
     for name, task in tasks.items():
-        if not isinstance(name, str) or not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
             raise OptionError(
                 f"operational_space: a task cannot be called {name!r:.60}: its name is that of an argument, so it is a "
-                "word of letters, digits and underscores"
+                "word of letters, digits and underscores, and none of Python's own"
             )
         task.check(robot)
+    asking = {name: task for name, task in tasks.items() if np.any(task.weights(robot))}
     return [
-        {name: task for name, task in tasks.items() if task.priority == priority}
-        for priority in sorted({task.priority for task in tasks.values()})
+        {name: task for name, task in asking.items() if task.priority == priority}
+        for priority in sorted({task.priority for task in asking.values()})
     ]

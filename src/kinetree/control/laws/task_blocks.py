@@ -54,10 +54,11 @@ class TaskBlocks:
     ) -> None:
         """`weights` (m,) of each task's rows are those of the least squares, where a task cannot be met."""
         self._nv, self._blocks = robot.nv, list[_Block]()
+        least = 1.0 / robot.mass if robot.mass > 0.0 else 1.0  # units are finite where nothing moves a row
         for k, J in enumerate(jacobians):
             solved = mass_matrix_solve(robot, q, J)  # M⁻¹ Jᵀ, row by row
             reach = 1.0 / np.sqrt(np.sum(J * J, axis=1) + _SHORT**2)
-            own = np.sum(J * solved, axis=1) + 1.0 / robot.mass
+            own = np.sum(J * solved, axis=1) + least
             unit = np.sqrt(1.0 / own) if weights is None else np.sqrt(weights[k] / own)
             J, r, s = unit[:, None] * J, unit[:, None] * J, unit[:, None] * solved
             for block in self._blocks:

@@ -43,7 +43,8 @@ def backward_pass(
         last: (b, 1 + n + n²).
         u: (b, T, m).
         limits: (2, m), the lower and the upper ones.
-        setting: (b, 2), the regularisation, which is raised until the pass succeeds, and 1 where knots have gaps.
+        setting: (b, 3), the regularisation, 1 where knots have gaps, and 1 where the regularisation is raised until the
+            pass succeeds.
         k: (b, T, m), result.
         K: (b, T, m n), result.
         report: (b, 5), result: whether it succeeded, the cost, its slope along the step, its change by the whole step,
@@ -86,7 +87,7 @@ def backward_pass(
                 m,
             )
             if not is_done:
-                if setting[i, 0] >= LARGEST:
+                if setting[i, 2] == 0.0 or setting[i, 0] >= LARGEST:
                     break
                 setting[i, 0] = max(10.0 * setting[i, 0], LEAST)
         report[i, 0] = 1.0 if is_done else 0.0

@@ -1,8 +1,9 @@
-"""Exact derivatives of the acceleration and the forces of a robot whose motion is constrained.
+"""Exact derivatives of a robot's motion under constraints: of accelerations and forces, of impacts and impulses.
 
-The equations M q̈ + h = τ + Jᵀ λ and J q̈ + J̇ v + γ J v + κ e = 0 are differentiated as they stand, at the solution
-(q̈, λ); nothing of the way to it is. So the derivatives cost those of forward dynamics under τ + Jᵀ λ, those of the rows
-at a given q̈, and one system with J M⁻¹ Jᵀ.
+The equations M y + h = τ + Jᵀ f and J y + b = 0 are differentiated as they stand, at the solution (y, f); nothing of
+the way to it is. y is the acceleration, and b contains J̇ v and Baumgarte's terms; in an impact y is the change of the
+velocity, f are impulses, h and τ are zero, and b = (1 + e) J v. So the derivatives cost those of forward dynamics under
+τ + Jᵀ f, those of the rows at a given y, and one system with J M⁻¹ Jᵀ.
 
 Source: Budhiraja, Carpentier, Mastalli and Mansard, "Differential dynamic programming for multi-phase rigid contact
 dynamics", Humanoids (2018), section III.
@@ -10,56 +11,136 @@ dynamics", Humanoids (2018), section III.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.functions.constrained import constrained_dynamics, constraint_bias, constraint_errors, constraint_jacobian
+from kinetree.control.optimal.phase import Phase
+from kinetree.control.optimal.problem import OptimalControl
+from kinetree.control.optimal.stages import torques
+from kinetree.functions.constrained import (
+    constrained_dynamics,
+    constraint_bias,
+    constraint_errors,
+    constraint_jacobian,
+    impact,
+)
 from kinetree.functions.derivatives import jacobian
+from kinetree.functions.dynamics import aba, rnea
 from kinetree.functions.dynamics_derivatives import aba_derivatives
-from kinetree.model import Model
 from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Program, program
 
-__all__ = ["held_motion"]
+__all__ = ["Held", "equations", "held_motion", "multipliers"]
 
 
-def held_motion(
-    robot: Model, constraints: Sequence[Contact | Loop], q: Any, v: Any, tau: Any, selection: Any
-) -> tuple[Any, Any, Any, Any]:
-    """q̈ (nv), λ (m), and their derivatives by q, v and u, where τ = Sᵀ u: (nv, 2 nv + nu) and (m, 2 nv + nu)."""
-    nv = robot.nv
-    qdd, force = constrained_dynamics(robot, q, v, tau, constraints, tolerance=0.0)
-    J = constraint_jacobian(robot, q, constraints)
-    free = aba_derivatives(robot, q, v, tau + J.T @ force)
+class Held(NamedTuple):
+    """How a robot moves by its own equations, and the derivatives by (q, v, u), 2 nv + nu columns each."""
+
+    change: Any
+    """y (nv): the acceleration, or in an impact the change of the velocity."""
+    change_by: Any
+    forces: Any
+    """Forces or impulses (m) of the constraints; none without constraints."""
+    forces_by: Any
+    inverse: Any
+    """M⁻¹ (nv, nv)."""
+    J: Any
+    """(m, nv)."""
+
+
+def held_motion(problem: OptimalControl, phase: Phase, at: Mapping[str, Any]) -> Held:
+    """How the robot moves in a phase without dynamics of its own."""
+    robot, q, v, S = problem.robot, at["q"], at["v"], problem.selection
+    nv, nu = robot.nv, problem.nu
+    if phase.is_impact:
+        return _struck(problem, phase, q, v)
+    tau = torques(problem, at["u"])
+    if not phase.constraints:
+        free = aba_derivatives(robot, q, v, tau)
+        by = np.hstack([free.by_q, free.by_v, free.by_tau @ S.T])
+        nothing = np.zeros((0, nv))
+        return Held(aba(robot, q, v, tau), by, np.zeros(0), np.zeros((0, 2 * nv + nu)), free.by_tau, nothing)
+    qdd, forces = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=0.0)
+    J = constraint_jacobian(robot, q, phase.constraints)
+    free = aba_derivatives(robot, q, v, tau + J.T @ forces)
+    by = np.hstack([free.by_q, free.by_v, free.by_tau @ S.T])
+    return _under_rows(problem, phase, q, v, qdd, forces, J, free.by_tau, by)
+
+
+def _struck(problem: OptimalControl, phase: Phase, q: Any, v: Any) -> Held:
+    robot, nv = problem.robot, problem.robot.nv
+    after, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=0.0)
+    J = constraint_jacobian(robot, q, phase.constraints)
+    free = aba_derivatives(robot.with_gravity((0.0, 0.0, 0.0)), q, np.zeros(nv), J.T @ impulses)  # M⁻¹ Jᵀ ι
+    by = np.hstack([free.by_q, np.zeros((nv, nv + problem.nu))])
+    return _under_rows(problem, phase, q, v, after - v, impulses, J, free.by_tau, by)
+
+
+def _under_rows(
+    problem: OptimalControl, phase: Phase, q: Any, v: Any, change: Any, forces: Any, J: Any, inverse: Any, by: Any
+) -> Held:
+    """With derivatives under the rows of the constraints, from those (nv, 2 nv + nu) at a given Jᵀ f."""
+    nv = problem.robot.nv
     by_q: list[Any] = []
     by_v: list[Any] = []
     pushed, start = np.zeros((nv, nv)), 0
-    for one in constraints:  # one by one, since each depends on few joints
-        own = jacobian(_rows(robot, one), (q, v, qdd, force[start : start + one.size]), wrt=("q", "v"))
+    for one in phase.constraints:  # one by one, since each depends on few joints
+        there = q, v, change, forces[start : start + one.size]
+        own = jacobian(_rows(problem, phase, one), there, wrt=("q", "v"))
         by_q.append(own["q"]["rows"])
         by_v.append(own["v"]["rows"])
         pushed = pushed + own["q"]["pushed"]
         start += one.size
-    by = np.hstack([free.by_q + free.by_tau @ pushed, free.by_v, free.by_tau @ selection.T])
-    moved = free.by_tau @ J.T
-    change = np.hstack([np.vstack(by_q), np.vstack(by_v), np.zeros((start, len(selection)))]) + J @ by
-    force_by = -_solved(J @ moved, change)
-    return qdd, force, by + moved @ force_by, force_by
+    by = by + np.pad(inverse @ pushed, ((0, 0), (0, by.shape[1] - nv)))
+    moved = inverse @ J.T
+    missed = np.hstack([np.vstack(by_q), np.vstack(by_v), np.zeros((start, problem.nu))]) + J @ by
+    forces_by = -_solved(J @ moved, missed)
+    return Held(change, by + moved @ forces_by, forces, forces_by, inverse, J)
 
 
-def _rows(robot: Model, constraint: Contact | Loop) -> Program:
-    """What must be zero, J q̈ + J̇ v + γ J v + κ e, and Jᵀ λ, at given q̈ and λ."""
+def multipliers(held: Held, on_change: Any, on_forces: Any) -> tuple[Any, Any]:
+    """The weights (nv) of M y + h − τ − Jᵀ f and (m) of J y + b that make their sum with on_changeᵀ y + on_forcesᵀ f
+    stationary in (y, f)."""
+    if not len(held.forces):
+        return -held.inverse @ on_change, held.forces
+    moved = held.inverse @ held.J.T
+    by_rows = -_solved(held.J @ moved, (on_forces + moved.T @ on_change)[:, None])[:, 0]
+    return -(held.inverse @ on_change + moved @ by_rows), by_rows
 
-    def rows(q: Any, v: Any, qdd: Any, force: Any) -> Any:
+
+def equations(problem: OptimalControl, phase: Phase, x: Mapping[str, Any], weights: Any, by_rows: Any) -> Any:
+    """The weighted sum of M y + h − Jᵀ f, without τ, and of J y + b, at any (q, v, change, forces) in x."""
+    robot, q, v, change = problem.robot, x["q"], x["v"], x["change"]
+    own = (
+        rnea(robot.with_gravity((0.0, 0.0, 0.0)), q, np.zeros(robot.nv), change)
+        if phase.is_impact
+        else rnea(robot, q, v, change)
+    )
+    total, start = weights @ own, 0
+    for one in phase.constraints:
+        part = slice(start, start + one.size)
+        found = _rows(problem, phase, one)(q, v, change, x["forces"][part])
+        total = total - weights @ found["pushed"] + by_rows[part] @ found["rows"]
+        start += one.size
+    return total
+
+
+def _rows(problem: OptimalControl, phase: Phase, constraint: Contact | Loop) -> Program:
+    """J y + b, which must be zero, and Jᵀ f, at given y and f."""
+    robot = problem.robot
+
+    def rows(q: Any, v: Any, change: Any, force: Any) -> Any:
         J = constraint_jacobian(robot, q, constraint)
-        wanted = J @ qdd + constraint_bias(robot, q, v, constraint) + constraint.velocity_gain * (J @ v)
+        if phase.is_impact:
+            return {"rows": J @ (change + (1.0 + phase.restitution) * v), "pushed": J.T @ force}
+        wanted = J @ change + constraint_bias(robot, q, v, constraint) + constraint.velocity_gain * (J @ v)
         if np.any(constraint.position_gain):
             wanted = wanted + constraint.position_gain * constraint_errors(robot, q, constraint)
         return {"rows": wanted, "pushed": J.T @ force}
 
-    return program(rows, q=robot, v=robot.nv, qdd=robot.nv, force=constraint.size)
+    return program(rows, q=robot, v=robot.nv, change=robot.nv, force=constraint.size)
 
 
 def _solved(A: Any, B: Any) -> Any:

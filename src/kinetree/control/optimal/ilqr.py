@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from kinetree.control.optimal.iterations import REASONS, Outcome, solve
 from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.shooting import Motions, shooting
 from kinetree.errors import OptionError
-from kinetree.inputs import whole_number
+from kinetree.inputs import chosen_word, number_between, whole_number
 from kinetree.records import record
 
 __all__ = ["OptimalMotion", "ilqr"]
@@ -28,9 +28,11 @@ class OptimalMotion:
 
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
     `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
-    better), "regularization" (the cost to go had no minimum over the controls), or "not_finite" (a cost is infinite or
-    NaN: the motion that was given, or the cost there). The motions are then the best ones found; those that are
-    "not_finite" have no controls and gains but zero, for nobody should apply others.
+    better), "regularization" (the cost to go had no minimum over the controls), "not_finite" (a cost is infinite or
+    NaN: the motion that was given, or the cost there), or "dependent" (constraints of a phase depend on each other at
+    some knot, so that their forces are not unique: one of them is to be left out). The motions are then the best ones
+    found; those that are "not_finite" or "dependent" have no controls and gains but zero, for nobody should apply
+    others.
     """
 
     q: NDArray[np.float64]
@@ -71,6 +73,7 @@ def ilqr(
     states: tuple[ArrayLike, ArrayLike] | None = None,
     arguments: Mapping[str, ArrayLike] | None = None,
     rows: Mapping[str, ArrayLike] | None = None,
+    hessian: Literal["gauss_newton", "exact"] = "gauss_newton",
     iterations: int = 100,
     tolerance: float = 1e-10,
     threads: int | None = None,
@@ -79,10 +82,9 @@ def ilqr(
 
     Each iteration computes exact derivatives of all steps and costs at all knots in one call, solves the
     linear-quadratic problem that they make (projected Newton steps where controls have limits), and follows its
-    feedback through the nonlinear steps. Hessians are those of Gauss and Newton for residuals, exact for scalar costs;
-    second derivatives of the dynamics are left out. Configurations are treated by displacements, so free and spherical
-    joints are as good as others. With `states`, knots begin apart from each other (multiple shooting): a step by a part
-    α closes that part of the gaps, and a step is good if cost plus a penalty of the gaps decreases enough.
+    feedback through the nonlinear steps. Configurations are treated by displacements, so free and spherical joints are
+    as good as others. With `states`, knots begin apart from each other (multiple shooting): a step by a part α closes
+    that part of the gaps, and a step is good if cost plus a penalty of the gaps decreases enough.
 
     Leading axes of all arrays broadcast: each combination is a problem of its own, solved side by side with others in
     lanes and on threads. A problem's result does not depend on the others, to the bit.
@@ -92,12 +94,15 @@ def ilqr(
         q: where the motion begins, (…, nq).
         v: with which velocity, (…, nv); None for rest.
         u: controls to begin with, (…, steps, nu); None for torques that hold the robot at q against gravity, as far as
-            it has motors, and zeros for phases with dynamics of their own.
+            it has motors, and zeros for impacts and for phases with dynamics of their own.
         states: configurations (…, steps + 1, nq) and velocities (…, steps + 1, nv) to begin with; the first of them is
             q and v. None for the motion under u.
         arguments: values of the programs' own arguments, (…, *shape).
         rows: arguments with one row per step, (…, steps, *shape), or (…, steps + 1, *shape) where the terminal cost
             takes them too.
+        hessian: "gauss_newton" leaves second derivatives of residuals and dynamics out; those of scalar costs are
+            exact. "exact" has them all, so that steps are Newton's, and convergence is quadratic near the optimum;
+            where the exact model has no minimum, the step is that of Gauss and Newton.
         iterations: the largest number of them.
         tolerance: a problem has converged when a whole step promises to lower its cost by less than this, relative to
             1 + |cost|.
@@ -111,7 +116,8 @@ def ilqr(
         ShapeError, DTypeError: an array is not of the shapes above.
 
     Source: Li and Todorov, "Iterative linear quadratic regulator design for nonlinear biological movement systems",
-    ICINCO (2004); Tassa, Mansard and Todorov (2014) for limits; Mastalli et al. (2020) for gaps.
+    ICINCO (2004); Tassa, Mansard and Todorov (2014) for limits; Mastalli et al. (2020) for gaps; Dunn and Bertsekas
+    (1989) for exact Hessians.
 
     >>> import numpy as np
     >>> import kinetree as kt
@@ -132,8 +138,8 @@ def ilqr(
     if not isinstance(problem, OptimalControl):
         raise OptionError(f"ilqr takes a kt.control.OptimalControl, not {problem!r:.60}")
     most = _count(iterations)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance must be a number between 0 and 1, not {tolerance!r:.60}")
+    precision = number_between("tolerance", tolerance, 0.0, 1.0)
+    is_exact = chosen_word("hessian", hessian, "gauss_newton", "exact") == "exact"
     count = thread_count(threads)
     given = inputs(problem, q, v, u, states, arguments, rows)
     if not given.count:
@@ -147,7 +153,7 @@ def ilqr(
             at, own = given.of(piece), given.given[piece]
             if not given.has_states:
                 at, _ = compiled.rolled_out(at.q[:, 0], at.v[:, 0], at.u, own)
-            found[piece.start // given.together] = solve(compiled, at, own, given.has_states, most, tolerance)
+            found[piece.start // given.together] = solve(compiled, at, own, given.has_states, most, precision, is_exact)
 
     on_threads(one, pieces, count)
     return _solution(given, found)
@@ -180,7 +186,7 @@ def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
 
     at = Motions(*(joined([getattr(x.at, name) for x in found]) for name in Motions._fields))
     K, reason = joined([x.K for x in found]), joined([x.reason for x in found])
-    is_unknown = reason == REASONS.index("not_finite")
+    is_unknown = np.isin(reason, [REASONS.index("not_finite"), REASONS.index("dependent")])
     at.u[is_unknown] = 0.0
     K[is_unknown] = 0.0
     costs = joined([x.costs for x in found])

@@ -98,7 +98,7 @@ def _held(problem: OptimalControl, q: Array) -> Array:
     parts = []
     for phase in problem.phases:
         own = np.zeros((*q.shape[:-1], problem.nu))
-        if phase.dynamics is None:
+        if phase.dynamics is None and not phase.is_impact:
             own = gravity_forces(robot, q) @ problem.selection.T
         parts.append(np.broadcast_to(own[..., None, :], (*q.shape[:-1], phase.steps, problem.nu)))
     return np.concatenate(parts, axis=-2)

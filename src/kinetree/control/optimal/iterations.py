@@ -17,8 +17,8 @@ from kinetree.control.optimal.shooting import Array, Motions, Promise, Shooting,
 
 __all__ = ["REASONS", "Outcome", "solve"]
 
-REASONS = ("converged", "iterations", "line_search", "regularization", "not_finite")
-_CONVERGED, _ITERATIONS, _LINE_SEARCH, _REGULARIZATION, _NOT_FINITE = range(len(REASONS))
+REASONS = ("converged", "iterations", "line_search", "regularization", "not_finite", "dependent")
+_CONVERGED, _ITERATIONS, _LINE_SEARCH, _REGULARIZATION, _NOT_FINITE, _DEPENDENT = range(len(REASONS))
 _SHORTER = 0.5 ** np.arange(1, 11)
 _SUFFICIENT = 1e-4
 _SPARED = 0.5  # the part of the penalty of gaps that a step must gain
@@ -38,7 +38,9 @@ class Outcome(NamedTuple):
     reason: NDArray[np.int64]
 
 
-def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: int, tolerance: float) -> Outcome:
+def solve(
+    shooting: Shooting, at: Motions, given: Array, is_open: bool, most: int, tolerance: float, is_exact: bool
+) -> Outcome:
     """Iterate until every problem has an end; `is_open`: whether the motions may have gaps between knots."""
     b, T, m = at.u.shape
     found = Outcome(
@@ -46,10 +48,10 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
         np.full((b, most + 1), np.nan), np.zeros(b), np.zeros(b, np.int64), np.full(b, _ITERATIONS),
     )  # fmt: skip
     left = np.arange(b)
-    setting = np.tile([LEAST, 1.0 if is_open else 0.0], (b, 1))
+    setting = np.tile([LEAST, 1.0 if is_open else 0.0, 1.0], (b, 1))
     penalty, work = np.zeros(b), shooting.workspace()
     for iteration in range(most + 1):
-        step, promise = shooting.direction(at, given, setting, work)
+        step, promise = shooting.direction(at, given, setting, work, tolerance, is_exact)
         found.costs[left, iteration] = promise.cost
         reason = _ended(promise, setting, tolerance)
         if iteration == most:
@@ -75,14 +77,14 @@ def solve(shooting: Shooting, at: Motions, given: Array, is_open: bool, most: in
             given = given[stays]
             if not len(left):
                 break
+    found.reason[~shooting.are_independent(found.at.q)] = _DEPENDENT
     return found
 
 
 def _ended(promise: Promise, setting: Array, tolerance: float) -> NDArray[np.int64]:
     """Why each problem ends here, or −1."""
     reason = np.full(len(setting), -1)
-    is_small = -promise.change <= tolerance * (1.0 + np.abs(promise.cost))
-    reason[is_small & (setting[:, 0] <= _SMALL) & (setting[:, 1] == 0.0)] = _CONVERGED
+    reason[promise.is_small(tolerance) & (setting[:, 0] <= _SMALL) & (setting[:, 1] == 0.0)] = _CONVERGED
     reason[~promise.is_found] = _REGULARIZATION
     reason[~np.isfinite(promise.cost)] = _NOT_FINITE
     return reason

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.optimal.problem import OptimalControl, Phase
+from kinetree.control.optimal.phase import Phase
+from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.stages import cost_of_last, cost_of_step, given_size, next_state, value_of, values
 from kinetree.functions.kinematics import difference, integrate
 from kinetree.programs import Program, program, scan

@@ -8,86 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.control.optimal.arguments import arguments_given, number_of_controls
+from kinetree.control.optimal.phase import Phase
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
-from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.integrator_options import rollout_integrator_option
-from kinetree.inputs import real_array, whole_number
+from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
-from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Argument, Program
 from kinetree.records import record
 
-__all__ = ["OptimalControl", "Phase", "returned_by"]
+__all__ = ["OptimalControl"]
 
 Limits = Literal["effort"] | tuple[ArrayLike, ArrayLike] | None
-_MOST_STEPS = 1_000_000
-
-
-@record(frozen=True, slots=True, eq=False)
-class Phase:
-    """Steps of an optimal control problem that have the same length, cost and dynamics.
-
-    Args:
-        steps: their number.
-        dt: the length of each, in seconds.
-        cost: a `kt.program` of any of t (), q (robot), v (nv) and u, of other arguments that are given when the problem
-            is solved, and of what `dynamics` returns besides the next state, by name. It returns the cost of one step:
-            a scalar, whose Hessian is exact; or a vector r, which costs ½ rᵀr and has the Hessian of Gauss and Newton;
-            or a dict of both, {"cost": …, "residual": …}, which are added. Costs of steps are added as they are, not
-            multiplied by dt.
-        dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
-            the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
-        constraints: `kt.Contact` and `kt.Loop` records that hold during the phase, m independent rows in total, as for
-            `kt.constrained_dynamics`; the cost may then take `forces` (m).
-
-    Raises:
-        OptionError: the number of steps or dt is not positive, a cost or dynamics is no program, or constraints are
-            given beside dynamics, which contain their own.
-
-    >>> import numpy as np
-    >>> import kinetree as kt
-    >>> robot = kt.zoo.load("cart_pole")
-    >>> @kt.program(q=robot, v=robot.nv, u=1)
-    ... def cost(q, v, u):
-    ...     return 0.1 * np.concatenate([q, v, 0.1 * u])
-    >>> kt.control.Phase(50, 0.02, cost).steps
-    50
-    """
-
-    steps: int
-    dt: float
-    cost: Program
-    dynamics: Program | None = None
-    constraints: tuple[Contact | Loop, ...] = ()
-
-    def __init__(
-        self,
-        steps: int,
-        dt: float,
-        cost: Program,
-        dynamics: Program | None = None,
-        *,
-        constraints: Constraints = (),
-    ) -> None:
-        count = whole_number(steps)
-        if count is None or not 1 <= count <= _MOST_STEPS:
-            raise OptionError(f"the steps of a Phase must be a whole number from 1 to {_MOST_STEPS}, not {steps!r:.60}")
-        if isinstance(dt, bool) or not isinstance(dt, int | float) or not 0.0 < dt < np.inf:
-            raise OptionError(f"dt of a Phase must be a number of seconds above 0, not {dt!r:.60}")
-        for name, program in (("cost", cost), ("dynamics", dynamics)):
-            if not (isinstance(program, Program) or (program is None and name == "dynamics")):
-                raise OptionError(f"the {name} of a Phase must be a program, made by kt.program, not {program!r:.60}")
-        held = (constraints,) if isinstance(constraints, Contact | Loop) else tuple(constraints)
-        if not all(isinstance(x, Contact | Loop) for x in held) or (held and dynamics is not None):
-            raise OptionError(
-                "the constraints of a Phase must be a list of kt.Contact and kt.Loop, without dynamics=, not "
-                f"{constraints!r:.60}"
-            )
-        object.__setattr__(self, "constraints", held)
-        object.__setattr__(self, "steps", count)
-        object.__setattr__(self, "dt", float(dt))
-        object.__setattr__(self, "cost", cost)
-        object.__setattr__(self, "dynamics", dynamics)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -162,8 +94,10 @@ class OptimalControl:
             raise OptionError(f"passive must be True, or False for joints without friction, not {passive!r:.60}")
         rollout_integrator_option(robot, integrator)
         selection = _selection(robot, motors)
-        nu = _controls(robot, several, len(selection))
-        if any(phase.constraints for phase in several) and (integrator != "semi_implicit_euler" or passive):
+        nu = number_of_controls(robot, several, len(selection))
+        if any(phase.constraints and not phase.is_impact for phase in several) and (
+            integrator != "semi_implicit_euler" or passive
+        ):
             raise OptionError(
                 "phases with constraints take steps of semi_implicit_euler without passive forces; for others give the "
                 "steps as dynamics=, a program"
@@ -175,7 +109,7 @@ class OptimalControl:
         object.__setattr__(self, "limits", _limits(robot.effort_limit[selection.argmax(axis=1)], limits, nu))
         object.__setattr__(self, "integrator", integrator)
         object.__setattr__(self, "passive", passive)
-        object.__setattr__(self, "given", _given(robot, several, terminal_cost, nu))
+        object.__setattr__(self, "given", arguments_given(robot, several, terminal_cost, nu))
         object.__setattr__(self, "nu", nu)
         object.__setattr__(self, "made", [])
 
@@ -216,68 +150,6 @@ def _selection(robot: Model, motors: Sequence[str] | None) -> NDArray[np.float64
             raise OptionError(f"motors: {name!r} {'is named twice' if k in rows else 'has no motor'}")
         rows.append(k)
     return np.eye(robot.nv)[rows]
-
-
-def _controls(robot: Model, phases: Sequence[Phase], motors: int) -> int:
-    """How many controls a step has: one per motor, or as many as all dynamics say."""
-    sizes = {motors for phase in phases if phase.dynamics is None}
-    for phase in phases:
-        for program in (phase.dynamics, phase.cost):
-            if program is not None and "u" in program.arguments:
-                shape = program.arguments["u"].shape
-                if len(shape) != 1:
-                    raise ShapeError(f"the program {program.name!r} takes u of shape {shape}; controls are (nu,)")
-                sizes.add(shape[0])
-    if len(sizes) != 1:
-        found = ", ".join(map(str, sorted(sizes))) or "none"
-        raise ShapeError(
-            f"all programs must have the same number of controls u, not {found}; where {robot.name!r} moves by its own "
-            f"equations it has {motors}, one per motor: name those that are meant, as in motors={robot.v_names[:1]}"
-        )
-    return sizes.pop()
-
-
-def _given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: int) -> dict[str, Argument]:
-    """The arguments of programs beside the motion and the results of dynamics."""
-    found: dict[str, Argument] = {}
-    for phase in phases:
-        returned = set(returned_by(robot, phase))
-        if phase.dynamics is not None:
-            _collect(found, robot, phase.dynamics, nu, set())
-        _collect(found, robot, phase.cost, nu, returned)
-    if terminal is not None:
-        if "u" in terminal.arguments:
-            raise OptionError(f"the terminal cost {terminal.name!r} takes u, but the last state has no controls")
-        _collect(found, robot, terminal, nu, set())
-    return found
-
-
-def returned_by(robot: Model, phase: Phase) -> dict[str, tuple[int, ...]]:
-    """The results of a phase's dynamics besides the next state, with shapes."""
-    dynamics = phase.dynamics
-    if dynamics is None:
-        return {"forces": (sum(x.size for x in phase.constraints),)} if phase.constraints else {}
-    leaves = {leaf.name.strip("[].'\""): leaf.shape for leaf in dynamics.traced().results.leaves}
-    for name, shape in (("q", (robot.nq,)), ("v", (robot.nv,))):
-        if leaves.get(name) != shape:
-            raise OptionError(
-                f"the dynamics {dynamics.name!r} must return a dict with the state after a step, q ({robot.nq},) and v "
-                f"({robot.nv},), and returns {', '.join(f'{n} {s}' for n, s in leaves.items())}"
-            )
-    return {name: shape for name, shape in leaves.items() if name not in ("q", "v")}
-
-
-def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:
-    motion = {"t": (), "q": (robot.nq,), "v": (robot.nv,), "u": (nu,)}
-    for name, argument in program.arguments.items():
-        if name in motion:
-            if argument.shape != motion[name]:
-                raise ShapeError(
-                    f"the program {program.name!r} takes {name} of shape {argument.shape}, but here it is "
-                    f"{motion[name]}"
-                )
-        elif name not in returned and found.setdefault(name, argument).shape != argument.shape:
-            raise ShapeError(f"programs take {name} of shapes {found[name].shape} and {argument.shape}")
 
 
 def _limits(own: NDArray[np.float64], limits: Limits, nu: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

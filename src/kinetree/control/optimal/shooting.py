@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import backward_pass
+from kinetree.control.optimal.independence import LEAST_PART, independence_program
+from kinetree.control.optimal.models import Models, compiled_each
 from kinetree.control.optimal.motions import last_cost_program, motion_program
-from kinetree.control.optimal.problem import OptimalControl, Phase
-from kinetree.control.optimal.quadratic_model import knot_program, terminal_program
-from kinetree.programs import Program
+from kinetree.control.optimal.problem import OptimalControl
 
 __all__ = ["Motions", "Promise", "Shooting", "Step", "shooting"]
 
@@ -51,24 +51,30 @@ class Promise(NamedTuple):
     gaps: Array
     """The sum of their sizes."""
 
+    @classmethod
+    def of(cls, report: Array) -> Promise:
+        """From the report of `backward_pass`."""
+        return cls(report[:, 0] > 0.0, *report[:, 1:].T)
+
+    def is_small(self, tolerance: float) -> NDArray[np.bool_]:
+        """Whether the whole step changes the cost by less than the tolerance, relative to 1 + |cost|."""
+        small: NDArray[np.bool_] = -self.change <= tolerance * (1.0 + np.abs(self.cost))
+        return small
+
 
 class Shooting:
     """A problem's compiled functions; arrays have the problems of a batch in their first axis."""
 
     def __init__(self, problem: OptimalControl) -> None:
-        known: dict[Phase, tuple[Program, Program]] = {}
-        for phase in problem.phases:
-            if phase not in known:
-                known[phase] = knot_program(problem, phase), motion_program(problem, phase)
-        chosen = [known[phase] for phase in problem.phases]
-        self._knots = [pair[0].compiled("float64") for pair in chosen]
-        self._motions = [pair[1].compiled("float64") for pair in chosen]
-        self._quadratic_end = terminal_program(problem).compiled("float64")
+        self._motions = compiled_each(problem, lambda phase: motion_program(problem, phase))
         self._end = last_cost_program(problem).compiled("float64")
         self._phases = problem.phases
         self._sizes = problem.robot.nq, problem.robot.nv, problem.nu
         self._limits = np.stack(problem.limits)
         self._times = problem.times
+        self.models = Models(problem)
+        held = dict.fromkeys(phase for phase in problem.phases if phase.constraints)
+        self._independence = {phase: independence_program(problem, phase).compiled("float64") for phase in held}
         self.steps = problem.steps
 
     def workspace(self) -> list[Array]:
@@ -78,30 +84,38 @@ class Shooting:
         matrices = [np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), n + m, m)]
         return [*matrices, np.empty((m, m)), np.empty((2, m)), *(np.empty(P) for _ in range(6)), np.empty((2, P))]
 
-    def direction(self, at: Motions, given: Array, setting: Array, work: list[Array]) -> tuple[Step, Promise]:
-        """The step of iLQR, with the regularisation of `setting`, which is raised where it must be."""
-        b, T, n, m = len(at.q), self.steps, 2 * self._sizes[1], self._sizes[2]
-        p = n + m
-        knots = np.empty((b, T, n + n * p + 1 + p + p * (p + 1) // 2) if len(self._phases) > 1 else 0)
-        for evaluate, phase, part in zip(self._knots, self._phases, self._parts(), strict=True):
-            own, after = slice(*part), slice(part[0] + 1, part[1] + 1)
-            times = np.broadcast_to(self._times[own, None], (b, phase.steps, 1))
-            arrays = at.q[:, own], at.v[:, own], at.u[:, own], times, given[:, own], at.q[:, after], at.v[:, after]
-            q, v, u, t, *rest = (x.reshape((b * phase.steps, x.shape[-1])) for x in arrays)
-            found = evaluate.call(q, v, u, t[:, 0], *rest)
-            if phase.steps == T:
-                knots = found.reshape((b, T, -1))
-            else:
-                knots[:, own] = found.reshape((b, phase.steps, -1))
-        ends = at.q[:, -1], at.v[:, -1], self._times[-1], given[:, -1]
-        last = self._quadratic_end.call(*map(np.ascontiguousarray, ends))
+    def direction(
+        self, at: Motions, given: Array, setting: Array, work: list[Array], tolerance: float, is_exact: bool
+    ) -> tuple[Step, Promise]:
+        """The step of iLQR, with the regularisation of `setting`, which is raised where it must be.
+
+        With exact Hessians it is Newton's where these have a minimum without more regularisation, and otherwise that of
+        Gauss and Newton; where that promises less than the tolerance, at a saddle point, it is Newton's again, with as
+        much regularisation as it needs.
+        """
+        models = self.models.gauss_newton(*at, given)
+        gap = models[0][..., : 2 * self._sizes[1]] * setting[:, 1, None, None]
+        if not is_exact:
+            k, K, report = self._swept(models, at.u, setting, work)
+            return Step(k, K, gap), Promise.of(report)
+        exact = self.models.exact(models[0], *at, given)
+        k, K, report = self._swept(exact, at.u, setting * [1.0, 1.0, 0.0], work)
+        left = np.flatnonzero(report[:, 0] == 0.0)
+        for knots, last in (models, exact):
+            if len(left):
+                raised = setting[left]
+                k[left], K[left], report[left] = self._swept((knots[left], last[left]), at.u[left], raised, work)
+                setting[left] = raised
+                left = left[Promise.of(report[left]).is_small(tolerance)]
+        return Step(k, K, gap), Promise.of(report)
+
+    def _swept(self, models: tuple[Array, Array], u: Array, setting: Array, work: list[Array]) -> tuple[Array, ...]:
+        """Controls' changes, feedback and the report of `backward_pass`."""
+        b, T, m = u.shape
+        n = 2 * self._sizes[1]
         k, K, report = np.zeros((b, T, m)), np.zeros((b, T, m * n)), np.empty((b, 5))
-        backward_pass(
-            knots, np.ascontiguousarray(last), np.ascontiguousarray(at.u), self._limits, setting, k, K, report,
-            *work, T, n, m,
-        )  # fmt: skip
-        gap = knots[:, :, :n] if np.all(setting[:, 1]) else knots[:, :, :n] * setting[:, 1, None, None]
-        return Step(k, K.reshape((b, T, m, n)), gap), Promise(report[:, 0] > 0.0, *report[:, 1:].T)
+        backward_pass(*models, np.ascontiguousarray(u), self._limits, setting, k, K, report, *work, T, n, m)
+        return k, K.reshape((b, T, m, n)), report
 
     def rolled_out(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Motions, Array]:
         """The motions (b, …) of given controls, and their costs."""
@@ -136,6 +150,17 @@ class Shooting:
                 start += count * size
         cost += self._end.call(*map(np.ascontiguousarray, (q, v, self._times[-1], given[..., -1, :])))
         return tried, cost
+
+    def are_independent(self, q: Array) -> NDArray[np.bool_]:
+        """Whether the constraints of all phases are, at configurations (b, T + 1, nq); where these are no numbers, that
+        is not asked."""
+        good = np.ones(len(q), dtype=bool)
+        for phase, part in zip(self._phases, self._parts(), strict=True):
+            if phase.constraints:
+                own = np.ascontiguousarray(q[:, slice(*part)])
+                parts = self._independence[phase].call(own.reshape((-1, own.shape[-1]))).reshape(own.shape[:2])
+                good &= ((parts > LEAST_PART) | ~np.isfinite(own).all(axis=-1)).all(axis=-1)
+        return good
 
     def _parts(self) -> Iterator[tuple[int, int]]:
         """The first and the last step of each phase."""

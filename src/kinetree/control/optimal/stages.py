@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.control.optimal.problem import OptimalControl, Phase
+from kinetree.control.optimal.phase import Phase
+from kinetree.control.optimal.problem import OptimalControl
 from kinetree.errors import ShapeError
-from kinetree.functions.constrained import constrained_dynamics
+from kinetree.functions.constrained import constrained_dynamics, impact
 from kinetree.functions.dynamics import aba
 from kinetree.functions.kinematics import integrate
 from kinetree.functions.rollouts import rollout
@@ -26,6 +27,7 @@ __all__ = [
     "torques",
     "value_of",
     "values",
+    "weight_of_change",
 ]
 
 
@@ -59,8 +61,16 @@ def torques(problem: OptimalControl, u: Any) -> Any:
 
 
 def has_plain_step(problem: OptimalControl, phase: Phase) -> bool:
-    """Whether a step is v + dt q̈, then q ⊕ dt v, for which derivatives of the dynamics are all that is needed."""
-    return phase.dynamics is None and problem.integrator == "semi_implicit_euler" and not problem.passive
+    """Whether a step is v + dt q̈ or an impact, then q ⊕ dt v, for which derivatives of the dynamics are all that is
+    needed."""
+    return phase.dynamics is None and (
+        phase.is_impact or (problem.integrator == "semi_implicit_euler" and not problem.passive)
+    )
+
+
+def weight_of_change(phase: Phase) -> float:
+    """The part of an acceleration, or of an impact's change of velocity, that a step adds to the velocity."""
+    return 1.0 if phase.is_impact else phase.dt
 
 
 def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
@@ -70,6 +80,9 @@ def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) 
     if phase.dynamics is not None:
         said = dict(_named(_called(phase.dynamics, known)))
         return said.pop("q"), said.pop("v"), said
+    if phase.is_impact:
+        v, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=0.0)
+        return q, v, {"impulses": impulses}
     tau = torques(problem, known["u"])
     if phase.constraints:
         found = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=0.0)

@@ -1,10 +1,8 @@
 """The dual active-set method of Goldfarb and Idnani: a strictly convex quadratic program under inequalities.
 
 Source: D. Goldfarb, A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs",
-Mathematical Programming 27 (1983), with its names: H = L Lᵀ, J = L⁻ᵀ Q, N = the active rows, R their triangular factor,
-z the direction of the primal step, r that of the dual one. It starts at the minimum without constraints, and adds
-the one that is violated most until none is. Columns of J and R are rows of `J` and `R` here, next to each other in
-memory; a reflection, not rotations, takes a new row in.
+Mathematical Programming 27 (1983), with the names in `working_set.py`. It starts at the minimum without constraints,
+and adds the one that is violated most until none is.
 """
 
 from __future__ import annotations
@@ -12,8 +10,9 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.codegen.loops.kinds import Floats, Indices
+from kinetree.control.quadratic.working_set import directions, dropped, restored, taken_in
 
-__all__ = ["FLAT", "INFEASIBLE", "SOLVED", "TOO_MANY", "active_set"]
+__all__ = ["FLAT", "INFEASIBLE", "SOLVED", "TOO_MANY", "active_set", "multipliers_of", "satisfied"]
 
 SOLVED, INFEASIBLE, TOO_MANY, FLAT = 0, 1, 2, 3
 """What it ends with: FLAT is a matrix H that is not positive definite."""
@@ -30,11 +29,11 @@ _TOLERATED = 1e-7
 
 
 def active_set(
-    n: int, m: int, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats,
+    n: int, m: int, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats, base: Floats,
     x: Floats, multipliers: Floats, slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats,
     active: Indices, side: Indices,
 ) -> tuple[int, int]:  # fmt: skip
-    """Minimise ½ xᵀ H x + gᵀ x where lower ≤ Cᵀ x ≤ upper; returns what it ended with, and the number of steps.
+    """Minimise ½ xᵀ H x + gᵀ x where lower ≤ base + Cᵀ x ≤ upper; returns what it ended with, and the number of steps.
 
     Args:
         n, m: how many unknowns and rows there are; arrays may be larger.
@@ -42,26 +41,30 @@ def active_set(
         g: (n,).
         C: (n, m), a column per row, of length 1.
         lower, upper: (m,), infinite where there is no bound.
+        base: (m,), the values of the rows where x is zero.
         x: (n,), result.
         multipliers: (m,), result: positive at upper bounds, negative at lower ones.
         slack, J, R, d, z, r, u, active, side: (m,), (n, n) twice, (n,) five times, (m,), for what is in between.
     """
     if not _factored(n, H, J):
         return FLAT, 0
-    for i in range(n):
-        d[i] = _product(i + 1, J, i, g)
-        x[i] = 0.0
-    for i in range(n):
-        for j in range(i + 1):
-            x[j] -= d[i] * J[i, j]
     for i in range(m):
-        slack[i] = 0.0
         side[i] = 0
-        multipliers[i] = 0.0
-    for k in range(n):
-        for i in range(m):
-            slack[i] += x[k] * C[k, i]
-    count, steps, most, ended = 0, 0, 10 * (n + m) + 50, -1
+    count = restored(n, m, 0, g, C, lower, upper, base, x, slack, J, R, d, z, u, active, side)
+    ended, steps, count = satisfied(n, m, count, C, lower, upper, x, slack, J, R, d, z, r, u, active, side)
+    multipliers_of(m, count, u, active, side, multipliers)
+    return ended, steps
+
+
+def satisfied(
+    n: int, m: int, count: int, C: Floats, lower: Floats, upper: Floats, x: Floats, slack: Floats,
+    J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, active: Indices, side: Indices,
+) -> tuple[int, int, int]:  # fmt: skip
+    """From a minimum on `count` active rows whose multipliers have the right signs to one that violates no row.
+
+    Returns what it ended with, the number of steps, and how many rows are active.
+    """
+    steps, most, ended = 0, 10 * (n + m) + 50, -1
     while ended < 0:
         new, is_lower, violation = _most_violated(m, slack, lower, upper, side)
         if new < 0:
@@ -74,7 +77,7 @@ def active_set(
             if steps > most:
                 ended = TOO_MANY
                 break
-            whole, outside = _directions(n, count, new, sign, C, J, R, d, z, r)
+            whole, outside = directions(n, count, new, sign, C, J, R, d, z, r)
             can_move = outside > _DEPENDENT * whole and count < n
             length, blocking = _INFINITE, -1
             for k in range(count):
@@ -100,33 +103,25 @@ def active_set(
                     for i in range(m):
                         slack[i] += length * z[k] * C[k, i]
             if blocking < 0:
-                _taken_in(n, count, J, R, d, z)
+                taken_in(n, count, J, R, d, z)
                 u[count] = given
                 active[count] = new
                 side[new] = 1 if is_lower else -1
                 count += 1
                 break
             side[int(active[blocking])] = 0
-            _dropped(n, count, blocking, J, R, u, active)
+            dropped(n, count, blocking, J, R, u, active)
             count -= 1
+    return ended, steps, count
+
+
+def multipliers_of(m: int, count: int, u: Floats, active: Indices, side: Indices, multipliers: Floats) -> None:
+    """One number per row, with the signs of bounds."""
+    for i in range(m):
+        multipliers[i] = 0.0
     for k in range(count):
         i = int(active[k])
         multipliers[i] = -u[k] if int(side[i]) == 1 else u[k]
-    return ended, steps
-
-
-def _product(count: int, J: Floats, row: int, v: Floats) -> float:
-    """The first `count` terms of the product of a row and a vector, in four sums."""
-    a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for k in range(0, whole, 4):
-        a += J[row, k] * v[k]
-        b += J[row, k + 1] * v[k + 1]
-        c += J[row, k + 2] * v[k + 2]
-        e += J[row, k + 3] * v[k + 3]
-    for k in range(whole, count):
-        a += J[row, k] * v[k]
-    return (a + b) + (c + e)
 
 
 def _factored(n: int, H: Floats, J: Floats) -> bool:
@@ -172,71 +167,3 @@ def _most_violated(
             if above > worst * (1.0 + abs(upper[i])):
                 row, is_lower, violation, worst = i, False, above, above / (1.0 + abs(upper[i]))
     return row, is_lower, violation
-
-
-def _directions(
-    n: int, count: int, new: int, sign: float, C: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats
-) -> tuple[float, float]:  # fmt: skip
-    """d = Jᵀ n, z = J₂ d₂ and r = R⁻¹ d₁; returns |d|² and |d₂|² = zᵀ n."""
-    for k in range(n):
-        r[k] = sign * C[k, new]
-        z[k] = 0.0
-    whole, outside = 0.0, 0.0
-    for i in range(n):
-        d[i] = _product(n, J, i, r)
-        whole += d[i] * d[i]
-        if i >= count:
-            outside += d[i] * d[i]
-            for j in range(n):
-                z[j] += d[i] * J[i, j]
-    for k in range(count):
-        r[k] = d[k]
-    for back in range(count):
-        k = count - 1 - back
-        r[k] = r[k] / R[k, k]
-        for i in range(k):
-            r[i] -= r[k] * R[k, i]
-    return whole, outside
-
-
-def _taken_in(n: int, count: int, J: Floats, R: Floats, d: Floats, z: Floats) -> None:
-    """A new active row: a reflection turns the part d₂ of d into one number, which ends its column of R."""
-    square = 0.0
-    for i in range(count, n):
-        square += d[i] * d[i]
-    size = sqrt(square)
-    end = -size if d[count] > 0.0 else size
-    for i in range(count):
-        R[count, i] = d[i]
-    R[count, count] = end
-    if square == d[count] * d[count]:  # nothing is left to turn
-        for j in range(n):
-            J[count, j] *= -1.0
-        return
-    scale = 1.0 / (end * (end - d[count]))  # 2 over the square of d₂ − end e₁
-    for j in range(n):
-        z[j] -= end * J[count, j]
-    for i in range(count, n):
-        factor = scale * (d[i] - end if i == count else d[i])
-        for j in range(n):
-            J[i, j] -= factor * z[j]
-
-
-def _dropped(n: int, count: int, which: int, J: Floats, R: Floats, u: Floats, active: Indices) -> None:
-    """An active row less: rotations make R triangular again."""
-    for k in range(which, count - 1):
-        for i in range(k + 2):
-            R[k, i] = R[k + 1, i]
-        u[k] = u[k + 1]
-        active[k] = int(active[k + 1])
-    for k in range(which, count - 1):
-        a, b = R[k, k], R[k, k + 1]
-        size = sqrt(a * a + b * b)
-        c, s = a / size, b / size
-        R[k, k], R[k, k + 1] = size, 0.0
-        for j in range(k + 1, count - 1):
-            upper, lower = R[j, k], R[j, k + 1]
-            R[j, k], R[j, k + 1] = c * upper + s * lower, c * lower - s * upper
-        for j in range(n):
-            first, second = J[k, j], J[k + 1, j]
-            J[k, j], J[k + 1, j] = c * first + s * second, c * second - s * first

@@ -25,8 +25,8 @@ def solved(
     x_lower: Floats, x_upper: Floats, x: Floats,
     row_multipliers: Floats, bound_multipliers: Floats, status: Indices, steps: Indices,
     tableau: Floats, rows: Floats, equalities: Floats, H: Floats, g: Floats, columns: Floats, low: Floats, high: Floats,
-    lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats, slack: Floats,
-    J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats,
+    base: Floats, lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
+    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats,
     active: Indices, side: Indices, is_pivot: Indices, pivots: Indices, free: Indices,
 ) -> None:  # fmt: skip
     """Minimise ½ xᵀ P x + qᵀ x where A x = b, lower ≤ C x ≤ upper and, if it is bounded, x_lower ≤ x ≤ x_upper.
@@ -35,6 +35,7 @@ def solved(
         n, m, equal: how many unknowns, rows of C and rows of A there are; the arrays have one row at least.
         P, q, A, b, C, lower, upper, x_lower, x_upper: with the problems as first axis; one problem counts for all.
         x, row_multipliers, bound_multipliers, status, steps: results, with the problems as first axis.
+        base: zeros.
         others: for what is in between.
     """
     bounds = n if is_bounded else 0
@@ -79,7 +80,7 @@ def solved(
         if not bounded(m + bounds, n, nf, rows, tableau, is_pivot, free, low, high, lengths, columns):
             continue
         ended, count = minimised(
-            nf, m + bounds, 0.0, H, g, columns, low, high,
+            nf, m + bounds, H, g, columns, low, high, base,
             y, multipliers, last, factor, pulled, slack, J, R, d, z, r, u, active, side,
         )  # fmt: skip
         status[k], steps[k] = ended, count

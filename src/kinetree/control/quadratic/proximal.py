@@ -26,31 +26,29 @@ _AS_LONG = 0.99
 
 
 def minimised(
-    n: int, m: int, rho: float, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats,
+    n: int, m: int, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats, base: Floats,
     x: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
     slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, active: Indices, side: Indices,
 ) -> tuple[int, int]:  # fmt: skip
     """`active_set` for matrices that may be flat in some directions; H is kept.
 
     Args:
-        rho: the proximal term relative to the largest of the diagonal; 0 tries without it first.
         last, factor, pulled: (n,), (n, n), (n,), for what is in between.
     """
     for i in range(n):
         for j in range(n):
             factor[i, j] = H[i, j]
-    if rho == 0.0:
-        status, steps = active_set(
-            n, m, factor, g, C, lower, upper, x, multipliers, slack, J, R, d, z, r, u, active, side
-        )
-        if status != FLAT:
-            return status, steps
+    status, steps = active_set(
+        n, m, factor, g, C, lower, upper, base, x, multipliers, slack, J, R, d, z, r, u, active, side
+    )
+    if status != FLAT:
+        return status, steps
     largest, steepest = 0.0, 0.0
     for i in range(n):
         largest = max(largest, H[i, i])
         steepest = max(steepest, abs(g[i]))
         last[i] = 0.0
-    weight = (rho if rho > 0.0 else _PART) * largest if largest > 0.0 else _SLOPE * steepest
+    weight = _PART * largest if largest > 0.0 else _SLOPE * steepest
     weight = weight if weight > 0.0 else 1.0
     total, moved, before = 0, 0.0, 0.0
     for _ in range(_STEPS):
@@ -60,7 +58,7 @@ def minimised(
             factor[i, i] += weight
             pulled[i] = g[i] - weight * last[i]
         status, steps = active_set(
-            n, m, factor, pulled, C, lower, upper, x, multipliers, slack, J, R, d, z, r, u, active, side
+            n, m, factor, pulled, C, lower, upper, base, x, multipliers, slack, J, R, d, z, r, u, active, side
         )
         total += steps
         if status != SOLVED:

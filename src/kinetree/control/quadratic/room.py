@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kinetree.codegen.loops.compiled import prepared
 from kinetree.control.quadratic.one_problem import solved
 
-__all__ = ["Room", "room_for"]
+__all__ = ["Room", "Size", "results", "room_for", "work", "work_of_levels"]
 
 Array = NDArray[Any]
 Size = tuple[int, int, int, bool]
@@ -53,9 +53,19 @@ def work(size: Size) -> list[Array]:
     equal, inside = max(equal, 1), max(m, 1) + (n if is_bounded else 0)
     shapes = [
         (n, n + 1), (max(n, inside), n + 1), (equal, n + 1), (n, n), (n,), (n, inside), (inside,), (inside,), (inside,),
-        (n,), (inside,), (n,), (n, n), (n,), (inside,), (n, n), (n, n), (n,), (n,), (n,), (n,),
+        (inside,), (n,), (inside,), (n,), (n, n), (n,), (inside,), (n, n), (n, n), (n,), (n,), (n,), (n,),
     ]  # fmt: skip
     return [*map(np.zeros, shapes), *(np.zeros(k, np.int32) for k in (n, inside, n, equal, n))]
+
+
+def work_of_levels(n: int, m: int, rows: int) -> list[Array]:
+    """Arrays for what is in between, in the order of `in_order`."""
+    most = max(rows, m)
+    shapes = [
+        (n, n + 1), (most, n + 1), (n, n), (n, n), (n,), (n, m), (m,), (m,), (m,), (m,), (n,), (m,), (n,), (n, n),
+        (n,), (m,), (n, n), (n, n), (n,), (n,), (n,), (n,), (max(n, m) + 1,),
+    ]  # fmt: skip
+    return [*map(np.zeros, shapes), *(np.zeros(k, np.int32) for k in (n, m, n, most, n))]
 
 
 def room_for(size: Size) -> Room:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.attitudes.arguments import attitudes
+from kinetree.attitudes.exponential_maps import refuse_other_rows
 from kinetree.errors import OptionError
 from kinetree.inputs import real_array, whole_number
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kinetree.model import Model
 
 __all__ = [
+    "check_poses",
     "check_rotations",
     "checked_axes",
     "checked_direction",
@@ -27,6 +29,9 @@ __all__ = [
     "has_frames",
 ]
 
+_ROUNDING = 2.5e-13
+"""The sum of the squares of what must be zero in rows of a rotation; those with more are looked at again."""
+
 
 def check_rotations(R: Any) -> None:
     """Raise ConfigurationError if one of these matrices (…, 3, 3) is not a rotation; NaN is left in its sample."""
@@ -35,11 +40,21 @@ def check_rotations(R: Any) -> None:
     attitudes(R, "matrix")
 
 
+def check_poses(T: Any) -> None:
+    """Raise ConfigurationError if one of these matrices (…, 4, 4) is not a pose; NaN is left in its sample."""
+    if T.ndim == 2:  # fast path for one
+        x, y, z, last = T.tolist()
+        if last == [0.0, 0.0, 0.0, 1.0] and _is_rotation(x[:3], y[:3], z[:3]):
+            return
+    attitudes(T[..., :3, :3], "matrix")
+    refuse_other_rows(T[..., 3, :])
+
+
 def _is_rotation(x: list[float], y: list[float], z: list[float]) -> bool:
-    (a, b, c), (d, e, f) = x, y
-    across = (b * f - c * e, c * d - a * f, a * e - b * d)
-    errors = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f)
-    return all(abs(error) < 5e-7 for error in errors) and all(abs(p - q) < 5e-7 for p, q in zip(across, z, strict=True))
+    (a, b, c), (d, e, f), (g, h, i) = x, y, z
+    u, v, w = b * f - c * e - g, c * d - a * f - h, a * e - b * d - i
+    k, m, n = a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, a * d + b * e + c * f
+    return u * u + v * v + w * w + k * k + m * m + n * n < _ROUNDING
 
 
 def checked_weight(about: str, given: Any) -> float | tuple[float, ...]:

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinetree.attitudes.exponential_maps import refuse_other_rows, rotation_log, rotation_log_jacobian
+from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
 from kinetree.control.tasks.given import (
-    check_rotations,
+    check_poses,
     checked_axes,
     checked_frames,
     checked_weights,
@@ -73,8 +73,7 @@ class Pose(Task):
         checked_weights("Pose", self.weight, self.size(robot))
 
     def check_target(self, robot: Model, target: Any) -> None:
-        check_rotations(target[..., :3, :3])
-        refuse_other_rows(target[..., 3, :])
+        check_poses(target)
 
     def size(self, robot: Model) -> int:
         return len(self.axes)

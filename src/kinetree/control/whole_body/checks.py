@@ -12,11 +12,12 @@ from kinetree.control.tasks.base import Task
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.support import Support
 from kinetree.errors import ConfigurationError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model
 
 if TYPE_CHECKING:
     from kinetree.control.whole_body.references import References
+    from kinetree.control.whole_body.result import WholeBodyStep
 
 __all__ = ["checked_contacts", "checked_horizon", "checked_limit", "checked_priorities", "checked_tasks", "no_torques"]
 
@@ -58,11 +59,7 @@ def checked_priorities(tasks: Mapping[str, Task], effort: Effort) -> list[list[s
 
 
 def checked_horizon(horizon: object) -> float | None:
-    if horizon is None:
-        return None
-    if isinstance(horizon, bool) or not isinstance(horizon, int | float) or not 0.0 < horizon < np.inf:
-        raise OptionError(f"WholeBody: joint_limit_horizon must be a positive time in seconds, not {horizon!r:.60}")
-    return float(horizon)
+    return None if horizon is None else number_between("WholeBody: joint_limit_horizon", horizon, unit="seconds")
 
 
 def checked_limit(robot: Model, limit: ArrayLike | None) -> Array:
@@ -74,18 +71,29 @@ def checked_limit(robot: Model, limit: ArrayLike | None) -> Array:
     return np.broadcast_to(array, (robot.nv,)).astype(np.float64)
 
 
-def no_torques(robot: Model, q: Array, v: Array, references: References) -> ConfigurationError:
-    """The error where the solver found no numbers."""
+def no_torques(
+    robot: Model, q: Array, v: Array, values: Array, references: References, found: WholeBodyStep
+) -> ConfigurationError:  # fmt: skip
+    """The error where the solver found no numbers, for the first sample that has none."""
+    where = ""
+    if found.tau.ndim > 1:
+        given = (x.reshape(*found.tau.shape[:-1], -1) for x in (q, v, values))
+        total = sum(x.sum(axis=-1) for x in (*given, found.tau, found.qdd))
+        index = np.unravel_index(int(np.argmax(~np.isfinite(total))), total.shape)
+        k = int(np.ravel_multi_index(index, total.shape))
+        q, v, values = q[k], v[k], values[k]
+        where = "sample [" + ", ".join(map(str, index)) + "]: "
     for name, x, names in (("q", q, robot.q_names), ("v", v, robot.v_names)):
         if not np.isfinite(x).all():
             k = int(np.argmax(~np.isfinite(x)))
             return ConfigurationError(
-                f"WholeBody: {name}[{k}] ({names[k]}) is {x[k]}; no torques follow from such a state"
+                f"WholeBody: {where}{name}[{k}] ({names[k]}) is {x[k]}; no torques follow from such a state"
             )
-    if (wrong := references.wrong()) is not None:
+    if (wrong := references.wrong(values)) is not None:
         return ConfigurationError(
-            f"WholeBody: a reference of task {wrong!r} is NaN or infinite; no torques follow from it"
+            f"WholeBody: {where}a reference of task {wrong!r} is NaN or infinite; no torques follow from it"
         )
     return ConfigurationError(
-        "WholeBody: no torques were found in this state; its numbers are too large, or the mass matrix is singular"
+        f"WholeBody: {where}no torques were found in this state; its numbers are too large, or the mass matrix is "
+        "singular"
     )

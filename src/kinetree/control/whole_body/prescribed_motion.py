@@ -43,8 +43,9 @@ def prescribed_motion(
     qdd: ArrayLike,
     contacts: Mapping[str, Support] | None = None,
     *,
-    active: Mapping[str, ArrayLike] | None = None,
+    active: Mapping[str, bool | Array] | None = None,
     torque_limit: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> PrescribedMotion:
     """The joint torques of a motion of a robot whose root nothing drives, and the forces of its contacts.
 
@@ -61,6 +62,7 @@ def prescribed_motion(
         contacts: `kt.control.Support`s by names of your own; none by default.
         active: of contacts by name, when they act: bool (T,) or one for all moments; always where nothing is given.
         torque_limit: (nv,) or one number; by default the robot's own.
+        threads: how many threads may share the moments; by default as many as there are cores.
 
     Returns:
         The record `PrescribedMotion`.
@@ -95,21 +97,11 @@ def prescribed_motion(
         effort=Effort(1e-8, 1.0), torque_limit=torque_limit,
     )  # fmt: skip
     rows = {name: np.eye(robot.nv)[task._rows(robot)] for name, task in controller.tasks.items()}  # type: ignore[attr-defined]
-    switches = {name: np.broadcast_to(np.asarray(on, bool), len(q)) for name, on in (active or {}).items()}
-    steps = [
-        controller.step(
-            q[k],
-            v[k],
-            dict.fromkeys(rows, q[k]),
-            {name: A @ v[k] for name, A in rows.items()},
-            {name: A @ qdd[k] for name, A in rows.items()},
-            active={name: bool(on[k]) for name, on in switches.items()},
-        )
-        for k in range(len(q))
-    ]
-    found = np.array([step.qdd for step in steps])
-    forces = {name: np.array([step.forces[name] for step in steps]) for name in contacts}
-    return PrescribedMotion(np.array([step.tau for step in steps]), found, forces, found - qdd)
+    found = controller.step(
+        q, v, dict.fromkeys(rows, q), {name: v @ A.T for name, A in rows.items()},
+        {name: qdd @ A.T for name, A in rows.items()}, active=active, threads=threads,
+    )  # fmt: skip
+    return PrescribedMotion(found.tau, found.qdd, found.forces, found.qdd - qdd)
 
 
 def _rows(name: str, x: Any, n: int) -> Array:

@@ -9,13 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.whole_body.matrices import Layout
-from kinetree.errors import OptionError, ShapeError, nearest_names
+from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
 from kinetree.inputs import real_array
+from kinetree.records import record
 
-__all__ = ["References", "Values"]
+__all__ = ["Batched", "References", "Values"]
 
 Array = NDArray[Any]
 Values = Mapping[str, ArrayLike]
+
+
+@record(frozen=True, slots=True)
+class Batched:
+    """A reference of many samples."""
+
+    values: Array
+    """(…, k)."""
+    where: slice
+    """Its place in the program's argument."""
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        return self.values.shape[:-1]
 
 
 class References:
@@ -43,53 +58,77 @@ class References:
             usual = np.full(k.shape, 10.0) if shapes[name] == (0,) else 2.0 * np.sqrt(k)
             self.values[where.damping] = self._gain("damping", name, damping.get(name, usual))
 
-    def put_targets(self, targets: Values) -> None:
-        for name, target in targets.items():
-            where = self._task("targets", name)
-            array = real_array(f"WholeBody: targets[{name!r}]", target, str(self._shapes[name]))
-            if array.shape != self._shapes[name]:
-                raise ShapeError(
-                    f"WholeBody: targets[{name!r}] must have shape {self._shapes[name]}, not {array.shape}"
-                )
+    def taken(
+        self,
+        targets: Values | None,
+        velocities: Values | None,
+        accelerations: Values | None,
+        active: Mapping[str, bool | Array] | None,
+    ) -> dict[str, Batched]:
+        """Put what is for all samples into `values`; returns what has axes of samples, by a name for messages."""
+        many: dict[str, Batched] = {}
+        for name, x in (targets or {}).items():
+            where = self._task("targets", name).target
+            array = _numbers(f"targets[{name!r}]", x, self._shapes[name])
             self._layout.tasks[name].check_target(self._layout.robot, array)
-            self.values[where.target] = array.reshape(-1)
-            self._missing.discard(name)
-
-    def put(self, word: str, values: Values | None) -> None:
-        """Velocities or accelerations of tasks; of all others they become zero."""
-        self.values[self._all[word]] = 0.0
-        for name, x in (values or {}).items():
-            where = getattr(self._task(word, name), word)
-            array = real_array(f"WholeBody: {word} of {name!r}", x, "(m,)")
-            size = where.stop - where.start
-            if array.shape != (size,):
-                raise ShapeError(f"WholeBody: the {word} of {name!r} must have shape ({size},), not {array.shape}")
-            self.values[where] = array
-
-    def switch(self, active: Mapping[str, bool]) -> None:
-        for name, on in active.items():
+            lead = array.shape[: array.ndim - len(self._shapes[name])]
+            self._put(f"targets[{name!r}]", array.reshape(*lead, where.stop - where.start), where, many)
+            if not lead:
+                self._missing.discard(name)
+        for word, plural, values in (
+            ("velocity", "velocities", velocities), ("acceleration", "accelerations", accelerations)
+        ):  # fmt: skip
+            self.values[self._all[word]] = 0.0
+            for name, x in (values or {}).items():
+                where = getattr(self._task(plural, name), word)
+                about = f"{plural}[{name!r}]"
+                self._put(about, _numbers(about, x, (where.stop - where.start,)), where, many)
+        for name, on in (active or {}).items():
             if name not in self._switches:
                 raise self._unknown("active", name, list(self._switches))
-            if not isinstance(on, bool | np.bool_):
-                raise OptionError(f"WholeBody: active[{name!r}] must be True or False, not {on!r:.60}")
-            self.values[self._switches[name]] = float(on)
+            array = np.asarray(on)
+            if array.dtype != np.bool_:
+                raise OptionError(
+                    f"WholeBody: active[{name!r}] must be True or False, or an array of them, not {on!r:.60}"
+                )
+            k = self._switches[name]
+            self._put(f"active[{name!r}]", array.astype(np.float64)[..., None], slice(k, k + 1), many)
+        if self._missing:
+            self._check_complete(many)
+        return many
 
-    def check_complete(self) -> None:
+    def repeated(self, many: Mapping[str, Batched], lead: tuple[int, ...]) -> Array:
+        """The arguments (*lead, k) of all samples."""
+        found = np.empty((*lead, len(self.values)))
+        found[...] = self.values
+        for one in many.values():
+            found[..., one.where] = one.values
+        return found
+
+    def wrong(self, values: Array) -> str | None:
+        """The name of a task with a reference that is not finite."""
+        for name, where in self._where.items():
+            parts = (where.target, where.velocity, where.acceleration)
+            if not all(np.isfinite(values[part]).all() for part in parts):
+                return name
+        return None
+
+    def _put(self, about: str, x: Array, where: slice, many: dict[str, Batched]) -> None:
+        if x.ndim == 1:
+            self.values[where] = x
+        else:
+            many[about] = Batched(x, where)
+
+    def _check_complete(self, many: Mapping[str, Batched]) -> None:
         """Raise an error if a task that is active had no target yet."""
         for name in self._missing:
-            if self.values[self._switches[name]] == 1.0:
+            switch = many.get(f"active[{name!r}]")
+            is_on = self.values[self._switches[name]] == 1.0 if switch is None else switch.values.any()
+            if is_on and f"targets[{name!r}]" not in many:
                 raise OptionError(
                     f"WholeBody: task {name!r} has no target yet; give targets={{{name!r}: …}}, or switch it off with "
                     f"active={{{name!r}: False}}"
                 )
-
-    def wrong(self) -> str | None:
-        """The name of a task with a reference that is not finite."""
-        for name, where in self._where.items():
-            parts = (where.target, where.velocity, where.acceleration)
-            if not all(np.isfinite(self.values[part]).all() for part in parts):
-                return name
-        return None
 
     def _gain(self, word: str, name: str, x: Any) -> Array:
         size = self._layout.tasks[name].size(self._layout.robot)
@@ -110,3 +149,14 @@ class References:
         return OptionError(
             f"WholeBody: {word} names {name!r:.60}, which is none here: {nearest_names(str(name), known)}"
         )
+
+
+def _numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
+    """An array (…, *shape)."""
+    sizes = ", ".join(map(str, shape))
+    array = real_array(f"WholeBody: {about}", x, f"(…, {sizes})")
+    if array.dtype == object:
+        raise DTypeError(f"WholeBody: {about} is symbolic; whole-body control is computed outside programs")
+    if array.shape[array.ndim - len(shape) :] != shape:
+        raise ShapeError(f"WholeBody: {about} must have shape {shape} or (…, {sizes}), not {array.shape}")
+    return array.astype(np.float64, copy=False)

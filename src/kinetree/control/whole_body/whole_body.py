@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.codegen.loops.compiled import prepared
-from kinetree.control.quadratic.priorities import in_order
+from kinetree.compiler.thread_count import thread_count
 from kinetree.control.tasks.base import Task
 from kinetree.control.whole_body.checks import (
     checked_contacts,
@@ -21,12 +20,15 @@ from kinetree.control.whole_body.checks import (
     no_torques,
 )
 from kinetree.control.whole_body.effort import Effort
-from kinetree.control.whole_body.matrices import Layout, matrices
-from kinetree.control.whole_body.references import References, Values
+from kinetree.control.whole_body.matrices import Layout
+from kinetree.control.whole_body.references import Batched, References, Values
 from kinetree.control.whole_body.result import WholeBodyStep
+from kinetree.control.whole_body.solver import Solver
 from kinetree.control.whole_body.support import Support
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
+from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["WholeBody"]
 
@@ -34,7 +36,7 @@ Array = NDArray[Any]
 
 
 class WholeBody:
-    """A controller of a whole robot: `step` gives the torques of one moment.
+    """A controller of a whole robot: `step` gives the torques of one moment, or of many.
 
     Each step is one problem in the accelerations v̇ and the forces f of the contacts,
 
@@ -104,62 +106,17 @@ class WholeBody:
         if not isinstance(self.effort, Effort):
             raise OptionError(f"WholeBody: effort must be a kt.control.Effort, not {effort!r:.60}")
         horizon = checked_horizon(joint_limit_horizon)
-        self._limit = checked_limit(robot, torque_limit)
-        self._layout = layout = Layout(robot, self.tasks, self.contacts, horizon, self.effort.torques > 0.0)
-        self.program = matrices(layout, self._limit)
+        self._layout = Layout(robot, self.tasks, self.contacts, horizon, self.effort.torques > 0.0)
+        self._references = References(self._layout, stiffness or {}, damping or {})
+        levels = checked_priorities(self.tasks, self.effort)
+        self._solver = Solver(self._layout, levels, self.effort, checked_limit(robot, torque_limit))
+        self.program = self._solver.program
         """The program of q, v and all references that gives the matrices."""
-        self._function = self.program.compile()
-        self._references = References(layout, stiffness or {}, damping or {})
-        self._rooms(checked_priorities(self.tasks, self.effort))
 
-    def _rooms(self, levels: list[list[str]]) -> None:
-        """The arrays that the program writes and that the solver reads."""
-        layout, nv = self._layout, self.robot.nv
-        n, m, R = layout.n, layout.side_count, layout.row_count
-        sizes = [m * (n + 1), m, m, nv, R * (n + 1), n * (n + 1)]
-        flat = np.zeros(sum(sizes))
-        ends = np.cumsum(sizes)
-        sides, lower, upper, h, _, last = np.split(flat, ends[:-1])
-        self._out, self._h = flat[: ends[4]], h
-        last.reshape(n, n + 1)[:, :n] = np.eye(n)
-        rows = flat[ends[3] :].reshape(R + n, n + 1)
-        self._equations, self._torque_rows = rows[:R], sides.reshape(m, n + 1)[: len(layout.driven)]
-        self._driven = layout.driven
-        self.inequalities = sides.reshape(m, n + 1)[:, :n], lower, upper
-        """C, lower and upper of the last step, in the accelerations and the forces of the contacts."""
-        self._x, self._told = np.zeros(n), np.zeros(5, np.int32)
-        self._generators = [
-            (name, c.axes() if c.is_point else c.generator(), layout.forces[name]) for name, c in self.contacts.items()
-        ]
-        self._named_rows = [*layout.motions.items(), *((name, layout.rows[name]) for name in self.tasks)]
-        weights, starts = self._weights_and_starts(levels)
-        self._levels = len(starts) - 1
-        soft = len(layout.driven) if layout.horizon is not None else 0
-        self._solve = prepared(
-            in_order, n, m - soft, soft, len(starts) - 1, rows, weights, starts, sides.reshape(m, n + 1), lower, upper,
-            self._x, self._told, *_work(n, m, R + n),
-        )  # fmt: skip
-
-    def _weights_and_starts(self, levels: list[list[str]]) -> tuple[Array, Array]:
-        layout, effort = self._layout, self.effort
-        nv, n, R = self.robot.nv, layout.n, layout.row_count
-        weights = np.ones(R + n)
-        for name, where in layout.rows.items():
-            weights[where] = self.tasks[name].weights(self.robot)
-        if layout.torques_count:
-            weights[R - len(layout.driven) : R] = effort.torques
-        weights[R : R + nv] = effort.accelerations
-        for name, where in layout.forces.items():
-            weights[R + where.start : R + where.stop] = effort.forces * np.asarray(self.contacts[name].force_weight)
-        starts, at = [0, layout.first_rows], layout.first_rows
-        if self.contacts:
-            at += sum(c.motion_size for c in self.contacts.values())
-            starts.append(at)
-        for names in levels:
-            at += sum(self.tasks[name].size(self.robot) for name in names)
-            starts.append(at)
-        starts[-1 if self.effort.priority is not None else len(starts) :] = [R + n]
-        return weights, np.array(starts, np.int32)
+    @property
+    def inequalities(self) -> tuple[Array, Array, Array]:
+        """C, lower and upper of the last step of one moment, in the accelerations and the forces of the contacts."""
+        return self._solver.sides[:, :-1], self._solver.lower, self._solver.upper
 
     def step(
         self,
@@ -169,19 +126,24 @@ class WholeBody:
         velocities: Values | None = None,
         accelerations: Values | None = None,
         *,
-        active: Mapping[str, bool] | None = None,
+        active: Mapping[str, bool | Array] | None = None,
+        threads: int | None = None,
     ) -> WholeBodyStep:
-        """The torques of one moment.
+        """The torques of one moment, or of many.
+
+        Leading axes of all arrays are samples, and broadcast; a sample's torques have the same bits in any batch. What
+        is given with such axes counts for this call; all else stays for the calls after it, as described below.
 
         Args:
-            q: configuration (nq,).
-            v: velocity (nv,).
+            q: configuration (…, nq).
+            v: velocity (…, nv).
             targets: of tasks by name, as each kind of task has them; what is left out stays as in the step before.
-            velocities: of tasks by name (m,), in the axes of the task; zero where none is given. Of a momentum, the
+            velocities: of tasks by name (…, m), in the axes of the task; zero where none is given. Of a momentum, the
                 momentum itself.
-            accelerations: of tasks by name (m,); zero where none is given. Of a momentum, its rate.
-            active: contacts and tasks by name that are switched off (False) or on again; on at first. A contact that is
-                off neither holds its frame nor pushes.
+            accelerations: of tasks by name (…, m); zero where none is given. Of a momentum, its rate.
+            active: contacts and tasks by name that are switched off (False) or on again, bool or an array (…) of them;
+                on at first. A contact that is off neither holds its frame nor pushes.
+            threads: how many threads may share a batch; by default as many as there are cores.
 
         Returns:
             The record `WholeBodyStep`.
@@ -190,48 +152,47 @@ class WholeBody:
             ConfigurationError: NaN or infinity in the state or the references, or a quaternion of zero length; no
                 torques are returned then.
             OptionError: names that are not those of tasks, or a task that had no target yet.
-            ShapeError, DTypeError: references that do not fit their task.
+            ShapeError, DTypeError: arrays that do not fit the robot, their task or each other.
+
+        >>> import kinetree as kt, numpy as np
+        >>> arm = kt.zoo.load("arm6")
+        >>> controller = kt.control.WholeBody(arm, {"posture": kt.control.Posture()}, {})
+        >>> controller.step(np.zeros((100, 6)), np.zeros(6), {"posture": np.ones(6)}).tau.shape
+        (100, 6)
         """
+        if threads is not None:
+            thread_count(threads)
         references = self._references
-        if targets:
-            references.put_targets(targets)
-        references.put("velocity", velocities)
-        references.put("acceleration", accelerations)
-        if active:
-            references.switch(active)
-        references.check_complete()
-        q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if q.ndim != 1 or v.ndim != 1:
-            raise ShapeError(
-                f"WholeBody: a step is for one moment: q must have shape ({self.robot.nq},) and v ({self.robot.nv},), "
-                f"not {q.shape} and {v.shape}"
-            )
-        self._function(q, v, references.values, out=self._out)
-        x = self._x
-        x[0] = np.nan
-        self._solve()
-        if not math.isfinite(x.sum() + references.values.sum() + v.sum()):
-            raise no_torques(self.robot, q, v, references)
-        return self._result(x)
-
-    def _result(self, x: Array) -> WholeBodyStep:
-        nv, driven = self.robot.nv, self._driven
-        tau = np.zeros(nv)
-        tau[driven] = self._torque_rows[:, :-1] @ x + self._h[driven]
-        np.clip(tau, -self._limit, self._limit, out=tau)
-        residuals = self._equations[:, :-1] @ x - self._equations[:, -1]
-        forces = {name: generator @ x[where] for name, generator, where in self._generators}
-        unmet = {name: residuals[where] for name, where in self._named_rows}
-        return WholeBodyStep(
-            tau, x[:nv].copy(), forces, unmet, bool(self._told[4]), self._told[0] == self._levels, int(self._told[2])
-        )
+        many = references.taken(targets, velocities, accelerations, active)
+        q, v = _state("q", q, self.robot.nq), _state("v", v, self.robot.nv)
+        if q.ndim == v.ndim == 1 and not many:
+            values = references.values
+            found = self._solver.one(q, v, values)
+        else:
+            lead = _lead(q, v, many)
+            refuse_zero_quaternions(q, self.robot.quaternions, "q")
+            q, v = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
+            values = references.repeated(many, lead).reshape(len(q), len(references.values))
+            found = self._solver.many(q, v, values, lead, threads)
+        if not math.isfinite(found.tau.sum() + found.qdd.sum() + values.sum() + v.sum()):
+            raise no_torques(self.robot, q, v, values, references, found)
+        return found
 
 
-def _work(n: int, m: int, rows: int) -> list[Array]:
-    """Arrays for what is in between, in the order of `in_order`."""
-    most = max(rows, m)
-    shapes = [
-        (n, n + 1), (most, n + 1), (n, n), (n,), (n, m), (m,), (m,), (m,), (n,), (m,), (n,), (n, n), (n,), (m,), (n, n),
-        (n, n), (n,), (n,), (n,), (n,), (n + 1,),
-    ]  # fmt: skip
-    return [*map(np.zeros, shapes), *(np.zeros(k, np.int32) for k in (n, m, n, most, n))]
+def _state(name: str, x: ArrayLike, n: int) -> Array:
+    array = real_array(f"WholeBody: {name}", x, f"(…, {n})")
+    if array.dtype == object:
+        raise DTypeError(f"WholeBody: {name} is symbolic; whole-body control is computed outside programs")
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ShapeError(f"WholeBody: {name} must have shape ({n},) or (…, {n}), not {array.shape}")
+    return array.astype(np.float64, copy=False)
+
+
+def _lead(q: Array, v: Array, many: Mapping[str, Batched]) -> tuple[int, ...]:
+    """The axes of samples."""
+    leads = {"q": q.shape[:-1], "v": v.shape[:-1], **{name: x.lead for name, x in many.items()}}
+    try:
+        return np.broadcast_shapes(*leads.values())
+    except ValueError:
+        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
+        raise ShapeError(f"WholeBody: the leading axes do not broadcast: {told}") from None

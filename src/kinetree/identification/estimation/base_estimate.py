@@ -15,15 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import LogError, OptionError, ShapeError, listed
 from kinetree.identification.base_parameters import BaseParameters
+from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.estimation.regression import Regression
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.records import record
 
-__all__ = ["BaseEstimate", "base_estimate"]
+__all__ = ["BaseEstimate", "base_estimate", "short_name", "stacked", "told_unexcited"]
 
 Array = NDArray[np.float64]
 
 _ROUNDS = 5
+_SHARE = 1e-6
+"""The share of a parameter in directions of which nothing is known, above which it is not known, either."""
 _SILENT = 1e-9
 """The part of a joint's torques below which its residual counts as rounding."""
 
@@ -34,7 +37,7 @@ class BaseEstimate:
 
     base: BaseParameters
     names: tuple[str, ...]
-    """The n estimated numbers: base parameters, then offsets of the torques."""
+    """The n estimated numbers: base parameters, others of dry friction, then offsets of the torques."""
     values: Array
     """(n,); NaN where the log tells nothing."""
     covariance: Array
@@ -45,11 +48,13 @@ class BaseEstimate:
     condition: float
     """The condition number of W, its rows not weighted and its columns not scaled, as the literature reports it."""
     unexcited: tuple[str, ...]
-    """The parameters that the log does not determine."""
+    """The parameters that the log does not determine, the least determined first."""
     factor: Array
     """(n, n): R of the weighted rows, with Rᵀ R = Wᵀ W."""
     target: Array
     """(n,): z of the weighted rows; |W x - τ|² = |R x - z|² + a constant."""
+    of_friction: int = 0
+    """How many numbers of dry friction follow the base parameters: none for Coulomb friction."""
 
     @property
     def deviations(self) -> Array:
@@ -81,14 +86,12 @@ class BaseEstimate:
         Raises:
             OptionError: within is not a positive number.
         """
-        if isinstance(within, bool) or not isinstance(within, int | float) or not within > 0.0:
-            raise OptionError(f"identifiable: within must be a positive number, such as 0.02, not {within!r:.60}")
-        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= within
+        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= number_between("identifiable: within", within)
         return found
 
     def __repr__(self) -> str:
         head = (
-            f"{self.base.robot.name!r}: {len(self.names)} parameters from {self.rows:,} rows, "
+            f"{self.base.robot.name!r}: parameters ({len(self.names)}) from {self.rows:,} rows, "
             f"condition number {self.condition:.4g}"
         )
         lines = [head]
@@ -136,35 +139,38 @@ def base_estimate(
     >>> bool(np.allclose(found.values, found.base.of(kt.inertial_parameters(robot))))
     True
     """
+    if not isinstance(equations, Regression):
+        raise LogError(f"base_estimate takes a Regression, the equations of logs, not {type(equations).__name__}")
     base, n, nv = equations.base, len(equations.names), equations.base.robot.nv
     if nv * equations.rows <= n:
         raise LogError(f"{equations.rows} rows of {nv} torques are too few for {n} parameters")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance must be a number between 0 and 1, such as 1e-7, not {tolerance!r:.60}")
+    small = number_between("tolerance", tolerance, 0.0, 1.0)
     if not _sizes(equations).any():
         raise LogError("all torques are zero, so they tell nothing of the robot")
     given = None if torque_noise is None else _noise(torque_noise, nv)
-    plain = _stacked(equations.factors, np.ones(nv))
+    plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)
-    free = _free_directions(plain[:, :n], lengths, tolerance)
+    free = _free_directions(plain[:, :n], lengths, small)
     noise = _least(equations) if given is None else given
     for _ in range(1 if given is not None else _ROUNDS):
-        R = _stacked(equations.factors, 1.0 / noise)
+        R = stacked(equations.factors, 1.0 / noise)
         values, spread = _solved(R, n, lengths, free)
         residual = _residuals(equations, values)
         if given is None:
             noise = np.maximum(residual, _SILENT * _sizes(equations) + 1e-300)
-    R = _stacked(equations.factors, 1.0 / noise)
+    R = stacked(equations.factors, 1.0 / noise)
     values, spread = _solved(R, n, lengths, free)
-    loose = np.asarray((np.abs(free) > 1e-6).any(axis=1))
+    share = np.linalg.norm(free, axis=1)
+    loose = share > _SHARE
     values[loose] = np.nan
     spread[loose], spread[:, loose] = 0.0, 0.0
     spread[loose, loose] = np.inf
     singular = np.linalg.svd(plain[:, :n], compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float("inf")
-    names = tuple(name for name, is_loose in zip(equations.names, loose, strict=True) if is_loose)
+    names = tuple(equations.names[k] for k in np.argsort(-share.round(6), kind="stable") if loose[k])
     return BaseEstimate(
-        base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n]
+        base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n],
+        len(equations.friction.more),
     )  # fmt: skip
 
 
@@ -172,10 +178,18 @@ def told_unexcited(estimate: BaseEstimate) -> str:
     """A sentence about what the log did not determine; empty if it determined all."""
     if not estimate.unexcited:
         return ""
-    return (
-        f"the log does not excite {len(estimate.unexcited)} of {len(estimate.names)} parameters: "
-        f"{listed(estimate.unexcited, most=6, separator='; ')}"
-    )
+    worst = listed([short_name(name) for name in estimate.unexcited], most=4, separator="; ")
+    return f"the log does not excite {len(estimate.unexcited)} of {len(estimate.names)} parameters: {worst}"
+
+
+def short_name(name: str) -> str:
+    """The first of the parameters that are grouped.
+
+    >>> short_name("I_xx(arm) - I_yy(arm) + 0.316 h_z(hand)"), short_name("m(hand)")
+    ('I_xx(arm) …', 'm(hand)')
+    """
+    first, *others = name.split(" ", 1)
+    return f"{first} …" if others else first
 
 
 def _noise(torque_noise: ArrayLike, nv: int) -> Array:
@@ -187,10 +201,13 @@ def _noise(torque_noise: ArrayLike, nv: int) -> Array:
     return np.broadcast_to(x, (nv,)).copy()
 
 
-def _stacked(factors: Array, weights: Array) -> Array:
-    """One triangular matrix (n + 1, n + 1) for the rows of all joints."""
-    rows = (factors * weights[:, None, None]).reshape(-1, factors.shape[-1])
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+def stacked(factors: Array, weights: Array) -> Array:
+    """One triangular matrix (n + 1, n + 1) for the weighted rows of all joints."""
+    size = factors.shape[-1]
+    R, between = np.zeros((size, size)), np.empty(size)
+    for factor, weight in zip(factors, weights, strict=True):
+        reduce_rows(R, weight * factor, between)
+    return R
 
 
 def _free_directions(W: Array, lengths: Array, tolerance: float) -> Array:

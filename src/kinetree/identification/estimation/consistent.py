@@ -1,6 +1,6 @@
 """Inertias that bodies can have, and that explain the log: a convex problem.
 
-Over the pseudo-inertias J_b of the bodies, and the armature, damping and dry friction of the joints,
+Over the pseudo-inertias J_b of the bodies, and the numbers x_k of armature, damping and dry friction of the joints,
 
     minimise ½ |W K π - τ|² + 1/s² (Σ_b d(J_b, J_b⁰) + Σ_k d(x_k, x_k⁰)),
 
@@ -19,12 +19,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError
+from kinetree.errors import LogError, OptionError
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.newton import minimize
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.identification.log_cholesky import pseudo_inertia
+from kinetree.inputs import number_between
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -76,19 +77,13 @@ def consistent_estimate(
         The robot with its new parameters, and what was held.
 
     Raises:
-        OptionError: prior_deviation is not from 1e-6 to 1e6, or the robot has other bodies.
+        OptionError: prior_deviation is not between 1e-6 and 1e6, or the robot has other bodies.
 
     Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
     """
-    if (
-        isinstance(prior_deviation, bool)
-        or not isinstance(prior_deviation, int | float)
-        or not _SMALLEST <= prior_deviation <= _LARGEST
-    ):
-        raise OptionError(
-            f"prior_deviation must be a positive number, such as 1.0, from {_SMALLEST:g} to {_LARGEST:g}, not "
-            f"{prior_deviation!r:.60}"
-        )
+    if not isinstance(estimate, BaseEstimate):
+        raise LogError(f"consistent_estimate takes the result of base_estimate, not {type(estimate).__name__}")
+    deviation = number_between("prior_deviation", prior_deviation, _SMALLEST, _LARGEST)
     base = estimate.base
     model = base.robot if robot is None else robot
     if list(model.bodies) != list(base.robot.bodies):
@@ -100,10 +95,13 @@ def consistent_estimate(
     moving = [b for b in solid if seen[10 * b : 10 * b + 10].any()]
     held = tuple(name for b, name in enumerate(model.bodies) if b not in solid and prior[10 * b] > 0.0)
     numbers, guesses = _prior_drives(estimate, prior, ten)
-    bodies, drives = Bodies(prior[:ten].reshape(-1, 10)[moving]), Numbers(guesses)
-    # π (and the offsets) = fixed + T x, with x the entries of S, the relative drives and the offsets.
+    bodies = Bodies(prior[:ten].reshape(-1, 10)[moving])
+    # π = fixed + T x, with x the entries of S, the relative drives, more relative numbers of friction, and the offsets.
     count, first, r = len(estimate.names), 10 * len(moving), len(base)
-    size = first + len(numbers) + count - r
+    more = slice(r, r + estimate.of_friction)
+    drives = Numbers(np.concatenate([guesses, estimate.values[more]]))
+    last = first + len(drives.prior)
+    size = last + count - more.stop
     T = np.zeros((len(prior), size))
     for k, b in enumerate(moving):
         T[10 * b : 10 * b + 10, 10 * k : 10 * k + 10] = bodies.maps[k]
@@ -112,14 +110,15 @@ def consistent_estimate(
     fixed[T.any(axis=1)] = 0.0
     to_values = np.zeros((count, size))
     to_values[:r] = base.matrix @ T
-    to_values[r:, first + len(numbers) :] = np.eye(count - r)
+    to_values[more, first + len(numbers) : last] = np.diag(estimate.values[more])
+    to_values[more.stop :, last:] = np.eye(count - more.stop)
     constant = np.concatenate([base.matrix @ fixed, np.zeros(count - r)])
     A, b = estimate.factor @ to_values, estimate.target - estimate.factor @ constant
 
     def terms(x: Array, weight: float) -> tuple[float, Array, Array]:
         error = A @ x - b
         value, M, r = 0.5 * float(error @ error), [A], [error]
-        for part, own in ((bodies, slice(0, first)), (drives, slice(first, first + len(numbers)))):
+        for part, own in ((bodies, slice(0, first)), (drives, slice(first, last))):
             d, F, slope = part.terms(x[own])
             value += weight * d
             rows = np.zeros((len(F), size))
@@ -128,15 +127,15 @@ def consistent_estimate(
             r.append(np.sqrt(weight) * slope)
         return value, np.concatenate(M), np.concatenate(r)
 
-    x = np.concatenate([bodies.start, drives.start, np.zeros(count - r)])
-    last = 1.0 / prior_deviation**2
-    for weight in last * np.geomspace(_EASIEST, 1.0, 5):
+    x = np.concatenate([bodies.start, drives.start, np.zeros(count - more.stop)])
+    weakest = 1.0 / deviation**2
+    for weight in weakest * np.geomspace(_EASIEST, 1.0, 5):
         x = minimize(partial(terms, weight=float(weight)), x)
     parameters = fixed + T @ x
-    half = to_values @ np.linalg.inv(np.linalg.qr(terms(x, last)[1], mode="r"))
+    half = to_values @ np.linalg.inv(np.linalg.qr(terms(x, weakest)[1], mode="r"))
     return ConsistentEstimate(
         with_inertial_parameters(model, parameters, drives=base.drives), parameters, constant + to_values @ x,
-        np.linalg.norm(half, axis=1), held, float(prior_deviation),
+        np.linalg.norm(half, axis=1), held, deviation,
     )  # fmt: skip
 
 

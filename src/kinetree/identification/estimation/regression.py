@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
-from kinetree.identification.logs.log import Log
+from kinetree.identification.friction.columns import FrictionColumns
+from kinetree.identification.logs.log import Log, check_log
+from kinetree.identification.options import truth_value
 
 __all__ = ["Regression"]
 
@@ -44,29 +46,30 @@ class Regression:
     factors: Array
     """(nv, n + 1, n + 1): upper triangular, R[j]ᵀ R[j] = [W_j y_j]ᵀ [W_j y_j], for the n columns of W and y = τ."""
 
-    def __init__(self, base: BaseParameters, *, offsets: bool = False) -> None:
+    names: tuple[str, ...]
+    """The parameters of the columns: base parameters, others of friction, then offset(NAME) for each torque."""
+
+    def __init__(
+        self, base: BaseParameters, *, offsets: bool = False, friction: FrictionColumns | None = None
+    ) -> None:  # fmt: skip
         """No equations yet.
 
         Args:
             base: the parameters; `base_parameters(robot, drives=True)` has armature, damping and dry friction.
             offsets: whether each torque may have a constant error, too: a column for each degree of freedom.
+            friction: columns of dry friction; by default those of Coulomb friction, if the base parameters have it.
 
         Raises:
             OptionError: base is not made by `base_parameters`, or offsets is neither True nor False.
         """
         if not isinstance(base, BaseParameters):
             raise OptionError(f"Regression takes the result of kt.base_parameters, not {type(base).__name__}")
-        if not isinstance(offsets, bool | np.bool_):
-            raise OptionError(f"offsets must be True or False, not {offsets!r:.60}")
-        self.base, self.offsets = base, bool(offsets)
+        self.base, self.offsets = base, truth_value("offsets", offsets)
+        self.friction = FrictionColumns.of(base) if friction is None else friction
+        more = [f"offset({name})" for name in base.robot.v_names] if offsets else []
+        self.names = (*base.names, *self.friction.names(base), *more)
         n = len(self.names) + 1
         self.rows, self.factors = 0, np.zeros((base.robot.nv, n, n))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters of the columns: the base parameters, then offset(NAME) of each degree of freedom."""
-        more = tuple(f"offset({name})" for name in self.base.robot.v_names) if self.offsets else ()
-        return (*self.base.names, *more)
 
     def add(self, log: Log) -> None:
         """Take in another log, or another piece of one.
@@ -74,7 +77,7 @@ class Regression:
         Raises:
             LogError: it has no velocities or accelerations (see `filtered`), or belongs to another robot.
         """
-        if log.robot != self.base.robot:
+        if check_log("add", log).robot != self.base.robot:
             raise LogError(
                 f"the log{log.origin} belongs to {log.robot.name!r}, the parameters to {self.base.robot.name!r}"
             )
@@ -83,18 +86,18 @@ class Regression:
                 f"the log{log.origin} has no {'velocities' if log.v is None else 'accelerations'}; "
                 "kinetree.identification.filtered(log, cutoff) takes them from the positions"
             )
+        curves = log.of_velocity(self.friction.curves)
         for start in range(0, len(log), _ROWS):
             part = slice(start, start + _ROWS)
-            self._reduce(self.columns(log.q[part], log.v[part], log.qdd[part]), log.tau[part])
+            W = self.friction.in_regressor(self.base.regressor(log.q[part], log.v[part], log.qdd[part]), curves[part])
+            self._reduce(self._with_offsets(W), log.tau[part])
         self.rows += len(log)
 
-    def columns(self, q: Array, v: Array, qdd: Array) -> Array:
-        """W (T, nv, n) of moments: the base regressor, and ones for offsets."""
-        W = self.base.regressor(q, v, qdd)
+    def _with_offsets(self, W: Array) -> Array:
         if not self.offsets:
             return W
-        ones = np.broadcast_to(np.eye(self.base.robot.nv), (len(W), self.base.robot.nv, self.base.robot.nv))
-        return np.concatenate([W, ones], axis=-1)
+        nv = self.base.robot.nv
+        return np.concatenate([W, np.broadcast_to(np.eye(nv), (len(W), nv, nv))], axis=-1)
 
     def _reduce(self, W: Array, tau: Array) -> None:
         both = np.concatenate([W, tau[..., None]], axis=-1)

@@ -130,6 +130,13 @@ def _ros(path: Path) -> tuple[Mapping[str, str], Messages]:
     from rosbags.highlevel import AnyReader, AnyReaderError
 
     folder = path.parent if path.suffix.lower() == ".db3" else path
+    if folder is not path:
+        open_regular(path).close()  # an error for a file that is not there
+        if not (folder / "metadata.yaml").exists():
+            raise LogError(
+                f"read_log: {path} is one file of a bag of ROS 2, and the bag's metadata.yaml is not beside it; copy "
+                "the bag's whole folder, or let `ros2 bag reindex` write that file"
+            )
     try:
         with AnyReader([folder], default_typestore=store) as reader:
             topics = {topic: str(info.msgtype or "") for topic, info in reader.topics.items()}

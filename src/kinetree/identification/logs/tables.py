@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import warnings
-from io import TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +9,15 @@ from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError
 from kinetree.files import open_regular, reason
-from kinetree.inputs import repeated
+from kinetree.number_files.arrays import ArrayFileError, opened_archive
+from kinetree.number_files.csv_tables import TableError, check_names, first_cells, is_number, table_numbers
 
 __all__ = ["read_table"]
 
 Array = NDArray[np.float64]
+
+_ARRAYS: tuple[str, ...] = ("time", "q", "tau", "v", "qdd")
+_LABELS: tuple[str, ...] = ("q_names", "v_names")
 
 
 def read_table(path: Path) -> dict[str, Array]:
@@ -25,68 +26,28 @@ def read_table(path: Path) -> dict[str, Array]:
         columns = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix.lower()](path)
     except OSError as error:
         raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
-    lengths = {len(x) for x in columns.values()}
-    if lengths <= {0}:
+    rows = {name: len(x) for name, x in columns.items()}
+    if not any(rows.values()):
         raise LogError(f"read_log: {path} has no rows")
+    if odd := [name for name, count in rows.items() if count != next(iter(rows.values()))]:
+        first = next(iter(rows))
+        raise LogError(f"read_log: {path}: {first} has {rows[first]:,} rows, but {odd[0]} has {rows[odd[0]]:,}")
     return columns
 
 
 def _csv(path: Path) -> dict[str, Array]:
     try:
-        with TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
-            header = [cell.strip() for cell in next(csv.reader(file), [])]
-            _check_header(path, header)
-            try:
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
-                    table = np.loadtxt(file, delimiter=",", ndmin=2, dtype=np.float64)
-            except ValueError:
-                raise _first_fault(path, len(header)) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise LogError(f"read_log: {path} is not CSV text: {error}") from None
-    if not table.size:
-        raise LogError(f"read_log: {path} has no rows")
-    if table.shape[1] != len(header):
-        raise _first_fault(path, len(header))
-    return dict(zip(header, table.T, strict=True))
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    if not header:
-        raise LogError(f"read_log: {path} is empty")
-    if all(_is_number(cell) for cell in header):
-        raise LogError(
-            f'read_log: {path}:1: the first line must hold the names of the columns, such as "time,q.elbow,tau.elbow", '
-            "and has numbers"
-        )
-    if (twice := repeated(header)) is not None:
-        raise LogError(f"read_log: {path}:1: there are two columns {twice!r}")
-
-
-def _first_fault(path: Path, width: int) -> LogError:
-    """What is wrong with the first line that is not a row of numbers."""
-    with TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        next(reader)
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != width:
-                what = f"{len(row)} cells in this line, but {width} names in the first one"
-                return LogError(f"read_log: {path}:{reader.line_num}: {what}")
-            bad = next((cell for cell in row if not _is_number(cell)), None)
-            if bad is not None:
-                what = f"{bad.strip()!r} is not a number" if bad.strip() else "an empty cell, where a number is missing"
-                return LogError(f"read_log: {path}:{reader.line_num}: {what}")
-    return LogError(f"read_log: {path} is not a table of numbers")
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        line, names = first_cells(path)
+        if all(is_number(cell) for cell in names):
+            raise TableError(
+                f':{line}: the first line must hold the names of the columns, such as "time,q.elbow,tau.elbow", and '
+                "has numbers"
+            )
+        check_names(line, names)
+        table = table_numbers(path, len(names), after=line)
+    except TableError as error:
+        raise LogError(f"read_log: {path}{error}") from None
+    return dict(zip(names, table.T, strict=True))
 
 
 def _parquet(path: Path) -> dict[str, Array]:
@@ -109,12 +70,14 @@ def _parquet(path: Path) -> dict[str, Array]:
 
 def _npz(path: Path) -> dict[str, Array]:
     try:
-        with open_regular(path) as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ("time", "q", "tau", "v", "qdd") if name in archive}
-            labels = {name: archive[name] for name in ("q_names", "v_names") if name in archive}
-    except (ValueError, EOFError, KeyError) as error:
+        with opened_archive(path, (), prefix="") as file:
+            arrays = {name: file.read(name) for name in _ARRAYS if name in file.headers}
+            labels = {name: file.read(name) for name in _LABELS if name in file.headers}
+            single = {name: file.read(name) for name in file.headers if name.partition(".")[0] in _ARRAYS[1:]}
+    except ArrayFileError as error:
         raise LogError(f"read_log: {path} is not a NumPy archive: {error}") from None
-    return _labelled(path, arrays, labels)
+    columns = {name: x.astype(np.float64) for name, x in single.items() if x.ndim == 1 and x.dtype.kind in "fiu"}
+    return columns | _labelled(path, arrays, labels)
 
 
 def _labelled(

@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kinetree.charts.sheet import encoded
 from kinetree.errors import OptionError, listed
 from kinetree.files import file_path, write_file
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.consistent import ConsistentEstimate
+from kinetree.identification.friction.curve import FrictionCurve, with_friction_speeds
+from kinetree.identification.friction.forms import COULOMB
 from kinetree.identification.inertial_parameters import (
     inertial_parameters,
     parameter_names,
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Identification"]
 
+Array = NDArray[np.float64]
+
 _FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -39,6 +46,10 @@ class Identification:
     """Least squares on the base parameters, without a prior: what the logs alone say."""
     consistent: ConsistentEstimate
     """The parameters of `robot`, possible for every body."""
+    friction: FrictionCurve | None
+    """Damping and dry friction as a function of the velocity; None without drives, or if joints share coordinates."""
+    offsets: Array | None
+    """(nv,), N·m or N: constant errors of the torques, if they were asked for."""
     warnings: tuple[str, ...]
     """Sentences on numbers of the logs that are suspicious, and on parameters that they do not excite."""
     validation: Validation
@@ -54,8 +65,8 @@ class Identification:
         lines = [f"identification of {self.robot.name!r} from {estimate.rows:,} rows"]
         lines += [f"  warning: {sentence}" for sentence in self.warnings]
         lines.append(
-            f"  {len(estimate.names)} parameters, condition number {estimate.condition:.4g}; {int(known.sum())} are "
-            "known within 2 % (three standard deviations)"
+            f"  parameters: {len(estimate.names)}; known within 2 % (three standard deviations): {int(known.sum())}; "
+            f"condition number {estimate.condition:.4g}"
         )
         if self.consistent.held:
             lines.append(
@@ -63,12 +74,19 @@ class Identification:
             )
         of = "another motion" if self.is_validated else "the same motion"
         lines.append(f"  errors of the torques, root mean square of {of}, {check.rows:,} rows:")
+        columns = {"measured": check.measured, "before": check.before, "after": check.after}
+        columns["noise"] = estimate.torque_noise
+        curve = self.friction
+        if curve is not None and not curve.is_in_robot:
+            columns["in a file"] = check.robot_alone
         width = max(len(name) for name in self.robot.v_names)
-        lines.append(f"    {'':{width}}  {'measured':>10}  {'before':>10}  {'after':>10}  {'noise':>10}")
-        for name, *numbers in zip(
-            self.robot.v_names, check.measured, check.before, check.after, estimate.torque_noise, strict=True
-        ):
+        lines.append("  ".join([f"    {'':{width}}", *(f"{head:>10}" for head in columns)]))
+        for name, *numbers in zip(self.robot.v_names, *columns.values(), strict=True):
             lines.append(f"    {name:{width}}  " + "  ".join(f"{x:10.4g}" for x in numbers))
+        if curve is not None and curve.form != COULOMB.name:
+            lines += [f"  friction ({curve.form}):", *(f"    {line}" for line in repr(curve).splitlines())]
+        if curve is not None and not curve.is_in_robot:
+            lines.append("  Stribeck's friction has no place in a robot or its file; friction.torques(v) computes it")
         return "\n".join(lines)
 
     def table(self) -> str:
@@ -95,7 +113,9 @@ class Identification:
         drives, bodies = self.estimate.base.drives, list(robot.bodies)
         found = dict(zip(parameter_names(self.robot, bodies, drives), self.consistent.parameters, strict=True))
         own = zip(parameter_names(robot, bodies, drives), inertial_parameters(robot, drives=drives), strict=True)
-        return with_inertial_parameters(robot, [found.get(name, x) for name, x in own], drives=drives)
+        changed = with_inertial_parameters(robot, [found.get(name, x) for name, x in own], drives=drives)
+        speeds = zip(self.estimate.names, self.consistent.values.tolist(), strict=True)
+        return with_friction_speeds(changed, dict(speeds))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
         """A picture: the torques measured and computed, what is left of them, and the parameters with three deviations.
@@ -109,9 +129,10 @@ class Identification:
             SaveError, OptionError: the file cannot be written.
         """
         drives = self.estimate.base.drives
-        count = len(self.estimate.base)
-        offsets = self.consistent.values[count:] if len(self.estimate.names) > count else None
-        drawn = figure(self.robot, self.log, self.estimate, self.consistent, drives=drives, offsets=offsets)
+        drawn = figure(
+            self.robot, self.log, self.estimate, self.consistent, drives=drives, friction=self.friction,
+            offsets=self.offsets,
+        )  # fmt: skip
         if path is None:
             return drawn
         target = file_path("plot", path)

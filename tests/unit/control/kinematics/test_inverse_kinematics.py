@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,7 @@ def test_a_sample_is_the_same_alone_and_in_any_batch() -> None:
 
 def test_starts_and_seeds() -> None:
     one = inverse_kinematics(ARM, TOOL, TARGETS, starts=1)
-    assert (one.starts == 2)[~one.reached].all()  # q0, and what was nearest
+    assert (one.starts == 1).all()
     assert 0.3 < one.reached.mean() < 1.0
     from_the_solution = inverse_kinematics(ARM, TOOL, TARGETS, inverse_kinematics(ARM, TOOL, TARGETS).q, starts=1)
     assert from_the_solution.reached.all()
@@ -104,6 +106,45 @@ def test_nan_stays_in_its_sample() -> None:
     assert not found.reached[2]
     assert np.isfinite(found.q).all()
     assert np.isnan(found.errors[0][2]).any()
+
+
+def test_nan_alone_is_told_without_a_warning() -> None:
+    for where in ((0, 3), (0, 0)):
+        target = TARGETS[0].copy()
+        target[where] = np.nan
+        found = inverse_kinematics(ARM, TOOL, target)
+        assert found.reached.dtype == bool
+        assert not found.reached
+        assert (found.q == 0.5 * (ARM.lower + ARM.upper)).all()
+
+
+def test_what_is_known_of_tasks_is_by_their_values() -> None:
+    """Weights are no part of a solver, and a task that is made anew finds that of an equal one."""
+    rest = np.zeros(7)
+    given = [TARGETS[7], rest], 0.5 * (ARM.lower + ARM.upper)
+    results = [
+        inverse_kinematics(ARM, [Pose("tool", weight=w), Posture(weight=0.01 * w)], *given, starts=1)
+        for w in (1.0, 2.0, 1.0)
+    ]
+    assert [e.shape for e in results[0].errors] == [(6,), (7,)]
+    assert (results[0].q == results[2].q).all()
+    np.testing.assert_allclose(results[1].q, results[0].q, atol=1e-5)
+    assert (results[1].q != results[0].q).any()
+    batch = inverse_kinematics(ARM, [Pose("tool"), Posture(weight=0.01)], [TARGETS[6:9], rest], starts=1)
+    for one, many in zip(
+        (*results[0][:1], *results[0][1], *results[0][2:]), (*batch[:1], *batch[1], *batch[2:]), strict=True
+    ):
+        assert (one == many[1]).all()
+        assert one.dtype == many.dtype
+
+
+def test_it_does_not_keep_robots_alive() -> None:
+    robot = kt.zoo.load("double_pendulum").lock(["elbow"])
+    assert inverse_kinematics(robot, Position("tip", axes="x"), np.zeros(3)).reached
+    alive = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert alive() is None
 
 
 def test_weights_divide_what_is_left() -> None:
@@ -184,9 +225,37 @@ def test_tasks_of_a_users_own() -> None:
     np.testing.assert_allclose(task.error_jacobian(ARM, q, 0.2), np.stack(difference, axis=1), rtol=0, atol=1e-8)
 
 
+def test_rows_without_weight_do_not_count() -> None:
+    found = inverse_kinematics(ARM, Pose("tool", weight=[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), TARGETS[:5])
+    assert found.reached.all()
+    assert (abs(found.errors[0][:, :3]) <= 1e-6).all()
+    assert (abs(found.errors[0][:, 3:]) > 1e-3).any()
+    nothing = inverse_kinematics(ARM, Pose("tool", weight=0.0), TARGETS[:5])
+    assert (nothing.evaluations == 1).all()
+    assert nothing.reached.all()
+
+
+class Short(Radius):
+    """A task whose error is not what its size says."""
+
+    def size(self, _: kt.Model) -> int:
+        return 2
+
+
+class Empty(Task):
+    """A task without any method."""
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: inverse_kinematics(ARM, Short("tool"), 0.2), kt.ShapeError, "Short.error returned an array of shape"),
+        (lambda: inverse_kinematics(ARM, Empty(), 0.2), NotImplementedError, "Empty has no method size(robot)"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS[:3], np.zeros((2, 7))),
+            kt.ShapeError,
+            "the leading axes do not broadcast together: q0 (2,), target (3,)",
+        ),
         (lambda: inverse_kinematics(ARM, "tool", TARGETS), kt.OptionError, "tasks must be a task, such as"),
         (lambda: inverse_kinematics(ARM, [], []), kt.OptionError, "a list of tasks with at least one"),
         (lambda: inverse_kinematics(ARM, Pose("tol"), TARGETS), kt.NameNotFoundError, "tool"),

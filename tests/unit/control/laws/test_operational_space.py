@@ -93,6 +93,28 @@ def test_the_hand_stays_where_it_is_while_the_elbow_swings() -> None:
     assert np.abs(kt.frame_placement(ARM, motion.q, "tool")[:, :3, 3] - there).max() < 1e-9
 
 
+def test_a_task_without_damping_is_a_spring_and_one_without_weight_is_nothing() -> None:
+    """Stiffness alone, of the hand; a limit of the speed of nothing but dampers would be none."""
+    hand, rest = kt.frame_placement(ARM, Q, "tool")[:3, 3], np.zeros(7)
+    law = kt.control.operational_space(ARM, {"hand": Position("tool"), "off": Pose("tool", weight=0.0, priority=1)})
+    off = {"off": np.eye(4), "off_stiffness": np.ones(6), "off_damping": np.ones(6)}
+    tau = law(Q, rest, hand + 0.1, np.full(3, 25.0), rest[:3], **off)
+    assert np.abs(accelerations(tau, Q, rest, "tool")[:3] - 2.5).max() < 1e-9
+    nothing = kt.control.operational_space(ARM, {"off": Pose("tool", weight=0.0)})
+    assert np.allclose(nothing(Q, rest, **off), kt.gravity_forces(ARM, Q), rtol=0, atol=1e-12)
+
+
+def test_bodies_without_mass_are_moved_by_their_armatures() -> None:
+    builder = kt.ModelBuilder("rotors")
+    for name in ("base", "arm"):
+        builder.add_body(name)
+    builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "arm", kt.placement([1.0, 0.0, 0.0]), armature=[2.0])
+    builder.add_frame("tip", "arm", kt.placement([0.5, 0.0, 0.0]))
+    law = kt.control.operational_space(builder.build(), {"tip": Position("tip", axes="y")})
+    tau = law([0.0], [0.0], [0.0, 0.3, 0.0], [10.0], [1.0])
+    assert np.allclose(tau, [2.0 * 10.0 * 0.3 / 0.5])
+
+
 def test_singular_tasks_and_tasks_that_contradict_each_other_take_finite_forces() -> None:
     """The same place twice, and a stretched arm: earlier rows are met where they can be, and forces stay bounded."""
     law = kt.control.operational_space(ARM, {"one": Pose("tool"), "other": Pose("tool", priority=1)})
@@ -168,6 +190,7 @@ def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
         ([Pose("tool")], "must be a dict of tasks"),
         ({"hand": "tool"}, "must be a dict of tasks"),
         ({"my hand": Pose("tool")}, "cannot be called 'my hand'"),
+        ({"from": Pose("tool")}, "cannot be called 'from'"),
         ({"posture": Pose("tool")}, "has the name of one of them"),
         ({"hand": Pose("tool"), "hand_damping": Pose("tool")}, "has the name of one of them"),
     ],

@@ -140,6 +140,52 @@ def test_free_bodies_move_by_displacements() -> None:
     assert abs(body.difference(goal, rolled.q[-1])).max() < 0.3 * abs(body.difference(goal, rolled.q[0])).max()
 
 
+def test_impacts_join_phases() -> None:
+    wall = kt.Contact("tip", [1.0, 0.0, 0.0])
+
+    @kt.program(v=2, impulses=1, weight=())
+    def soft(v: Any, impulses: Any, weight: Any = 1e-3) -> Any:
+        return {"residual": 0.05 * v, "cost": weight * impulses[0] ** 2}
+
+    phases = [Phase(8, DT, running), Phase.impact(soft, wall, restitution=0.5), Phase(8, DT, running)]
+    problem = OptimalControl(ARM, phases, at_goal)
+    assert np.allclose(problem.times, [*np.arange(9) * DT, *np.arange(8, 17) * DT])
+    found = ilqr(problem, [0.4, 0.3], arguments={"goal": GOALS[0]}, tolerance=1e-12)
+    assert found.converged
+    assert np.array_equal(found.q[8], found.q[9])
+    assert np.allclose(found.v[9], kt.impact(ARM, found.q[8], found.v[8], wall, restitution=0.5).v, atol=1e-12)
+    assert not found.u[8].any()
+    exact = ilqr(problem, [0.4, 0.3], arguments={"goal": GOALS[0]}, tolerance=1e-12, hessian="exact")
+    assert np.isclose(exact.cost, found.cost, rtol=1e-10)
+    assert exact.iterations <= found.iterations
+
+
+@pytest.mark.parametrize("is_impact", [True, False])
+def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None:
+    @kt.program(v=2)
+    def slow(v: Any) -> Any:
+        return 0.1 * v
+
+    rows = kt.Contact("tip", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    phase = Phase.impact(slow, rows) if is_impact else Phase(1, DT, slow, constraints=rows)
+    problem = OptimalControl(ARM, phase)
+    found = ilqr(problem, [[0.4, 0.3], [0.4, 0.0]])  # stretched out, the tip moves only across
+    assert found.reason[0] == "converged"
+    assert found.reason[1] == "dependent"
+    assert not found.converged[1]
+    assert not found.u[1].any()
+    assert not found.gains[1].any()
+
+
+def test_impacts_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(kt.OptionError, match="an impact needs constraints"):
+        Phase.impact(running, [])
+    with pytest.raises(kt.OptionError, match="restitution of an impact must be a number from 0 to 1"):
+        Phase.impact(running, kt.Contact("tip"), restitution=1.5)
+    with pytest.raises(kt.OptionError, match="constraints of a Phase must be a list"):
+        Phase.impact(running, "tip")  # type: ignore[arg-type]
+
+
 def free_body() -> kt.Model:
     builder = kt.ModelBuilder("body")
     builder.add_body("box", kt.solids.box(0.4, 0.3, 0.2, mass=1.0))

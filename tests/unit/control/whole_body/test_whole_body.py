@@ -186,7 +186,7 @@ def test_wild_states_give_torques_within_limits(seed: int) -> None:
         ({"stiffness": {"b": 1.0}}, kt.OptionError, "names 'b'"),
         ({"damping": {"posture": -1.0}}, kt.OptionError, "not negative"),
         ({"torque_limit": [1.0]}, kt.ShapeError, "torque_limit"),
-        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive time"),
+        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive number of seconds"),
         ({"effort": control.Effort(priority=3)}, kt.OptionError, "effort's priority"),
         ({"contacts": {"posture": control.Support(FEET[0])}}, kt.OptionError, "a task and a contact"),
     ],
@@ -217,9 +217,80 @@ def test_a_task_without_a_target_is_told() -> None:
         controller.step(STANDING, np.zeros(ROBOT.nv))
 
 
-def test_a_step_is_for_one_moment() -> None:
-    with pytest.raises(kt.ShapeError, match=r"one moment: q must have shape \(19,\)"):
-        CONTROLLER.step(np.tile(STANDING, (2, 1)), np.zeros((2, ROBOT.nv)))
+def many(count: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """States and references, some of which cannot be met."""
+    rng = np.random.default_rng(6)
+    q = ROBOT.integrate(STANDING, 0.1 * rng.normal(size=(count, ROBOT.nv)))
+    trunk = kt.attitudes.convert(0.1 * rng.normal(size=(count, 3)), "rotation_vector", "matrix")
+    return q, 0.3 * rng.normal(size=(count, ROBOT.nv)), {
+        "targets": {"trunk": trunk, "posture": STANDING},
+        "accelerations": {"momentum": 10.0 ** rng.uniform(0, 3, (count, 1)) * rng.normal(size=(count, 6))},
+        "active": {FEET[0]: rng.random(count) < 0.7, "trunk": rng.random(count) < 0.7},
+    }  # fmt: skip
+
+
+def test_a_batch_has_the_bits_of_single_steps() -> None:
+    count = 70
+    q, v, given = many(count)
+    found = CONTROLLER.step(q, v, **given, threads=2)
+    assert found.tau.shape == (count, ROBOT.nv)
+    assert found.is_complete.all()
+    assert 0 < np.count_nonzero(found.programs > 1) < count
+    for k in (0, 31, 32, 69):
+        one = CONTROLLER.step(
+            q[k], v[k], {"trunk": given["targets"]["trunk"][k]},
+            accelerations={"momentum": given["accelerations"]["momentum"][k]},
+            active={name: bool(on[k]) for name, on in given["active"].items()},
+        )  # fmt: skip
+        assert np.array_equal(one.tau, found.tau[k])
+        assert np.array_equal(one.qdd, found.qdd[k])
+        assert all(np.array_equal(one.forces[name], found.forces[name][k]) for name in FEET)
+        assert all(np.array_equal(one.unmet[name], found.unmet[name][k]) for name in found.unmet)
+        assert one.programs == found.programs[k]
+        assert one.is_met("momentum") == found.is_met("momentum")[k]
+    CONTROLLER.step(STANDING, v[0], active={FEET[0]: True, "trunk": True})
+
+
+def test_axes_of_samples_broadcast() -> None:
+    q, v, given = many(3)
+    trunk = given["targets"]["trunk"]
+    found = CONTROLLER.step(q, v[:, None], {"trunk": trunk[0], "posture": STANDING})
+    assert found.tau.shape == (3, 3, ROBOT.nv)
+    assert found.forces[FEET[0]].shape == (3, 3, 3)
+    assert np.array_equal(found.tau[1, 2], CONTROLLER.step(q[2], v[1]).tau)
+    assert CONTROLLER.step(q[:0], v[:0]).tau.shape == (0, ROBOT.nv)
+    with pytest.raises(kt.ShapeError, match=r"do not broadcast: q \(3,\), v \(2,\)"):
+        CONTROLLER.step(q, v[:2])
+
+
+def test_references_with_axes_of_samples_are_not_kept() -> None:
+    q, v, given = many(3)
+    before = CONTROLLER.step(q[0], v[0], TARGETS)
+    CONTROLLER.step(q[0], v[0], **given)
+    assert np.array_equal(CONTROLLER.step(q[0], v[0]).tau, before.tau)
+    assert CONTROLLER.step(q[0], v[0]).told() == before.told()
+
+
+def test_the_sample_that_is_not_finite_is_told() -> None:
+    q, v, _ = many(3)
+    v[2, 8] = np.nan
+    with pytest.raises(kt.ConfigurationError, match=r"sample \[2\]: v\[8\] \(front_left_knee\) is nan"):
+        CONTROLLER.step(q, v, TARGETS)
+    with pytest.raises(kt.ConfigurationError, match=r"sample \[1\]: a reference of task 'momentum'"):
+        CONTROLLER.step(STANDING, np.zeros(ROBOT.nv), accelerations={"momentum": [[0.0] * 6, [np.inf] * 6]})
+    q[1, 3:7] = 0.0
+    with pytest.raises(kt.ConfigurationError, match=r"q\[1\]: the quaternion of joint"):
+        CONTROLLER.step(q, np.zeros(ROBOT.nv), TARGETS)
+
+
+def test_what_is_missed_is_counted() -> None:
+    q, v, _ = many(3)
+    found = CONTROLLER.step(
+        q, 0.1 * v, TARGETS, accelerations={"momentum": np.array([[0.0] * 6, [400.0] * 6, [500.0] * 6])}
+    )
+    assert "momentum by" in found.told()
+    assert "in 2 of 3 samples" in found.told()
+    assert found.is_met("momentum").tolist() == [True, False, False]
 
 
 def test_a_target_that_is_no_pose_is_told() -> None:

@@ -1,0 +1,1 @@
+"""Forms of dry friction as columns of the regressor and as curves of the velocity."""
