@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.identification.log_cholesky import pseudo_inertia
-from kinetree.identification.second_moments import ten_of
+from kinetree.spatial.pseudo_inertia import pseudo_inertia, ten_parameters
 
 __all__ = ["Bodies", "Numbers", "divergence"]
 
@@ -55,7 +54,9 @@ class Bodies:
         """Prior parameters (n, 10), with positive definite pseudo-inertias."""
         L = np.linalg.cholesky(pseudo_inertia(prior))
         J = np.einsum("nij,kjl,nml->nkim", L, _BASIS, L)
-        self.maps = np.stack([ten_of(x) for x in J.swapaxes(0, 1)], axis=-1) if len(prior) else np.zeros((0, 10, 10))
+        self.maps = (
+            np.stack([ten_parameters(x) for x in J.swapaxes(0, 1)], axis=-1) if len(prior) else np.zeros((0, 10, 10))
+        )
         """(n, 10, 10): from the entries of S to the parameters."""
         self.start = np.tile(_IDENTITY, len(prior))
         self.count = len(prior)
