@@ -6,7 +6,7 @@
 The problems are those of Crocoddyl's `SimpleQuadrupedalGaitProblem` with the numbers of its example, for its ANYmal.
 Each is said again in kinetree's terms: one `Phase` per set of feet that hold, whose references are rows, and
 `Phase.impact` for the feet that touch down. Both begin with the same controls and the robot standing still at all
-knots, which is no motion, and close the gaps; their costs must agree to 1e-6. Times are processor time of one thread.
+knots, which is not a motion, and close the gaps; their costs must agree to 1e-6. Times are processor time of one thread.
 """
 
 from __future__ import annotations
