@@ -96,7 +96,7 @@ def test_torques_of_other_motions_are_predicted() -> None:
 
 def test_the_report_and_its_picture(tmp_path: Path) -> None:
     text = repr(found())
-    assert "are known within 2 %" in text
+    assert "known within 2 % (three standard deviations): " in text
     assert "warning" not in text
     assert len(found().table().splitlines()) == 44
     assert found().plot(tmp_path / "report").suffix == ".png"

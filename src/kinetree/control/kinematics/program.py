@@ -78,7 +78,7 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     size = sum(task.size(robot) for task in tasks)
     return program(
         inverse_kinematics, q0=robot, **shapes, lower=robot.nq, upper=robot.nq, weights=size, tolerance=(), starts=(),
-        evaluations=(), shift=len(at.own),
+        evaluations=(), shift=at.drawn,
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class Bounds(NamedTuple):
 
 
 class Search(NamedTuple):
-    """How a search goes on: arguments of a program, one number each, and the shift of the starts (k,)."""
+    """How a search goes on: arguments of a program, one number each, and the shift of the starts."""
 
     tolerance: Any
     starts: Any

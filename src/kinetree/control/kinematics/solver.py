@@ -45,7 +45,7 @@ class Solver:
         self._robot = robot
         self._nq = robot.nq
         self._bare: Callable[..., Any] | None = None
-        self._unshifted = np.zeros(len(self.coordinates.own))
+        self._unshifted = np.zeros(self.coordinates.drawn)
 
     @property
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -151,7 +151,9 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
         plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
         keys = tuple(map(_key, plain))
         if keys not in solvers:
-            solvers[keys] = Solver(robot, plain)
+            solvers[keys] = Solver(
+                replace(robot), plain
+            )  # an equal one: what is known of a robot must not keep it alive
         if len(asked) >= _ASKED:
             asked.clear()
         found = asked[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks

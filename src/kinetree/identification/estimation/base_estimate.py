@@ -86,13 +86,12 @@ class BaseEstimate:
         Raises:
             OptionError: within is not a positive number.
         """
-        within = number_between("identifiable: within", within, example="0.02")
-        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= within
+        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= number_between("identifiable: within", within)
         return found
 
     def __repr__(self) -> str:
         head = (
-            f"{self.base.robot.name!r}: {len(self.names)} parameters from {self.rows:,} rows, "
+            f"{self.base.robot.name!r}: parameters ({len(self.names)}) from {self.rows:,} rows, "
             f"condition number {self.condition:.4g}"
         )
         lines = [head]
@@ -140,16 +139,18 @@ def base_estimate(
     >>> bool(np.allclose(found.values, found.base.of(kt.inertial_parameters(robot))))
     True
     """
+    if not isinstance(equations, Regression):
+        raise LogError(f"base_estimate takes a Regression, the equations of logs, not {type(equations).__name__}")
     base, n, nv = equations.base, len(equations.names), equations.base.robot.nv
     if nv * equations.rows <= n:
         raise LogError(f"{equations.rows} rows of {nv} torques are too few for {n} parameters")
-    tolerance = number_between("tolerance", tolerance, 0.0, 1.0, example="1e-7")
+    small = number_between("tolerance", tolerance, 0.0, 1.0)
     if not _sizes(equations).any():
         raise LogError("all torques are zero, so they tell nothing of the robot")
     given = None if torque_noise is None else _noise(torque_noise, nv)
     plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)
-    free = _free_directions(plain[:, :n], lengths, tolerance)
+    free = _free_directions(plain[:, :n], lengths, small)
     noise = _least(equations) if given is None else given
     for _ in range(1 if given is not None else _ROUNDS):
         R = stacked(equations.factors, 1.0 / noise)

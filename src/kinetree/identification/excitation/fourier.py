@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
-from kinetree.inputs import number_between, real_array, whole_number
+from kinetree.identification.options import whole_between
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -72,14 +72,12 @@ class FourierTrajectory:
             periods: how often the motion is repeated.
 
         Raises:
-            OptionError: the rate is not positive, or periods is not a whole number above zero.
+            OptionError: the rate is not positive, or periods is not a whole number from 1 to a million.
             SaveError: the file cannot be written.
         """
-        rate, count = number_between("save: rate", rate, unit="rows per second"), whole_number(periods)
-        if count is None or count < 1:
-            raise OptionError(f"save: periods must be a whole number above zero, not {periods!r:.60}")
+        hertz, times = number_between("save: rate", rate, unit="Hz"), whole_between("save: periods", periods, 1, 10**6)
         target = file_path("save", path, ".csv")
-        time = np.arange(round(count * self.period * rate) + 1) / rate
+        time = np.arange(round(times * self.period * hertz) + 1) / hertz
         robot = self.robot
         named = (("q", robot.q_names), ("v", robot.v_names), ("qdd", robot.v_names))
         header = ",".join(["time", *(f"{kind}.{name}" for kind, names in named for name in names)])

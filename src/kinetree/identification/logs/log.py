@@ -15,7 +15,7 @@ from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
-__all__ = ["Log", "log_of"]
+__all__ = ["Log", "check_log", "log_of"]
 
 Array = NDArray[np.float64]
 
@@ -113,7 +113,7 @@ class Log:
         Args:
             longest: the longest time between two rows that is not cut, s; by default 1.5 usual time steps.
         """
-        gaps = self.gaps if longest is None else self._longer_than(longest)
+        gaps = self.gaps if longest is None else self._longer_than(number_between("pieces: longest", longest))
         cuts = np.split(np.arange(len(self.time)), gaps)
         lost = sum(len(rows) < 2 for rows in cuts)
         told = (f"{lost} single rows between gaps were left out",) if lost else ()
@@ -134,17 +134,17 @@ class Log:
             LogError: the log has gaps, or longer ones.
             OptionError: the rate is not a positive number.
         """
-        rate = number_between("resampled: rate", rate, unit="rows per second")
+        hertz = number_between("resampled: rate", rate, unit="Hz")
         if not all(kind.is_flat for kind in self.robot.tree.joint[1:]):
             raise LogError(
                 f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "
                 "between two of their rows are no straight lines; give a log with even times"
             )
         self.check_whole("resampled", bridge)
-        time = self.time[0] + np.arange(int(self.duration * rate + 1e-9) + 1) / rate
+        time = self.time[0] + np.arange(int(self.duration * hertz + 1e-9) + 1) / hertz
         longest = float(np.diff(self.time).max())
         crossed = f", across gaps of up to {longest:.3g} s" if self.gaps else ""
-        told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart{crossed}",)
+        told = (f"resampled at {hertz:g} Hz from rows {self.step:.3g} s apart{crossed}",)
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
         }
@@ -152,7 +152,7 @@ class Log:
 
     def check_whole(self, what: str, bridge: float | None = None) -> None:
         """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
-        gaps = self.gaps if bridge is None else self._longer_than(bridge)
+        gaps = self.gaps if bridge is None else self._longer_than(number_between(f"{what}: bridge", bridge))
         if gaps:
             shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
             raise LogError(
@@ -173,12 +173,19 @@ class Log:
     def at_rows(self, rows: NDArray[np.intp]) -> Log:
         """The rows with these numbers. Raises a LogError if they are fewer than two."""
         if len(rows) < 2:
-            raise LogError(f"only {len(rows)} rows of the log{self.origin} remain; at least two are needed")
+            raise LogError(f"fewer than two rows of the log{self.origin} remain ({len(rows)}); at least two are needed")
         parts: dict[str, Any] = {
             name: None if (x := getattr(self, name)) is None else x[rows] for name in ("q", "tau", "v", "qdd")
         }
         smoothing = self.smoothing and replace(self.smoothing, kept=self.smoothing.kept[rows])
         return replace(self, time=self.time[rows], smoothing=smoothing, **parts)
+
+
+def check_log(function: str, log: Any) -> Log:
+    """The log; raises `LogError` for anything else."""
+    if not isinstance(log, Log):
+        raise LogError(f"{function} takes a log, of kinetree.identification.read_log or log_of, not {log!r:.60}")
+    return log
 
 
 def log_of(
@@ -258,14 +265,12 @@ def _rows(model: Model, name: str, x: ArrayLike, count: int, width: int, where: 
 
 def _not_finite(name: str, x: Array, columns: Sequence[str]) -> list[str]:
     """For each column with numbers that are not finite: how many, and the first one's row."""
-    bad = ~np.isfinite(x)
-    if not bad.any():
-        return []
-    return [
-        f"{name}{'.' + column if column else ''} in {int(bad[:, k].sum())} rows, first in row {int(bad[:, k].argmax())}"
-        for k, column in enumerate(columns)
-        if bad[:, k].any()
-    ]
+    found = []
+    for column, bad in zip(columns, ~np.isfinite(x.T), strict=True):
+        if bad.any():
+            where = f"first in row {int(bad.argmax())} (rows in all: {int(bad.sum())})"
+            found.append(f"{name}{'.' + column if column else ''}, {where}")
+    return found
 
 
 def _between(time: Array, own: Array, x: Array | None) -> Array | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -134,6 +136,15 @@ def test_what_is_known_of_tasks_is_by_their_values() -> None:
     ):
         assert (one == many[1]).all()
         assert one.dtype == many.dtype
+
+
+def test_it_does_not_keep_robots_alive() -> None:
+    robot = kt.zoo.load("double_pendulum").lock(["elbow"])
+    assert inverse_kinematics(robot, Position("tip", axes="x"), np.zeros(3)).reached
+    alive = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert alive() is None
 
 
 def test_weights_divide_what_is_left() -> None:
