@@ -10,7 +10,8 @@
 - logs: noisy logs of arms whose parameters differ from the file's: how many parameters the covariance calls
   identifiable within 2 %, the largest error of these, and whether errors are as large as the covariance says.
 - speed: rows per second, and the memory that a long log takes.
-- real: torques of a real Panda, from the files of that paper, on the part of the log that was not used.
+- real: torques of a real Panda, from the files of that paper, on the part of the log that was not used, with three
+  forms of dry friction.
 
 --published is a checkout of github.com/marcocognetti/FrankaEmikaPandaDynModel; without it the published condition
 numbers are those measured with it, and there is no real log.
@@ -139,10 +140,12 @@ def real(folder: Path | None) -> None:
         return
     _, (t, q, tau) = published(folder)
     log = log_of(panda, t, q, tau).resampled(1000.0, bridge=0.01)
-    found = identify(
-        log.rows(0.0, 14.0), cutoff=5.0, drives=True, offsets=True, validation=log.rows(14.0)
-    )  # fmt: skip
-    print(found)
+    for form in ("coulomb", "sigmoid", "stribeck"):
+        print(
+            identify(
+                log.rows(0.0, 14.0), cutoff=5.0, drives=True, friction=form, offsets=True, validation=log.rows(14.0)
+            )
+        )
 
 
 def main() -> None:

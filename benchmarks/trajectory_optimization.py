@@ -46,9 +46,10 @@ def main() -> None:
 def compare(name: str, problem: kt.control.OptimalControl, start: Any, options: Any, peer: Any) -> None:
     """Solve both, in turn."""
     q, v, u = start
-    us = [*u]
+    own = kt.Layout(problem.robot, "pinocchio").tau_to(q, u @ problem.selection)[:, -problem.nu :]
+    us = [x[: step.nu] for x, step in zip(own, peer.runningModels, strict=True)]  # impulses have no controls
     xs = [*peer.rollout(us)]
-    is_motion = bool(np.isfinite(xs).all())
+    is_motion = "states" not in options and bool(np.isfinite(xs).all())
     xs = xs if is_motion else [peer.x0] * (len(us) + 1)
 
     def ours(tolerance: float = 1e-9) -> Any:

@@ -251,6 +251,7 @@ IDENTIFICATION = [
     "ConsistentEstimate",
     "Excitation",
     "FourierTrajectory",
+    "FrictionCurve",
     "Identification",
     "Log",
     "Payload",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 
-__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks"]
+__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks", "common_axes"]
 
 _LISTS = list, tuple
 
@@ -49,11 +49,22 @@ def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDA
     return arrays
 
 
-def checked_start(robot: Model, q0: ArrayLike) -> NDArray[Any]:
+def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The leading axes that arguments of these names have together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(
+            f"the leading axes do not broadcast together: {listed}; they must be equal, or 1, or absent"
+        ) from None
+
+
+def checked_start(robot: Model, given: ArrayLike, name: str = "q0") -> NDArray[Any]:
     """The configurations to start from; their quaternions are checked by the program."""
-    q = real_array("q0", q0, f"(…, {robot.nq})")
+    q = real_array(name, given, f"(…, {robot.nq})")
     if q.shape[-1:] != (robot.nq,):
-        raise ShapeError(f"q0 has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
+        raise ShapeError(f"{name} has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
     return q
 
 

@@ -14,12 +14,13 @@ from kinetree.control.kinematics.arguments import (
     checked_start,
     checked_targets,
     checked_tasks,
+    common_axes,
 )
 from kinetree.control.kinematics.solver import solver_of
 from kinetree.control.quadratic import quadratic_program
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 
 __all__ = ["DifferentialInverseKinematics", "differential_inverse_kinematics"]
@@ -98,7 +99,7 @@ def differential_inverse_kinematics(
     check_robot(robot)
     several = checked_tasks(tasks)
     arrays = checked_targets(robot, several, [targets] if isinstance(tasks, Task) else targets)
-    start, dt = checked_start(robot, q), checked_number("dt", dt, np.finfo(float).tiny)
+    start, dt = checked_start(robot, q, "q"), number_between("dt", dt, unit="seconds")
     gain, damping = checked_number("gain", gain, 0.0), checked_number("damping", damping, 0.0)
     if gain > 1.0:
         raise OptionError(f"gain is the part of the errors that goes within dt, at most 1, not {gain:g}")
@@ -109,6 +110,7 @@ def differential_inverse_kinematics(
         room = _room(start, limits, solver.coordinates, _speeds(robot, velocity_limit) * dt)
     roots = np.sqrt(weights)
     d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, threads)
+    d = np.where(np.asarray(solved)[..., None], np.clip(d, *room), d)  # what is left of rounding
     after = errors - (slopes @ d[..., None])[..., 0]
     return DifferentialInverseKinematics(d / dt, solver.apart(after), solved)
 
@@ -135,7 +137,8 @@ def _displacement(
 
 def _room(q: Array, limits: tuple[Array, Array], at: Any, reach: Array) -> tuple[Array, Array]:
     """How far each degree of freedom may move down and up (…, nv)."""
-    shape = np.broadcast_shapes(q.shape[:-1], limits[0].shape[:-1], limits[1].shape[:-1], reach.shape[:-1])
+    given = {"q": q, "lower": limits[0], "upper": limits[1], "velocity_limit": reach}
+    shape = common_axes({name: x.shape[:-1] for name, x in given.items()})
     low, high = (np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (-reach, reach))
     down, up = (limit[..., at.own] - q[..., at.own] for limit in limits)
     own = at.freedoms

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.expr import slopes_of
 from kinetree.expr.repeat import otherwise
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.array import made as symbolic
 
-__all__ = ["array_of", "numbers_of", "unless_idle"]
+__all__ = ["array_of", "constant", "numbers_of", "unless_idle", "with_slopes_of"]
 
 
 def numbers_of(x: Any) -> Any:
@@ -37,3 +38,14 @@ def unless_idle(idle: Any, make: Callable[[], Any], size: int) -> Any:
         return numbers_of(made[0])
 
     return array_of(otherwise(numbers_of(idle), [0.0] * size, numbers), *made)
+
+
+def with_slopes_of(x: Any, y: Any) -> Any:
+    """The array x with the derivatives of another one of its shape."""
+    numbers = [slopes_of(a, b) for a, b in zip(np.ravel(numbers_of(x)), np.ravel(numbers_of(y)), strict=True)]
+    return array_of(numbers, y, x).reshape(np.shape(x))
+
+
+def constant(x: Any) -> Any:
+    """The array x without derivatives."""
+    return with_slopes_of(x, np.zeros(np.shape(x)))

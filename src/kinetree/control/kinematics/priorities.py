@@ -22,7 +22,7 @@ from kinetree.control.kinematics.search import Bounds, pushed, room
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 
-__all__ = ["hierarchical_step", "refined"]
+__all__ = ["hierarchical_step", "refined", "solved_by_priority"]
 
 _BEFORE, _SHARPER, _STRICT = 1e2, 1e3, 1e8
 """How much more a cost counts than that of the next priority: at first, which lets large steps pass; more by this
@@ -97,13 +97,13 @@ def hierarchical_step(
     """
     low, high = room(at, q, bounds)
     to_limit, held = pushed(_merit([A.T @ e for e, A in levels], before), low, high)
-    d = _solved_for(levels, damping, to_limit, held)
+    d = solved_by_priority(levels, damping, to_limit, held)
     cut = np.clip(d, low, high)
     to_limit, held = np.where(d != cut, cut, to_limit), np.where(d != cut, 1.0, held)
-    return np.clip(_solved_for(levels, damping, to_limit, held), low, high)
+    return np.clip(solved_by_priority(levels, damping, to_limit, held), low, high)
 
 
-def _solved_for(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: Any) -> Any:
+def solved_by_priority(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: Any) -> Any:
     """The displacement in which the coordinates that are held have those of d."""
     taken: list[Any] = []
     """For each level before, its rows among the directions that were left, and these times their inverse."""

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.implicit import with_slopes
+from kinetree.control.kinematics.numbers import constant
 from kinetree.control.kinematics.priorities import refined
-from kinetree.control.kinematics.rows import levels_of
+from kinetree.control.kinematics.rows import error_jacobian_of, error_of, levels_of
 from kinetree.control.kinematics.search import Bounds, Search, search
 from kinetree.control.tasks import Task
 from kinetree.model import Model
@@ -43,16 +45,24 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
 
     def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
-        q0, *targets = signature.bind(*arguments, **by_name).args
+        given = signature.bind(*arguments, **by_name).args
+        q, reached, tried, count = found_by(*map(constant, given))
+        _, *targets = given
+        lower, upper, weights, *_ = targets[len(names) :]
+        targets = targets[: len(names)]
+        q = with_slopes(at, q, [x.at_rest(constant(q), targets, weights) for x in levels], Bounds(lower, upper))
+        left = np.concatenate([error_of(task, robot, q, x) for task, x in zip(tasks, targets, strict=True)])
+        return Found(q, left, reached, tried, count)
+
+    def found_by(q0: Any, *targets: Any) -> tuple[Any, Any, Any, Any]:
         lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
         targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
-        counts = weights[first.places] > 0.0
 
         def errors(q: Any) -> tuple[Any, Callable[[], Any]]:
             return first.errors(q, targets, roots), partial(first.slopes, q, targets, roots)
 
         def is_met(e: Any) -> Any:
-            return np.all(np.abs(e) <= tolerance * roots[first.places]) & np.any(counts)
+            return np.all(np.abs(e) <= tolerance * roots[first.places])
 
         given = Search(tolerance, starts, evaluations, shift)
         q, reached, tried, count = search(at, errors, is_met, q0, bounds, given)
@@ -62,14 +72,13 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
             )  # fmt: skip
             again = search(at, errors, is_met, better, bounds, given._replace(starts=0.0))
             q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
-        left = np.concatenate([task.error(robot, q, x) for task, x in zip(tasks, targets, strict=True)])
-        return Found(q, left, reached, tried, count)
+        return q, reached, tried, count
 
     inverse_kinematics.__signature__ = signature  # type: ignore[attr-defined]
     size = sum(task.size(robot) for task in tasks)
     return program(
         inverse_kinematics, q0=robot, **shapes, lower=robot.nq, upper=robot.nq, weights=size, tolerance=(), starts=(),
-        evaluations=(), shift=len(at.own),
+        evaluations=(), shift=at.drawn,
     )  # fmt: skip
 
 
@@ -81,8 +90,8 @@ def linearized_program(robot: Model, tasks: Sequence[Task]) -> Program:
     def linearized(*arguments: Any, **by_name: Any) -> tuple[Any, Any]:
         q, *targets = signature.bind(*arguments, **by_name).args
         pairs = list(zip(tasks, targets, strict=True))
-        e = np.concatenate([task.error(robot, q, x) for task, x in pairs])
-        return e, -np.concatenate([task.error_jacobian(robot, q, x) for task, x in pairs])
+        e = np.concatenate([error_of(task, robot, q, x) for task, x in pairs])
+        return e, -np.concatenate([error_jacobian_of(task, robot, q, x) for task, x in pairs])
 
     linearized.__signature__ = signature  # type: ignore[attr-defined]
     return program(linearized, q=robot, **shapes)

@@ -29,5 +29,9 @@ class InverseKinematics(NamedTuple):
         count, total = int(reached.sum()), reached.size
         left = max((float(np.abs(e[~reached]).max(initial=0.0)) for e in self.errors), default=0.0)
         rest = "" if count == total else f"; the largest error of the others is {left:.3g} (m or rad)"
-        starts, evaluations = (float(np.mean(x)) if total else 0.0 for x in (self.starts, self.evaluations))
-        return f"{count} of {total} reached, from {starts:.3g} starts in {evaluations:.3g} evaluations each{rest}"
+        starts, evaluations = (
+            f"{np.mean(x) if total else 0.0:.3g} {word}" + ("" if (np.asarray(x) == 1).all() and total else "s")
+            for x, word in ((self.starts, "start"), (self.evaluations, "evaluation"))
+        )
+        each = " each" if total > 1 else ""
+        return f"{count} of {total} reached, from {starts} in {evaluations}{each}{rest}"

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.control.kinematics.numbers import constant
 from kinetree.control.tasks import Task
+from kinetree.errors import ShapeError
 from kinetree.model import Model
 
-__all__ = ["Rows", "levels_of"]
+__all__ = ["Rows", "error_jacobian_of", "error_of", "levels_of"]
 
 
 class Rows:
@@ -27,16 +29,43 @@ class Rows:
 
     def errors(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
         """The weighted errors (m,); half the sum of their squares is the cost."""
-        found = [task.error(self._robot, q, targets[k]) for k, task in self._tasks]
+        found = [error_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
         return roots[self.places] * np.concatenate(found)
 
     def slopes(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
         """The derivatives (m, nv) of what is left of the errors: minus those of the errors."""
-        found = [task.error_jacobian(self._robot, q, targets[k]) for k, task in self._tasks]
+        found = [error_jacobian_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
         return -roots[self.places][:, None] * np.concatenate(found)
+
+    def at_rest(self, q: Any, targets: Sequence[Any], weights: Any) -> tuple[Any, Any]:
+        """The weighted errors of a constant q, divided by constant roots of the weights; and constant slopes."""
+        fixed = constant(weights)
+        roots = np.sqrt(fixed)
+        e = self.errors(q, targets, roots) * (weights / np.where(fixed > 0.0, fixed, 1.0))[self.places]
+        return e, self.slopes(q, [constant(x) for x in targets], roots)
 
 
 def levels_of(robot: Model, tasks: Sequence[Task]) -> list[Rows]:
     """The tasks of each priority, the first one first."""
     priorities = sorted({task.priority for task in tasks})
     return [Rows(robot, tasks, [k for k, t in enumerate(tasks) if t.priority == p]) for p in priorities]
+
+
+def error_of(task: Task, robot: Model, q: Any, target: Any) -> Any:
+    """A task's error (m,)."""
+    return _of_shape((task.size(robot),), task.error(robot, q, target), task, "error")
+
+
+def error_jacobian_of(task: Task, robot: Model, q: Any, target: Any) -> Any:
+    """The derivatives (m, nv) of a task's error."""
+    shape = task.size(robot), robot.nv
+    return _of_shape(shape, task.error_jacobian(robot, q, target), task, "error_jacobian")
+
+
+def _of_shape(shape: tuple[int, ...], x: Any, task: Task, method: str) -> Any:
+    if np.shape(x) != shape:
+        raise ShapeError(
+            f"{type(task).__name__}.{method} returned an array of shape {np.shape(x)}, but it must be {shape}, since "
+            f"size() is {shape[0]}"
+        )
+    return x

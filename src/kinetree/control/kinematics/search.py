@@ -46,7 +46,7 @@ class Bounds(NamedTuple):
 
 
 class Search(NamedTuple):
-    """How a search goes on: arguments of a program, one number each, and the shift of the starts (k,)."""
+    """How a search goes on: arguments of a program, one number each, and the shift of the starts."""
 
     tolerance: Any
     starts: Any
@@ -126,7 +126,8 @@ def search(
     begin = at.clipped(q0, *bounds)
     first = _State(begin, np.zeros(at.robot.nv), begin, far, far, far, _FIRST, 0.0, 0.0, 0.0, False, False)
     last = fori(_MOST, step, first, until=lambda s: s.is_reached | s.is_over)
-    return last.best, last.is_reached, last.start + 1.0, last.count
+    tried = np.minimum(last.start + 1.0, np.maximum(given.starts, 1.0))  # the best one, improved, is none of its own
+    return last.best, last.is_reached, tried, last.count
 
 
 def damped_step(at: Coordinates, q: Any, e: Any, A: Any, damping: Any, bounds: Bounds) -> Any:

@@ -56,8 +56,8 @@ def inverse_kinematics(
         lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. Infinite where there is none.
         tolerance: largest error of a target that counts as reached, m and rad.
         starts: from how many configurations the search begins at most; 1 is q0 alone. The others are a sequence that
-            fills the limits evenly (half a turn or a metre to both sides of q0 where there are none); free and
-            spherical joints begin as in q0.
+            fills the limits evenly (half a turn or a metre to both sides of q0 where there are none), with attitudes
+            of spherical joints spread evenly over all; free joints begin as in q0.
         evaluations: at how many configurations errors are computed at most.
         seed: another whole number gives another sequence of starts.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -98,7 +98,13 @@ def inverse_kinematics(
 
 
 def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Program:
-    """The program behind `inverse_kinematics`, to be compiled bare, exported, or used in other programs.
+    """The program behind `inverse_kinematics`, to be compiled bare, differentiated, exported, or put into others.
+
+    `kt.jvp`, `kt.vjp` and `kt.jacobian` say how q and errors change with targets, limits and weights, by the implicit
+    function theorem: the search itself is not differentiated. Where a target is reached, the configuration follows it
+    by the shortest displacement; coordinates at a limit move with the limit. By q0 and by the numbers of the search
+    derivatives are zero. Where a target is not reached, or lower priorities are not met, they are those of a damped
+    Gauss–Newton step: finite, but not exact. There are no second derivatives.
 
     Args:
         robot: the robot.
@@ -106,9 +112,10 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
 
     Returns:
         A `kt.Program` with the arguments q0 (nq,); target, or target_0, target_1, … for several tasks; lower and upper
-        (nq,); weights, one per row of all tasks; tolerance, starts and evaluations, one number each; shift, one number
-        from 0 to 1 per coordinate with limits, that moves the sequence of starts. It returns q, errors, reached, starts
-        and evaluations.
+        (nq,); weights, one per row of all tasks; tolerance, starts and evaluations, one number each; and shift, which
+        moves the sequence of starts: numbers from 0 to 1, one per coordinate of joints about or along an axis, then
+        three per spherical joint. It returns q, errors, reached, starts and evaluations. `operation_counts` counts a
+        million evaluations, which no search takes.
 
     Raises:
         OptionError, NameNotFoundError: as for `inverse_kinematics`.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.control.kinematics.arguments import checked_limits, checked_number
+from kinetree.control.kinematics.arguments import checked_limits, checked_number, common_axes
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.program import Found, linearized_program, made_program
 from kinetree.control.kinematics.result import InverseKinematics
@@ -45,7 +45,7 @@ class Solver:
         self._robot = robot
         self._nq = robot.nq
         self._bare: Callable[..., Any] | None = None
-        self._unshifted = np.zeros(len(self.coordinates.own))
+        self._unshifted = np.zeros(self.coordinates.drawn)
 
     @property
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -91,10 +91,8 @@ class Solver:
             x.shape[: x.ndim - axes] if isinstance(x, np.ndarray) else ()
             for x, axes in zip(given, self._axes, strict=True)
         ]
-        if not any(shapes) or given[-2] <= _FEW:
-            return self._called(given, threads)
-        batch = np.broadcast_shapes(*shapes)
-        if math.prod(batch) <= _AT_ONCE:
+        batch = common_axes(dict(zip(self.program.arguments, shapes, strict=True)))
+        if given[-2] <= _FEW or math.prod(batch) <= _AT_ONCE:
             return self._called(given, threads)
         found = self._called([*given[:-2], float(_FEW), given[-1]], threads)
         late = ~found.reached
@@ -153,7 +151,9 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
         plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
         keys = tuple(map(_key, plain))
         if keys not in solvers:
-            solvers[keys] = Solver(robot, plain)
+            solvers[keys] = Solver(
+                replace(robot), plain
+            )  # an equal one: what is known of a robot must not keep it alive
         if len(asked) >= _ASKED:
             asked.clear()
         found = asked[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks

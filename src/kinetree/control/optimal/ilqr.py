@@ -28,9 +28,11 @@ class OptimalMotion:
 
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
     `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
-    better), "regularization" (the cost to go had no minimum over the controls), or "not_finite" (a cost is infinite or
-    NaN: the motion that was given, or the cost there). The motions are then the best ones found; those that are
-    "not_finite" have no controls and gains but zero, for nobody should apply others.
+    better), "regularization" (the cost to go had no minimum over the controls), "not_finite" (a cost is infinite or
+    NaN: the motion that was given, or the cost there), or "dependent" (constraints of a phase depend on each other at
+    some knot, so that their forces are not unique: one of them is to be left out). The motions are then the best ones
+    found; those that are "not_finite" or "dependent" have no controls and gains but zero, for nobody should apply
+    others.
     """
 
     q: NDArray[np.float64]
@@ -184,7 +186,7 @@ def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
 
     at = Motions(*(joined([getattr(x.at, name) for x in found]) for name in Motions._fields))
     K, reason = joined([x.K for x in found]), joined([x.reason for x in found])
-    is_unknown = reason == REASONS.index("not_finite")
+    is_unknown = np.isin(reason, [REASONS.index("not_finite"), REASONS.index("dependent")])
     at.u[is_unknown] = 0.0
     K[is_unknown] = 0.0
     costs = joined([x.costs for x in found])

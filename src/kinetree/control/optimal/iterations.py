@@ -17,8 +17,8 @@ from kinetree.control.optimal.shooting import Array, Motions, Promise, Shooting,
 
 __all__ = ["REASONS", "Outcome", "solve"]
 
-REASONS = ("converged", "iterations", "line_search", "regularization", "not_finite")
-_CONVERGED, _ITERATIONS, _LINE_SEARCH, _REGULARIZATION, _NOT_FINITE = range(len(REASONS))
+REASONS = ("converged", "iterations", "line_search", "regularization", "not_finite", "dependent")
+_CONVERGED, _ITERATIONS, _LINE_SEARCH, _REGULARIZATION, _NOT_FINITE, _DEPENDENT = range(len(REASONS))
 _SHORTER = 0.5 ** np.arange(1, 11)
 _SUFFICIENT = 1e-4
 _SPARED = 0.5  # the part of the penalty of gaps that a step must gain
@@ -77,6 +77,7 @@ def solve(
             given = given[stays]
             if not len(left):
                 break
+    found.reason[~shooting.are_independent(found.at.q)] = _DEPENDENT
     return found
 
 

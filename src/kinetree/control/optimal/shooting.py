@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import backward_pass
+from kinetree.control.optimal.independence import LEAST_PART, independence_program
 from kinetree.control.optimal.models import Models, compiled_each
 from kinetree.control.optimal.motions import last_cost_program, motion_program
 from kinetree.control.optimal.problem import OptimalControl
@@ -72,6 +73,8 @@ class Shooting:
         self._limits = np.stack(problem.limits)
         self._times = problem.times
         self.models = Models(problem)
+        held = dict.fromkeys(phase for phase in problem.phases if phase.constraints)
+        self._independence = {phase: independence_program(problem, phase).compiled("float64") for phase in held}
         self.steps = problem.steps
 
     def workspace(self) -> list[Array]:
@@ -147,6 +150,17 @@ class Shooting:
                 start += count * size
         cost += self._end.call(*map(np.ascontiguousarray, (q, v, self._times[-1], given[..., -1, :])))
         return tried, cost
+
+    def are_independent(self, q: Array) -> NDArray[np.bool_]:
+        """Whether the constraints of all phases are, at configurations (b, T + 1, nq); where these are no numbers, that
+        is not asked."""
+        good = np.ones(len(q), dtype=bool)
+        for phase, part in zip(self._phases, self._parts(), strict=True):
+            if phase.constraints:
+                own = np.ascontiguousarray(q[:, slice(*part)])
+                parts = self._independence[phase].call(own.reshape((-1, own.shape[-1]))).reshape(own.shape[:2])
+                good &= ((parts > LEAST_PART) | ~np.isfinite(own).all(axis=-1)).all(axis=-1)
+        return good
 
     def _parts(self) -> Iterator[tuple[int, int]]:
         """The first and the last step of each phase."""

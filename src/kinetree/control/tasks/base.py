@@ -57,19 +57,19 @@ class Task:
 
     def size(self, robot: Model) -> int:
         """How many numbers it has, m."""
-        raise NotImplementedError
+        raise _missing(self, "size(robot)")
 
     def target_shape(self, robot: Model) -> tuple[int, ...]:
         """The shape of one target; () for tasks that are told by one number."""
-        raise NotImplementedError
+        raise _missing(self, "target_shape(robot)")
 
     def present(self, robot: Model, q: Any) -> Any:
         """A target that the configuration q has reached, for instance the frame's pose (4, 4)."""
-        raise NotImplementedError
+        raise _missing(self, "present(robot, q)")
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
         """The way (m,) from where the robot is to the target, in the axes of `jacobian`."""
-        raise NotImplementedError
+        raise _missing(self, "error(robot, q, target)")
 
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         """The exact derivatives (m, nv) of the error by displacements of q; by default `error` is differentiated."""
@@ -77,7 +77,7 @@ class Task:
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         """The matrix J (m, nv) that gives the task's velocity. Only a few tasks, such as `LookAt`, use the target."""
-        raise NotImplementedError
+        raise _missing(self, "jacobian(robot, q, target)")
 
     def velocity(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
         """The task's velocity J v (m,), relative to a target at rest."""
@@ -85,8 +85,14 @@ class Task:
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
         """The task's acceleration J̇ v (m,) where v̇ = 0, relative to a target at rest."""
-        raise NotImplementedError
+        raise _missing(self, "bias(robot, q, v, target)")
 
     def weights(self, robot: Model) -> Any:
         """The weight of each row (m,)."""
         return np.broadcast_to(np.asarray(self.weight, dtype=np.float64), (self.size(robot),))
+
+
+def _missing(task: Task, method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{type(task).__name__} has no method {method}, which is needed here: write it in the class"
+    )

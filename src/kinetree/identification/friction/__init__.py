@@ -1,1 +1,1 @@
-"""Dry friction whose form is more than one number: its columns for least squares, the search for speeds, the result."""
+"""Forms of dry friction as columns of the regressor and as curves of the velocity."""

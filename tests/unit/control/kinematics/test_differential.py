@@ -37,6 +37,8 @@ def test_limits_of_velocity_and_position_hold() -> None:
     assert (q + DT * found.v <= np.maximum(upper, q - DT * speeds) + 1e-12).all()
     assert found.v[2, 3] == pytest.approx(-0.5)
     assert abs(abs(found.v[0]).max() - 0.5) < 1e-9
+    speeds[:] = 0.0
+    assert (differential_inverse_kinematics(ARM, TOOL, GOAL, Q, DT, velocity_limit=speeds).v == 0.0).all()
 
 
 def test_a_lower_priority_takes_nothing_from_those_before() -> None:
@@ -62,7 +64,9 @@ def test_nan_gives_no_velocity() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"dt": 0.0}, kt.OptionError, "dt must be a number from"),
+        ({"dt": 0.0}, kt.OptionError, "dt must be a number of seconds above 0, not 0.0"),
+        ({"q": None}, kt.DTypeError, "q must be an array of real numbers"),
+        ({"velocity_limit": np.ones((2, 7)), "q": np.tile(Q, (3, 1))}, kt.ShapeError, "q (3,), velocity_limit (2,)"),
         ({"gain": 1.5}, kt.OptionError, "gain is the part of the errors that goes within dt, at most 1, not 1.5"),
         ({"damping": -1.0}, kt.OptionError, "damping must be a number from 0 on"),
         ({"velocity_limit": [1.0]}, kt.ShapeError, "velocity_limit has shape (1,)"),
@@ -71,5 +75,5 @@ def test_nan_gives_no_velocity() -> None:
 )
 def test_what_it_refuses(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as told:
-        differential_inverse_kinematics(ARM, TOOL, GOAL, Q, **({"dt": DT} | options))
+        differential_inverse_kinematics(ARM, TOOL, GOAL, **({"q": Q, "dt": DT} | options))
     assert message in str(told.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,7 @@ def test_a_sample_is_the_same_alone_and_in_any_batch() -> None:
 
 def test_starts_and_seeds() -> None:
     one = inverse_kinematics(ARM, TOOL, TARGETS, starts=1)
-    assert (one.starts == 2)[~one.reached].all()  # q0, and what was nearest
+    assert (one.starts == 1).all()
     assert 0.3 < one.reached.mean() < 1.0
     from_the_solution = inverse_kinematics(ARM, TOOL, TARGETS, inverse_kinematics(ARM, TOOL, TARGETS).q, starts=1)
     assert from_the_solution.reached.all()
@@ -136,6 +138,15 @@ def test_what_is_known_of_tasks_is_by_their_values() -> None:
         assert one.dtype == many.dtype
 
 
+def test_it_does_not_keep_robots_alive() -> None:
+    robot = kt.zoo.load("double_pendulum").lock(["elbow"])
+    assert inverse_kinematics(robot, Position("tip", axes="x"), np.zeros(3)).reached
+    alive = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert alive() is None
+
+
 def test_weights_divide_what_is_left() -> None:
     """Two positions of one point: the point is at their weighted mean."""
     near = kt.frame_placement(ARM, np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0]), "tool")[:3, 3]
@@ -214,9 +225,37 @@ def test_tasks_of_a_users_own() -> None:
     np.testing.assert_allclose(task.error_jacobian(ARM, q, 0.2), np.stack(difference, axis=1), rtol=0, atol=1e-8)
 
 
+def test_rows_without_weight_do_not_count() -> None:
+    found = inverse_kinematics(ARM, Pose("tool", weight=[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), TARGETS[:5])
+    assert found.reached.all()
+    assert (abs(found.errors[0][:, :3]) <= 1e-6).all()
+    assert (abs(found.errors[0][:, 3:]) > 1e-3).any()
+    nothing = inverse_kinematics(ARM, Pose("tool", weight=0.0), TARGETS[:5])
+    assert (nothing.evaluations == 1).all()
+    assert nothing.reached.all()
+
+
+class Short(Radius):
+    """A task whose error is not what its size says."""
+
+    def size(self, _: kt.Model) -> int:
+        return 2
+
+
+class Empty(Task):
+    """A task without any method."""
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: inverse_kinematics(ARM, Short("tool"), 0.2), kt.ShapeError, "Short.error returned an array of shape"),
+        (lambda: inverse_kinematics(ARM, Empty(), 0.2), NotImplementedError, "Empty has no method size(robot)"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS[:3], np.zeros((2, 7))),
+            kt.ShapeError,
+            "the leading axes do not broadcast together: q0 (2,), target (3,)",
+        ),
         (lambda: inverse_kinematics(ARM, "tool", TARGETS), kt.OptionError, "tasks must be a task, such as"),
         (lambda: inverse_kinematics(ARM, [], []), kt.OptionError, "a list of tasks with at least one"),
         (lambda: inverse_kinematics(ARM, Pose("tol"), TARGETS), kt.NameNotFoundError, "tool"),

@@ -160,6 +160,23 @@ def test_impacts_join_phases() -> None:
     assert exact.iterations <= found.iterations
 
 
+@pytest.mark.parametrize("is_impact", [True, False])
+def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None:
+    @kt.program(v=2)
+    def slow(v: Any) -> Any:
+        return 0.1 * v
+
+    rows = kt.Contact("tip", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    phase = Phase.impact(slow, rows) if is_impact else Phase(1, DT, slow, constraints=rows)
+    problem = OptimalControl(ARM, phase)
+    found = ilqr(problem, [[0.4, 0.3], [0.4, 0.0]])  # stretched out, the tip moves only across
+    assert found.reason[0] == "converged"
+    assert found.reason[1] == "dependent"
+    assert not found.converged[1]
+    assert not found.u[1].any()
+    assert not found.gains[1].any()
+
+
 def test_impacts_that_make_no_sense_are_refused() -> None:
     with pytest.raises(kt.OptionError, match="an impact needs constraints"):
         Phase.impact(running, [])

@@ -7,7 +7,8 @@ found joint by joint, among speeds from a two-hundredth to a third of the larges
 what varies more slowly is hard to tell from viscous friction.
 
 Source: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
-separate" (1973); Ruhe and Wedin, "Algorithms for separable nonlinear least squares problems" (1980), algorithm 2.
+separate" (1973); Kaufman, "A variable projection method for solving separable nonlinear least squares problems" (1975),
+for the steps.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def with_form(logs: Sequence[Log], base: BaseParameters, form: Form, *, offsets:
     columns = replace(FrictionColumns.of(base, form), has_slopes=True)
     most = np.max([np.abs(log.of_velocity(lambda v: v)).max(axis=0) for log in logs], axis=0)[list(columns.dofs)]
     limits = np.stack([_LOWEST * most, _HIGHEST * most])
-    search = _Search(logs, base, limits, offsets=offsets)
-    columns = replace(columns, speeds=search.start(columns))
+    search = _Search(logs, base, np.maximum(limits, np.finfo(float).tiny), offsets=offsets)
+    columns = replace(columns, speeds=search.start(columns, most > 0.0))
     names = [base.robot.v_names[dof] for dof in columns.dofs]
     told = [
         f"{_otherwise(names[k])}: no speed between {limits[0, k]:.2g} and {limits[1, k]:.2g} explains the log better"
@@ -98,13 +99,12 @@ class _Search:
             found.add(log)
         return found
 
-    def start(self, columns: FrictionColumns) -> Array:
+    def start(self, columns: FrictionColumns, moving: NDArray[np.bool_]) -> Array:
         """The best of some speeds for each joint by itself; NaN where none is better than Coulomb friction."""
         total = sum(map(len, self.logs))
         few = [log.at_rows(np.arange(0, len(log), max(total // _ROWS, 1))) for log in self.logs]
-        low, high = np.log(np.maximum(self.limits, np.finfo(float).tiny))
-        tried = np.concatenate([np.full((1, len(low)), np.nan), np.exp(np.linspace(low, high, _STARTS))])
-        tried[:, self.limits[1] == 0.0] = np.nan
+        some = np.where(moving, np.geomspace(self.limits[0], self.limits[1], _STARTS), np.nan)
+        tried = np.concatenate([np.full((1, len(moving)), np.nan), some])
         squares = np.full(tried.shape, np.inf)
         for row, speeds in zip(squares, tried, strict=True):
             here = replace(columns, speeds=speeds, has_slopes=False)
@@ -116,8 +116,8 @@ class _Search:
                 row[k] = np.sum((A @ x - b) ** 2) if is_rising else np.inf
         best = np.argmin(squares, axis=0)
         noise = squares[0] / sum(map(len, few))
-        gain = squares[0] - squares[best, np.arange(len(low))]
-        return np.where(gain > _PROMISING * noise, tried[best, np.arange(len(low))], np.nan)
+        each = np.arange(len(moving))
+        return np.where(squares[0] - squares[best, each] > _PROMISING * noise, tried[best, each], np.nan)
 
     def best(self, columns: FrictionColumns) -> tuple[FrictionColumns, Regression, BaseEstimate]:
         """The speeds that explain the logs best, and the equations linearised there."""
