@@ -138,8 +138,8 @@ class WholeBody:
     ) -> WholeBodyStep:
         """The torques of one moment, or of many.
 
-        Leading axes of all arrays are samples, and broadcast; a sample's torques have the same bits in any batch. What
-        is given with such axes counts for this call; all else stays for the calls after it, as described below.
+        Leading axes of all arrays are samples, and broadcast; a sample's torques have the same bits in any batch.
+        Targets and switches with such axes count for this call only.
 
         Args:
             q: configuration (…, nq).
@@ -182,7 +182,7 @@ class WholeBody:
             values = references.repeated(many, lead).reshape(len(q), len(references.values))
             found = self._solver.many(q, v, values, lead, threads)
         with np.errstate(all="ignore"):
-            total = found.tau.sum() + found.qdd.sum() + values.sum() + v.sum()
+            total = found.tau.sum() + found.qdd.sum() + values.sum() + q.sum() + v.sum()
         if not math.isfinite(total):
             raise no_torques(self.robot, q, v, values, references, found)
         return found
