@@ -195,7 +195,9 @@ def real_number(given: Any) -> float | None:
     return None if isinstance(given, bool | np.bool_) or not isinstance(found, float) or math.isnan(found) else found
 
 
-def number_between(option: str, given: Any, low: float = 0.0, high: float = math.inf, *, unit: str = "") -> float:
+def number_between(
+    option: str, given: Any, low: float = 0.0, high: float = math.inf, *, unit: str = "", example: str = ""
+) -> float:
     """An option that is a number between two, neither of which it may be; raises `OptionError` for any other.
 
     >>> number_between("dt", 0.01, unit="seconds")
@@ -203,9 +205,10 @@ def number_between(option: str, given: Any, low: float = 0.0, high: float = math
     """
     found = real_number(given)
     if found is None or not low < found < high:
-        kind = f"a number of {unit}" if unit else "a number"
-        wanted = f"above {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
-        raise OptionError(f"{option} must be {kind} {wanted}, not {given!r:.60}")
+        between = f"a number between {low:g} and {high:g}"
+        wanted = between if high < math.inf else "a positive number" if low == 0.0 else f"a number above {low:g}"
+        unit, example = unit and f" of {unit}", example and f", such as {example}"
+        raise OptionError(f"{option} must be {wanted}{unit}{example}, not {given!r:.60}")
     return found
 
 

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.forms.parameters import parameter_ports
 from kinetree.compiler.reference import on_numbers
-from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.errors import DTypeError, ShapeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
-from kinetree.inputs import real_array
+from kinetree.identification.options import random_generator
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
@@ -148,8 +149,7 @@ def base_parameters(
     (6, 'h_x(lower_rod) + h_x(tip)')
     """
     model = check_robot(robot)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance must be a number between 0 and 1, such as 1e-9, not {tolerance!r:.60}")
+    small = number_between("tolerance", tolerance, 0.0, 1.0)
     check = JOINT_TORQUE_REGRESSOR.options["drives"]
     with_drives = bool(check(model, drives))
     names = parameter_names(model, list(model.bodies), with_drives)
@@ -158,12 +158,7 @@ def base_parameters(
             "base_parameters: parameters must be a dict from names of parameters to numbers, not "
             f"{type(parameters).__name__}"
         )
-    try:
-        generator = np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise OptionError(
-            f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
-        ) from None
+    generator = random_generator(rng)
     given = dict(parameters or {})
     ports = zip(parameter_ports(model, list(given)), given.values(), strict=True)
     flat = {
@@ -173,9 +168,9 @@ def base_parameters(
     order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
     lengths = np.linalg.norm(W, axis=0)
     longest = float(lengths.max(initial=0.0))
-    seen = [k for k in order if lengths[k] > tolerance * longest]
+    seen = [k for k in order if lengths[k] > small * longest]
     unit = W[:, seen] / lengths[seen]
-    kept, coefficients, weakest = _grouped(unit, tolerance)
+    kept, coefficients, weakest = _grouped(unit, small)
     columns = [seen[k] for k in kept]
     K = np.zeros((len(kept), len(names)))
     K[:, seen] = _cleaned(coefficients * lengths[seen] / lengths[columns][:, None])
@@ -187,7 +182,7 @@ def base_parameters(
         tuple(names),
         tuple(names[k] for k in order if k not in set(seen)),
         with_drives,
-        float(tolerance),
+        small,
         min(weakest, float(lengths[columns].min(initial=longest)) / longest) if longest else 1.0,
         given,
     )

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError, OptionError
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.smoothing import Smoothing
+from kinetree.identification.options import truth_value, whole_between
+from kinetree.inputs import chosen_word, real_number
 
 __all__ = ["filtered"]
 
 Array = NDArray[np.float64]
 
 METHODS = ("butterworth", "savitzky_golay")
-_NUMBER = (int, float, np.integer, np.floating)
 _ENDS = 3.0
 """Periods of the cutoff after which the filter has forgotten where the log begins: to a thousandth."""
 _DEGREE = 4
@@ -73,16 +74,14 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
     >>> bool(abs(smooth.v - motion.v[np.searchsorted(motion.time, smooth.time - 1e-6)]).max() < 0.05)
     True
     """
-    robot = log.robot
+    robot = check_log("filtered", log).robot
     if not all(kind.is_flat for kind in robot.tree.joint[1:]):
         raise LogError(
             f"filtered: {robot.name!r} has joints with quaternions or other coordinates that are not numbers of their "
             "own, which no filter takes; give a log with v and qdd, filtered where they come from"
         )
-    if method not in METHODS:
-        raise OptionError(f"filtered: method must be one of {', '.join(METHODS)}, not {method!r:.60}")
-    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= 12:
-        raise OptionError(f"filtered: order must be a whole number from 1 to 12, not {order!r:.60}")
+    chosen_word("filtered: method", method, *METHODS)
+    poles, thinned = whole_between("filtered: order", order, 1, 12), truth_value("filtered: decimate", decimate)
     log.check_whole("filtered")
     if not log.is_even:
         raise LogError(
@@ -90,20 +89,21 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
             f"{np.diff(log.time).max():.3g} s); use log.resampled({1.0 / log.step:.4g}) first, if the times are right"
         )
     step = log.duration / (len(log) - 1)
-    if isinstance(cutoff, bool) or not isinstance(cutoff, _NUMBER) or not 0.0 < cutoff < 0.5 / step:
+    hertz = real_number(cutoff)
+    if hertz is None or not 0.0 < hertz < 0.5 / step:
         raise OptionError(
             f"filtered: cutoff must be a frequency below {0.5 / step:.6g} Hz, half the rate of rows, not "
             f"{cutoff!r:.60}; rows are {step:.3g} s apart, as times are read in seconds"
         )
-    ends = int(np.ceil(_ENDS / (cutoff * step)))
+    ends = int(np.ceil(_ENDS / (hertz * step)))
     if len(log) < 2 * ends + 3:
         raise LogError(
-            f"filtered: {log.duration:g} s are too short for a cutoff of {cutoff:g} Hz: {2 * ends * step:g} s are "
+            f"filtered: {log.duration:g} s are too short for a cutoff of {hertz:g} Hz: {2 * ends * step:g} s are "
             "lost at the ends"
         )
     signal = _signal()
     if method == "butterworth":
-        sections = signal.butter(order, cutoff, fs=1.0 / step, output="sos")
+        sections = signal.butter(poles, hertz, fs=1.0 / step, output="sos")
         lowpass = partial(signal.sosfiltfilt, sections, axis=0)
         q = lowpass(log.q)
         v = np.gradient(q, step, axis=0)
@@ -111,17 +111,15 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
         qdd[1:-1] = (q[2:] - 2.0 * q[1:-1] + q[:-2]) / step**2
         qdd[[0, -1]] = qdd[[1, -2]]
         # Decimated noise is white again if half its power is left at half the new rate.
-        band = cutoff * (np.sqrt(2.0) - 1.0) ** (0.5 / order)
+        band = hertz * (np.sqrt(2.0) - 1.0) ** (0.5 / poles)
     else:
-        window = 2 * max(round(0.5 * _WIDTH / (cutoff * step)), _DEGREE) + 1
+        window = 2 * max(round(0.5 * _WIDTH / (hertz * step)), _DEGREE) + 1
         q, v, qdd = (signal.savgol_filter(log.q, window, _DEGREE, k, step, axis=0) for k in range(3))
         lowpass = partial(signal.savgol_filter, window_length=window, polyorder=_DEGREE, axis=0)
-        band = cutoff
-    every = max(int(0.5 / (band * step)), 1) if decimate else 1
+        band = hertz
+    every = max(int(0.5 / (band * step)), 1) if thinned else 1
     rows = np.arange(ends, len(log) - ends, every)
-    told = (
-        f"filtered at {cutoff:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",
-    )
+    told = (f"filtered at {hertz:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",)
     return replace(
         log, time=log.time[rows], q=q[rows], v=v[rows], qdd=qdd[rows], tau=lowpass(log.tau)[rows],
         remarks=log.remarks + told, smoothing=Smoothing(v, lowpass, rows),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.errors import LogError, OptionError
-from kinetree.functions.regressors import drives_option
 from kinetree.identification.base_parameters import base_parameters
 from kinetree.identification.estimation.base_estimate import base_estimate, told_unexcited
 from kinetree.identification.estimation.consistent import consistent_estimate
@@ -15,8 +14,9 @@ from kinetree.identification.estimation.regression import Regression
 from kinetree.identification.filtering import filtered
 from kinetree.identification.friction.curve import curve_of, has_own_friction, with_friction_speeds
 from kinetree.identification.friction.forms import COULOMB, FORMS
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.suspicions import suspicions
+from kinetree.identification.options import truth_value
 from kinetree.identification.report.identification import Identification
 from kinetree.identification.report.validation import validated
 from kinetree.inputs import chosen_word
@@ -82,13 +82,12 @@ def identify(
     if not given or not all(isinstance(log, Log) for log in given):
         raise LogError("identify takes logs, of kinetree.identification.read_log or log_of")
     robot = given[0].robot
-    for log in [*given, *([validation] if validation is not None else [])]:
+    for log in [*given, *([check_log("identify: validation", validation)] if validation is not None else [])]:
         if log.robot != robot:
             raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
-    if not isinstance(drives_option(robot, drives), bool):
-        raise OptionError("drives must be True or False")
+    has_drives = truth_value("drives", drives)
     form = FORMS[chosen_word("friction", friction, *FORMS)]
-    if form is not COULOMB and not drives:
+    if form is not COULOMB and not has_drives:
         raise OptionError(f"friction={friction!r} is found with the other numbers of the drives: give drives=True")
     if form is not COULOMB and not has_own_friction(robot):
         raise OptionError(
@@ -98,7 +97,7 @@ def identify(
     suspected = [sentence for log in given for sentence in suspicions(log)]
     told = list(suspected)
     smooth = [log if cutoff is None else filtered(log, cutoff) for log in given]
-    base = base_parameters(robot, drives=bool(drives), tolerance=tolerance)
+    base = base_parameters(robot, drives=has_drives, tolerance=tolerance)
     if form is COULOMB:
         equations = Regression(base, offsets=offsets)
         for log in smooth:
@@ -117,9 +116,9 @@ def identify(
     shown = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
     numbers = dict(zip(estimate.names, consistent.values.tolist(), strict=True))
     consistent = replace(consistent, robot=with_friction_speeds(consistent.robot, numbers))
-    curve = curve_of(consistent.robot, friction, numbers) if drives and has_own_friction(robot) else None
+    curve = curve_of(consistent.robot, friction, numbers) if has_drives and has_own_friction(robot) else None
     shift = consistent.values[-robot.nv :] if offsets else None
-    checks = validated(robot, consistent.robot, shown, drives=bool(drives), friction=curve, offsets=shift)
+    checks = validated(robot, consistent.robot, shown, drives=has_drives, friction=curve, offsets=shift)
     return Identification(
         consistent.robot, estimate, consistent, curve, shift, tuple(dict.fromkeys(told)), checks,
         validation is not None, shown[0],

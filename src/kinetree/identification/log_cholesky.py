@@ -34,6 +34,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, ShapeError
 from kinetree.inputs import holds_symbols, real_array
+from kinetree.spatial.pseudo_inertia import pseudo_inertia as matrix_of
+from kinetree.spatial.pseudo_inertia import ten_parameters
 
 __all__ = ["from_parameters", "jacobian", "pseudo_inertia", "to_parameters"]
 
@@ -54,7 +56,7 @@ def to_parameters(theta: ArrayLike) -> Array:
     numbers = _ten("theta", theta)
     with np.errstate(over="ignore", invalid="ignore"):
         U = _factor(numbers)
-        parameters = _ten_of(U @ np.swapaxes(U, -1, -2))
+        parameters: Array = ten_parameters(U @ np.swapaxes(U, -1, -2))
     _check_finite(numbers, parameters)
     return parameters
 
@@ -73,11 +75,11 @@ def jacobian(theta: ArrayLike) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         U = _factor(numbers)
         scale = np.exp(numbers[..., 0])
-        columns = [_ten_of(2.0 * (U @ np.swapaxes(U, -1, -2)))]
+        columns = [ten_parameters(2.0 * (U @ np.swapaxes(U, -1, -2)))]
         for row, column in _PLACES:
             dU = _matrix({(row, column): U[..., row, column] if row == column else scale}, np.zeros_like(scale))
             half = dU @ np.swapaxes(U, -1, -2)
-            columns.append(_ten_of(half + np.swapaxes(half, -1, -2)))
+            columns.append(ten_parameters(half + np.swapaxes(half, -1, -2)))
         result = np.stack(columns, axis=-1)
     _check_finite(numbers, result)
     return result
@@ -138,12 +140,8 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     >>> bool((J == np.eye(4)).all())
     True
     """
-    pi = _ten("parameters", parameters)
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.moveaxis(pi, -1, 0)
-    half = 0.5 * (xx + yy + zz)
-    xy, xz, yz = 0.0 - xy, 0.0 - xz, 0.0 - yz  # avoids negative zeros
-    rows = [[half - xx, xy, xz, hx], [xy, half - yy, yz, hy], [xz, yz, half - zz, hz], [hx, hy, hz, m]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    J: Array = matrix_of(_ten("parameters", parameters))
+    return J
 
 
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
@@ -166,18 +164,6 @@ def _matrix(entries: Mapping[tuple[int, int], Array], zero: Array) -> Array:
     """Matrices (…, 4, 4) of these entries (…), and zeros."""
     rows = [np.stack([entries.get((row, column), zero) for column in range(4)], axis=-1) for row in range(4)]
     return np.stack(rows, axis=-2)
-
-
-def _ten_of(J: Array) -> Array:
-    """The parameters of a pseudo-inertia: I = tr(Σ) - Σ."""
-    xx, yy, zz = J[..., 0, 0], J[..., 1, 1], J[..., 2, 2]
-    return np.stack(
-        [
-            J[..., 3, 3], J[..., 0, 3], J[..., 1, 3], J[..., 2, 3],
-            yy + zz, 0.0 - J[..., 0, 1], xx + zz, 0.0 - J[..., 0, 2], 0.0 - J[..., 1, 2], xx + yy,
-        ],
-        axis=-1,
-    )  # fmt: skip
 
 
 def _ten(name: str, values: ArrayLike) -> Array:

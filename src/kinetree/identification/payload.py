@@ -18,8 +18,10 @@ from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.base_estimate import BaseEstimate, base_estimate
 from kinetree.identification.estimation.consistent import consistent_estimate
 from kinetree.identification.estimation.regression import Regression
+from kinetree.identification.friction.curve import FrictionCurve
 from kinetree.identification.inertial_parameters import inertial_parameters, parameter_names
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
+from kinetree.identification.options import truth_value
 from kinetree.identification.report.validation import torques_of
 from kinetree.model import Model
 from kinetree.records import record
@@ -62,7 +64,7 @@ class Payload:
 
 def identify_payload(
     log: Log, frame: str, *, prior: Inertia | None = None, prior_deviation: float = 3.0, drives: bool = False,
-    name: str = "payload",
+    friction: FrictionCurve | None = None, name: str = "payload",
 ) -> Payload:  # fmt: skip
     """The mass, the centre of mass and the inertia of what a robot carries.
 
@@ -76,6 +78,7 @@ def identify_payload(
             that of the least squares estimate, or 1 kg if that is not positive.
         prior_deviation: how far the prior is thought to be from the truth, as a part.
         drives: whether the robot's damping and dry friction are part of its torques.
+        friction: with drives=True, friction that `identify` found and the robot has no place for, instead of its own.
         name: of the new body.
 
     Returns:
@@ -84,17 +87,21 @@ def identify_payload(
     Raises:
         NameNotFoundError: there is no such frame.
         LogError: the log has no velocities or accelerations, or too few rows.
-        OptionError: prior_deviation is not positive, or the prior is a point, a rod or a plate.
+        OptionError: prior_deviation is not positive, the prior is a point, a rod or a plate, or friction is given
+            without drives=True.
         ModelError: the robot already has a body of this name.
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
     """
-    robot = log.robot
+    robot = check_log("identify_payload", log).robot
     if log.v is None or log.qdd is None:
         raise LogError(f"the log{log.origin} has no velocities or accelerations; use kinetree.identification.filtered")
+    has_drives = truth_value("drives", drives)
+    if friction is not None and not (has_drives and isinstance(friction, FrictionCurve)):
+        raise OptionError("friction must be the friction of an Identification, with drives=True")
     loaded = robot.attach_body(name, sphere(_RADIUS, mass=1.0) if prior is None else prior, frame)
     base = _ten_of(loaded, name)
-    rest = replace(log, robot=loaded, tau=log.tau - torques_of(robot, log, drives=drives))
+    rest = replace(log, robot=loaded, tau=log.tau - torques_of(robot, log, drives=has_drives, friction=friction))
     equations = Regression(base)
     equations.add(rest)
     estimate = base_estimate(equations)

@@ -41,6 +41,9 @@ def first_cells(path: Path) -> tuple[int, list[str]]:
     Raises `TableError`, and `OSError` if the file cannot be opened.
     """
     for line, cells in _lines(path):
+        others = [word for mark, word in ((";", "semicolons"), ("\t", "tabs")) if mark in cells[0]]
+        if len(cells) == 1 and others:
+            raise TableError(f":{line}: cells are separated by commas in this format, and here by {others[0]}")
         return line, [cell.strip() for cell in cells]
     raise TableError(": the file is empty")
 

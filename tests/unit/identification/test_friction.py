@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.identification import FrictionCurve, Log, filtered, identify, log_of
+from kinetree.identification import FrictionCurve, Log, filtered, identify, identify_payload, log_of
 from kinetree.identification.friction.curve import curve_of
 from kinetree.identification.friction.forms import FORMS, SIGMOID, STRIBECK, Form
 
@@ -142,3 +142,19 @@ def test_what_cannot_be_asked_for() -> None:
     own = log_of(pair, t, np.sin(3 * t)[:, None], np.cos(t)[:, None])
     with pytest.raises(kt.OptionError, match="'pair' has joints that share them"):
         identify(own, cutoff=6.0, drives=True, friction="stribeck")
+
+
+def test_a_payload_is_found_beside_friction_that_a_robot_has_no_place_for() -> None:
+    log = filtered(noisy_log(CURVE, 0.0), 6.0)
+    assert log.v is not None
+    assert log.qdd is not None
+    box = kt.solids.box(0.1, 0.1, 0.2, mass=0.5)
+    more = kt.rnea(TRUTH.attach_body("box", box, "tip"), log.q, log.v, log.qdd) - kt.rnea(TRUTH, log.q, log.v, log.qdd)
+    carried = replace(log, robot=TRUTH, tau=log.tau + more)
+    known, unknown = (
+        identify_payload(carried, "tip", drives=True, friction=curve, name="box") for curve in (CURVE, None)
+    )
+    assert known.mass == pytest.approx(0.5, rel=0.02)
+    assert abs(unknown.mass - 0.5) > 2.0 * abs(known.mass - 0.5)
+    with pytest.raises(kt.OptionError, match="with drives=True"):
+        identify_payload(carried, "tip", friction=CURVE)

@@ -27,7 +27,7 @@ def test_a_log_says_what_it_is() -> None:
 def test_numbers_that_are_not_finite_are_told_with_their_row(number: float) -> None:
     q = ROWS.q.copy()
     q[[7, 9], 1] = number
-    with pytest.raises(kt.LogError, match=r"q\.\w+ in 2 rows, first in row 7\. Nothing is put in their place"):
+    with pytest.raises(kt.LogError, match=r"q\.\w+, first in row 7 \(rows in all: 2\)\. Nothing is put in their place"):
         log_of(PENDULUM, ROWS.time, q, ROWS.tau)
 
 
@@ -64,10 +64,12 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     assert bridged.is_even
     assert bridged.remarks == ("resampled at 100 Hz from rows 0.01 s apart, across gaps of up to 0.51 s",)
     assert len(log.pieces(0.6)) == 1
+    with pytest.raises(kt.OptionError, match="first must be a time in seconds"):
+        log.rows("1")  # type: ignore[arg-type]
     even = uneven.resampled(100.0)
     assert even.is_even
     assert even.remarks == ("resampled at 100 Hz from rows 0.01 s apart",)
-    with pytest.raises(kt.OptionError, match="positive number of rows"):
+    with pytest.raises(kt.OptionError, match="rate must be a positive number of Hz"):
         uneven.resampled(0.0)
 
 

@@ -77,9 +77,19 @@ def test_nan_in_a_file_is_told(tmp_path: Path) -> None:
     q[3] = np.nan
     path = as_csv(tmp_path / "log.csv", COLUMNS | {f"q.{NAMES[0]}": q})
     with pytest.raises(
-        kt.LogError, match=rf"log\.csv has numbers that are not finite: q\.{NAMES[0]} in 1 rows, first in row 3"
+        kt.LogError,
+        match=rf"has numbers that are not finite: q\.{NAMES[0]}, first in row 3 \(rows in all: 1\)",
     ):
         read_log(path, PENDULUM)
+
+
+def test_joints_that_are_locked_and_move_are_told(tmp_path: Path) -> None:
+    locked = PENDULUM.lock(["elbow"])
+    with pytest.raises(kt.LogError, match=r"elbow moves, from .* but it is locked in 'double_pendulum'"):
+        read_log(as_csv(tmp_path / "log.csv", COLUMNS), locked)
+    still = COLUMNS | {"q.elbow": 0.5 + 0.0 * LOG.time}
+    found = read_log(as_csv(tmp_path / "still.csv", still), locked)
+    assert "elbow is locked, and at 0.5 in the log" in found.remarks[1]
 
 
 def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
@@ -92,6 +102,14 @@ def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
     (tmp_path / "log.npz").write_bytes(b"no archive")
     with pytest.raises(kt.LogError, match="is not a NumPy archive"):
         read_log(tmp_path / "log.npz", PENDULUM)
+
+
+def test_an_archive_may_have_an_array_for_each_column(tmp_path: Path) -> None:
+    np.savez(tmp_path / "log.npz", **COLUMNS, note=np.array(["x"]))  # type: ignore[arg-type]
+    assert is_the_same(read_log(tmp_path / "log.npz", PENDULUM))
+    np.savez(tmp_path / "uneven.npz", **COLUMNS | {"time": LOG.time[:-1]})  # type: ignore[arg-type]
+    with pytest.raises(kt.LogError, match=r"has .* rows, but .* has"):
+        read_log(tmp_path / "uneven.npz", PENDULUM)
 
 
 def test_parquet(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_torques_of_other_motions_are_predicted() -> None:
 
 def test_the_report_and_its_picture(tmp_path: Path) -> None:
     text = repr(found())
-    assert "are known within 2 %" in text
+    assert "known within 2 % (three standard deviations): " in text
     assert "warning" not in text
     assert len(found().table().splitlines()) == 44
     assert found().plot(tmp_path / "report").suffix == ".png"
@@ -173,8 +173,8 @@ def test_the_command_writes_a_robot_file(kinetree: Command, tmp_path: Path) -> N
     assert Path("other.urdf").exists()
     command = ("identify", "log.csv", "double_pendulum", "--cutoff", "10", "--friction", "sigmoid")
     refused = kinetree(*command)
-    assert refused.code == 1
-    assert "give drives=True" in refused.err
+    assert refused.code == 2
+    assert "give --drives, too" in " ".join(refused.err.replace("│", " ").split())
     assert "friction (sigmoid)" in kinetree(*command, "--drives", "-o", "third.json").out
 
 

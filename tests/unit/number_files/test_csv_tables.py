@@ -40,6 +40,14 @@ def test_the_first_fault_is_told_with_its_line(tmp_path: Path, text: str, messag
         table_numbers(path, 2)
 
 
+@pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_are_named(tmp_path: Path, mark: str, word: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"time{mark}q\n0{mark}1\n")
+    with pytest.raises(TableError, match=f"^:1: cells are separated by commas in this format, and here by {word}$"):
+        first_cells(path)
+
+
 def test_what_is_a_number() -> None:
     assert all(is_number(cell) for cell in (" 1", "-.5e-3", "+2.", "nan", "-inf"))
     assert not any(is_number(cell) for cell in ("", "1_0", "0x1", "e3", "1,5", "time"))

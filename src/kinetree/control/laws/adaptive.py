@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.law import driven, makes_a_law
-from kinetree.control.laws.pseudo_inertia import natural_step
+from kinetree.control.laws.natural_gradient import natural_step
 from kinetree.control.laws.reference_forces import reference_forces, reference_regressor
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.regressors import bodies_option

@@ -65,6 +65,7 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
         ActuationError: a degree of freedom has no motor.
         NameNotFoundError: there is no such frame.
         OptionError: damping is neither word.
+        SingularModelError: at the first call, if a joint moves nothing that has inertia.
 
     Source: Hogan, "Impedance control: an approach to manipulation" (1985); Albu-Schäffer, Ott, Frese and Hirzinger,
     "Cartesian impedance control of redundant robots: recent results with the DLR-light-weight-arms" (2003); Khatib, "A

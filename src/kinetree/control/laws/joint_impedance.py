@@ -45,6 +45,7 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     Raises:
         ActuationError: a degree of freedom has no motor.
         OptionError: damping is neither word.
+        SingularModelError: with `damping="ratio"`, at the first call, if a joint moves nothing that has inertia.
 
     Source: Hogan, "Impedance control: an approach to manipulation", J. Dynamic Systems, Measurement and Control 107
     (1985); Albu-Schäffer, Ott and Hirzinger, "A unified passivity-based control framework for position, torque and

@@ -55,6 +55,7 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
         ActuationError: a degree of freedom has no motor.
         OptionError: tasks is not a dict of tasks by names that arguments can have.
         NameNotFoundError: a task names a frame or joint that the robot does not have.
+        SingularModelError: at the first call, if a joint moves nothing that has inertia.
 
     Source: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
     formulation" (1987); Sentis and Khatib, "Synthesis of whole-body behaviors through hierarchical control of

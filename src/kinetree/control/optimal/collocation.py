@@ -8,20 +8,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.control.optimal.inputs import knot_arguments, read
+from kinetree.control.optimal.bounds import bounds, read_one
+from kinetree.control.optimal.inputs import knot_arguments
 from kinetree.control.optimal.problem import OptimalControl
-from kinetree.control.optimal.stages import cost_of_last, given_size, value_of, values
-from kinetree.control.optimal.transcription import Transcription, transcription
-from kinetree.errors import OptionError, ShapeError
-from kinetree.functions.derivatives import jacobian, vjp
+from kinetree.control.optimal.stages import given_size
+from kinetree.control.optimal.transcription import Transcription, end_cost, transcription
+from kinetree.errors import OptionError
 from kinetree.functions.kinematics import difference, integrate
-from kinetree.programs import Program, program
+from kinetree.inputs import chosen_word
 
 __all__ = ["Collocation"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-_SCHEMES = ("trapezoidal", "hermite_simpson")
 
 
 class Collocation:
@@ -92,20 +91,20 @@ class Collocation:
     ) -> None:
         if not isinstance(problem, OptimalControl):
             raise OptionError(f"Collocation takes a kt.control.OptimalControl, not {problem!r:.60}")
-        if scheme not in _SCHEMES:
-            raise OptionError(f"scheme must be 'trapezoidal' or 'hermite_simpson', not {scheme!r:.60}")
+        is_simpson = chosen_word("scheme", scheme, "trapezoidal", "hermite_simpson") == "hermite_simpson"
         if any(phase.dynamics is not None or phase.constraints for phase in problem.phases):
             raise OptionError(
-                "Collocation integrates the robot's own equations: its phases have no dynamics of their own"
+                "Collocation integrates the robot's own equations: its phases have no dynamics of their own, no "
+                "constraints and no impacts"
             )
         self.problem = problem
         robot, T, nu = problem.robot, problem.steps, problem.nu
-        self._middle = nu if scheme == "hermite_simpson" else 0
+        self._middle = nu if is_simpson else 0
         self._knot = 2 * robot.nv + nu
         self._stride = self._knot + self._middle
         self._width = self._stride + self._knot
         self.n, self.m = T * self._stride + self._knot, 2 * robot.nv * T
-        reference = _read("q", q, (T + 1, robot.nq) if np.ndim(q) > 1 else (robot.nq,))
+        reference = read_one("q", q, (T + 1, robot.nq) if np.ndim(q) > 1 else (robot.nq,))
         self._q = np.array(np.broadcast_to(reference, (T + 1, robot.nq)))
         given = knot_arguments("Collocation", problem, arguments or {}, rows or {})
         self._given = np.array(np.broadcast_to(given, (T + 1, given_size(problem))))
@@ -115,13 +114,14 @@ class Collocation:
         start = 0
         for phase in problem.phases:
             if phase not in known:
-                known[phase] = transcription(problem, phase, scheme == "hermite_simpson")
+                known[phase] = transcription(problem, phase, is_simpson)
             self._parts.append((slice(start, start + phase.steps), known[phase]))
             start += phase.steps
-        self._end = None if problem.terminal_cost is None else _end(problem)
+        self._end = None if problem.terminal_cost is None else end_cost(problem)
         self._columns = np.arange(T)[:, None] * self._stride + np.arange(self._width)
+        self._last_results: dict[str, tuple[Array, list[Any]]] = {}
         self.cl, self.cu = np.zeros(self.m), np.zeros(self.m)
-        self.lb, self.ub = self._bounds(v, goal, within)
+        self.lb, self.ub = bounds(problem, self._q, v, goal, within, self._middle)
 
     # -- variables
 
@@ -132,11 +132,11 @@ class Collocation:
         """
         robot, T, nu = self.problem.robot, self.problem.steps, self.problem.nu
         q, v = (
-            np.broadcast_to(_read(name, x, (T + 1, size) if np.ndim(x) > 1 else (size,)), (T + 1, size))
+            np.broadcast_to(read_one(name, x, (T + 1, size) if np.ndim(x) > 1 else (size,)), (T + 1, size))
             for name, x, size in (("q", q, robot.nq), ("v", v, robot.nv))
         )
         count = T if np.shape(u)[:1] == (T,) and np.ndim(u) > 1 else T + 1
-        u = _read("u", u, (count, nu))
+        u = read_one("u", u, (count, nu))
         u = np.vstack([u, u[-1:]]) if count == T else u
         knots = np.hstack([difference(robot, self._q, q), v, u])
         middle = 0.5 * (u[:-1] + u[1:])[:, : self._middle]
@@ -153,21 +153,21 @@ class Collocation:
     def objective(self, x: ArrayLike) -> float:
         """The cost f(x)."""
         x = self._read(x)
-        total = sum(float(part["cost"].sum()) for part in self._each("equations", x))
+        total = sum(float(part["cost"].sum()) for part in self._kept("equations", x))
         return total if self._end is None else total + float(self._end[0](*self._last(x)))
 
     def gradient(self, x: ArrayLike) -> Array:
         """Its derivatives (n,)."""
         x = self._read(x)
         total = np.zeros(self.n)
-        np.add.at(total, self._columns, np.concatenate([part["cost"] for part in self._each("slopes", x)]))
+        np.add.at(total, self._columns, np.concatenate([part["cost"] for part in self._kept("slopes", x)]))
         if self._end is not None:
             total[-self._knot :][: 2 * self.problem.robot.nv] += self._end[1](*self._last(x))
         return total
 
     def constraints(self, x: ArrayLike) -> Array:
         """The defects c(x) (m,), zero for a motion."""
-        return np.concatenate([part["defects"].ravel() for part in self._each("equations", self._read(x))])
+        return np.concatenate([part["defects"].ravel() for part in self._kept("equations", self._read(x))])
 
     def jacobianstructure(self) -> tuple[Indices, Indices]:
         """Rows and columns of the entries that `jacobian` gives."""
@@ -177,7 +177,7 @@ class Collocation:
 
     def jacobian(self, x: ArrayLike) -> Array:
         """The derivatives of c that may differ from zero."""
-        return np.concatenate([part["defects"].ravel() for part in self._each("slopes", self._read(x))])
+        return np.concatenate([part["defects"].ravel() for part in self._kept("slopes", self._read(x))])
 
     def hessianstructure(self) -> tuple[Indices, Indices]:
         """Rows and columns of the entries that `hessian` gives: the lower triangle; entries of one place are added."""
@@ -191,7 +191,7 @@ class Collocation:
     def hessian(self, x: ArrayLike, lagrange: ArrayLike, obj_factor: float = 1.0) -> Array:
         """The second derivatives of obj_factor f + lagrange · c."""
         x = self._read(x)
-        weights = _read("lagrange", lagrange, (self.m,)).reshape(self.problem.steps, -1)
+        weights = read_one("lagrange", lagrange, (self.m,)).reshape(self.problem.steps, -1)
         r, c = np.tril_indices(self._width)
         blocks = np.concatenate([*self._each("bending", x, weights, float(obj_factor))])
         entries = [blocks[:, r, c].ravel()]
@@ -201,6 +201,15 @@ class Collocation:
         return np.concatenate(entries)
 
     # -- the parts
+
+    def _kept(self, name: str, x: Array) -> list[Any]:
+        """The results of a program, those of the last call where x is the same: solvers ask for the cost and the
+        defects, and for their derivatives, one after the other."""
+        known, found = self._last_results.get(name, (None, []))
+        if known is None or not np.array_equal(known, x):
+            found = list(self._each(name, x))
+            self._last_results[name] = x.copy(), found
+        return found
 
     def _each(self, name: str, x: Array, weights: Array | None = None, of_cost: float = 1.0) -> Any:
         """The results of a program for the intervals of each phase."""
@@ -217,65 +226,4 @@ class Collocation:
         return state, self._q[-1], self.problem.times[-1], self._given[-1]
 
     def _read(self, x: ArrayLike) -> Array:
-        return _read("x", x, (self.n,))
-
-    def _bounds(self, v: ArrayLike | None, goal: Any, within: bool) -> tuple[Array, Array]:
-        problem, robot = self.problem, self.problem.robot
-        if not isinstance(within, bool):
-            raise OptionError(f"within must be True, or False for coordinates without limits, not {within!r:.60}")
-        knots = np.empty((2, problem.steps + 1, self._knot))
-        most = np.full((2, 2 * robot.nv), np.inf) * [[-1.0], [1.0]]
-        if within:
-            if robot.nq != robot.nv:
-                raise OptionError(
-                    "within=True is for robots whose configurations are vectors; bounds may be set in lb, ub"
-                )
-            most = np.array([[*robot.lower, *-robot.velocity_limit], [*robot.upper, *robot.velocity_limit]])
-        for k, (state, control) in enumerate(zip(most, problem.limits, strict=True)):
-            knots[k] = np.concatenate([state, control])
-            if within:
-                knots[k, :, : robot.nv] -= self._q
-        ends = [(0, self._q[0], np.zeros(robot.nv) if v is None else _read("v", v, (robot.nv,)))]
-        if goal is not None:
-            if not (isinstance(goal, tuple | list) and len(goal) == 2):
-                raise OptionError("goal must be a pair (q, v) in which the motion ends")
-            q_end, v_end = (_read(f"goal[{i}]", goal[i], (n,)) for i, n in enumerate((robot.nq, robot.nv)))
-            ends.append((-1, q_end, v_end))
-        for k, q_end, v_end in ends:
-            knots[:, k, : 2 * robot.nv] = np.concatenate([difference(robot, self._q[k], q_end), v_end])
-        lower, upper = (
-            np.concatenate([np.hstack([x[:-1], x[:-1, 2 * robot.nv :][:, : self._middle]]).ravel(), x[-1]])
-            for x in knots
-        )
-        return lower, upper
-
-
-def _read(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """An array of one problem."""
-    x = read("Collocation", name, given, shape)
-    if x.shape != shape:
-        raise ShapeError(f"Collocation is of one problem: {name} must have shape {shape}, not {x.shape}")
-    return x
-
-
-def _end(problem: OptimalControl) -> tuple[Program, Program, Program]:
-    """The cost of the last state, its gradient and its Hessian, by displacements and velocities."""
-    robot, terminal = problem.robot, problem.terminal_cost
-    ports = {"x": 2 * robot.nv, "q": robot, "t": (), "given": given_size(problem)}
-
-    def cost(x: Any, q: Any, t: Any, given: Any) -> Any:
-        assert terminal is not None
-        q, v = integrate(robot, q, x[: robot.nv]), x[robot.nv :]
-        return value_of(cost_of_last(terminal, {"t": t, "q": q, "v": v, **values(problem, given)}))
-
-    plain = program(cost, **ports)
-
-    def gradient(x: Any, q: Any, t: Any, given: Any) -> Any:
-        return vjp(plain, (x, q, t, given), 1.0, wrt="x")[1]["x"]
-
-    slopes = program(gradient, **ports)
-
-    def hessian(x: Any, q: Any, t: Any, given: Any) -> Any:
-        return jacobian(slopes, (x, q, t, given), wrt="x")
-
-    return plain, slopes, program(hessian, **ports)
+        return read_one("x", x, (self.n,))

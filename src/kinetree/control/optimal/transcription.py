@@ -13,14 +13,14 @@ import numpy as np
 
 from kinetree.control.optimal.phase import Phase
 from kinetree.control.optimal.problem import OptimalControl
-from kinetree.control.optimal.stages import cost_of_step, given_size, torques, value_of, values
+from kinetree.control.optimal.stages import cost_of_last, cost_of_step, given_size, torques, value_of, values
 from kinetree.functions.derivatives import jacobian, vjp
 from kinetree.functions.dynamics import aba
 from kinetree.functions.kinematics import difference, integrate
 from kinetree.functions.manifold import difference_jacobian
 from kinetree.programs import Program, program
 
-__all__ = ["Transcription", "transcription"]
+__all__ = ["Transcription", "end_cost", "transcription"]
 
 
 class Transcription(NamedTuple):
@@ -89,3 +89,26 @@ def transcription(problem: OptimalControl, phase: Phase, is_simpson: bool) -> Tr
         return jacobian(weighted, (y, q_0, q_1, t, given, weights, of_cost), wrt="y")
 
     return Transcription(plain, program(slopes, **ports), program(bending, **ports, weights=2 * nv, of_cost=()))
+
+
+def end_cost(problem: OptimalControl) -> tuple[Program, Program, Program]:
+    """The cost of the last state, its gradient and its Hessian, by displacements and velocities."""
+    robot, terminal = problem.robot, problem.terminal_cost
+    ports = {"x": 2 * robot.nv, "q": robot, "t": (), "given": given_size(problem)}
+
+    def cost(x: Any, q: Any, t: Any, given: Any) -> Any:
+        assert terminal is not None
+        q, v = integrate(robot, q, x[: robot.nv]), x[robot.nv :]
+        return value_of(cost_of_last(terminal, {"t": t, "q": q, "v": v, **values(problem, given)}))
+
+    plain = program(cost, **ports)
+
+    def gradient(x: Any, q: Any, t: Any, given: Any) -> Any:
+        return vjp(plain, (x, q, t, given), 1.0, wrt="x")[1]["x"]
+
+    slopes = program(gradient, **ports)
+
+    def hessian(x: Any, q: Any, t: Any, given: Any) -> Any:
+        return jacobian(slopes, (x, q, t, given), wrt="x")
+
+    return plain, slopes, program(hessian, **ports)

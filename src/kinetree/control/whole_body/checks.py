@@ -12,7 +12,7 @@ from kinetree.control.tasks.base import Task
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.support import Support
 from kinetree.errors import ConfigurationError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model
 
 if TYPE_CHECKING:
@@ -59,11 +59,7 @@ def checked_priorities(tasks: Mapping[str, Task], effort: Effort) -> list[list[s
 
 
 def checked_horizon(horizon: object) -> float | None:
-    if horizon is None:
-        return None
-    if isinstance(horizon, bool) or not isinstance(horizon, int | float) or not 0.0 < horizon < np.inf:
-        raise OptionError(f"WholeBody: joint_limit_horizon must be a positive time in seconds, not {horizon!r:.60}")
-    return float(horizon)
+    return None if horizon is None else number_between("WholeBody: joint_limit_horizon", horizon, unit="seconds")
 
 
 def checked_limit(robot: Model, limit: ArrayLike | None) -> Array:

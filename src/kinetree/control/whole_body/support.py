@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError
+from kinetree.inputs import real_number
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -86,9 +87,10 @@ class Support:
         self._set("normal", tuple((normal / np.linalg.norm(normal)).tolist()))
         for name in ("friction", "least_force", "velocity_gain"):
             self._set(name, _numbers(about, name, getattr(self, name), (), least=0.0))
-        most = self.most_force
-        if isinstance(most, bool) or not isinstance(most, int | float) or not most > self.least_force:
-            raise OptionError(f"{about}: most_force must be a number above least_force, not {most!r:.60}")
+        most = real_number(self.most_force)
+        if most is None or most <= self.least_force:
+            raise OptionError(f"{about}: most_force must be a number above least_force, not {self.most_force!r:.60}")
+        self._set("most_force", most)
         shape = () if np.ndim(self.force_weight) == 0 else (self.force_size,)
         self._set("force_weight", _numbers(about, "force_weight", self.force_weight, shape, least=0.0))
 

@@ -17,7 +17,7 @@ from kinetree.errors import LogError, OptionError, ShapeError, listed
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.estimation.regression import Regression
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array
 from kinetree.records import record
 
 __all__ = ["BaseEstimate", "base_estimate", "short_name", "stacked", "told_unexcited"]
@@ -86,14 +86,12 @@ class BaseEstimate:
         Raises:
             OptionError: within is not a positive number.
         """
-        if isinstance(within, bool) or not isinstance(within, int | float) or not within > 0.0:
-            raise OptionError(f"identifiable: within must be a positive number, such as 0.02, not {within!r:.60}")
-        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= within
+        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= number_between("identifiable: within", within)
         return found
 
     def __repr__(self) -> str:
         head = (
-            f"{self.base.robot.name!r}: {len(self.names)} parameters from {self.rows:,} rows, "
+            f"{self.base.robot.name!r}: parameters ({len(self.names)}) from {self.rows:,} rows, "
             f"condition number {self.condition:.4g}"
         )
         lines = [head]
@@ -141,17 +139,18 @@ def base_estimate(
     >>> bool(np.allclose(found.values, found.base.of(kt.inertial_parameters(robot))))
     True
     """
+    if not isinstance(equations, Regression):
+        raise LogError(f"base_estimate takes a Regression, the equations of logs, not {type(equations).__name__}")
     base, n, nv = equations.base, len(equations.names), equations.base.robot.nv
     if nv * equations.rows <= n:
         raise LogError(f"{equations.rows} rows of {nv} torques are too few for {n} parameters")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance must be a number between 0 and 1, such as 1e-7, not {tolerance!r:.60}")
+    small = number_between("tolerance", tolerance, 0.0, 1.0)
     if not _sizes(equations).any():
         raise LogError("all torques are zero, so they tell nothing of the robot")
     given = None if torque_noise is None else _noise(torque_noise, nv)
     plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)
-    free = _free_directions(plain[:, :n], lengths, tolerance)
+    free = _free_directions(plain[:, :n], lengths, small)
     noise = _least(equations) if given is None else given
     for _ in range(1 if given is not None else _ROUNDS):
         R = stacked(equations.factors, 1.0 / noise)

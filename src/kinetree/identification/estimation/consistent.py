@@ -19,12 +19,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError
+from kinetree.errors import LogError, OptionError
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.newton import minimize
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.identification.log_cholesky import pseudo_inertia
+from kinetree.inputs import number_between
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -76,19 +77,13 @@ def consistent_estimate(
         The robot with its new parameters, and what was held.
 
     Raises:
-        OptionError: prior_deviation is not from 1e-6 to 1e6, or the robot has other bodies.
+        OptionError: prior_deviation is not between 1e-6 and 1e6, or the robot has other bodies.
 
     Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
     """
-    if (
-        isinstance(prior_deviation, bool)
-        or not isinstance(prior_deviation, int | float)
-        or not _SMALLEST <= prior_deviation <= _LARGEST
-    ):
-        raise OptionError(
-            f"prior_deviation must be a positive number, such as 1.0, from {_SMALLEST:g} to {_LARGEST:g}, not "
-            f"{prior_deviation!r:.60}"
-        )
+    if not isinstance(estimate, BaseEstimate):
+        raise LogError(f"consistent_estimate takes the result of base_estimate, not {type(estimate).__name__}")
+    deviation = number_between("prior_deviation", prior_deviation, _SMALLEST, _LARGEST)
     base = estimate.base
     model = base.robot if robot is None else robot
     if list(model.bodies) != list(base.robot.bodies):
@@ -133,14 +128,14 @@ def consistent_estimate(
         return value, np.concatenate(M), np.concatenate(r)
 
     x = np.concatenate([bodies.start, drives.start, np.zeros(count - more.stop)])
-    weakest = 1.0 / prior_deviation**2
+    weakest = 1.0 / deviation**2
     for weight in weakest * np.geomspace(_EASIEST, 1.0, 5):
         x = minimize(partial(terms, weight=float(weight)), x)
     parameters = fixed + T @ x
     half = to_values @ np.linalg.inv(np.linalg.qr(terms(x, weakest)[1], mode="r"))
     return ConsistentEstimate(
         with_inertial_parameters(model, parameters, drives=base.drives), parameters, constant + to_values @ x,
-        np.linalg.norm(half, axis=1), held, float(prior_deviation),
+        np.linalg.norm(half, axis=1), held, deviation,
     )  # fmt: skip
 
 

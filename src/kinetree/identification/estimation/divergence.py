@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.identification.log_cholesky import pseudo_inertia
+from kinetree.spatial.pseudo_inertia import pseudo_inertia, ten_parameters
 
 __all__ = ["Bodies", "Numbers", "divergence"]
 
@@ -54,7 +54,9 @@ class Bodies:
         """Prior parameters (n, 10), with positive definite pseudo-inertias."""
         L = np.linalg.cholesky(pseudo_inertia(prior))
         J = np.einsum("nij,kjl,nml->nkim", L, _BASIS, L)
-        self.maps = np.stack([_ten(x) for x in J.swapaxes(0, 1)], axis=-1) if len(prior) else np.zeros((0, 10, 10))
+        self.maps = (
+            np.stack([ten_parameters(x) for x in J.swapaxes(0, 1)], axis=-1) if len(prior) else np.zeros((0, 10, 10))
+        )
         """(n, 10, 10): from the entries of S to the parameters."""
         self.start = np.tile(_IDENTITY, len(prior))
         self.count = len(prior)
@@ -95,13 +97,3 @@ class Numbers:
         if (x <= 0.0).any():
             return np.inf, np.zeros((len(x), len(x))), np.zeros(len(x))
         return float((x - np.log(x) - 1.0).sum()), np.diag(1.0 / x), x - 1.0
-
-
-def _ten(J: Array) -> Array:
-    """The ten parameters (…, 10) of pseudo-inertias (…, 4, 4)."""
-    xx, yy, zz = J[..., 0, 0], J[..., 1, 1], J[..., 2, 2]
-    entries = (
-        J[..., 3, 3], J[..., 0, 3], J[..., 1, 3], J[..., 2, 3],
-        yy + zz, -J[..., 0, 1], xx + zz, -J[..., 0, 2], -J[..., 1, 2], xx + yy,
-    )  # fmt: skip
-    return np.stack(entries, axis=-1)

@@ -16,7 +16,8 @@ from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.friction.columns import FrictionColumns
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
+from kinetree.identification.options import truth_value
 
 __all__ = ["Regression"]
 
@@ -63,9 +64,7 @@ class Regression:
         """
         if not isinstance(base, BaseParameters):
             raise OptionError(f"Regression takes the result of kt.base_parameters, not {type(base).__name__}")
-        if not isinstance(offsets, bool | np.bool_):
-            raise OptionError(f"offsets must be True or False, not {offsets!r:.60}")
-        self.base, self.offsets = base, bool(offsets)
+        self.base, self.offsets = base, truth_value("offsets", offsets)
         self.friction = FrictionColumns.of(base) if friction is None else friction
         more = [f"offset({name})" for name in base.robot.v_names] if offsets else []
         self.names = (*base.names, *self.friction.names(base), *more)
@@ -78,7 +77,7 @@ class Regression:
         Raises:
             LogError: it has no velocities or accelerations (see `filtered`), or belongs to another robot.
         """
-        if log.robot != self.base.robot:
+        if check_log("add", log).robot != self.base.robot:
             raise LogError(
                 f"the log{log.origin} belongs to {log.robot.name!r}, the parameters to {self.base.robot.name!r}"
             )

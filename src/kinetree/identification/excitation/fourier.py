@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
-from kinetree.inputs import real_array
+from kinetree.identification.options import whole_between
+from kinetree.inputs import number_between, real_array
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -72,15 +72,12 @@ class FourierTrajectory:
             periods: how often the motion is repeated.
 
         Raises:
-            OptionError: the rate is not positive, or periods is not a whole number above zero.
+            OptionError: the rate is not positive, or periods is not a whole number from 1 to a million.
             SaveError: the file cannot be written.
         """
-        if not (isinstance(rate, int | float) and 0.0 < rate < np.inf):
-            raise OptionError(f"save: rate must be a positive number of rows per second, not {rate!r:.60}")
-        if isinstance(periods, bool) or not isinstance(periods, int) or periods < 1:
-            raise OptionError(f"save: periods must be a whole number above zero, not {periods!r:.60}")
+        hertz, times = number_between("save: rate", rate, unit="Hz"), whole_between("save: periods", periods, 1, 10**6)
         target = file_path("save", path, ".csv")
-        time = np.arange(round(periods * self.period * rate) + 1) / rate
+        time = np.arange(round(times * self.period * hertz) + 1) / hertz
         robot = self.robot
         named = (("q", robot.q_names), ("v", robot.v_names), ("qdd", robot.v_names))
         header = ",".join(["time", *(f"{kind}.{name}" for kind, names in named for name in names)])

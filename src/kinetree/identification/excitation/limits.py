@@ -29,16 +29,6 @@ class Bounds:
     qdd: tuple[Array, Array]
     tau: tuple[Array, Array]
 
-    def broken(self, q: Array, v: Array, qdd: Array, tau: Array) -> list[str]:
-        """Which kinds are not kept by a motion (T, n)."""
-        parts = {
-            "positions": (q, self.q),
-            "velocities": (v, self.v),
-            "accelerations": (qdd, self.qdd),
-            "torques": (tau, self.tau),
-        }
-        return [name for name, (x, (low, high)) in parts.items() if ((x < low) | (x > high)).any()]
-
 
 def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float) -> Bounds:
     """The robot's own limits, or those given instead ("position" (2, n), "velocity", …), less a part of each.
@@ -58,7 +48,10 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
         low, high = x
     if not (low < high).all():
         names = [robot.q_names[k] for k in np.flatnonzero(~(low < high))]
-        raise OptionError(f"there is no room to move between the limits of {listed(names)}; lock them: robot.lock([…])")
+        raise OptionError(
+            f"there is no room to move between the lower and upper positions of {listed(names)}; give position_limit=, "
+            "or lock these joints: robot.lock([…])"
+        )
     v = _symmetric(robot, "velocity_limit", given.get("velocity"), robot.velocity_limit)
     if not np.isfinite(v).all():
         names = [robot.v_names[k] for k in np.flatnonzero(~np.isfinite(v))]
@@ -74,12 +67,15 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
 
 def _symmetric(robot: Model, name: str, given: ArrayLike | None, own: Array) -> Array:
     if given is None:
+        if (own <= 0.0).any():
+            names = [robot.v_names[k] for k in np.flatnonzero(own <= 0.0)]
+            raise OptionError(f"the robot's own {name} of {listed(names)} is zero; give {name}=, or lock these joints")
         return own.astype(np.float64)
     x = real_array(name, given, f"({robot.nv},)").astype(np.float64)
     if x.shape not in ((), (robot.nv,)):
         raise ShapeError(f"{name} has shape {x.shape}, but {robot.name!r} needs ({robot.nv},)")
     if not (x > 0.0).all():
-        raise OptionError(f"{name} must be positive numbers")
+        raise OptionError(f"{name} must be positive numbers, not {x.tolist()!r:.60}")
     return np.broadcast_to(x, (robot.nv,)).astype(np.float64)
 
 

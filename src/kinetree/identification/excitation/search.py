@@ -19,6 +19,8 @@ from kinetree.identification.excitation.descent import descend
 from kinetree.identification.excitation.fourier import FourierTrajectory
 from kinetree.identification.excitation.limits import bounds_of
 from kinetree.identification.excitation.problem import Problem
+from kinetree.identification.options import random_generator, whole_between
+from kinetree.inputs import chosen_word, number_between
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program
 from kinetree.records import record
@@ -42,11 +44,11 @@ class Excitation:
     base: BaseParameters
     worths: Array
     """(starts,): the condition number, or the value of the criterion, that each start led to."""
-    used: tuple[float, float, float]
-    """How much of the limits of position, velocity and torque the motion uses at most, as parts."""
+    used: tuple[float, float, float, float]
+    """How much of the limits of position, velocity, torque and acceleration the motion uses at most, as parts."""
 
     def __repr__(self) -> str:
-        q, v, tau = (f"{100.0 * x:.0f} %" for x in self.used)
+        q, v, tau = (f"{100.0 * x:.0f} %" for x in self.used[:3])
         return (
             f"{self.trajectory!r}\n  condition number {self.condition:.4g} of {len(self.base)} base parameters; uses "
             f"at most {q} of the range of a joint, {v} of its speed, {tau} of its torque"
@@ -116,35 +118,37 @@ def exciting_trajectory(
         raise LogError(
             f"exciting_trajectory: {model.name!r} must have a fixed base, and joints of plain angles or lengths only"
         )
-    if criterion not in CRITERIA:
-        raise OptionError(f"criterion must be one of {', '.join(CRITERIA)}, not {criterion!r:.60}")
-    for name, number, most in (("harmonics", harmonics, 100), ("starts", starts, 10_000), ("steps", steps, 100_000)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-            raise OptionError(f"{name} must be a whole number from 1 to {most:,}, not {number!r:.60}")
-    if harmonics < 2:
-        raise OptionError("harmonics must be at least 2: a single one cannot begin at rest")
-    for name, size, above in (("period", period, np.inf), ("margin", margin, 1.0)):
-        if isinstance(size, bool) or not isinstance(size, int | float) or not 0.0 < size < above:
-            raise OptionError(f"{name} must be a positive number{' below 1' if above == 1.0 else ''}, not {size!r:.60}")
+    chosen_word("criterion", criterion, *CRITERIA)
+    count = whole_between("harmonics", harmonics, 2, 100)  # a single one cannot begin at rest
+    tries, most = whole_between("starts", starts, 1, 10_000), whole_between("steps", steps, 1, 100_000)
+    seconds, unused = number_between("period", period, unit="seconds"), number_between("margin", margin, 0.0, 1.0)
+    if not (base is None or isinstance(base, BaseParameters)):
+        raise OptionError(f"base must be a result of kt.base_parameters, not {type(base).__name__}")
+    if base is not None and base.robot != model:
+        raise OptionError(f"base has the parameters of {base.robot.name!r}, which is another robot than {model.name!r}")
+    if not (keep_positive is None or isinstance(keep_positive, Program)):
+        raise OptionError(
+            f"keep_positive must be a program of q, a function marked @kt.program(q=robot), not {keep_positive!r:.60}"
+        )
     given = {
         "position": position_limit, "velocity": velocity_limit, "acceleration": acceleration_limit,
         "effort": effort_limit,
     }  # fmt: skip
     problem = Problem(
-        model, base or base_parameters(model), criterion, float(period), harmonics, keep_positive,
-        bounds_of(model, given, float(margin)),
+        model, base_parameters(model) if base is None else base, criterion, seconds, count, keep_positive,
+        bounds_of(model, given, unused),
     )  # fmt: skip
-    generator = np.random.default_rng(rng)
-    found = [_improved(problem, problem.random(generator), steps) for _ in range(starts)]
+    generator = random_generator(rng)
+    found = [_improved(problem, problem.random(generator), most) for _ in range(tries)]
     motions = [problem.motion(x) for x in found]
     regressors = [problem.base.regressor(*motion) for motion in motions]
     worths = [condition_number(W) if criterion == "condition" else worth(criterion, W)[0] for W in regressors]
     best = problem.trajectory(found[int(np.argmin(worths))])
-    fine = best.at(np.linspace(0.0, best.period, _FINE * harmonics))
+    fine = best.at(np.linspace(0.0, best.period, _FINE * count))
     passive = ["damping", "friction"] if problem.base.drives else None
     tau = rnea(model, *fine, passive=passive) if passive else rnea(model, *fine)
     limits = bounds_of(model, given, 0.0)
-    used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau))
+    used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau), _used(fine.qdd, limits.qdd))
     if max(used) > 1.0:
         raise OptionError(
             f"the best motion uses up to {100.0 * max(used):.0f} % of a limit between the moments that the search "

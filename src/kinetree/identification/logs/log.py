@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import LogError, OptionError, listed
 from kinetree.identification.logs.smoothing import Smoothing
-from kinetree.inputs import real_array
+from kinetree.inputs import number_between, real_array, real_number
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
-__all__ = ["Log", "log_of"]
+__all__ = ["Log", "check_log", "log_of"]
 
 Array = NDArray[np.float64]
 
@@ -102,9 +102,9 @@ class Log:
 
         Raises:
             LogError: fewer than two rows remain.
+            OptionError: first or last is not a number.
         """
-        low = -np.inf if first is None else float(first)
-        high = np.inf if last is None else float(last)
+        low, high = (_moment(name, x, end) for name, x, end in (("first", first, -np.inf), ("last", last, np.inf)))
         return self.at_rows(np.flatnonzero((self.time >= low) & (self.time <= high)))
 
     def pieces(self, longest: float | None = None) -> list[Log]:
@@ -113,7 +113,7 @@ class Log:
         Args:
             longest: the longest time between two rows that is not cut, s; by default 1.5 usual time steps.
         """
-        gaps = self.gaps if longest is None else self._longer_than(longest)
+        gaps = self.gaps if longest is None else self._longer_than(number_between("pieces: longest", longest))
         cuts = np.split(np.arange(len(self.time)), gaps)
         lost = sum(len(rows) < 2 for rows in cuts)
         told = (f"{lost} single rows between gaps were left out",) if lost else ()
@@ -134,18 +134,17 @@ class Log:
             LogError: the log has gaps, or longer ones.
             OptionError: the rate is not a positive number.
         """
-        if not (isinstance(rate, int | float) and rate > 0.0 and np.isfinite(rate)):
-            raise OptionError(f"resampled: rate must be a positive number of rows per second, not {rate!r:.60}")
+        hertz = number_between("resampled: rate", rate, unit="Hz")
         if not all(kind.is_flat for kind in self.robot.tree.joint[1:]):
             raise LogError(
                 f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "
                 "between two of their rows are no straight lines; give a log with even times"
             )
         self.check_whole("resampled", bridge)
-        time = self.time[0] + np.arange(int(self.duration * rate + 1e-9) + 1) / rate
+        time = self.time[0] + np.arange(int(self.duration * hertz + 1e-9) + 1) / hertz
         longest = float(np.diff(self.time).max())
         crossed = f", across gaps of up to {longest:.3g} s" if self.gaps else ""
-        told = (f"resampled at {rate:g} Hz from rows {self.step:.3g} s apart{crossed}",)
+        told = (f"resampled at {hertz:g} Hz from rows {self.step:.3g} s apart{crossed}",)
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
         }
@@ -153,7 +152,7 @@ class Log:
 
     def check_whole(self, what: str, bridge: float | None = None) -> None:
         """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
-        gaps = self.gaps if bridge is None else self._longer_than(bridge)
+        gaps = self.gaps if bridge is None else self._longer_than(number_between(f"{what}: bridge", bridge))
         if gaps:
             shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
             raise LogError(
@@ -174,12 +173,19 @@ class Log:
     def at_rows(self, rows: NDArray[np.intp]) -> Log:
         """The rows with these numbers. Raises a LogError if they are fewer than two."""
         if len(rows) < 2:
-            raise LogError(f"only {len(rows)} rows of the log{self.origin} remain; at least two are needed")
+            raise LogError(f"fewer than two rows of the log{self.origin} remain ({len(rows)}); at least two are needed")
         parts: dict[str, Any] = {
             name: None if (x := getattr(self, name)) is None else x[rows] for name in ("q", "tau", "v", "qdd")
         }
         smoothing = self.smoothing and replace(self.smoothing, kept=self.smoothing.kept[rows])
         return replace(self, time=self.time[rows], smoothing=smoothing, **parts)
+
+
+def check_log(function: str, log: Any) -> Log:
+    """The log; raises `LogError` for anything else."""
+    if not isinstance(log, Log):
+        raise LogError(f"{function} takes a log, of kinetree.identification.read_log or log_of, not {log!r:.60}")
+    return log
 
 
 def log_of(
@@ -259,14 +265,19 @@ def _rows(model: Model, name: str, x: ArrayLike, count: int, width: int, where: 
 
 def _not_finite(name: str, x: Array, columns: Sequence[str]) -> list[str]:
     """For each column with numbers that are not finite: how many, and the first one's row."""
-    bad = ~np.isfinite(x)
-    if not bad.any():
-        return []
-    return [
-        f"{name}{'.' + column if column else ''} in {int(bad[:, k].sum())} rows, first in row {int(bad[:, k].argmax())}"
-        for k, column in enumerate(columns)
-        if bad[:, k].any()
-    ]
+    found = []
+    for column, bad in zip(columns, ~np.isfinite(x.T), strict=True):
+        if bad.any():
+            where = f"first in row {int(bad.argmax())} (rows in all: {int(bad.sum())})"
+            found.append(f"{name}{'.' + column if column else ''}, {where}")
+    return found
+
+
+def _moment(name: str, given: Any, otherwise: float) -> float:
+    found = otherwise if given is None else real_number(given)
+    if found is None:
+        raise OptionError(f"rows: {name} must be a time in seconds, not {given!r:.60}")
+    return found
 
 
 def _between(time: Array, own: Array, x: Array | None) -> Array | None:

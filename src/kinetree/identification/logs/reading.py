@@ -22,6 +22,8 @@ Columns = Mapping[str, NDArray[np.float64]]
 
 _TABLES = (".csv", ".parquet", ".npz")
 _MESSAGES = (".mcap", ".bag", ".db3")
+_STILL = 1e-2
+"""rad, m: what moves less is at rest."""
 
 
 def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = None) -> Log:
@@ -33,7 +35,8 @@ def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = 
 
         .csv      a line of names, then a line per row
         .parquet  columns of numbers (needs pyarrow)
-        .npz      the arrays "time", "q", "tau" and optionally "v" and "qdd", as `Trajectory.save` writes them
+        .npz      an array for each column; or "time", "q", "tau" and optionally "v" and "qdd" with "q_names" and
+                  "v_names", as `Trajectory.save` writes them
 
     Messages are those of type sensor_msgs/JointState, with the names of the robot's joints, their positions,
     velocities and efforts; the time is that of the message's header. ROS orders joints as it likes.
@@ -99,7 +102,8 @@ def _of_columns(file: Path, model: Model, columns: Columns) -> Log:
         found[kind] = None if absent else np.stack([columns[name] for name in wanted], axis=1)
         used |= set() if absent else set(wanted)
     others = [name for name in columns if name not in used]
-    remarks = (f"columns that were not read: {listed(others, most=8)}",) if others else ()
+    remarks: tuple[str, ...] = (f"columns that were not read: {listed(others, most=8)}",) if others else ()
+    remarks += _locked(file, model, {name[2:]: columns[name] for name in others if name.startswith("q.")})
     q, tau = found["q"], found["tau"]
     assert q is not None
     assert tau is not None
@@ -126,7 +130,24 @@ def _of_messages(file: Path, model: Model, topic: str | None) -> Log:
     if messages.effort is None:
         raise LogError(f"read_log: {file}: the messages of {messages.topic} have no efforts, the torques of the joints")
     others = [name for name in names if name not in model.v_names]
-    remarks = (f"joints that were not read: {listed(others, most=8)}",) if others else ()
+    remarks: tuple[str, ...] = (f"joints that were not read: {listed(others, most=8)}",) if others else ()
+    remarks += _locked(file, model, {name: messages.position[:, names.index(name)] for name in others})
     v = None if messages.velocity is None else messages.velocity[:, places]
     q, tau = messages.position[:, places], messages.effort[:, places]
     return log_of(model, messages.time, q, tau, v=v, source=str(file), remarks=remarks)
+
+
+def _locked(file: Path, model: Model, positions: Columns) -> tuple[str, ...]:
+    """Remarks on joints that are fixed in the robot and have positions in the log. Raises a LogError if they move."""
+    remarks = []
+    fixed = {spec.name for spec in model.parts.joints if spec.kind.nv == 0}
+    for name, q in positions.items():
+        if name not in fixed:
+            continue
+        if np.ptp(q) > _STILL:
+            raise LogError(
+                f"read_log: {file}: {name} moves, from {q.min():.4g} to {q.max():.4g}, but it is locked in "
+                f"{model.name!r}; leave it free"
+            )
+        remarks.append(f"{name} is locked, and at {float(np.median(q)):.4g} in the log: is that where it is locked?")
+    return tuple(remarks)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import listed
 from kinetree.functions.dynamics import rnea
-from kinetree.identification.logs.log import Log
+from kinetree.identification.logs.log import Log, check_log
 from kinetree.model import Joint
 
 __all__ = ["suspicions"]
@@ -52,6 +52,7 @@ def suspicions(log: Log) -> list[str]:
     >>> kt.identification.suspicions(log)[0]
     'the velocities are 57.3 times the rates of the positions: degrees per second beside radians?'
     """
+    check_log("suspicions", log)
     return [*_times(log), *_positions(log), *_velocities(log), *_torques(log)]
 
 

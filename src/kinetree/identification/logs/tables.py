@@ -26,9 +26,12 @@ def read_table(path: Path) -> dict[str, Array]:
         columns = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix.lower()](path)
     except OSError as error:
         raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
-    lengths = {len(x) for x in columns.values()}
-    if lengths <= {0}:
+    rows = {name: len(x) for name, x in columns.items()}
+    if not any(rows.values()):
         raise LogError(f"read_log: {path} has no rows")
+    if odd := [name for name, count in rows.items() if count != next(iter(rows.values()))]:
+        first = next(iter(rows))
+        raise LogError(f"read_log: {path}: {first} has {rows[first]:,} rows, but {odd[0]} has {rows[odd[0]]:,}")
     return columns
 
 
@@ -67,12 +70,14 @@ def _parquet(path: Path) -> dict[str, Array]:
 
 def _npz(path: Path) -> dict[str, Array]:
     try:
-        with opened_archive(path, _ARRAYS + _LABELS) as file:
+        with opened_archive(path, (), prefix="") as file:
             arrays = {name: file.read(name) for name in _ARRAYS if name in file.headers}
             labels = {name: file.read(name) for name in _LABELS if name in file.headers}
+            single = {name: file.read(name) for name in file.headers if name.partition(".")[0] in _ARRAYS[1:]}
     except ArrayFileError as error:
         raise LogError(f"read_log: {path} is not a NumPy archive: {error}") from None
-    return _labelled(path, arrays, labels)
+    columns = {name: x.astype(np.float64) for name, x in single.items() if x.ndim == 1 and x.dtype.kind in "fiu"}
+    return columns | _labelled(path, arrays, labels)
 
 
 def _labelled(

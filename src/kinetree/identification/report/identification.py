@@ -65,8 +65,8 @@ class Identification:
         lines = [f"identification of {self.robot.name!r} from {estimate.rows:,} rows"]
         lines += [f"  warning: {sentence}" for sentence in self.warnings]
         lines.append(
-            f"  {len(estimate.names)} parameters, condition number {estimate.condition:.4g}; {int(known.sum())} are "
-            "known within 2 % (three standard deviations)"
+            f"  parameters: {len(estimate.names)}; known within 2 % (three standard deviations): {int(known.sum())}; "
+            f"condition number {estimate.condition:.4g}"
         )
         if self.consistent.held:
             lines.append(

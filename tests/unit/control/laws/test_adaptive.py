@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.control.laws.pseudo_inertia import natural_step, pseudo_inertia, ten_of
+from kinetree.control.laws.natural_gradient import natural_step
 from kinetree.control.laws.tracking import Tracking
+from kinetree.spatial.pseudo_inertia import pseudo_inertia, ten_parameters
 from tests.unit.control.laws.test_tracking import ARM, balls, reference
 
 Array = NDArray[np.float64]
@@ -79,7 +80,7 @@ def test_bodies_that_are_not_learned_and_rotors_are_the_robot_s_own() -> None:
 
 def test_ten_parameters_are_a_positive_definite_matrix_and_stay_one() -> None:
     ten, rng = kt.inertial_parameters(loaded())[-10:], np.random.default_rng(5)
-    assert np.allclose(ten_of(pseudo_inertia(ten)), ten, rtol=0, atol=1e-15)
+    assert np.allclose(ten_parameters(pseudo_inertia(ten)), ten, rtol=0, atol=1e-15)
     for size in (1e-3, 1.0, 1e3):
         after = natural_step(ten, rng.normal(size=10), size)
         assert np.linalg.eigvalsh(pseudo_inertia(after)).min() > 0.0

@@ -136,6 +136,18 @@ def test_a_robot_with_a_joint_without_motor_is_refused(name: str) -> None:
         LAWS[name][0](floating)
 
 
+@pytest.mark.parametrize("name", ["joint_impedance", "cartesian_impedance", "operational_space"])
+def test_a_joint_that_moves_nothing_is_told_where_the_mass_matrix_is_inverted(name: str) -> None:
+    builder = kt.ModelBuilder("hand")
+    for body in ("base", "tool"):
+        builder.add_body(body)
+    builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "tool")
+    law = LAWS[name][0](builder.build())
+    given: Any = {x: np.zeros(a.shape) for x, a in law.arguments.items() if x not in law.defaults}
+    with pytest.raises(kt.SingularModelError, match="joint 'turn' of 'hand' moves nothing that has mass"):
+        law(**given)
+
+
 def test_options_that_cannot_be_are_told() -> None:
     with pytest.raises(kt.OptionError, match="damping must be 'ratio' or 'given', not 'critical'"):
         control.joint_impedance(ARM, damping="critical")

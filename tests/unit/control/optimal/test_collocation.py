@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import Collocation, OptimalControl, Phase
+from tests.unit.control.optimal.ipopt import solved
 
 ARM = kt.zoo.load("double_pendulum")
 SCHEMES = pytest.mark.parametrize("scheme", ["trapezoidal", "hermite_simpson"])
@@ -74,15 +75,35 @@ def test_ipopt_finds_a_motion_that_is_optimal(scheme: Any) -> None:
     casadi = pytest.importorskip("casadi", reason="needs CasADi, which comes with IPOPT")
     goal = [0.2, -0.1], [0.0, 0.0]
     nlp = transcribed(scheme, goal=goal)
-    functions = Functions(casadi, nlp)
-    x, weights = functions.solved(np.zeros(nlp.n))
-    assert abs(nlp.constraints(x)).max() < 1e-8
-    q, v, u = nlp.motion(x)
+    exact = solved(casadi, nlp, np.zeros(nlp.n), tol=1e-9)
+    assert exact.status == 0
+    assert abs(nlp.constraints(exact.x)).max() < 1e-8
+    q, v, u = nlp.motion(exact.x)
     assert np.allclose(np.concatenate([q[0], v[0], q[-1], v[-1]]), [0.0, 0.0, 0.0, 0.0, *goal[0], *goal[1]], atol=1e-9)
     assert abs(u).max() <= 30.0 + 1e-6
-    J = dense(nlp.jacobianstructure(), nlp.jacobian(x), (nlp.m, nlp.n))
-    inside = (x > nlp.lb + 1e-4) & (x < nlp.ub - 1e-4)
-    assert abs((nlp.gradient(x) + J.T @ weights)[inside]).max() < 1e-6
+    J = dense(nlp.jacobianstructure(), nlp.jacobian(exact.x), (nlp.m, nlp.n))
+    inside = (exact.x > nlp.lb + 1e-4) & (exact.x < nlp.ub - 1e-4)
+    assert abs((nlp.gradient(exact.x) + J.T @ exact.multipliers)[inside]).max() < 1e-6
+    guessed = solved(casadi, nlp, np.zeros(nlp.n), tol=1e-9, hessian_approximation="limited-memory")
+    assert np.isclose(guessed.cost, exact.cost, rtol=1e-8)
+    assert exact.iterations < guessed.iterations
+
+
+def test_what_is_asked_twice_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp, calls, each = transcribed("trapezoidal"), list[str](), Collocation._each
+
+    def counted(self: Collocation, name: str, x: Any) -> Any:
+        calls.append(name)
+        return each(self, name, x)
+
+    monkeypatch.setattr(Collocation, "_each", counted)
+    x = np.ones(nlp.n)
+    first = nlp.objective(x), nlp.constraints(x), nlp.gradient(x), nlp.jacobian(x)
+    assert calls == ["equations", "slopes"]
+    x[0] = 0.5  # the same array with other numbers in it
+    assert nlp.objective(x) != first[0]
+    assert not np.array_equal(nlp.jacobian(x), first[3])
+    assert calls == ["equations", "slopes"] * 2
 
 
 def test_free_bodies_move_on_their_manifold() -> None:
@@ -118,74 +139,3 @@ def dense(structure: Any, entries: Any, shape: tuple[int, int]) -> Any:
     whole = np.zeros(shape)
     np.add.at(whole, structure, entries)
     return whole
-
-
-class Functions:
-    """A nonlinear program for CasADi's interface of IPOPT, whose functions are those of a `Collocation`."""
-
-    def __init__(self, casadi: Any, nlp: Collocation) -> None:
-        self._casadi, self._nlp = casadi, nlp
-
-    def solved(self, x: Any) -> Any:
-        """The solution, and the multipliers of the equations."""
-        ca, nlp = self._casadi, self._nlp
-        cost = _callback(ca, "cost", nlp.n, 1, nlp.objective, lambda x: nlp.gradient(x)[None])
-        rows = _callback(
-            ca, "rows", nlp.n, nlp.m, nlp.constraints,
-            lambda x: dense(nlp.jacobianstructure(), nlp.jacobian(x), (nlp.m, nlp.n)),
-        )  # fmt: skip
-        symbol = ca.MX.sym("x", nlp.n)
-        options = {"ipopt": {"hessian_approximation": "limited-memory", "print_level": 0, "tol": 1e-9}}
-        solver = ca.nlpsol(
-            "s", "ipopt", {"x": symbol, "f": cost(symbol), "g": rows(symbol)}, {"print_time": 0, **options}
-        )
-        found = solver(x0=x, lbx=nlp.lb, ubx=nlp.ub, lbg=nlp.cl, ubg=nlp.cu)
-        assert solver.stats()["success"], solver.stats()["return_status"]
-        return found["x"].full().ravel(), found["lam_g"].full().ravel()
-
-
-def _callback(ca: Any, name: str, n: int, m: int, function: Any, slopes: Any) -> Any:
-    class Slopes(ca.Callback):  # type: ignore[misc]
-        def __init__(self) -> None:
-            ca.Callback.__init__(self)
-            self.construct(f"jac_{name}")
-
-        def get_n_in(self) -> int:
-            return 2
-
-        def get_sparsity_in(self, i: int) -> Any:
-            return ca.Sparsity.dense(n if i == 0 else m, 1)
-
-        def get_sparsity_out(self, _: int) -> Any:
-            return ca.Sparsity.dense(m, n)
-
-        def eval(self, given: Any) -> Any:
-            return [ca.DM(slopes(given[0].full().ravel()))]
-
-    class Values(ca.Callback):  # type: ignore[misc]
-        def __init__(self) -> None:
-            ca.Callback.__init__(self)
-            self.slopes = Slopes()
-            self.construct(name)
-
-        def get_sparsity_in(self, _: int) -> Any:
-            return ca.Sparsity.dense(n, 1)
-
-        def get_sparsity_out(self, _: int) -> Any:
-            return ca.Sparsity.dense(m, 1)
-
-        def eval(self, given: Any) -> Any:
-            return [ca.DM(function(given[0].full().ravel()))]
-
-        def has_jacobian(self) -> bool:
-            return True
-
-        def get_jacobian(self, *_: Any) -> Any:
-            return self.slopes
-
-    made = Values()
-    _KEPT.append(made)
-    return made
-
-
-_KEPT: list[Any] = []  # CasADi does not keep callbacks alive

@@ -186,7 +186,7 @@ def test_wild_states_give_torques_within_limits(seed: int) -> None:
         ({"stiffness": {"b": 1.0}}, kt.OptionError, "names 'b'"),
         ({"damping": {"posture": -1.0}}, kt.OptionError, "not negative"),
         ({"torque_limit": [1.0]}, kt.ShapeError, "torque_limit"),
-        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive time"),
+        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive number of seconds"),
         ({"effort": control.Effort(priority=3)}, kt.OptionError, "effort's priority"),
         ({"contacts": {"posture": control.Support(FEET[0])}}, kt.OptionError, "a task and a contact"),
     ],

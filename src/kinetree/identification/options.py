@@ -1,0 +1,37 @@
+"""Checks of options that several functions of identification have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import OptionError
+from kinetree.inputs import whole_number
+
+__all__ = ["random_generator", "truth_value", "whole_between"]
+
+
+def random_generator(rng: Any) -> np.random.Generator:
+    """The generator that is given, or that of a seed; raises `OptionError` for anything else."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
+        ) from None
+
+
+def truth_value(option: str, given: Any) -> bool:
+    """True or False; raises `OptionError` for anything else, such as 1."""
+    if not isinstance(given, bool | np.bool_):
+        raise OptionError(f"{option} must be True or False, not {given!r:.60}")
+    return bool(given)
+
+
+def whole_between(option: str, given: Any, least: int, most: int) -> int:
+    """A whole number from `least` to `most`; raises `OptionError` for any other."""
+    found = whole_number(given)
+    if found is None or not least <= found <= most:
+        raise OptionError(f"{option} must be a whole number from {least} to {most:,}, not {given!r:.60}")
+    return found
