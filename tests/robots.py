@@ -18,6 +18,7 @@ from kinetree.joints import JointKind
 __all__ = [
     "GROUPS",
     "REFUSED",
+    "arm3",
     "every_joint",
     "group_of_joints",
     "load_robot",
@@ -97,6 +98,12 @@ def _kinds() -> dict[str, JointKind]:
         "right": kt.Revolute([0, 0, 1]),
         "follower": kt.Prismatic([0, 1, 0]),
     }
+
+
+def arm3() -> kt.Model:
+    """An arm of three joints on a fixed base: one of the zoo whose wrist is locked."""
+    robot = kt.zoo.load("arm6")
+    return robot.lock(list(robot.joints)[3:])
 
 
 def stork() -> kt.Model:

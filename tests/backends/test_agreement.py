@@ -19,10 +19,10 @@ from kinetree.compiler.requests import default_options
 from kinetree.expr import interpret
 from tests import functions
 from tests.kernels import compiled_late
-from tests.robots import GROUPS, group_of_joints, stork
+from tests.robots import GROUPS, arm3, group_of_joints, stork
 
 ROBOTS: dict[str, Callable[[], kt.Model]] = {
-    "arm6": lambda: kt.zoo.load("arm6"),
+    "arm3": arm3,
     "cart_pole": lambda: kt.zoo.load("cart_pole"),
     "stork": stork,
     **{name: partial(group_of_joints, name) for name in GROUPS},

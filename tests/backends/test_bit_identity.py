@@ -103,11 +103,7 @@ def solved(case: Case, problem: Problem) -> tuple[Function, list[Array], Array]:
     return f, batch, np.concatenate([alone(*(x[k : k + 1] for x in batch)) for k in range(SAMPLES)])
 
 
-@every_case
-@law(3)
-@given(problems())
-def test_every_batch_size_and_position_gives_the_same_bits(case: Case, problem: Problem) -> None:
-    f, batch, expected = solved(case, problem)
+def in_every_batch_size_and_position(f: Function, batch: list[Array], expected: Array) -> None:
     for size in SIZES:
         assert_same_bits(f(*(x[:size] for x in batch)), expected[:size])
         assert_same_bits(f(*(x[SAMPLES - size :] for x in batch)), expected[SAMPLES - size :])
@@ -116,11 +112,7 @@ def test_every_batch_size_and_position_gives_the_same_bits(case: Case, problem: 
         assert_same_bits(f(*(x[part] for x in batch)), expected[part])
 
 
-@every_case
-@law(3)
-@given(problems())
-def test_one_sample_alone_has_the_bits_it_has_in_a_batch(case: Case, problem: Problem) -> None:
-    f, batch, expected = solved(case, problem)
+def alone(f: Function, batch: list[Array], expected: Array) -> None:
     out = np.empty_like(expected[0])
     for k in range(0, SAMPLES, 7):
         sample = [np.array(x[k]) for x in batch]
@@ -141,11 +133,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@every_case
-@law(2)
-@given(problems())
-def test_every_layout_of_arguments_and_results_gives_the_same_bits(case: Case, problem: Problem) -> None:
-    f, batch, expected = solved(case, problem)
+def in_every_layout_of_arguments_and_results(f: Function, batch: list[Array], expected: Array) -> None:
     for make, count in itertools.product(LAYOUTS.values(), (5, 16, 67)):
         part = [x[:count] for x in batch]
         laid_out = [make(x) for x in part]
@@ -155,18 +143,14 @@ def test_every_layout_of_arguments_and_results_gives_the_same_bits(case: Case, p
         assert_same_bits(out, expected[:count])
 
 
-@every_case
-@law(2)
-@given(problems())
-def test_what_is_broadcast_gives_the_same_bits_as_what_is_repeated(case: Case, problem: Problem) -> None:
-    f, batch, _ = solved(case, problem)
+def broadcast_or_repeated(f: Function, batch: list[Array], _: Array) -> None:
     for fixed in range(len(batch)):
         one = [x[:1] if k == fixed else x[:37] for k, x in enumerate(batch)]
-        alone = [x[0] if k == fixed else x[:37] for k, x in enumerate(batch)]
+        single = [x[0] if k == fixed else x[:37] for k, x in enumerate(batch)]
         count = 37 if len(batch) > 1 else 1
         repeated = f(*(np.repeat(x, count // len(x), axis=0) for x in one))
         assert_same_bits(f(*one), repeated)
-        assert_same_bits(f(*alone) if count > 1 else f(*alone)[None], repeated)
+        assert_same_bits(f(*single) if count > 1 else f(*single)[None], repeated)
         assert_same_bits(f(*(np.broadcast_to(x, (count, *x.shape[1:])) for x in one)), repeated)
 
 
@@ -187,11 +171,7 @@ def small_pieces() -> Iterator[list[int]]:
         yield counts
 
 
-@every_case
-@law(2)
-@given(problems())
-def test_every_number_of_threads_gives_the_same_bits(case: Case, problem: Problem) -> None:
-    f, batch, expected = solved(case, problem)
+def on_every_number_of_threads(f: Function, batch: list[Array], expected: Array) -> None:
     grid = [x.reshape(8, 125, *x.shape[1:]) for x in batch]
     with small_pieces() as counts:
         for count in (1, 2, 3, 4):
@@ -204,6 +184,19 @@ def test_every_number_of_threads_gives_the_same_bits(case: Case, problem: Proble
             assert_same_bits(f(*grid, threads=count), expected.reshape(8, 125, *expected.shape[1:]))
     assert len(counts) == 3 * 5
     assert min(counts) > 1
+
+
+@every_case
+@law(3)
+@given(problems())
+def test_a_sample_has_the_same_bits_however_it_is_computed(case: Case, problem: Problem) -> None:
+    """A robot is compiled once for all the ways."""
+    found = solved(case, problem)
+    in_every_batch_size_and_position(*found)
+    alone(*found)
+    in_every_layout_of_arguments_and_results(*found)
+    broadcast_or_repeated(*found)
+    on_every_number_of_threads(*found)
 
 
 # -- other processors

@@ -1,11 +1,12 @@
 """Robots with joints of every kind: batches, loops over bodies, drives, steps of time and derivatives.
 
-One that has them all; and, where compiling it takes long, several that each have some.
+One that has them all; and, where compiling it takes long, several that each have some. The dynamics of the one that has
+all are compiled as for users; where programs are compared with each other, code that is quick to compile does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -14,8 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.expr import forward_derivative, reverse_derivative
+from kinetree.expr import Program, forward_derivative, interpret, reverse_derivative
 from tests.kernels import compiled_late
 from tests.quick_code import quick_code
 from tests.robots import GROUPS, every_joint, group_of_joints
@@ -30,6 +30,16 @@ def whole() -> kt.Model:
 
 
 Make = Callable[[], kt.Model]
+
+
+@pytest.fixture(name="quick")
+def _quick() -> Iterator[None]:
+    """For tests of programs, whatever code is made of them."""
+    with quick_code():
+        yield
+
+
+OF_PROGRAMS = pytest.mark.usefixtures("quick")
 EACH_GROUP = pytest.mark.parametrize("make", [partial(group_of_joints, name) for name in GROUPS], ids=GROUPS)
 
 
@@ -55,6 +65,7 @@ def test_each_joint_is_in_a_group() -> None:
     assert any(robot.couplings for robot in groups)
 
 
+@OF_PROGRAMS
 @pytest.mark.parametrize("options", [{}, ALL], ids=["rigid", "driven"])
 @EACH_GROUP
 def test_loops_over_bodies_give_what_a_straight_line_gives(make: Make, options: dict[str, Any]) -> None:
@@ -64,6 +75,7 @@ def test_loops_over_bodies_give_what_a_straight_line_gives(make: Make, options: 
     np.testing.assert_allclose(rolled, straight, rtol=1e-9, atol=1e-9 * np.abs(straight).max())
 
 
+@OF_PROGRAMS
 @pytest.mark.parametrize("function", [kt.rnea, kt.bias_forces, kt.passive_forces, kt.coordinate_rates])
 def test_loops_give_the_same_for_other_functions(function: Any) -> None:
     arrays = states(whole(), 5)[: len(function.definition.inputs)]
@@ -88,6 +100,7 @@ def test_inverse_dynamics_undoes_forward_dynamics_with_all_drives() -> None:
     np.testing.assert_allclose(found, tau, atol=1e-9 * max(1.0, np.abs(qdd).max()))
 
 
+@OF_PROGRAMS
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 @EACH_GROUP
 def test_many_steps_in_a_kernel_are_single_steps(make: Make, integrator: Any) -> None:
@@ -105,26 +118,28 @@ def test_many_steps_in_a_kernel_are_single_steps(make: Make, integrator: Any) ->
 def test_derivatives_of_programs_are_slopes(make: Make, function: Any) -> None:
     """By all numbers of q, v and the third input at once, along one direction; and back along one.
 
-    The derivatives of programs are what is tested, and not the code made of them.
+    The derivatives of programs are what is tested, so they are interpreted, and no code is made of them.
     """
-    with quick_code():
-        check_slopes(make(), function)
-
-
-def check_slopes(robot: kt.Model, function: Any) -> None:
+    robot = make()
     program = compiled_late(robot, function, passive=True).__self__.program
     q, v, u = (x[0] for x in states(robot, 1))
     rng = np.random.default_rng(1)
     dq, dv, du = (rng.normal(size=x.shape) for x in (q, v, u))
-    _, found = batch_function(forward_derivative(program))(q, v, u, dq, dv, du)
+    _, found = results(forward_derivative(program), q, v, u, dq, dv, du)
 
     def at(h: float) -> Array:
-        return np.asarray(function(robot, q + h * dq, v + h * dv, u + h * du, passive=True))
+        (found,) = results(program, q + h * dq, v + h * dv, u + h * du)
+        return found
 
     h = 1e-3
     slope = (8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h)
     np.testing.assert_allclose(found, slope, atol=1e-6 * np.abs(slope).max())
     w = rng.normal(size=robot.nv)
-    _, *back = batch_function(reverse_derivative(program))(q, v, u, w)
+    _, *back = results(reverse_derivative(program), q, v, u, w)
     total = sum(float(x @ d) for x, d in zip(back, (dq, dv, du), strict=True))
     assert total == pytest.approx(float(found @ w), rel=1e-9)
+
+
+def results(program: Program, *arrays: Array) -> list[Array]:
+    """What a program gives for one sample."""
+    return [np.array(numbers) for numbers in interpret(program, *(x.tolist() for x in arrays))]

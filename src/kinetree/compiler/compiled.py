@@ -29,6 +29,7 @@ from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
+from kinetree.garbage import collector_paused
 
 if TYPE_CHECKING:
     from kinetree.codegen.exchange import Exchange
@@ -138,7 +139,8 @@ class CompiledFunction:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
         with compiling:
             if self._program is None:
-                self._program = without_slopes(self.source.program())
+                with collector_paused():
+                    self._program = without_slopes(self.source.program())
                 announce(self.name, self.source.subject, self._program)
             return self._program
 

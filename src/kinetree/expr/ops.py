@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 
 from kinetree.records import record
 
@@ -68,11 +67,12 @@ def _fma(a: float, b: float, c: float) -> float:
         return a * b + c
     if not math.isfinite(c):
         return c  # even if a * b overflows by itself
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    (m, p), (n, q), (k, r) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
+    exact = m * n * r + k * p * q  # over p q r: no common factor needs to be found, as for a Fraction
     if exact == 0:
         return a * b + c  # the sign of a zero sum follows the usual rule
     try:
-        return float(exact)
+        return exact / (p * q * r)  # Python divides whole numbers with one rounding
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 

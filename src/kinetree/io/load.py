@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from kinetree.errors import DTypeError, ModelError, OptionError
-from kinetree.io.collector import collector_paused
+from kinetree.garbage import collector_paused
 from kinetree.io.document import Element, read_bytes, root_of
 from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import expanded, is_xacro, xacro_arguments

@@ -69,7 +69,7 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     even = uneven.resampled(100.0)
     assert even.is_even
     assert even.remarks == ("resampled at 100 Hz from rows 0.01 s apart",)
-    with pytest.raises(kt.OptionError, match="rate must be a number of Hz above 0"):
+    with pytest.raises(kt.OptionError, match="rate must be a positive number of Hz"):
         uneven.resampled(0.0)
 
 

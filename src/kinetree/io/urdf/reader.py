@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from kinetree.io.collector import collector_paused
+from kinetree.garbage import collector_paused
 from kinetree.io.document import MAX_RAW, Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes

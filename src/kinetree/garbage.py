@@ -1,4 +1,4 @@
-"""Pauses Python's cyclic garbage collector while a large file becomes a robot."""
+"""Pauses Python's cyclic garbage collector while a file becomes a robot, or an algorithm a program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["collector_paused"]
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collector: reading makes millions of objects, no garbage; rescanning takes a third of the time."""
+    """Pause the collector: millions of objects are made, no garbage; looking through them takes a third of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
