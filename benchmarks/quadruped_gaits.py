@@ -6,7 +6,8 @@
 The problems are those of Crocoddyl's `SimpleQuadrupedalGaitProblem` with the numbers of its example, for its ANYmal.
 Each is said again in kinetree's terms: one `Phase` per set of feet that hold, whose references are rows, and
 `Phase.impact` for the feet that touch down. Both begin with the same controls and the robot standing still at all
-knots, which is no motion, and close the gaps; their costs must agree to 1e-6. Times are processor time of one thread.
+knots, which is not a motion, and close the gaps; their costs must agree to 1e-6. Times are processor time of one
+thread.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def steps(q0: Any, name: str) -> list[Part]:
             rest = tuple(foot for foot in FEET if foot not in moved)
             parts.append(Part(rest, knots, com + share * way * [1.0, 0.0, 0.0], own, moved))
             parts.append(Part((), 1, None, own[-1:], moved, is_impact=True))
-            com = com + [share * far, 0.0, 0.0]
-            feet |= {foot: feet[foot] + [far, 0.0, 0.0] for foot in moved}
+            com = com + np.array([share * far, 0.0, 0.0])
+            feet |= {foot: feet[foot] + np.array([far, 0.0, 0.0]) for foot in moved}
     return parts
 
 
@@ -123,7 +124,7 @@ def jump(q0: Any) -> list[Part]:
     feet[:, 2] = 0.0
     com = np.array([*feet.mean(axis=0)[:2], kt.center_of_mass(robot, q0)[2]])
     up = com + np.outer((np.arange(flying) + 1) / flying, 0.5 * np.array(to) + [0.0, 0.0, height])
-    landed = np.tile(com + [to[0], to[1], to[2] + lowered], (ground - 1, 1))
+    landed = np.tile(com + np.add(to, [0.0, 0.0, lowered]), (ground - 1, 1))
     return [
         Part(FEET, ground),
         Part((), flying, up),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -30,6 +31,23 @@ def test_every_answer_is_a_public_name() -> None:
     assert sorted({name for name, _ in LINKED} - DEFINED - BESIDE) == []
     others = re.findall(r"`kt\.(\w+)", PAGE)
     assert sorted(name for name in {*others, *BESIDE} if name not in kt.__all__) == []
+
+
+def test_every_tool_of_control_and_identification_is_an_answer() -> None:
+    named = set(re.findall(r"`kt\.(\w+)\.(\w+)", PAGE))
+    tools = {
+        (room, name)
+        for room in ("control", "identification")
+        for name in getattr(kt, room).__all__
+        if inspect.isfunction(getattr(getattr(kt, room), name)) and name not in kt.__all__
+    }
+    assert sorted(tools - named) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
+def test_tools_that_pages_name_exist(page: Path) -> None:
+    named = set(re.findall(r"\bkt\.(control|identification|sweeps|attitudes|solids)\.(\w+)", page.read_text()))
+    assert sorted(f"{room}.{name}" for room, name in named if not hasattr(getattr(kt, room), name)) == []
 
 
 @pytest.mark.parametrize(("name", "page"), sorted(set(LINKED)))

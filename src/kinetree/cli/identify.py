@@ -117,6 +117,10 @@ def identify(
     from kinetree.identification import identify as identified
     from kinetree.io.save import is_same_file, save
 
+    if friction != FrictionForm.coulomb and not drives:
+        raise typer.BadParameter(
+            "this form is found with the other numbers of the drives; give --drives, too", param_hint="--friction"
+        )
     robot = load_robot(model, loading)
     target = out or _target(model, robot)
     if is_same_file(model, target):

@@ -17,17 +17,19 @@ _LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
 DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
 
 
+_LONGEST = 100_000
+"""Numbers in an array that is kept as text."""
+
+
 def kept_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"options": …}` for JSON, without those that have their defaults; and `{"missing": names}` of those that are not
-    data, such as controllers."""
+    """`{"options": …}` for JSON; and `{"missing": names}` of those that are not data, such as controllers, or long."""
     found, missing = {}, []
     for name, x in options.items():
-        if name in ("record", "every") or x is DEFAULTS[name]:
-            continue
-        try:
-            found[name] = _as_data(x)
-        except TypeError:
-            missing.append(name)
+        if name not in ("record", "every"):
+            try:
+                found[name] = _as_data(x)
+            except TypeError:
+                missing.append(name)
     return {"options": found, "missing": missing}
 
 
@@ -36,7 +38,7 @@ def _as_data(x: Any) -> Any:
         return x
     if isinstance(x, int | float | np.integer | np.floating | np.bool_):
         return x.item() if isinstance(x, np.generic) else x
-    if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and x.size <= _LONGEST:
         return x.tolist()
     if isinstance(x, list | tuple):
         return [_as_data(y) for y in x]

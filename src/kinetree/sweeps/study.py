@@ -17,7 +17,6 @@ from kinetree.sim.at_once import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
-from kinetree.sweeps.motion_options import DEFAULTS
 from kinetree.sweeps.work import Failure, Work, task_of
 
 if TYPE_CHECKING:
@@ -189,12 +188,11 @@ class Study:
             raise OptionError(f"motion: {self.path} was written without what its motions need; {again}")
         if kept["missing"]:
             raise OptionError(
-                f"motion: no folder holds functions and objects such as those of {listed(kept['missing'])}; {again}"
+                f"motion: no folder holds functions, objects and long arrays, here {listed(kept['missing'])}; {again}"
             )
         if number // self.chunk not in self._folder.whole_chunks():
             raise OptionError(f"motion: sample {number} is not computed yet; {again}")
-        options = {**DEFAULTS, **kept["options"]}
-        return robot, options, {name: self.inputs.part(name, number, number + 1) for name in self.inputs}
+        return robot, kept["options"], {name: self.inputs.part(name, number, number + 1) for name in self.inputs}
 
     def to_xarray(self) -> xarray.Dataset:
         """The results as a dataset, lazily if Dask is installed; the varied values are coordinates "varied.NAME".

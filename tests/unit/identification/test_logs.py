@@ -64,10 +64,12 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     assert bridged.is_even
     assert bridged.remarks == ("resampled at 100 Hz from rows 0.01 s apart, across gaps of up to 0.51 s",)
     assert len(log.pieces(0.6)) == 1
+    with pytest.raises(kt.OptionError, match="first must be a time in seconds"):
+        log.rows("1")  # type: ignore[arg-type]
     even = uneven.resampled(100.0)
     assert even.is_even
     assert even.remarks == ("resampled at 100 Hz from rows 0.01 s apart",)
-    with pytest.raises(kt.OptionError, match="rate must be a number of Hz above 0"):
+    with pytest.raises(kt.OptionError, match="rate must be a positive number of Hz"):
         uneven.resampled(0.0)
 
 

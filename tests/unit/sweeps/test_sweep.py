@@ -280,7 +280,7 @@ def test_a_loaded_study_says_what_it_cannot_do(tmp_path: Path) -> None:
     with pytest.raises(kt.OptionError, match="tau would change the motion"):
         study.motion(1, tau=[0.0, 1.0])
     kt.sweep(ROBOT, tmp_path / "other", vary={"q": Uniform(-1.0, 1.0)}, tau=lambda _t, _q, v: -v, **MOTION)
-    with pytest.raises(kt.OptionError, match=r"objects such as those of tau; call kt\.sweep with the arguments"):
+    with pytest.raises(kt.OptionError, match=r"long arrays, here tau; call kt\.sweep with the arguments"):
         load_study(tmp_path / "other").motion(0)
     shutil.rmtree(tmp_path / "study")
     with pytest.raises(kt.TrajectoryFileError, match="holds no study"):

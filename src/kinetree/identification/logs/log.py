@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import LogError, listed
+from kinetree.errors import LogError, OptionError, listed
 from kinetree.identification.logs.smoothing import Smoothing
-from kinetree.inputs import number_between, real_array
+from kinetree.inputs import number_between, real_array, real_number
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
@@ -95,16 +95,17 @@ class Log:
             raise LogError(f"the log{self.origin} has no velocities; kinetree.identification.filtered finds them")
         if self.smoothing is None:
             return function(self.v)
-        return self.smoothing.lowpass(function(self.smoothing.v))[self.smoothing.kept]
+        signals = function(self.smoothing.v)
+        return (self.smoothing.lowpass(signals) if signals.size else signals)[self.smoothing.kept]
 
     def rows(self, first: float | None = None, last: float | None = None) -> Log:
         """The part between two times, s, both included.
 
         Raises:
             LogError: fewer than two rows remain.
+            OptionError: first or last is not a number.
         """
-        low = -np.inf if first is None else float(first)
-        high = np.inf if last is None else float(last)
+        low, high = (_moment(name, x, end) for name, x, end in (("first", first, -np.inf), ("last", last, np.inf)))
         return self.at_rows(np.flatnonzero((self.time >= low) & (self.time <= high)))
 
     def pieces(self, longest: float | None = None) -> list[Log]:
@@ -270,6 +271,13 @@ def _not_finite(name: str, x: Array, columns: Sequence[str]) -> list[str]:
         if bad.any():
             where = f"first in row {int(bad.argmax())} (rows in all: {int(bad.sum())})"
             found.append(f"{name}{'.' + column if column else ''}, {where}")
+    return found
+
+
+def _moment(name: str, given: Any, otherwise: float) -> float:
+    found = otherwise if given is None else real_number(given)
+    if found is None:
+        raise OptionError(f"rows: {name} must be a time in seconds, not {given!r:.60}")
     return found
 
 

@@ -85,6 +85,7 @@ def test_equations_that_follow_from_others_do_no_harm() -> None:
         ({"x_lower": [np.inf, 0.0]}, "infeasible", "no x satisfies"),
         ({"C": [[1.0, 0.0]], "upper": [-np.inf]}, "infeasible", "no x satisfies"),
         ({"P": np.zeros((2, 2))}, "unbounded", "falls without end"),
+        ({"P": np.diag([1e-24, 1.0]), "x_lower": [-1e9, 0.0]}, "too many steps", "sizes differ widely"),
         ({"P": -np.eye(2)}, "not convex", "negative eigenvalue"),
         ({"q": [np.nan, 0.0]}, "not a number", "NaN"),
         ({"x_lower": [np.nan, 0.0]}, "not a number", "NaN"),
