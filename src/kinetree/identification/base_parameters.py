@@ -146,7 +146,7 @@ def base_parameters(
     (6, 'h_x(lower_rod) + h_x(tip)')
     """
     model = check_robot(robot)
-    small = number_between("tolerance", tolerance, 0.0, 1.0)
+    small = number_between("tolerance", tolerance, 0.0, 1.0, example="1e-9")
     check = JOINT_TORQUE_REGRESSOR.options["drives"]
     with_drives = bool(check(model, drives))
     names = parameter_names(model, list(model.bodies), with_drives)

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.numbers import unless_idle
 from kinetree.control.kinematics.positive_definite import damped, solve
-from kinetree.control.kinematics.search import Bounds, pushed, room
+from kinetree.control.kinematics.search import Bounds, Errors, pushed, room
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 
@@ -49,10 +50,10 @@ class _State(NamedTuple):
     is_over: Any
 
 
-def refined(at: Coordinates, errors: Callable[[Any], Sequence[tuple[Any, Any]]], q0: Any, bounds: Bounds) -> Any:
+def refined(at: Coordinates, errors: Callable[[Any], Sequence[Errors]], q0: Any, bounds: Bounds) -> Any:
     """From a configuration with the first tasks met, one in which those of lower priorities are met as well as can be.
 
-    `errors` gives e and A of each priority, as in `search`.
+    `errors` gives e and a function for A of each priority, as in `search`.
     """
 
     def step(_: Any, s: _State) -> _State:
@@ -64,7 +65,12 @@ def refined(at: Coordinates, errors: Callable[[Any], Sequence[tuple[Any, Any]]],
         slow = np.where(cost < _SETTLED * least, 0.0, s.slow + 1.0)
         is_settled = slow >= _PATIENCE
         factor = np.maximum(s.factor * np.where(is_better, _SMALLER, _LARGER), _LEAST)
-        taken = hierarchical_step(at, q, levels, factor * costs, s.before, bounds)
+
+        def following() -> Any:
+            found = [(e, slopes()) for e, slopes in levels]
+            return hierarchical_step(at, q, found, factor * costs, s.before, bounds)
+
+        taken = unless_idle(~is_better, following, at.robot.nv)
         return _State(
             base=np.where(is_better, q, s.base),
             step=np.where(is_better, taken, np.where(is_settled, 0.0, _SHORTER * s.step)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.implicit import with_slopes
 from kinetree.control.kinematics.numbers import constant
 from kinetree.control.kinematics.priorities import refined
-from kinetree.control.kinematics.rows import error_jacobian_of, error_of, levels_of
-from kinetree.control.kinematics.search import Bounds, Search, search
+from kinetree.control.kinematics.rows import Rows, error_jacobian_of, error_of, levels_of
+from kinetree.control.kinematics.search import Bounds, Errors, Search, search
 from kinetree.control.tasks import Task
 from kinetree.model import Model
 from kinetree.programs.program import Program, program
@@ -58,8 +58,8 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
         targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
 
-        def errors(q: Any) -> tuple[Any, Callable[[], Any]]:
-            return first.errors(q, targets, roots), partial(first.slopes, q, targets, roots)
+        def errors(q: Any, rows: Rows = first) -> Errors:
+            return rows.errors(q, targets, roots), partial(rows.slopes, q, targets, roots)
 
         def is_met(e: Any) -> Any:
             return np.all(np.abs(e) <= tolerance * roots[first.places])
@@ -67,9 +67,7 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         given = Search(tolerance, starts, evaluations, shift)
         q, reached, tried, count = search(at, errors, is_met, q0, bounds, given)
         if len(levels) > 1:
-            better = refined(
-                at, lambda q: [(x.errors(q, targets, roots), x.slopes(q, targets, roots)) for x in levels], q, bounds
-            )  # fmt: skip
+            better = refined(at, lambda q: [errors(q, rows) for rows in levels], q, bounds)
             again = search(at, errors, is_met, better, bounds, given._replace(starts=0.0))
             q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
         return q, reached, tried, count

@@ -20,7 +20,7 @@ from kinetree.control.kinematics.positive_definite import damped, solve
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 
-__all__ = ["Bounds", "Search", "pushed", "room", "search"]
+__all__ = ["Bounds", "Errors", "Search", "pushed", "room", "search"]
 
 _MOST = 1_000_000
 """Evaluations that no search reaches: the argument `evaluations` ends it before."""
@@ -36,6 +36,11 @@ _SLOW, _PATIENCE = 0.9, 4
 _NEAR = 1e-3
 """A distance (rad, m) from a limit that counts as being there."""
 _SETTLED, _PATIENCE_AT_LAST = 1.0 - 1e-7, 8
+
+
+Errors = tuple[Any, Callable[[], Any]]
+"""The errors e (m,) of a configuration, and a function for the derivatives A (m, nv) of what a displacement takes from
+them, which not every step needs."""
 
 
 class Bounds(NamedTuple):
@@ -74,13 +79,12 @@ class _State(NamedTuple):
 
 
 def search(
-    at: Coordinates, errors: Callable[[Any], tuple[Any, Callable[[], Any]]], is_met: Callable[[Any], Any], q0: Any,
-    bounds: Bounds, given: Search,
+    at: Coordinates, errors: Callable[[Any], Errors], is_met: Callable[[Any], Any], q0: Any, bounds: Bounds,
+    given: Search,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """The configuration found, whether the errors are met there, from how many starts, in how many evaluations.
 
-    `errors` gives the errors e (m,) of a configuration, and a function for the derivatives A (m, nv) of what a
-    displacement takes from them; `is_met` says whether errors are small enough.
+    `errors` gives those of a configuration; `is_met` says whether they are small enough.
     """
     far = np.inf
 

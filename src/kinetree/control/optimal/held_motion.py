@@ -18,13 +18,14 @@ import numpy as np
 
 from kinetree.control.optimal.phase import Phase
 from kinetree.control.optimal.problem import OptimalControl
-from kinetree.control.optimal.stages import torques
+from kinetree.control.optimal.stages import row_tolerance, torques
 from kinetree.functions.constrained import (
     constrained_dynamics,
     constraint_bias,
     constraint_errors,
     constraint_jacobian,
     impact,
+    operational_space_inertia,
 )
 from kinetree.functions.derivatives import jacobian
 from kinetree.functions.dynamics import aba, rnea
@@ -62,7 +63,7 @@ def held_motion(problem: OptimalControl, phase: Phase, at: Mapping[str, Any]) ->
         by = np.hstack([free.by_q, free.by_v, free.by_tau @ S.T])
         nothing = np.zeros((0, nv))
         return Held(aba(robot, q, v, tau), by, np.zeros(0), np.zeros((0, 2 * nv + nu)), free.by_tau, nothing)
-    qdd, forces = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=0.0)
+    qdd, forces = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=row_tolerance(problem, phase))
     J = constraint_jacobian(robot, q, phase.constraints)
     free = aba_derivatives(robot, q, v, tau + J.T @ forces)
     by = np.hstack([free.by_q, free.by_v, free.by_tau @ S.T])
@@ -71,7 +72,8 @@ def held_motion(problem: OptimalControl, phase: Phase, at: Mapping[str, Any]) ->
 
 def _struck(problem: OptimalControl, phase: Phase, q: Any, v: Any) -> Held:
     robot, nv = problem.robot, problem.robot.nv
-    after, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=0.0)
+    tolerance = row_tolerance(problem, phase)
+    after, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=tolerance)
     J = constraint_jacobian(robot, q, phase.constraints)
     free = aba_derivatives(robot.with_gravity((0.0, 0.0, 0.0)), q, np.zeros(nv), J.T @ impulses)  # M⁻¹ Jᵀ ι
     by = np.hstack([free.by_q, np.zeros((nv, nv + problem.nu))])
@@ -85,10 +87,12 @@ def _under_rows(
     nv = problem.robot.nv
     by_q: list[Any] = []
     by_v: list[Any] = []
+    left: list[Any] = []
     pushed, start = np.zeros((nv, nv)), 0
     for one in phase.constraints:  # one by one, since each depends on few joints
         there = q, v, change, forces[start : start + one.size]
         own = jacobian(_rows(problem, phase, one), there, wrt=("q", "v"))
+        left.append(_rows(problem, phase, one)(*there)["rows"])
         by_q.append(own["q"]["rows"])
         by_v.append(own["v"]["rows"])
         pushed = pushed + own["q"]["pushed"]
@@ -96,8 +100,33 @@ def _under_rows(
     by = by + np.pad(inverse @ pushed, ((0, 0), (0, by.shape[1] - nv)))
     moved = inverse @ J.T
     missed = np.hstack([np.vstack(by_q), np.vstack(by_v), np.zeros((start, problem.nu))]) + J @ by
-    forces_by = -_solved(J @ moved, missed)
+    if problem.is_redundant(phase):
+        forces_by = _shared(problem, phase, q, J, inverse, np.concatenate(left), forces, missed)
+    else:
+        forces_by = -_solved(J @ moved, missed)
     return Held(change, by + moved @ forces_by, forces, forces_by, inverse, J)
+
+
+def _shared(
+    problem: OptimalControl, phase: Phase, q: Any, J: Any, inverse: Any, left: Any, forces: Any, missed: Any
+) -> Any:
+    """The derivatives of forces f = −A⁺ r of least norm, with A = J M⁻¹ Jᵀ of constant rank.
+
+    `left` is J y + b, zero but where rows contradict each other, and `missed` its derivatives at given f. Source: Golub
+    and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate",
+    SIAM Journal on Numerical Analysis 10 (1973), equation 4.12.
+    """
+    robot, nv = problem.robot, problem.robot.nv
+    root = operational_space_inertia(robot, q, phase.constraints)  # A⁺
+    moved = inverse @ J.T
+
+    def turned(q: Any, weights: Any, motion: Any) -> Any:
+        J = constraint_jacobian(robot, q, phase.constraints)
+        return {"pushed": J.T @ weights, "along": J @ motion}
+
+    by = jacobian(program(turned, q=robot, weights=len(forces), motion=nv), (q, left, moved @ (root @ forces)), wrt="q")
+    beside = by["along"] - (J @ moved) @ (root @ by["along"]) - root @ (root @ (moved.T @ by["pushed"]))
+    return np.pad(beside, ((0, 0), (0, missed.shape[1] - nv))) - root @ missed
 
 
 def multipliers(held: Held, on_change: Any, on_forces: Any) -> tuple[Any, Any]:

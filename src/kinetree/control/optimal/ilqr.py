@@ -29,10 +29,10 @@ class OptimalMotion:
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
     `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
     better), "regularization" (the cost to go had no minimum over the controls), "not_finite" (a cost is infinite or
-    NaN: the motion that was given, or the cost there), or "dependent" (constraints of a phase depend on each other at
-    some knot, so that their forces are not unique: one of them is to be left out). The motions are then the best ones
-    found; those that are "not_finite" or "dependent" have no controls and gains but zero, for nobody should apply
-    others.
+    NaN: the motion that was given, or the cost there), or "dependent" (at some knot constraints depend on each other
+    that elsewhere do not, as those of a leg that is stretched out, so that their forces are not unique). The motions
+    are then the best ones found; those that are "not_finite" or "dependent" have no controls and gains but zero, for
+    nobody should apply others.
     """
 
     q: NDArray[np.float64]

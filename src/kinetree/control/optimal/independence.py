@@ -1,4 +1,4 @@
-"""Whether the constraints of a phase are independent, as its forces suppose: the Cholesky factor of J M⁻¹ Jᵀ tells."""
+"""Whether the constraints of a phase have as many independent rows at a configuration as they usually have."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import numpy as np
 
 from kinetree.control.optimal.phase import Phase
 from kinetree.control.optimal.problem import OptimalControl
-from kinetree.functions.constrained import constraint_jacobian
+from kinetree.control.optimal.redundancy import LEAST_PART
+from kinetree.functions.constrained import constraint_jacobian, operational_space_inertia
 from kinetree.functions.mass_matrix import mass_matrix_inverse
 from kinetree.programs import Program, program
 
-__all__ = ["LEAST_PART", "independence_program"]
-
-LEAST_PART = 1e-10
-"""The part of a row's mobility that must be its own, and not shared with the rows before it; that of
-`constrained_dynamics`."""
+__all__ = ["independence_program"]
 
 
 def independence_program(problem: OptimalControl, phase: Phase) -> Program:
-    """The smallest part of a row's mobility that is its own, at q (…); no more than rounding, or NaN, for rows that
-    depend on others."""
-    robot = problem.robot
+    """1 where forces and their derivatives exist, 0 where rows depend on each other that elsewhere do not.
+
+    Independent rows are told by Cholesky's factor of A = J M⁻¹ Jᵀ, redundant ones by the rank, the trace of A A⁺.
+    """
+    robot, rank = problem.robot, problem.ranks[phase]
 
     def independence(q: Any) -> Any:
         J = constraint_jacobian(robot, q, phase.constraints)
         A = J @ mass_matrix_inverse(robot, q) @ J.T
-        return np.min(np.diag(np.linalg.cholesky(A)) ** 2 / np.diag(A))
+        if rank < len(J):
+            found = np.sum(A * operational_space_inertia(robot, q, phase.constraints))
+            return np.where(abs(found - rank) < 0.5, 1.0, 0.0)
+        parts = np.diag(np.linalg.cholesky(A)) ** 2 / np.diag(A)
+        return np.where(np.all(parts > LEAST_PART), 1.0, 0.0)
 
     return program(independence, q=robot)

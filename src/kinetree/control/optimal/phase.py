@@ -32,8 +32,9 @@ class Phase:
             multiplied by dt.
         dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
             the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
-        constraints: `kt.Contact` and `kt.Loop` records that hold during the phase, m independent rows in total, as for
-            `kt.constrained_dynamics`; the cost may then take `forces` (m).
+        constraints: `kt.Contact` and `kt.Loop` records that hold during the phase, m rows in total, as for
+            `kt.constrained_dynamics`; the cost may then take `forces` (m). Rows that depend on each other in any
+            configuration share their forces, which have the least norm.
 
     Raises:
         OptionError: the number of steps or dt is not positive, a cost or dynamics is no program, or constraints are
@@ -87,7 +88,7 @@ class Phase:
 
         Args:
             cost: as for other phases, by the state before the impact; it may take `impulses` (m).
-            constraints: `kt.Contact` and `kt.Loop` records that are hit at once, m independent rows in total.
+            constraints: `kt.Contact` and `kt.Loop` records that are hit at once, m rows in total.
             restitution: from 0, for what stops, to 1, for what bounces.
 
         Raises:

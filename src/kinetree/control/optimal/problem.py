@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.optimal.arguments import arguments_given, number_of_controls
 from kinetree.control.optimal.phase import Phase
+from kinetree.control.optimal.redundancy import usual_rank
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.integrator_options import rollout_integrator_option
 from kinetree.inputs import real_array
@@ -70,6 +71,8 @@ class OptimalControl:
     """The arguments that are given when the problem is solved."""
     nu: int
     """How many controls a step has."""
+    ranks: Mapping[Phase, int]
+    """How many rows of each phase's constraints are independent; where these are not all, rows share their forces."""
     made: list[Any]
     """The programs that have been compiled of it."""
 
@@ -111,6 +114,7 @@ class OptimalControl:
         object.__setattr__(self, "passive", passive)
         object.__setattr__(self, "given", arguments_given(robot, several, terminal_cost, nu))
         object.__setattr__(self, "nu", nu)
+        object.__setattr__(self, "ranks", {phase: usual_rank(robot, phase) for phase in dict.fromkeys(several)})
         object.__setattr__(self, "made", [])
 
     @property
@@ -118,6 +122,10 @@ class OptimalControl:
         """Values of arguments that need not be given."""
         programs = [x for phase in self.phases for x in (phase.dynamics, phase.cost)] + [self.terminal_cost]
         return {k: x for program in programs if program is not None for k, x in program.defaults.items()}
+
+    def is_redundant(self, phase: Phase) -> bool:
+        """Whether rows of a phase's constraints depend on each other in any configuration."""
+        return self.ranks[phase] < sum(x.size for x in phase.constraints)
 
     @property
     def steps(self) -> int:

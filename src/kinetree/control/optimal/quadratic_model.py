@@ -13,6 +13,7 @@ from kinetree.control.optimal.linear_step import STATE, linear_step
 from kinetree.control.optimal.phase import Phase, returned_by
 from kinetree.control.optimal.problem import OptimalControl
 from kinetree.control.optimal.stages import Cost, cost_of_last, cost_of_step, given_size, value_of, values
+from kinetree.errors import OptionError
 from kinetree.programs import Program, program
 
 __all__ = ["hessian_program", "knot_program", "terminal_program"]
@@ -42,6 +43,11 @@ def hessian_program(problem: OptimalControl, phase: Phase) -> Program:
     The costate λ (2 nv) is the derivative of all that follows by the next state.
     """
     robot, stage = problem.robot, _Stage(problem, phase)
+    if problem.is_redundant(phase):
+        raise OptionError(
+            f"exact Hessians need independent constraints, but of those of a phase ({phase.constraints!r:.120}) only "
+            f"{problem.ranks[phase]} rows are independent: leave out what is redundant, or hessian= as it is"
+        )
 
     def bent(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any, costate: Any) -> Any:
         at = {"q": q, "v": v, "u": u, "t": t, "given": given}

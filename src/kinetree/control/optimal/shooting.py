@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.control.optimal.backward import backward_pass
-from kinetree.control.optimal.independence import LEAST_PART, independence_program
+from kinetree.control.optimal.independence import independence_program
 from kinetree.control.optimal.models import Models, compiled_each
 from kinetree.control.optimal.motions import last_cost_program, motion_program
 from kinetree.control.optimal.problem import OptimalControl
@@ -159,7 +159,7 @@ class Shooting:
             if phase.constraints:
                 own = np.ascontiguousarray(q[:, slice(*part)])
                 parts = self._independence[phase].call(own.reshape((-1, own.shape[-1]))).reshape(own.shape[:2])
-                good &= ((parts > LEAST_PART) | ~np.isfinite(own).all(axis=-1)).all(axis=-1)
+                good &= ((parts > 0.0) | ~np.isfinite(own).all(axis=-1)).all(axis=-1)
         return good
 
     def _parts(self) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ __all__ = [
     "given_size",
     "has_plain_step",
     "next_state",
+    "row_tolerance",
     "torques",
     "value_of",
     "values",
@@ -68,6 +69,11 @@ def has_plain_step(problem: OptimalControl, phase: Phase) -> bool:
     )
 
 
+def row_tolerance(problem: OptimalControl, phase: Phase) -> float | None:
+    """The tolerance of `constrained_dynamics`: rows that are independent need not be searched for others."""
+    return None if problem.is_redundant(phase) else 0.0
+
+
 def weight_of_change(phase: Phase) -> float:
     """The part of an acceleration, or of an impact's change of velocity, that a step adds to the velocity."""
     return 1.0 if phase.is_impact else phase.dt
@@ -75,17 +81,17 @@ def weight_of_change(phase: Phase) -> float:
 
 def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """q and v after a step, and what else the dynamics returned."""
-    robot = problem.robot
+    robot, tolerance = problem.robot, row_tolerance(problem, phase)
     q, v = known["q"], known["v"]
     if phase.dynamics is not None:
         said = dict(_named(_called(phase.dynamics, known)))
         return said.pop("q"), said.pop("v"), said
     if phase.is_impact:
-        v, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=0.0)
+        v, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=tolerance)
         return q, v, {"impulses": impulses}
     tau = torques(problem, known["u"])
     if phase.constraints:
-        found = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=0.0)
+        found = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=tolerance)
         v = v + phase.dt * found.qdd
         return integrate(robot, q, phase.dt * v), v, {"forces": found.forces}
     if has_plain_step(problem, phase):

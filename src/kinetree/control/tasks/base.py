@@ -29,7 +29,8 @@ class Task:
     it is not.
 
     A task of your own is a subclass with these methods: `size`, `target_shape` and `error` for inverse kinematics,
-    `jacobian` and `bias` for laws of motion.
+    `jacobian` and `bias` for laws of motion. They become programs when the task is first used, so what they read of it
+    must not change afterwards.
 
     Attributes:
         weight: what the squares of the errors are multiplied by in a sum over tasks, one number or one per row; ≥ 0.

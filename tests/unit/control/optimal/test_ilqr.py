@@ -160,6 +160,22 @@ def test_impacts_join_phases() -> None:
     assert exact.iterations <= found.iterations
 
 
+def test_a_row_that_is_held_twice_changes_nothing_but_the_forces() -> None:
+    @kt.program(v=2, u=2)
+    def slow(v: Any, u: Any) -> Any:
+        return np.concatenate([v, 0.1 * u])
+
+    wall = kt.Contact("tip", [1.0, 0.0, 0.0], velocity_gain=10.0)
+    once, twice = (
+        ilqr(OptimalControl(ARM, Phase(6, DT, slow, constraints=rows)), [0.4, 0.3], [0.0, 1.0], tolerance=1e-13)
+        for rows in ([wall], [wall, wall])
+    )
+    assert once.converged
+    assert twice.converged
+    assert np.allclose(twice.u, once.u, atol=1e-9)
+    assert np.isclose(twice.cost, once.cost, rtol=1e-12)
+
+
 @pytest.mark.parametrize("is_impact", [True, False])
 def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None:
     @kt.program(v=2)

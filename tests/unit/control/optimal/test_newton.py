@@ -91,6 +91,41 @@ def test_hessians_are_the_derivatives_of_gradients(made: Any) -> None:
     assert np.allclose(np.triu(H), np.triu(wanted), rtol=1e-6, atol=1e-6 * abs(wanted).max())
 
 
+@pytest.mark.parametrize(("gain", "is_impact"), [(5.0, False), (20.0, True)])
+def test_forces_of_redundant_rows_have_exact_derivatives(gain: float, is_impact: bool) -> None:
+    # The second contact holds a direction that the first one holds too, or pulls with another gain.
+    rows = [
+        kt.Contact("foot", [[1, 0, 0], [0, 0, 1]], velocity_gain=20.0),
+        kt.Contact("foot", [0.6, 0.0, 0.8], velocity_gain=gain),
+    ]
+
+    @kt.program(u=4, forces=3)
+    def pressing(u: Any, forces: Any) -> Any:
+        return np.concatenate([forces, u])
+
+    @kt.program(impulses=3)
+    def hitting(impulses: Any) -> Any:
+        return impulses
+
+    phase = Phase.impact(hitting, rows, restitution=0.3) if is_impact else Phase(1, 0.1, pressing, constraints=rows)
+    problem, rng, h, n, p = OptimalControl(leg(), phase), np.random.default_rng(1), 1e-6, 8, 12
+    assert problem.is_redundant(phase)
+    q, v, u, q_next = leg().random(rng), rng.normal(size=4), rng.normal(size=4), leg().random(rng)
+    knot = knot_program(problem, phase).compiled("float64")
+
+    def row(z: Any) -> Any:
+        at = leg().integrate(q, z[:4]), v + z[4:8], u + z[8:]
+        return knot.call(*at, 0.0, np.zeros(1), q_next, np.zeros(4))
+
+    found, cost = row(np.zeros(p)), n + n * p
+    differences = np.array([row(h * e) - row(-h * e) for e in np.eye(p)]).T / (2.0 * h)
+    by, slope = found[n:cost].reshape(n, p), found[cost + 1 :][:p]
+    assert np.allclose(by, differences[:n], atol=1e-6)
+    assert np.allclose(slope, differences[cost], atol=1e-6)
+    with pytest.raises(kt.OptionError, match="only 2 rows are independent"):
+        hessian_program(problem, phase)
+
+
 @kt.program(q=ARM, v=2, u=2)
 def running(q: Any, v: Any, u: Any) -> Any:
     return np.concatenate([0.3 * np.sin(q), 0.1 * v, 0.1 * u])
