@@ -20,7 +20,8 @@ if typing.TYPE_CHECKING:
     from kinetree.identification.filtering import filtered
     from kinetree.identification.friction.curve import FrictionCurve
     from kinetree.identification.from_logs import identify
-    from kinetree.identification.logs.log import Log, log_of
+    from kinetree.identification.logs.arrays import log_of
+    from kinetree.identification.logs.log import Log
     from kinetree.identification.logs.reading import read_log
     from kinetree.identification.logs.suspicions import suspicions
     from kinetree.identification.payload import Payload, identify_payload
@@ -39,7 +40,8 @@ else:
             "filtering": "filtered",
             "friction.curve": "FrictionCurve",
             "from_logs": "identify",
-            "logs.log": "Log log_of",
+            "logs.arrays": "log_of",
+            "logs.log": "Log",
             "logs.reading": "read_log",
             "logs.suspicions": "suspicions",
             "payload": "Payload identify_payload",

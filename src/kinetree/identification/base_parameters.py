@@ -9,7 +9,6 @@ Source: Gautier, "Numerical calculation of the base inertial parameters of robot
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import field
 
@@ -17,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.forms.parameters import parameter_ports
-from kinetree.compiler.reference import on_numbers
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.identification.options import random_generator
+from kinetree.identification.random_states import stacked_at_random
 from kinetree.inputs import number_between, real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -30,8 +29,6 @@ __all__ = ["BaseParameters", "base_parameters"]
 
 Array = NDArray[np.float64]
 
-_STATES_MORE = 2
-"""The number of rows of the stacked regressor per column."""
 _DECIMALS = 6
 _ROUNDING = 1e-11
 """Coefficients this close to a number with six decimals are replaced by it."""
@@ -164,7 +161,7 @@ def base_parameters(
     flat = {
         port.name: real_array(port.name, x, str(port.shape)).astype(np.float64).ravel().tolist() for port, x in ports
     }
-    W = _stacked(model, len(names), with_drives, flat, generator)
+    W = stacked_at_random(model, len(names), with_drives, flat, generator)
     order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
     lengths = np.linalg.norm(W, axis=0)
     longest = float(lengths.max(initial=0.0))
@@ -186,29 +183,6 @@ def base_parameters(
         min(weakest, float(lengths[columns].min(initial=longest)) / longest) if longest else 1.0,
         given,
     )
-
-
-def _stacked(
-    model: Model, columns: int, drives: bool, parameters: Mapping[str, list[float]], rng: np.random.Generator
-) -> Array:
-    """The regressor at random states, stacked: computed by the algorithm on arrays with one entry per state."""
-    count = (_STATES_MORE * columns) // max(model.nv, 1) + 10
-    q = np.array([_anywhere(model, rng) for _ in range(count)]).reshape(count, model.nq)
-    # Accelerations due to v and to q̈ are comparable with gravity's 9.81.
-    v, qdd = 3.0 * rng.normal(size=(count, model.nv)), 10.0 * rng.normal(size=(count, model.nv))
-    state = [list(x.T) for x in (q, v, qdd)]
-    numbers = on_numbers(JOINT_TORQUE_REGRESSOR, model, state, parameters=parameters, drives=drives)
-    W = np.empty((count, model.nv * columns))
-    for k, x in enumerate(numbers):
-        W[:, k] = x
-    return W.reshape(count * model.nv, columns)
-
-
-def _anywhere(model: Model, rng: np.random.Generator) -> Array:
-    """A random configuration that ignores limits: narrow ones would make the columns nearly dependent."""
-    inf = math.inf
-    pieces = [kind.random(rng, (-inf,) * kind.nq, (inf,) * kind.nq) for kind in model.tree.joint[1:]]
-    return np.array(model.tree.joined(pieces, "nq"), dtype=np.float64)
 
 
 def _from_the_root(model: Model) -> list[int]:

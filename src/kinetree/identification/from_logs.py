@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import base_parameters
-from kinetree.identification.estimation.base_estimate import base_estimate, told_unexcited
+from kinetree.identification.estimation.base_estimate import base_estimate
 from kinetree.identification.estimation.consistent import consistent_estimate
 from kinetree.identification.estimation.friction_search import with_form
 from kinetree.identification.estimation.regression import Regression
@@ -19,6 +19,7 @@ from kinetree.identification.logs.suspicions import suspicions
 from kinetree.identification.options import truth_value
 from kinetree.identification.report.identification import Identification
 from kinetree.identification.report.validation import validated
+from kinetree.identification.report.words import told_unexcited
 from kinetree.inputs import chosen_word
 
 __all__ = ["identify"]

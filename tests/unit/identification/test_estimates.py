@@ -21,9 +21,9 @@ from kinetree.identification import (
     log_of,
     suspicions,
 )
-from kinetree.identification.estimation.base_estimate import told_unexcited
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.reduction import reduce_rows
+from kinetree.identification.report.words import told_unexcited
 
 from .motions import PENDULUM, changed, exact_log, waves
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import LogError, OptionError, ShapeError, listed
+from kinetree.errors import LogError, OptionError, ShapeError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.estimation.regression import Regression
 from kinetree.inputs import number_between, real_array
 from kinetree.records import record
 
-__all__ = ["BaseEstimate", "base_estimate", "short_name", "stacked", "told_unexcited"]
+__all__ = ["BaseEstimate", "base_estimate", "stacked"]
 
 Array = NDArray[np.float64]
 
@@ -172,24 +172,6 @@ def base_estimate(
         base, equations.names, values, spread, noise, equations.rows, condition, names, R[:n, :n], R[:n, n],
         len(equations.friction.more),
     )  # fmt: skip
-
-
-def told_unexcited(estimate: BaseEstimate) -> str:
-    """A sentence about what the log did not determine; empty if it determined all."""
-    if not estimate.unexcited:
-        return ""
-    worst = listed([short_name(name) for name in estimate.unexcited], most=4, separator="; ")
-    return f"the log does not excite {len(estimate.unexcited)} of {len(estimate.names)} parameters: {worst}"
-
-
-def short_name(name: str) -> str:
-    """The first of the parameters that are grouped.
-
-    >>> short_name("I_xx(arm) - I_yy(arm) + 0.316 h_z(hand)"), short_name("m(hand)")
-    ('I_xx(arm) …', 'm(hand)')
-    """
-    first, *others = name.split(" ", 1)
-    return f"{first} …" if others else first
 
 
 def _noise(torque_noise: ArrayLike, nv: int) -> Array:

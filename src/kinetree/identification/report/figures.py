@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from kinetree.charts.sheet import sheet
 from kinetree.charts.style import FEW, INK, colors_of, dress, legend, plain
-from kinetree.identification.estimation.base_estimate import BaseEstimate, short_name
+from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.consistent import ConsistentEstimate
 from kinetree.identification.friction.curve import FrictionCurve
 from kinetree.identification.logs.log import Log
 from kinetree.identification.report.validation import torques_of
+from kinetree.identification.report.words import short_name
 from kinetree.model import Model
 
 if TYPE_CHECKING:
