@@ -1,6 +1,7 @@
 """Identification of a Panda: how good exciting motions, estimates from noisy logs and estimates from a real robot are.
 
-    python benchmarks/identification.py [excitation logs speed real] [--starts 3] [--seeds 5] [--published FOLDER]
+    python benchmarks/identification.py [excitation logs friction speed real] [--starts 3] [--seeds 5]
+                                        [--published FOLDER]
 
 - excitation: the condition number of the 43 base parameters along the best motion found, beside that of the motion of
   Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca, "Dynamic identification of the Franka Emika Panda robot with
@@ -9,6 +10,7 @@
   larger one's height and away from the base.
 - logs: noisy logs of arms whose parameters differ from the file's: how many parameters the covariance calls
   identifiable within 2 %, the largest error of these, and whether errors are as large as the covariance says.
+- friction: the same for simulated friction, Coulomb's and Stribeck's.
 - speed: rows per second, and the memory that a long log takes.
 - real: torques of a real Panda, from the files of that paper, on the part of the log that was not used, with three
   forms of dry friction.
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,7 @@ from kinetree.identification import (
     FourierTrajectory,
     Regression,
     exciting_trajectory,
+    filtered,
     identify,
     log_of,
 )
@@ -121,6 +125,34 @@ def logs(seeds: int, motion: Excitation) -> None:
         )
 
 
+def friction(seeds: int, motion: Excitation) -> None:
+    """Coulomb friction in all joints, with columns that pass the filter or do not; Stribeck's in two joints."""
+    pi = kt.inertial_parameters(panda, drives=True)
+    pi[-21:] = np.array([[0.0, 0.5, 0.3]] * 4 + [[0.0, 0.2, 0.2]] * 3).ravel()  # armature, damping, friction
+    arm = kt.with_inertial_parameters(panda, pi, drives=True)
+    t = 0.001 * np.arange(int(1500 * PERIOD))
+    q, v, qdd = motion.trajectory.at(t)
+    bumps = np.zeros(7)
+    bumps[[1, 3]] = [0.4, 0.3]
+    speeds = np.array([1.0, 0.1, 1.0, 0.2, 1.0, 1.0, 1.0])
+    plain = kt.rnea(arm, q, v, qdd, passive=["damping", "friction"])
+    dips = bumps * np.exp(-((v / speeds) ** 2)) * np.tanh(v / 0.01)
+    for form, tau, filters in (("coulomb", plain, False), ("coulomb", plain, True), ("stribeck", plain + dips, True)):
+        ratios, found = [], None
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            noisy = tau + NOISE * rng.normal(size=q.shape)
+            log = filtered(log_of(panda, t, q + ENCODERS * rng.normal(size=q.shape), noisy), 6.0)
+            found = identify(log if filters else replace(log, smoothing=None), drives=True, friction=form)
+            beta = found.estimate.base.of(pi)
+            errors = found.estimate.values[: len(beta)] - beta
+            ratios.append(np.mean((errors / found.estimate.deviations[: len(beta)]) ** 2))
+        name = f"{form}, columns {'filtered' if filters else 'not filtered'}"
+        print(f"{name}: squared errors {np.mean(ratios):.2f} of the variance")
+        if found is not None and form == "stribeck":
+            print(found.friction)
+
+
 def speed(motion: Excitation) -> None:
     t = 0.001 * np.arange(200_000)
     q, v, qdd = motion.trajectory.at(t)
@@ -150,17 +182,19 @@ def real(folder: Path | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["excitation", "logs", "speed", "real"])
+    parser.add_argument("parts", nargs="*", default=["excitation", "logs", "friction", "speed", "real"])
     parser.add_argument("--starts", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--published", type=Path)
     given = parser.parse_args()
     if "excitation" in given.parts:
         excitation(given.starts, given.published)
-    if {"logs", "speed"} & set(given.parts):
+    if {"logs", "friction", "speed"} & set(given.parts):
         motion = exciting_trajectory(panda, period=PERIOD, starts=1, steps=60)
         if "logs" in given.parts:
             logs(given.seeds, motion)
+        if "friction" in given.parts:
+            friction(given.seeds, motion)
         if "speed" in given.parts:
             speed(motion)
     if "real" in given.parts:

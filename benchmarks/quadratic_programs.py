@@ -46,11 +46,10 @@ class Problem(NamedTuple):
 
 def whole_body(controller: kt.control.WholeBody) -> Problem:
     """The program of a controller's last step, whose tasks and effort have one priority."""
-    rows, first = controller._equations, controller._layout.first_rows
+    rows, first = controller._solver.rows, controller._layout.first_rows
     held, n = first + sum(c.motion_size for c in controller.contacts.values()), rows.shape[1] - 1
     costs, equations = rows[held:], rows[:held][rows[:held, :n].any(axis=1)]
-    weights = controller._weights_and_starts([list(controller.tasks)])[0][held:]
-    costs = np.vstack([costs, np.eye(n, n + 1)])
+    weights = controller._solver.weights[held:]
     P = costs[:, :n].T @ (weights[:, None] * costs[:, :n])
     q = -costs[:, :n].T @ (weights * costs[:, n])
     sides, lower, upper = (x.copy() for x in controller.inequalities)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import TypeVar
 
 from kinetree.compiler.definition import Mode
@@ -23,6 +24,7 @@ from kinetree.expr import (
     Program,
     Scalar,
     forward_derivative,
+    operations_along,
     replay,
     reverse_derivative,
     trace,
@@ -281,16 +283,30 @@ class DerivedSource:
     def _matrices(self, base: Program) -> Program:
         """Written out if that is short, one column per direction or one row per result; else a loop over directions."""
         rows, columns = self.of.output.size, sum(map(self._direction_size, self.wrt))
-        operations = base.operation_counts().total()
-        if base.is_straight and operations * min(rows, columns) < _STRAIGHT and not self.has_many_entries:
-            ways = [self._by_rows] if 0 < rows < columns else [self._by_columns]
-            if 0 < rows < columns and operations * columns < _TRIED:
+        if not base.is_straight or self.has_many_entries:
+            return self._by_loops(base)
+        by_rows, by_columns = base.operation_counts().total() * rows, self._operations_of_columns(base)
+        if min(by_rows, by_columns) < _STRAIGHT:
+            ways = [self._by_rows] if 0 < rows < columns and by_rows < _STRAIGHT else []
+            if not ways or by_columns < _TRIED:
                 ways.append(self._by_columns)
             written = [self._written(way(base)) for way in ways]
             shortest = min(written, key=lambda program: program.operation_counts().total())
             if shortest.operation_counts().total() < _STRAIGHT:
                 return shortest
         return self._by_loops(base)
+
+    def _operations_of_columns(self, base: Program) -> int:
+        """About how many operations the columns take, without those that are known to be zero in them."""
+        changed = [[0] * port.size for port in base.inputs]
+        first = 0
+        for name in self.wrt:
+            robot, size = self._displaced(name), self._direction_size(name)
+            pairs = [(k, k) for k in range(size)] if robot is None else _changed_by(robot)
+            for number, direction in pairs:
+                changed[self._number(name)][number] |= 1 << (first + direction)
+            first += size
+        return operations_along(base, [directions for port in changed for directions in port])
 
     def _written(self, one_sample: Callable[..., list[Scalar]]) -> Program:
         return self._traced(lambda *own: [one_sample(*own)])
@@ -393,6 +409,12 @@ class DerivedSource:
         q, nv = own[self._number(name)], robot.nv
         columns = (_rates(robot, q, [float(j == k) for j in range(nv)]) for k in range(nv))
         return [sum((b * x for b, x in zip(bar, column, strict=True)), 0.0) for column in columns]
+
+
+def _changed_by(model: Model) -> list[tuple[int, int]]:
+    """Which numbers of a configuration change along which of its directions: the pairs within each joint."""
+    ranges = ((range(model.nq)[joint.q_slice], range(model.nv)[joint.v_slice]) for joint in model.joints.values())
+    return [pair for numbers, directions in ranges for pair in product(numbers, directions)]
 
 
 def _rates_program(model: Model) -> Program:

@@ -1,7 +1,7 @@
 """The tracer: symbols, programs, and what a program means. It knows nothing about robots."""
 
 from kinetree.expr.chosen import with_outputs
-from kinetree.expr.derivatives import forward_derivative, reverse_derivative
+from kinetree.expr.derivatives import forward_derivative, operations_along, reverse_derivative
 from kinetree.expr.functions import (
     absolute,
     atan2,
@@ -96,6 +96,7 @@ __all__ = [
     "lower",
     "maximum",
     "minimum",
+    "operations_along",
     "otherwise",
     "repeat",
     "replay",

@@ -41,6 +41,7 @@ from kinetree.expr import (
     log,
     maximum,
     minimum,
+    operations_along,
     reverse_derivative,
     select,
     sin,
@@ -523,3 +524,15 @@ def test_compiled_derivatives_are_what_they_mean(derivative: Any, program: Progr
     found = np.concatenate([np.reshape(part, (len(x), -1)) for part in batch_function(derived)(*arrays)], axis=1)
     expected = np.array([flat(interpret(derived, *split(derived, sample))) for sample in x])
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
+def test_operations_of_a_jacobian_are_counted_where_they_are_not_zero() -> None:
+    """Of y = (sin x₀, x₀ x₁, x₁ < x₂), with a direction that changes both x₀ and x₁."""
+
+    def function(x: Any) -> Any:
+        return [[sin(x[0]), x[0] * x[1], less(x[1], x[2])]]
+
+    program = trace(function, [Port("x", (3,))], [Port("y", (3,))])
+    assert operations_along(program, [0b001, 0b010, 0b100]) == 3
+    assert operations_along(program, [0b101, 0b110, 0b000]) == 5
+    assert operations_along(program, [0, 0, 0b111]) == 0

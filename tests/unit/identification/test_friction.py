@@ -126,6 +126,24 @@ def test_friction_of_no_such_form_is_told_and_is_coulombs() -> None:
     assert np.allclose(other.consistent.values, plain.consistent.values)
 
 
+@pytest.mark.parametrize("drives", [False, True])
+def test_both_filters_take_all_columns(drives: bool) -> None:
+    log = filtered(noisy_log(curve_of(TRUTH), 0.1, rows=3000), 8.0, method="savitzky_golay")
+    assert (identify(log, drives=drives).friction is not None) == drives
+
+
+def test_a_joint_that_did_not_move_has_no_speed_to_be_found() -> None:
+    log = noisy_log(CURVE, 0.1)
+    q = log.q * [1.0, 0.0]
+    v, qdd = np.gradient(q, log.time, axis=0), np.gradient(np.gradient(q, log.time, axis=0), log.time, axis=0)
+    still = log_of(PENDULUM, log.time, q, kt.rnea(TRUTH, q, v, qdd) + CURVE.torques(v))
+    found = identify(still, cutoff=6.0, drives=True, friction="stribeck")
+    assert "friction(elbow)" in found.estimate.unexcited
+    assert any("with the robot's own speed: it did not move" in sentence for sentence in found.warnings)
+    assert found.friction is not None
+    assert np.isfinite(found.friction.torques(v)).all()
+
+
 def test_what_cannot_be_asked_for() -> None:
     log = noisy_log(curve_of(TRUTH), 0.1, rows=2000)
     with pytest.raises(kt.OptionError, match=f"friction must be .*{list(FORMS)[-1]}"):

@@ -15,6 +15,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler import announcement
 from kinetree.compiler.derived_source import DerivedSource
+from tests.kernels import interpreted
 
 ARM, PENDULUM, QUADRUPED = map(kt.zoo.load, ("arm6", "double_pendulum", "quadruped"))
 RNG = np.random.default_rng(5)
@@ -394,3 +395,33 @@ def test_what_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: p
     assert compiled.program is compiled.program
     (message,) = caplog.messages
     assert re.fullmatch(r"compiling jvp of plain: \d+ operations, about 0 s …", message)
+
+
+def test_zeros_of_a_jacobian_are_known_where_each_result_depends_on_few_numbers() -> None:
+    """Of 96 residuals by 60 directions: more than a program writes out, unless it knows what is zero."""
+    weights = np.linspace(1.0, 2.0, 2 * QUADRUPED.nv)
+
+    @kt.program(q=QUADRUPED, v=QUADRUPED.nv, u=24)
+    def residuals(q: Any, v: Any, u: Any) -> Any:
+        away = np.concatenate([kt.difference(QUADRUPED, QUADRUPED.neutral(), q), v])
+        beyond = np.maximum(away - 1.0, 0.0)
+        return np.concatenate([weights * away, beyond, np.sin(u)])
+
+    @kt.program(q=QUADRUPED, v=QUADRUPED.nv, u=24)
+    def gauss_newton(q: Any, v: Any, u: Any) -> Any:
+        by = kt.jacobian(residuals, (q, v, u), wrt=["q", "v", "u"])
+        J = np.hstack([by["q"], by["v"], by["u"]])
+        return J.T @ J
+
+    with interpreted():
+        compiled: Any = gauss_newton.compile()
+        assert compiled.__self__.program.operation_counts().total() < 1000
+        rng = np.random.default_rng(5)
+        q, v, u = QUADRUPED.random(rng), rng.normal(size=QUADRUPED.nv), rng.normal(size=24)
+        columns = [
+            kt.jvp(residuals, (q, v, u), {name: unit})[1]
+            for name, size in (("q", QUADRUPED.nv), ("v", QUADRUPED.nv), ("u", 24))
+            for unit in np.eye(size)
+        ]
+        J = np.stack(columns, axis=1)
+        np.testing.assert_allclose(gauss_newton(q, v, u), J.T @ J, rtol=1e-12, atol=1e-12)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.optimal.stages import Cost, value_of
-from kinetree.functions.derivatives import jacobian, jvp, vjp
+from kinetree.functions.derivatives import jacobian, vjp
 from kinetree.programs import Program, program
 
 __all__ = ["Quadratic", "gauss_newton", "hessian", "slope"]
@@ -37,7 +37,8 @@ def gauss_newton(
     value, gradient, bent = 0.0, 0.0, 0.0
     if found.residual is not None:
         residuals = _program(lambda **x: cost(**x).residual, ports)
-        J, r = np.hstack([_columns(residuals, at, name) for name in wrt]), found.residual
+        by = jacobian(residuals, at, wrt=tuple(wrt))
+        J, r = np.hstack([by[name] for name in wrt]), found.residual
         J = J if along is None else J @ along
         value, gradient, bent = value + 0.5 * (r @ r), gradient + J.T @ r, bent + J.T @ J
     if found.scalar is not None:
@@ -73,13 +74,6 @@ def hessian(scalar: Callable[..., Any], ports: Ports, at: Mapping[str, Any], wrt
 def exact(cost: Callable[..., Cost]) -> Callable[..., Any]:
     """The number that a cost is, as a function."""
     return lambda **x: value_of(cost(**x))
-
-
-def _columns(residuals: Program, at: Mapping[str, Any], name: str) -> Any:
-    """The Jacobian by one argument, one direction after another: what is zero is known to be zero, as residuals often
-    depend on few coordinates each."""
-    size = residuals.arguments[name].direction[0]
-    return np.stack([jvp(residuals, at, {name: e})[1] for e in np.eye(size)], axis=1)
 
 
 def _program(function: Callable[..., Any], ports: Ports) -> Program:

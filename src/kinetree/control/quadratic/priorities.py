@@ -1,4 +1,4 @@
-"""Least squares in order of priority under linear inequalities, in machine code.
+"""Least squares in order of priority under linear inequalities, for machine code.
 
 Levels of equations A_k x = b_k: each is met as well as those before allow, in the sense of its weighted squares, and
 the last one decides what is left (Escande, Mansard, Wieber, "Hierarchical quadratic programming: fast online
@@ -9,7 +9,6 @@ they do not, the levels are minimised under them one by one.
 
 from __future__ import annotations
 
-from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Floats, Indices
 from kinetree.control.quadratic.active_set import INFEASIBLE, SOLVED
 from kinetree.control.quadratic.elimination import completed, eliminated, reduced
@@ -21,7 +20,6 @@ from kinetree.control.quadratic.proximal import minimised
 __all__ = ["in_order"]
 
 
-@compiled
 def in_order(
     n: int, hard: int, soft: int, levels: int, rows: Floats, weights: Floats, starts: Indices, sides: Floats,
     lower: Floats, upper: Floats, x: Floats, told: Indices,

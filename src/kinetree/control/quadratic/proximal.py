@@ -23,6 +23,9 @@ _NOISE = 1e-8
 """The same, where steps become no shorter: rounding decides in directions that are nearly flat."""
 _AS_LONG = 0.99
 """Where the last step is as long as the one before, up to this factor, x goes away along a straight line."""
+_ACROSS = 1e-6
+"""The part of a step across a row, relative to it, that counts as zero."""
+_NO_BOUND = float("inf")
 
 
 def minimised(
@@ -66,9 +69,22 @@ def minimised(
         before = moved
         moved, size = 0.0, 0.0
         for i in range(n):
-            moved = max(moved, abs(x[i] - last[i]))
+            pulled[i] = x[i] - last[i]
+            moved = max(moved, abs(pulled[i]))
             size = max(size, abs(x[i]))
             last[i] = x[i]
         if moved <= _REACHED * (1.0 + size) or (moved <= _NOISE * (1.0 + size) and moved > 0.5 * before):
             return SOLVED, total
-    return UNBOUNDED if moved > _AS_LONG * before else SLOW, total
+    goes_on = moved > _AS_LONG * before and _is_free(n, m, C, lower, upper, pulled, _ACROSS * moved)
+    return UNBOUNDED if goes_on else SLOW, total
+
+
+def _is_free(n: int, m: int, C: Floats, lower: Floats, upper: Floats, step: Floats, small: float) -> bool:
+    """Whether no bound ends a way along this step."""
+    for i in range(m):
+        along = 0.0
+        for k in range(n):
+            along += step[k] * C[k, i]
+        if (along < -small and lower[i] > -_NO_BOUND) or (along > small and upper[i] < _NO_BOUND):
+            return False
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,16 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.compiler.thread_count import thread_count
 from kinetree.control.quadratic.daqp import solved_by_daqp
+from kinetree.control.quadratic.given import (
+    beyond_reach,
+    flat,
+    given_arrays,
+    leading_axes,
+    not_numbers,
+    row_count,
+)
 from kinetree.control.quadratic.one_problem import solved
 from kinetree.control.quadratic.room import Size, results, room_for, work
-from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.errors import OptionError
 from kinetree.records import record
 
 __all__ = ["STATUS", "QuadraticSolution", "quadratic_program"]
 
 Array = NDArray[Any]
-_F64 = np.dtype(np.float64)
 
 STATUS = (
     "solved",
@@ -135,14 +140,14 @@ def quadratic_program(
         raise OptionError(f"quadratic_program: solver must be 'kinetree' or 'daqp', not {solver!r:.60}")
     if threads is not None:
         thread_count(threads)
-    given = _given(P, q, A, b, C, lower, upper, x_lower, x_upper)
-    lead = _lead(given)
-    n, m, e = given["q"].shape[-1], _row_count(C, given["C"]), _row_count(A, given["A"])
+    given = given_arrays(P, q, A, b, C, lower, upper, x_lower, x_upper)
+    lead = leading_axes(given)
+    n, m, e = given["q"].shape[-1], row_count(C, given["C"]), row_count(A, given["A"])
     size = (n, m, e, x_lower is not None or x_upper is not None)
-    sick = _not_numbers(given, lead)
+    sick = not_numbers(given, lead)
     count = int(np.prod(lead))
     if solver == "daqp":
-        found = solved_by_daqp(size, {name: _flat(x, lead, name) for name, x in given.items()}, count)
+        found = solved_by_daqp(size, {name: flat(x, lead, name) for name, x in given.items()}, count)
     elif count == 1:
         room = room_for(size)
         for name, x in given.items():
@@ -151,11 +156,11 @@ def quadratic_program(
         room.solve()
         found = tuple(x.copy() for x in room.results)
     else:
-        found = _many(size, {name: _flat(x, lead, name) for name, x in given.items()}, count, threads)
+        found = _many(size, {name: flat(x, lead, name) for name, x in given.items()}, count, threads)
     x, row_multipliers, bound_multipliers, status, steps = found
     if sick.any():
         status[sick.reshape(-1)] = _NOT_NUMBERS
-    beyond = _beyond_reach(given, lead)
+    beyond = beyond_reach(given, lead)
     if beyond.any():
         status[beyond.reshape(-1) & (status != _NOT_NUMBERS)] = _INFEASIBLE
     bad = status != 0
@@ -179,107 +184,3 @@ def _many(size: Size, given: dict[str, Array], count: int, threads: int | None) 
     ends = [count * k // pieces for k in range(pieces + 1)]
     on_threads(compute, [slice(a, b) for a, b in pairwise(ends)], threads)
     return found
-
-
-# -- what is given
-
-
-def _given(
-    P: Any, q: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, x_lower: Any, x_upper: Any
-) -> dict[str, Array]:  # fmt: skip
-    """All arrays, those that were left out without effect, with shapes that fit."""
-    if (A is None) != (b is None):
-        raise OptionError("quadratic_program: equations need both A and b")
-    if (C is None) != (lower is None and upper is None):
-        raise OptionError("quadratic_program: rows C need lower, upper or both, and bounds of rows need C")
-    q = _array("q", q, "(…, n)")
-    if q.ndim == 0 or q.shape[-1] == 0:
-        raise ShapeError(f"quadratic_program: q must have shape (…, n) with n of at least 1, not {q.shape}")
-    n = q.shape[-1]
-    P = _array("P", P, "(…, n, n)", n, n)
-    _check_symmetric(P)
-    A = np.zeros((1, n)) if A is None else _array("A", A, "(…, e, n)", None, n)
-    b = np.zeros(1) if b is None else _array("b", b, "(…, e)", A.shape[-2])
-    C = np.zeros((1, n)) if C is None else _array("C", C, "(…, m, n)", None, n)
-    m = C.shape[-2]
-    low = np.full(m, -np.inf) if lower is None else _array("lower", lower, "(…, m)", m)
-    high = np.full(m, np.inf) if upper is None else _array("upper", upper, "(…, m)", m)
-    x_low = np.full(n, -np.inf) if x_lower is None else _array("x_lower", x_lower, "(…, n)", n)
-    x_high = np.full(n, np.inf) if x_upper is None else _array("x_upper", x_upper, "(…, n)", n)
-    names = ("P", "q", "A", "b", "C", "lower", "upper", "x_lower", "x_upper")
-    return dict(zip(names, (P, q, A, b, C, low, high, x_low, x_high), strict=True))
-
-
-def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
-    if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(last) :] == last:  # the usual case
-        return x
-    array = real_array(f"quadratic_program: {name}", x, shape)
-    if array.dtype == object:
-        raise DTypeError(f"quadratic_program: {name} is symbolic; quadratic programs are solved outside programs")
-    tail = array.shape[-len(last) :] if last else ()
-    if len(tail) < len(last) or any(k not in (None, size) for k, size in zip(last, tail, strict=True)):
-        known = ", ".join("any" if k is None else str(k) for k in last)
-        raise ShapeError(
-            f"quadratic_program: {name} must have shape {shape}, here ending in ({known}), not {array.shape}"
-        )
-    return array.astype(np.float64, copy=False)
-
-
-def _check_symmetric(P: Array) -> None:
-    """Raise OptionError if a P differs from its transpose by more than rounding; NaN is told by the status."""
-    if (P.mT == P).all():
-        return
-    with np.errstate(invalid="ignore"):
-        apart, size = abs(P - P.mT).max(axis=(-2, -1)), abs(P).max(axis=(-2, -1))
-        if (apart > 1e-8 * size).any():
-            raise OptionError("quadratic_program: P must be symmetric; (P + Pᵀ) / 2 has the same xᵀ P x")
-
-
-def _row_count(given: Any, array: Array) -> int:
-    return 0 if given is None else array.shape[-2]
-
-
-_OWN_AXES = {"P": 2, "A": 2, "C": 2}
-
-
-def _lead(given: dict[str, Array]) -> tuple[int, ...]:
-    """The axes of problems."""
-    leads = {name: x.shape[: x.ndim - _OWN_AXES.get(name, 1)] for name, x in given.items()}
-    if not any(leads.values()):
-        return ()
-    try:
-        return np.broadcast_shapes(*leads.values())
-    except ValueError:
-        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
-        raise ShapeError(f"quadratic_program: the leading axes do not broadcast: {told}") from None
-
-
-def _flat(x: Array, lead: tuple[int, ...], name: str) -> Array:
-    """With one axis of problems, of length 1 for what all have in common."""
-    axes = _OWN_AXES.get(name, 1)
-    own = x.shape[x.ndim - axes :]
-    if x.ndim == axes:
-        return np.require(x[None], requirements=["C", "W"])
-    return np.require(np.broadcast_to(x, lead + own).reshape(-1, *own), requirements=["C", "W"])
-
-
-def _not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
-    """Which problems have NaN, or infinity where it means nothing."""
-    sick = np.zeros(lead, bool)
-    for name, x in given.items():
-        if name.endswith(("lower", "upper")):
-            if not math.isnan(x.sum()) or not (wrong := np.isnan(x)).any():  # the sum of −∞ and ∞ is NaN, too
-                continue
-        elif math.isfinite(x.sum()) or (wrong := ~np.isfinite(x)).sum() == 0:
-            continue
-        sick = sick | wrong.any(axis=tuple(range(-_OWN_AXES.get(name, 1), 0)))
-    return np.asarray(sick)
-
-
-def _beyond_reach(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
-    """Which problems have a lower bound of ∞ or an upper one of −∞, which nothing reaches."""
-    beyond = np.zeros(lead, bool)
-    for name, wrong in (("lower", np.inf), ("upper", -np.inf), ("x_lower", np.inf), ("x_upper", -np.inf)):
-        if (found := given[name] == wrong).any():
-            beyond = beyond | found.any(axis=-1)
-    return np.asarray(beyond)

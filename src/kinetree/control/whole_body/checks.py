@@ -78,7 +78,8 @@ def no_torques(
     where = ""
     if found.tau.ndim > 1:
         given = (x.reshape(*found.tau.shape[:-1], -1) for x in (q, v, values))
-        total = sum(x.sum(axis=-1) for x in (*given, found.tau, found.qdd))
+        with np.errstate(all="ignore"):
+            total = sum(x.sum(axis=-1) for x in (*given, found.tau, found.qdd))
         index = np.unravel_index(int(np.argmax(~np.isfinite(total))), total.shape)
         k = int(np.ravel_multi_index(index, total.shape))
         q, v, values = q[k], v[k], values[k]

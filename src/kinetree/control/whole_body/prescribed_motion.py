@@ -12,7 +12,7 @@ from kinetree.control.tasks.posture import Posture
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.support import Support
 from kinetree.control.whole_body.whole_body import WholeBody
-from kinetree.errors import ModelError, ShapeError
+from kinetree.errors import ConfigurationError, ModelError, OptionError, ShapeError, nearest_names
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -84,10 +84,31 @@ def prescribed_motion(
     robot = check_robot(robot)
     if robot.actuated.all():
         raise ModelError(f"prescribed_motion: everything of {robot.name!r} is driven; kt.rnea has the torques")
-    contacts = dict(contacts or {})
+    contacts = {} if contacts is None else contacts
+    for word, given in (("contacts", contacts), ("active", active or {})):
+        if not isinstance(given, Mapping):
+            raise OptionError(f'prescribed_motion: {word} must be a dict such as {{"foot": …}}, not {given!r:.60}')
+    for name in active or {}:
+        if name not in contacts:
+            raise OptionError(
+                f"prescribed_motion: active names {name!r:.60}, which is no contact: "
+                f"{nearest_names(str(name), list(contacts))}"
+            )
     q, v, qdd = _rows("q", q, robot.nq), _rows("v", v, robot.nv), _rows("qdd", qdd, robot.nv)
     if not len(q) == len(v) == len(qdd):
         raise ShapeError(f"prescribed_motion: q, v and qdd have {len(q)}, {len(v)} and {len(qdd)} rows")
+    for name, x in (("q", q), ("v", v), ("qdd", qdd)):
+        if not np.isfinite(x).all():
+            moment, k = np.argwhere(~np.isfinite(x))[0]
+            raise ConfigurationError(
+                f"prescribed_motion: {name}[{moment}, {k}] is {x[moment, k]}; no torques follow from it"
+            )
+    for name, on in (active or {}).items():
+        if np.shape(on) not in ((), (len(q),)):
+            raise ShapeError(
+                f"prescribed_motion: active[{name!r}] must be True or False or have shape ({len(q)},), not "
+                f"{np.shape(on)}"
+            )
     own = [name for name, joint in robot.joints.items() if joint.has_coordinates]
     driven = [name for name in own if robot.actuated[robot.joints[name].v_slice].any()]
     joints, root = Posture(driven), Posture([name for name in own if name not in driven], priority=1)

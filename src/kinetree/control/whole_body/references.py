@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.whole_body.matrices import Layout
 from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.records import record
 
 __all__ = ["Batched", "References", "Values"]
 
 Array = NDArray[Any]
 Values = Mapping[str, ArrayLike]
+_F64 = np.dtype(np.float64)
 
 
 @record(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Batched:
 class References:
     """The program's argument `given`, filled by name."""
 
-    def __init__(self, layout: Layout, stiffness: Values, damping: Values) -> None:
+    def __init__(self, layout: Layout, stiffness: Values | None, damping: Values | None) -> None:
+        stiffness, damping = _named("stiffness", stiffness), _named("damping", damping)
         self._layout = layout
         self._where = layout.given
         self.values: Array = np.zeros(max(layout.given_count, 1))
@@ -52,6 +54,10 @@ class References:
         for word, gains in (("stiffness", stiffness), ("damping", damping)):
             for name in gains:
                 self._task(word, name)
+                if word == "stiffness" and shapes[name] == (0,):
+                    raise OptionError(
+                        f"WholeBody: task {name!r} has no target, so no stiffness pulls it there; give its damping"
+                    )
         for name, where in self._where.items():
             k = self._gain("stiffness", name, stiffness.get(name, 0.0 if shapes[name] == (0,) else 100.0))
             self.values[where.stiffness] = k
@@ -67,8 +73,13 @@ class References:
     ) -> dict[str, Batched]:
         """Put what is for all samples into `values`; returns what has axes of samples, by a name for messages."""
         many: dict[str, Batched] = {}
-        for name, x in (targets or {}).items():
+        for name, x in _named("targets", targets).items():
             where = self._task("targets", name).target
+            if self._shapes[name] == (0,):
+                raise OptionError(
+                    f"WholeBody: task {name!r} has no target; velocities[{name!r}] and accelerations[{name!r}] say "
+                    "what it follows"
+                )
             array = _numbers(f"targets[{name!r}]", x, self._shapes[name])
             self._layout.tasks[name].check_target(self._layout.robot, array)
             lead = array.shape[: array.ndim - len(self._shapes[name])]
@@ -79,11 +90,11 @@ class References:
             ("velocity", "velocities", velocities), ("acceleration", "accelerations", accelerations)
         ):  # fmt: skip
             self.values[self._all[word]] = 0.0
-            for name, x in (values or {}).items():
+            for name, x in _named(plural, values).items():
                 where = getattr(self._task(plural, name), word)
                 about = f"{plural}[{name!r}]"
                 self._put(about, _numbers(about, x, (where.stop - where.start,)), where, many)
-        for name, on in (active or {}).items():
+        for name, on in _named("active", active).items():
             if name not in self._switches:
                 raise self._unknown("active", name, list(self._switches))
             array = np.asarray(on)
@@ -153,10 +164,21 @@ class References:
 
 def _numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
     """An array (…, *shape)."""
+    if type(x) is np.ndarray and x.dtype is _F64 and x.shape == shape:  # the usual case
+        return x
     sizes = ", ".join(map(str, shape))
     array = real_array(f"WholeBody: {about}", x, f"(…, {sizes})")
-    if array.dtype == object:
+    if holds_symbols(array):
         raise DTypeError(f"WholeBody: {about} is symbolic; whole-body control is computed outside programs")
     if array.shape[array.ndim - len(shape) :] != shape:
         raise ShapeError(f"WholeBody: {about} must have shape {shape} or (…, {sizes}), not {array.shape}")
     return array.astype(np.float64, copy=False)
+
+
+def _named(word: str, given: Any) -> Mapping[str, Any]:
+    """What is given by name; nothing for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise OptionError(f'WholeBody: {word} must be a dict such as {{"name": …}}, not {given!r:.60}')
+    return given

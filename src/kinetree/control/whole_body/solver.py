@@ -50,8 +50,11 @@ class Solver:
         nv, n = layout.robot.nv, layout.n
         m, R = layout.side_count, layout.row_count
         self._size = (m + R) * (n + 1) + 2 * m + nv
-        self._unmet = [*layout.motions.items(), *((name, layout.rows[name]) for name in layout.tasks)]
-        first, named = layout.first_rows, sum(where.stop - where.start for _, where in self._unmet)
+        first = layout.first_rows
+        where = {**layout.motions, **{name: layout.rows[name] for name in layout.tasks}}
+        self._unmet = {name: slice(rows.start - first, rows.stop - first) for name, rows in where.items()}
+        self._motion = slice(nv)
+        named = sum(rows.stop - rows.start for rows in self._unmet.values())
         soft = len(layout.driven) if layout.horizon is not None else 0
         self._numbers = n, m - soft, soft, self._levels, first, named
         generators, owners, self._forces = _generators(layout)
@@ -85,7 +88,8 @@ class Solver:
 
     def one(self, q: Array, v: Array, values: Array) -> WholeBodyStep:
         """The step of one moment; NaN among the torques where there is no solution."""
-        self._function(q, v, values, out=self._matrices[0])
+        with np.errstate(all="ignore"):  # what is not finite is told by the caller
+            self._function(q, v, values, out=self._matrices[0])
         self._given[0] = values
         self._solve()
         return self._step(*(x[0].copy() for x in self._one))
@@ -97,7 +101,7 @@ class Solver:
 
         def compute(piece: slice) -> None:
             room, block = self._room(), np.zeros((_BLOCK, self._size))
-            with at_most(1):
+            with at_most(1), np.errstate(all="ignore"):
                 for start in range(piece.start, piece.stop, _BLOCK):
                     part = slice(start, min(start + _BLOCK, piece.stop))
                     out = block[: part.stop - start]
@@ -111,15 +115,14 @@ class Solver:
         return self._step(x, tau, forces, unmet, told)
 
     def _step(self, x: Array, tau: Array, forces: Array, unmet: Array, told: Array) -> WholeBodyStep:
-        first = self._layout.first_rows
         given_up: Any = told[..., 4] == 1
         is_complete: Any = told[..., 0] == self._levels
         programs: Any = told[..., 2]
         if told.ndim == 1:
             given_up, is_complete, programs = bool(given_up), bool(is_complete), int(programs)
         return WholeBodyStep(
-            tau, x[..., : self._layout.robot.nv], {name: forces[..., where] for name, where in self._forces.items()},
-            {name: unmet[..., where.start - first : where.stop - first] for name, where in self._unmet},
+            tau, x[..., self._motion], {name: forces[..., where] for name, where in self._forces.items()},
+            {name: unmet[..., where] for name, where in self._unmet.items()},
             given_up, is_complete, programs,
         )  # fmt: skip
 

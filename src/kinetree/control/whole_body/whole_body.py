@@ -26,13 +26,14 @@ from kinetree.control.whole_body.result import WholeBodyStep
 from kinetree.control.whole_body.solver import Solver
 from kinetree.control.whole_body.support import Support
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["WholeBody"]
 
 Array = NDArray[Any]
+_F64 = np.dtype(np.float64)
 
 
 class WholeBody:
@@ -107,11 +108,17 @@ class WholeBody:
             raise OptionError(f"WholeBody: effort must be a kt.control.Effort, not {effort!r:.60}")
         horizon = checked_horizon(joint_limit_horizon)
         self._layout = Layout(robot, self.tasks, self.contacts, horizon, self.effort.torques > 0.0)
-        self._references = References(self._layout, stiffness or {}, damping or {})
+        self._references = References(self._layout, stiffness, damping)
+        self._nq, self._nv = robot.nq, robot.nv
         levels = checked_priorities(self.tasks, self.effort)
         self._solver = Solver(self._layout, levels, self.effort, checked_limit(robot, torque_limit))
         self.program = self._solver.program
         """The program of q, v and all references that gives the matrices."""
+
+    def __repr__(self) -> str:
+        tasks = ", ".join(f"{name} ({task.priority})" for name, task in self.tasks.items()) or "none"
+        contacts = ", ".join(self.contacts) or "none"
+        return f"<WholeBody of {self.robot.name!r}: tasks (and priorities) {tasks}; contacts {contacts}>"
 
     @property
     def inequalities(self) -> tuple[Array, Array, Array]:
@@ -131,8 +138,8 @@ class WholeBody:
     ) -> WholeBodyStep:
         """The torques of one moment, or of many.
 
-        Leading axes of all arrays are samples, and broadcast; a sample's torques have the same bits in any batch. What
-        is given with such axes counts for this call; all else stays for the calls after it, as described below.
+        Leading axes of all arrays are samples, and broadcast; a sample's torques have the same bits in any batch.
+        Targets and switches with such axes count for this call only.
 
         Args:
             q: configuration (…, nq).
@@ -164,7 +171,7 @@ class WholeBody:
             thread_count(threads)
         references = self._references
         many = references.taken(targets, velocities, accelerations, active)
-        q, v = _state("q", q, self.robot.nq), _state("v", v, self.robot.nv)
+        q, v = _state("q", q, self._nq), _state("v", v, self._nv)
         if q.ndim == v.ndim == 1 and not many:
             values = references.values
             found = self._solver.one(q, v, values)
@@ -174,14 +181,18 @@ class WholeBody:
             q, v = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
             values = references.repeated(many, lead).reshape(len(q), len(references.values))
             found = self._solver.many(q, v, values, lead, threads)
-        if not math.isfinite(found.tau.sum() + found.qdd.sum() + values.sum() + v.sum()):
+        with np.errstate(all="ignore"):
+            total = found.tau.sum() + found.qdd.sum() + values.sum() + q.sum() + v.sum()
+        if not math.isfinite(total):
             raise no_torques(self.robot, q, v, values, references, found)
         return found
 
 
 def _state(name: str, x: ArrayLike, n: int) -> Array:
+    if type(x) is np.ndarray and x.dtype is _F64 and x.ndim and x.shape[-1] == n:  # the usual case
+        return x
     array = real_array(f"WholeBody: {name}", x, f"(…, {n})")
-    if array.dtype == object:
+    if holds_symbols(array):
         raise DTypeError(f"WholeBody: {name} is symbolic; whole-body control is computed outside programs")
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"WholeBody: {name} must have shape ({n},) or (…, {n}), not {array.shape}")

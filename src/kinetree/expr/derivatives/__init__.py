@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from kinetree.expr.dead_code import remove_dead
 from kinetree.expr.derivatives.forward import Forward
 from kinetree.expr.derivatives.reverse import Reverse
+from kinetree.expr.derivatives.sparsity import operations_along
 from kinetree.expr.named import numbered
 from kinetree.expr.program import Program
 
-__all__ = ["forward_derivative", "reverse_derivative"]
+__all__ = ["forward_derivative", "operations_along", "reverse_derivative"]
 
 
 def forward_derivative(program: Program, wrt: Sequence[int] | None = None) -> Program:

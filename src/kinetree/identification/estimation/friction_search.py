@@ -68,10 +68,11 @@ def with_form(logs: Sequence[Log], base: BaseParameters, form: Form, *, offsets:
     search = _Search(logs, base, np.maximum(limits, np.finfo(float).tiny), offsets=offsets)
     columns = replace(columns, speeds=search.start(columns, most > 0.0))
     names = [base.robot.v_names[dof] for dof in columns.dofs]
-    told = [
-        f"{_otherwise(names[k])}: no speed between {limits[0, k]:.2g} and {limits[1, k]:.2g} explains the log better"
-        for k in np.flatnonzero(~columns.is_sought)
-    ]
+    told = []
+    for k in np.flatnonzero(~columns.is_sought):
+        low, high = limits[:, k]
+        why = f"no speed between {low:.2g} and {high:.2g} explains the log better" if high else "it did not move"
+        told.append(f"{_otherwise(names[k])}: {why}")
     while True:
         columns, equations, estimate = search.best(columns)
         unclear = [

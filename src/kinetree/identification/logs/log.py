@@ -95,7 +95,8 @@ class Log:
             raise LogError(f"the log{self.origin} has no velocities; kinetree.identification.filtered finds them")
         if self.smoothing is None:
             return function(self.v)
-        return self.smoothing.lowpass(function(self.smoothing.v))[self.smoothing.kept]
+        signals = function(self.smoothing.v)
+        return (self.smoothing.lowpass(signals) if signals.size else signals)[self.smoothing.kept]
 
     def rows(self, first: float | None = None, last: float | None = None) -> Log:
         """The part between two times, s, both included.

@@ -35,7 +35,7 @@ def solved(p: Problem, soft: int = 0) -> Solution:
     n, m = p.rows.shape[1] - 1, len(p.sides)
     x, told = np.full(n, np.nan), np.zeros(5, np.int32)
     sides = np.hstack([p.sides, np.zeros((m, 1))])
-    in_order(
+    in_order(  # run by Python: the text is the same in machine code
         n, m - soft, soft, len(p.starts) - 1, p.rows, p.weights, np.array(p.starts, np.int32), sides, p.lower, p.upper,
         x, told, *work_of_levels(n, m, len(p.rows)),
     )  # fmt: skip

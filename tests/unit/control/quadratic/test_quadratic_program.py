@@ -85,6 +85,7 @@ def test_equations_that_follow_from_others_do_no_harm() -> None:
         ({"x_lower": [np.inf, 0.0]}, "infeasible", "no x satisfies"),
         ({"C": [[1.0, 0.0]], "upper": [-np.inf]}, "infeasible", "no x satisfies"),
         ({"P": np.zeros((2, 2))}, "unbounded", "falls without end"),
+        ({"P": np.diag([1e-24, 1.0]), "x_lower": [-1e9, 0.0]}, "too many steps", "sizes differ widely"),
         ({"P": -np.eye(2)}, "not convex", "negative eigenvalue"),
         ({"q": [np.nan, 0.0]}, "not a number", "NaN"),
         ({"x_lower": [np.nan, 0.0]}, "not a number", "NaN"),
@@ -135,6 +136,15 @@ def test_a_batch_has_the_bits_of_single_problems() -> None:
 def test_wrong_arguments(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         solve(**{"P": np.eye(2), "q": np.zeros(2), **given})
+
+
+def test_it_is_no_part_of_a_program() -> None:
+    @kt.program(x=2)
+    def nearest(x: Any) -> Any:
+        return solve(np.eye(2), -x, x_lower=[0.0, 0.0]).x
+
+    with pytest.raises(kt.DTypeError, match="q is symbolic; quadratic programs are solved outside programs"):
+        nearest([1.0, -1.0])
 
 
 def test_no_problems_have_no_solutions() -> None:
