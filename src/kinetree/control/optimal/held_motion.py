@@ -87,12 +87,10 @@ def _under_rows(
     nv = problem.robot.nv
     by_q: list[Any] = []
     by_v: list[Any] = []
-    left: list[Any] = []
     pushed, start = np.zeros((nv, nv)), 0
     for one in phase.constraints:  # one by one, since each depends on few joints
         there = q, v, change, forces[start : start + one.size]
         own = jacobian(_rows(problem, phase, one), there, wrt=("q", "v"))
-        left.append(_rows(problem, phase, one)(*there)["rows"])
         by_q.append(own["q"]["rows"])
         by_v.append(own["v"]["rows"])
         pushed = pushed + own["q"]["pushed"]
@@ -101,32 +99,37 @@ def _under_rows(
     moved = inverse @ J.T
     missed = np.hstack([np.vstack(by_q), np.vstack(by_v), np.zeros((start, problem.nu))]) + J @ by
     if problem.is_redundant(phase):
-        forces_by = _shared(problem, phase, q, J, inverse, np.concatenate(left), forces, missed)
+        forces_by = _shared(problem, phase, (q, v, change), J, inverse, forces, missed)
     else:
         forces_by = -_solved(J @ moved, missed)
     return Held(change, by + moved @ forces_by, forces, forces_by, inverse, J)
 
 
 def _shared(
-    problem: OptimalControl, phase: Phase, q: Any, J: Any, inverse: Any, left: Any, forces: Any, missed: Any
+    problem: OptimalControl, phase: Phase, motion: tuple[Any, Any, Any], J: Any, inverse: Any, forces: Any, missed: Any
 ) -> Any:
     """The derivatives of forces f = −A⁺ r of least norm, with A = J M⁻¹ Jᵀ of constant rank.
 
-    `left` is J y + b, zero but where rows contradict each other, and `missed` its derivatives at given f. Source: Golub
-    and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate",
-    SIAM Journal on Numerical Analysis 10 (1973), equation 4.12.
+    `missed` are the derivatives of J y + b at given f. Source: Golub and Pereyra, "The differentiation of
+    pseudo-inverses and nonlinear least squares problems whose variables separate", SIAM Journal on Numerical Analysis
+    10 (1973), section 4.
     """
-    robot, nv = problem.robot, problem.robot.nv
-    root = operational_space_inertia(robot, q, phase.constraints)  # A⁺
+    robot, nv, q = problem.robot, problem.robot.nv, motion[0]
+    ends = np.cumsum([one.size for one in phase.constraints])
+    parts = [forces[end - one.size : end] for one, end in zip(phase.constraints, ends, strict=True)]
+    rows = [_rows(problem, phase, one)(*motion, f)["rows"] for one, f in zip(phase.constraints, parts, strict=True)]
+    left = np.concatenate(rows)  # J y + b, which is zero but where rows contradict each other
+    inverted = operational_space_inertia(robot, q, phase.constraints)  # A⁺
     moved = inverse @ J.T
 
     def turned(q: Any, weights: Any, motion: Any) -> Any:
         J = constraint_jacobian(robot, q, phase.constraints)
         return {"pushed": J.T @ weights, "along": J @ motion}
 
-    by = jacobian(program(turned, q=robot, weights=len(forces), motion=nv), (q, left, moved @ (root @ forces)), wrt="q")
-    beside = by["along"] - (J @ moved) @ (root @ by["along"]) - root @ (root @ (moved.T @ by["pushed"]))
-    return np.pad(beside, ((0, 0), (0, missed.shape[1] - nv))) - root @ missed
+    turning = program(turned, q=robot, weights=len(forces), motion=nv)
+    by = jacobian(turning, (q, left, moved @ (inverted @ forces)), wrt="q")
+    beside = by["along"] - (J @ moved) @ (inverted @ by["along"]) - inverted @ (inverted @ (moved.T @ by["pushed"]))
+    return np.pad(beside, ((0, 0), (0, missed.shape[1] - nv))) - inverted @ missed
 
 
 def multipliers(held: Held, on_change: Any, on_forces: Any) -> tuple[Any, Any]:

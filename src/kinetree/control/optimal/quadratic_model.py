@@ -44,9 +44,10 @@ def hessian_program(problem: OptimalControl, phase: Phase) -> Program:
     """
     robot, stage = problem.robot, _Stage(problem, phase)
     if problem.is_redundant(phase):
+        rows = sum(x.size for x in phase.constraints)
         raise OptionError(
-            f"exact Hessians need independent constraints, but of those of a phase ({phase.constraints!r:.120}) only "
-            f"{problem.ranks[phase]} rows are independent: leave out what is redundant, or hessian= as it is"
+            f"exact Hessians need independent constraints, but a phase has {rows} rows of which {problem.ranks[phase]} "
+            'are independent: leave out what is redundant, or take hessian="gauss_newton"'
         )
 
     def bent(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any, costate: Any) -> Any:
