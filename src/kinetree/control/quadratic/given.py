@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 
 __all__ = ["beyond_reach", "flat", "given_arrays", "leading_axes", "not_numbers", "row_count"]
 
@@ -47,7 +47,7 @@ def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
     if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(last) :] == last:  # the usual case
         return x
     array = real_array(f"quadratic_program: {name}", x, shape)
-    if array.dtype == object:
+    if holds_symbols(array):
         raise DTypeError(f"quadratic_program: {name} is symbolic; quadratic programs are solved outside programs")
     tail = array.shape[-len(last) :] if last else ()
     if len(tail) < len(last) or any(k not in (None, size) for k, size in zip(last, tail, strict=True)):

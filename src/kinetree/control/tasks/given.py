@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.attitudes.arguments import attitudes
 from kinetree.attitudes.exponential_maps import refuse_other_rows
-from kinetree.errors import OptionError
+from kinetree.errors import ConfigurationError, OptionError
 from kinetree.inputs import real_array, whole_number
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def check_poses(T: Any) -> None:
             return
     attitudes(T[..., :3, :3], "matrix")
     refuse_other_rows(T[..., 3, :])
+    is_known = np.isfinite(T[..., :3, :]).all(axis=(-2, -1))
+    if not np.isfinite(T[..., 3, :][is_known]).all():
+        raise ConfigurationError("a pose's last row must be 0, 0, 0, 1, and one has NaN or infinity there alone")
 
 
 def _is_rotation(x: list[float], y: list[float], z: list[float]) -> bool:

@@ -103,6 +103,12 @@ def prescribed_motion(
             raise ConfigurationError(
                 f"prescribed_motion: {name}[{moment}, {k}] is {x[moment, k]}; no torques follow from it"
             )
+    for name, on in (active or {}).items():
+        if np.shape(on) not in ((), (len(q),)):
+            raise ShapeError(
+                f"prescribed_motion: active[{name!r}] must be True or False or have shape ({len(q)},), not "
+                f"{np.shape(on)}"
+            )
     own = [name for name, joint in robot.joints.items() if joint.has_coordinates]
     driven = [name for name in own if robot.actuated[robot.joints[name].v_slice].any()]
     joints, root = Posture(driven), Posture([name for name in own if name not in driven], priority=1)

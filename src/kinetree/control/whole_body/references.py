@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.whole_body.matrices import Layout
 from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.records import record
 
 __all__ = ["Batched", "References", "Values"]
@@ -168,7 +168,7 @@ def _numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
         return x
     sizes = ", ".join(map(str, shape))
     array = real_array(f"WholeBody: {about}", x, f"(…, {sizes})")
-    if array.dtype == object:
+    if holds_symbols(array):
         raise DTypeError(f"WholeBody: {about} is symbolic; whole-body control is computed outside programs")
     if array.shape[array.ndim - len(shape) :] != shape:
         raise ShapeError(f"WholeBody: {about} must have shape {shape} or (…, {sizes}), not {array.shape}")

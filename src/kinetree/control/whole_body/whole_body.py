@@ -26,7 +26,7 @@ from kinetree.control.whole_body.result import WholeBodyStep
 from kinetree.control.whole_body.solver import Solver
 from kinetree.control.whole_body.support import Support
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
 
@@ -192,7 +192,7 @@ def _state(name: str, x: ArrayLike, n: int) -> Array:
     if type(x) is np.ndarray and x.dtype is _F64 and x.ndim and x.shape[-1] == n:  # the usual case
         return x
     array = real_array(f"WholeBody: {name}", x, f"(…, {n})")
-    if array.dtype == object:
+    if holds_symbols(array):
         raise DTypeError(f"WholeBody: {name} is symbolic; whole-body control is computed outside programs")
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"WholeBody: {name} must have shape ({n},) or (…, {n}), not {array.shape}")

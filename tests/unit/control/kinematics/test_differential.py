@@ -64,7 +64,7 @@ def test_nan_gives_no_velocity() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"dt": 0.0}, kt.OptionError, "dt must be a number of seconds above 0, not 0.0"),
+        ({"dt": 0.0}, kt.OptionError, "dt must be a positive number of seconds, not 0.0"),
         ({"q": None}, kt.DTypeError, "q must be an array of real numbers"),
         ({"velocity_limit": np.ones((2, 7)), "q": np.tile(Q, (3, 1))}, kt.ShapeError, "q (3,), velocity_limit (2,)"),
         ({"gain": 1.5}, kt.OptionError, "gain is the part of the errors that goes within dt, at most 1, not 1.5"),

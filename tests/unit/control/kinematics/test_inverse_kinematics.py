@@ -263,6 +263,11 @@ class Empty(Task):
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.ShapeError, "but it must be (…, 4, 4)"),
         (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS), kt.ConfigurationError, "is not a rotation"),
         (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS[0]), kt.ConfigurationError, "is not a rotation"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS * [[1.0], [1.0], [1.0], [np.nan]]),
+            kt.ConfigurationError,
+            "there alone",
+        ),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS.mT), kt.ConfigurationError, "its last row must be 0, 0, 0, 1"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, [0.0]), kt.ShapeError, "q0 has shape (1,)"),
         (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=np.ones(6)), kt.ShapeError, "lower has shape (6,)"),

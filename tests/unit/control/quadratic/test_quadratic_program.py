@@ -138,6 +138,15 @@ def test_wrong_arguments(given: dict[str, Any], error: type[Exception], message:
         solve(**{"P": np.eye(2), "q": np.zeros(2), **given})
 
 
+def test_it_is_no_part_of_a_program() -> None:
+    @kt.program(x=2)
+    def nearest(x: Any) -> Any:
+        return solve(np.eye(2), -x, x_lower=[0.0, 0.0]).x
+
+    with pytest.raises(kt.DTypeError, match="q is symbolic; quadratic programs are solved outside programs"):
+        nearest([1.0, -1.0])
+
+
 def test_no_problems_have_no_solutions() -> None:
     found = solve(np.eye(2), np.zeros((0, 2)), x_lower=[0.0, 0.0])
     assert found.x.shape == (0, 2)

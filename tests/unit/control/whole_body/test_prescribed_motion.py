@@ -63,5 +63,9 @@ def test_what_is_refused() -> None:
         kt.control.prescribed_motion(ROBOT, np.tile(STANDING, (2, 1)), still * np.nan, still)
     with pytest.raises(kt.OptionError, match="active names 'foot', which is no contact"):
         kt.control.prescribed_motion(ROBOT, np.tile(STANDING, (2, 1)), still, still, SUPPORTS, active={"foot": True})
+    with pytest.raises(kt.ShapeError, match=r"active\['front_left_foot'\] must be True or False or have shape \(1,\)"):
+        kt.control.prescribed_motion(
+            ROBOT, STANDING[None], still[:1], still[:1], SUPPORTS, active={FEET[0]: np.array([True, False])}
+        )
     with pytest.raises(kt.OptionError, match="contacts must be a dict"):
         kt.control.prescribed_motion(ROBOT, STANDING[None], still, still, [SUPPORTS[FEET[0]]])  # type: ignore[arg-type]

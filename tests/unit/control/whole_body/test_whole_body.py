@@ -330,6 +330,15 @@ def test_what_is_missed_is_counted() -> None:
     assert found.is_met("momentum").tolist() == [True, False, False]
 
 
+def test_it_is_no_part_of_a_program() -> None:
+    @kt.program(q=ROBOT)
+    def law(q: Any) -> Any:
+        return CONTROLLER.step(q, np.zeros(ROBOT.nv)).tau
+
+    with pytest.raises(kt.DTypeError, match="q is symbolic; whole-body control is computed outside programs"):
+        law(STANDING)
+
+
 def test_a_target_that_is_no_pose_is_told() -> None:
     controller = control.WholeBody(ROBOT, {"foot": control.Pose(FEET[0])}, {})
     with pytest.raises(kt.ConfigurationError, match="not a rotation"):
