@@ -39,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that mostly wait for a browser come first: processes that share the tests then end at about one time."""
     browsers = Path(__file__).parent / "viewer"
-    items.sort(key=lambda item: browsers not in item.path.parents)
+    come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
+    items.sort(key=lambda item: come_later[item.path])
 
 
 def pytest_collection_finish() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,22 @@ FEET = [name for name in ROBOT.frames if name.endswith("foot")]
 STANDING = ROBOT.neutral()
 STANDING[7:] = np.tile([0.05, 0.7, -1.4], 4)
 FRICTION = 0.6
-CONTROLLER = control.WholeBody(
-    ROBOT,
-    {
-        "momentum": control.Momentum(),
-        "trunk": control.Orientation("trunk", priority=1),
-        "posture": control.Posture(priority=2),
-    },
-    {name: control.Support(name, friction=FRICTION, most_force=150.0) for name in FEET},
-    torque_limit=40.0,
-)
 TARGETS = {"trunk": np.eye(3), "posture": STANDING}
+
+
+@cache
+def whole_body() -> control.WholeBody:
+    """Made when a test first needs it: to compile its program takes seconds."""
+    return control.WholeBody(
+        ROBOT,
+        {
+            "momentum": control.Momentum(),
+            "trunk": control.Orientation("trunk", priority=1),
+            "posture": control.Posture(priority=2),
+        },
+        {name: control.Support(name, friction=FRICTION, most_force=150.0) for name in FEET},
+        torque_limit=40.0,
+    )
 
 
 def state(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +57,7 @@ def is_physical(q: np.ndarray, v: np.ndarray, found: control.WholeBodyStep, robo
 def test_momentum_commands_are_met_to_rounding_where_they_can_be(seed: int) -> None:
     q, v = state(seed)
     rate = np.random.default_rng(seed).uniform(-5.0, 5.0, 6)
-    found = CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": rate})
+    found = whole_body().step(q, v, TARGETS, accelerations={"momentum": rate})
     wanted = rate - 10.0 * kt.centroidal_momentum(ROBOT, q, v)
     assert is_physical(q, v, found)
     assert found.programs == 1
@@ -63,7 +69,7 @@ def test_momentum_commands_are_met_to_rounding_where_they_can_be(seed: int) -> N
 @pytest.mark.parametrize("seed", range(3))
 def test_what_cannot_be_met_is_given_up_from_below(command: list[float], seed: int) -> None:
     q, v = state(seed)
-    found = CONTROLLER.step(q, 0.1 * v, TARGETS, accelerations={"momentum": [*command, 0.0, 0.0, 0.0]})
+    found = whole_body().step(q, 0.1 * v, TARGETS, accelerations={"momentum": [*command, 0.0, 0.0, 0.0]})
     assert is_physical(q, 0.1 * v, found)
     assert all(found.is_met(foot, 1e-9) for foot in FEET)
     assert not found.is_met("momentum")
@@ -73,25 +79,25 @@ def test_what_cannot_be_met_is_given_up_from_below(command: list[float], seed: i
 def test_a_lower_task_does_not_change_what_is_left_over_of_a_higher_one() -> None:
     q, v = state(1)
     command = {"momentum": [300.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
-    both = CONTROLLER.step(q, v, TARGETS, accelerations=command)
-    alone = CONTROLLER.step(q, v, TARGETS, accelerations=command, active={"trunk": False, "posture": False})
-    CONTROLLER.step(q, v, TARGETS, active={"trunk": True, "posture": True})
+    both = whole_body().step(q, v, TARGETS, accelerations=command)
+    alone = whole_body().step(q, v, TARGETS, accelerations=command, active={"trunk": False, "posture": False})
+    whole_body().step(q, v, TARGETS, active={"trunk": True, "posture": True})
     assert np.isclose(np.linalg.norm(both.unmet["momentum"]), np.linalg.norm(alone.unmet["momentum"]), rtol=1e-9)
 
 
 def test_a_contact_that_is_off_neither_holds_nor_pushes() -> None:
     q, v = state(2)
-    found = CONTROLLER.step(q, v, TARGETS, active={FEET[0]: False})
+    found = whole_body().step(q, v, TARGETS, active={FEET[0]: False})
     assert not found.forces[FEET[0]].any()
     assert is_physical(q, v, found)
-    again = CONTROLLER.step(q, v, TARGETS, active={FEET[0]: True})
+    again = whole_body().step(q, v, TARGETS, active={FEET[0]: True})
     assert again.forces[FEET[0]][2] > 1.0
 
 
 def test_in_flight_only_gravity_changes_the_momentum() -> None:
     q, v = state(3)
-    found = CONTROLLER.step(q, v, TARGETS, active=dict.fromkeys(FEET, False))
-    CONTROLLER.step(q, v, TARGETS, active=dict.fromkeys(FEET, True))
+    found = whole_body().step(q, v, TARGETS, active=dict.fromkeys(FEET, False))
+    whole_body().step(q, v, TARGETS, active=dict.fromkeys(FEET, True))
     assert is_physical(q, v, found)
     rate = kt.centroidal_momentum_rate(ROBOT, q, v, found.qdd)
     assert np.allclose(rate, [0.0, 0.0, -9.81 * ROBOT.mass, 0.0, 0.0, 0.0], atol=1e-9)
@@ -156,7 +162,7 @@ def test_limits_of_joints_are_kept_and_given_up_last() -> None:
 
 
 def test_its_text_names_tasks_and_contacts() -> None:
-    assert "momentum (0), trunk (1), posture (2); contacts front_left_foot" in repr(CONTROLLER)
+    assert "momentum (0), trunk (1), posture (2); contacts front_left_foot" in repr(whole_body())
 
 
 @pytest.mark.filterwarnings("error")
@@ -165,21 +171,21 @@ def test_no_torques_follow_from_nan(bad: float) -> None:
     q, v = state(5)
     wrong = np.where(np.arange(len(v)) == 8, bad, v)
     with pytest.raises(kt.ConfigurationError, match=r"v\[8\] \(front_left_knee\) is"):
-        CONTROLLER.step(q, wrong, TARGETS)
+        whole_body().step(q, wrong, TARGETS)
     with pytest.raises(kt.ConfigurationError, match=r"q\[0\]"):  # on which nothing depends
-        CONTROLLER.step(np.where(np.arange(len(q)) == 0, bad, q), v, TARGETS)
+        whole_body().step(np.where(np.arange(len(q)) == 0, bad, q), v, TARGETS)
     with pytest.raises(kt.ConfigurationError, match=r"q\[8\]"):
-        CONTROLLER.step(np.where(np.arange(len(q)) == 8, bad, q), v, TARGETS)
+        whole_body().step(np.where(np.arange(len(q)) == 8, bad, q), v, TARGETS)
     with pytest.raises(kt.ConfigurationError, match="reference of task 'momentum'"):
-        CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": [bad, 0, 0, 0, 0, 0]})
-    assert np.isfinite(CONTROLLER.step(q, v, TARGETS).tau).all()
+        whole_body().step(q, v, TARGETS, accelerations={"momentum": [bad, 0, 0, 0, 0, 0]})
+    assert np.isfinite(whole_body().step(q, v, TARGETS).tau).all()
 
 
 @pytest.mark.parametrize("seed", [*range(8), 1053, 1087, 1177])
 def test_wild_states_give_torques_within_limits(seed: int) -> None:
     rng = np.random.default_rng(seed)
     q, v = ROBOT.random(rng), 10.0 ** rng.uniform(0, 2) * rng.normal(size=ROBOT.nv)
-    found = CONTROLLER.step(q, v, TARGETS, accelerations={"momentum": 1e3 * rng.normal(size=6)})
+    found = whole_body().step(q, v, TARGETS, accelerations={"momentum": 1e3 * rng.normal(size=6)})
     assert np.isfinite(found.tau).all()
     assert found.is_complete
     assert abs(found.tau).max() <= 40.0
@@ -223,7 +229,7 @@ def test_wrong_controllers(change: dict[str, Any], error: type[Exception], messa
 )
 def test_wrong_references(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        CONTROLLER.step(STANDING, np.zeros(ROBOT.nv), **given)
+        whole_body().step(STANDING, np.zeros(ROBOT.nv), **given)
 
 
 def test_a_task_without_a_target_is_told() -> None:
@@ -247,12 +253,12 @@ def many(count: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
 def test_a_batch_has_the_bits_of_single_steps() -> None:
     count = 70
     q, v, given = many(count)
-    found = CONTROLLER.step(q, v, **given, threads=2)
+    found = whole_body().step(q, v, **given, threads=2)
     assert found.tau.shape == (count, ROBOT.nv)
     assert found.is_complete.all()
     assert 0 < np.count_nonzero(found.programs > 1) < count
     for k in (0, 31, 32, 69):
-        one = CONTROLLER.step(
+        one = whole_body().step(
             q[k], v[k], {"trunk": given["targets"]["trunk"][k]},
             accelerations={"momentum": given["accelerations"]["momentum"][k]},
             active={name: bool(on[k]) for name, on in given["active"].items()},
@@ -263,39 +269,39 @@ def test_a_batch_has_the_bits_of_single_steps() -> None:
         assert all(np.array_equal(one.unmet[name], found.unmet[name][k]) for name in found.unmet)
         assert one.programs == found.programs[k]
         assert one.is_met("momentum") == found.is_met("momentum")[k]
-    CONTROLLER.step(STANDING, v[0], active={FEET[0]: True, "trunk": True})
+    whole_body().step(STANDING, v[0], active={FEET[0]: True, "trunk": True})
 
 
 def test_axes_of_samples_broadcast() -> None:
     q, v, given = many(3)
     trunk = given["targets"]["trunk"]
-    found = CONTROLLER.step(q, v[:, None], {"trunk": trunk[0], "posture": STANDING})
+    found = whole_body().step(q, v[:, None], {"trunk": trunk[0], "posture": STANDING})
     assert found.tau.shape == (3, 3, ROBOT.nv)
     assert found.forces[FEET[0]].shape == (3, 3, 3)
-    assert np.array_equal(found.tau[1, 2], CONTROLLER.step(q[2], v[1]).tau)
-    assert CONTROLLER.step(q[:0], v[:0]).tau.shape == (0, ROBOT.nv)
+    assert np.array_equal(found.tau[1, 2], whole_body().step(q[2], v[1]).tau)
+    assert whole_body().step(q[:0], v[:0]).tau.shape == (0, ROBOT.nv)
     with pytest.raises(kt.ShapeError, match=r"do not broadcast: q \(3,\), v \(2,\)"):
-        CONTROLLER.step(q, v[:2])
+        whole_body().step(q, v[:2])
 
 
 def test_references_with_axes_of_samples_are_not_kept() -> None:
     q, v, given = many(3)
-    before = CONTROLLER.step(q[0], v[0], TARGETS)
-    CONTROLLER.step(q[0], v[0], **given)
-    assert np.array_equal(CONTROLLER.step(q[0], v[0]).tau, before.tau)
-    assert CONTROLLER.step(q[0], v[0]).told() == before.told()
+    before = whole_body().step(q[0], v[0], TARGETS)
+    whole_body().step(q[0], v[0], **given)
+    assert np.array_equal(whole_body().step(q[0], v[0]).tau, before.tau)
+    assert whole_body().step(q[0], v[0]).told() == before.told()
 
 
 def test_the_sample_that_is_not_finite_is_told() -> None:
     q, v, _ = many(3)
     v[2, 8] = np.nan
     with pytest.raises(kt.ConfigurationError, match=r"sample \[2\]: v\[8\] \(front_left_knee\) is nan"):
-        CONTROLLER.step(q, v, TARGETS)
+        whole_body().step(q, v, TARGETS)
     with pytest.raises(kt.ConfigurationError, match=r"sample \[1\]: a reference of task 'momentum'"):
-        CONTROLLER.step(STANDING, np.zeros(ROBOT.nv), accelerations={"momentum": [[0.0] * 6, [np.inf] * 6]})
+        whole_body().step(STANDING, np.zeros(ROBOT.nv), accelerations={"momentum": [[0.0] * 6, [np.inf] * 6]})
     q[1, 3:7] = 0.0
     with pytest.raises(kt.ConfigurationError, match=r"q\[1\]: the quaternion of joint"):
-        CONTROLLER.step(q, np.zeros(ROBOT.nv), TARGETS)
+        whole_body().step(q, np.zeros(ROBOT.nv), TARGETS)
 
 
 def test_many_motions_are_simulated_under_it() -> None:
@@ -316,7 +322,7 @@ def test_many_motions_are_simulated_under_it() -> None:
 
 def test_what_is_missed_is_counted() -> None:
     q, v, _ = many(3)
-    found = CONTROLLER.step(
+    found = whole_body().step(
         q, 0.1 * v, TARGETS, accelerations={"momentum": np.array([[0.0] * 6, [400.0] * 6, [500.0] * 6])}
     )
     assert "momentum by" in found.told()
