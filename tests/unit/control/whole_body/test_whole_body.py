@@ -333,7 +333,7 @@ def test_what_is_missed_is_counted() -> None:
 def test_it_is_no_part_of_a_program() -> None:
     @kt.program(q=ROBOT)
     def law(q: Any) -> Any:
-        return CONTROLLER.step(q, np.zeros(ROBOT.nv)).tau
+        return whole_body().step(q, np.zeros(ROBOT.nv)).tau
 
     with pytest.raises(kt.DTypeError, match="q is symbolic; whole-body control is computed outside programs"):
         law(STANDING)
