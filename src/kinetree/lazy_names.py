@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
+from kinetree.locks import importing
+
 __all__ = ["lazy_names"]
 
 
@@ -20,11 +22,13 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object
 
     def __getattr__(name: str) -> object:
         if name in home_of:
-            found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+            with importing:
+                found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
             setattr(sys.modules[package], name, found)  # it is found without this function from now on
             return found
         if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
-            return importlib.import_module(f"{package}.{name}")
+            with importing:
+                return importlib.import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return __getattr__

@@ -198,7 +198,7 @@ def test_a_robot_that_cannot_move_has_none() -> None:
 def test_wrong_arguments_are_refused() -> None:
     robot = kt.zoo.load("double_pendulum")
     for wrong in (0.0, 1.0, -1e-9, "small", True):
-        with pytest.raises(kt.OptionError, match="tolerance must be a number between 0 and 1, not"):
+        with pytest.raises(kt.OptionError, match="tolerance must be a number between 0 and 1, such as 1e-9, not"):
             kt.base_parameters(robot, tolerance=wrong)  # type: ignore[arg-type]
     with pytest.raises(kt.OptionError, match="drives must be True or False, not 'all'"):
         kt.base_parameters(robot, drives="all")  # type: ignore[arg-type]

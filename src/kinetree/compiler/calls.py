@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.differentiation import specialized
@@ -21,6 +21,7 @@ from kinetree.compiler.usual_calls import forget, kernels_of, remember
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
+from kinetree.locks import compiling
 from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key

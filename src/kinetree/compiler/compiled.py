@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -30,21 +29,18 @@ from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
 from kinetree.garbage import collector_paused
+from kinetree.locks import compiling
 
 if TYPE_CHECKING:
     from kinetree.codegen.exchange import Exchange
 
-__all__ = ["IMPORTED", "SECONDS_A_NUMBER", "CompiledFunction", "compiling"]
+__all__ = ["IMPORTED", "SECONDS_A_NUMBER", "CompiledFunction"]
 
 SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
 IMPORTED = time.time()
 """When kinetree was imported, in seconds since the epoch."""
 _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`Batch.flags`)
-
-compiling = threading.RLock()  # also around imports, which have locks of their own
-if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not the thread that would open them
-    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
 
 
 class CompiledFunction:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import current_trace
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
@@ -34,6 +34,7 @@ from kinetree.functions.controllers import (
 from kinetree.functions.step_stages import HELD_STAGES, StageParts, evaluation, stage_state
 from kinetree.functions.steps import StepKind, steps_of
 from kinetree.inputs import real_array, sample_shape
+from kinetree.locks import compiling
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.constraint_numbers import ConstraintNumbers

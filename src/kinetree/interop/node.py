@@ -15,12 +15,13 @@ import numpy as np
 
 from kinetree.codegen.backend import Kernel
 from kinetree.compiler.batch_pieces import most_on_one_thread
-from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER, compiling
+from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER
 from kinetree.compiler.differentiation import program_to_differentiate
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
 from kinetree.interop.jacobian import jacobian_program
+from kinetree.locks import compiling
 from kinetree.model.fingerprint import digest
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ as long as they are in use.
 
 from __future__ import annotations
 
-import os
-import threading
 import weakref
 from collections import deque
 from typing import Any
 
+from kinetree.locks import restoring
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.model.robot import Robot
@@ -25,9 +24,6 @@ _STAY = 8
 _alive: weakref.WeakValueDictionary[bytes, Robot] = weakref.WeakValueDictionary()
 _last: deque[Robot] = deque(maxlen=_STAY)
 _keys: ByIdentity[bytes | None] = ByIdentity()
-_lock = threading.Lock()
-if hasattr(os, "register_at_fork"):  # a child inherits its parent's lock, but not the thread that would release it
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def key_of(model: Robot, parts: Parts) -> bytes | None:
@@ -46,7 +42,7 @@ def restored(kind: type[Robot], key: bytes | None, values: dict[str, Any]) -> Ro
     """The robot with these fields: the existing object if it is identical."""
     if key is None:
         return kind(**values)
-    with _lock:
+    with restoring:
         model = _alive.get(key)
         if model is None:
             _alive[key] = model = kind(**values)

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.calls import dtype_name
-from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
+from kinetree.locks import compiling
 from kinetree.programs.argument import Argument, checked_argument
 from kinetree.programs.description import description
 from kinetree.programs.inside import inside

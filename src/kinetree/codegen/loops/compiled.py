@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,11 +16,11 @@ from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.loops.instructions import results_of
 from kinetree.codegen.loops.kinds import ArrayKind
 from kinetree.codegen.loops.translate import module_text, parameters
+from kinetree.locks import preparing
 
 __all__ = ["compiled", "prepared"]
 
 _IMPORTED = time.time()
-_compiling = threading.RLock()
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +36,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def code() -> _Compiled:
         if not made:
-            with _compiling:  # threads that draw together need it at the same moment
+            with preparing:  # threads that draw together need it at the same moment
                 if not made:
                     made.append(_Compiled(function))
         return made[0]

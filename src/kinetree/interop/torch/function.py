@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad
 
-from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.compiled import CompiledFunction
 from kinetree.errors import KinetreeError
 from kinetree.interop.subject import Subject
 from kinetree.interop.torch.calls import Call
@@ -17,6 +17,7 @@ from kinetree.interop.torch.exchange import EXCHANGE
 from kinetree.interop.torch.gradients import differentiable
 from kinetree.interop.torch.operator import computed
 from kinetree.interop.torch.tensors import as_tensor, cast, common_dtype, on_one_device
+from kinetree.locks import compiling
 
 if TYPE_CHECKING:
     from kinetree.codegen.backend import TensorCall
