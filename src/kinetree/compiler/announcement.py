@@ -26,5 +26,5 @@ def _seconds_to_compile(operations: int) -> float:
     """About how long LLVM takes for a straight line: measured for 3,000 to 100,000 operations, on a busy core."""
     x = operations / 1e4
     if x > 3.0:  # in pieces
-        return 1.3 * x
+        return 2.4 * x
     return float(max(2.4 * x**1.4, 1.5 * x**1.85))

@@ -21,6 +21,9 @@ __all__ = ["MEMORY", "SampleWriter", "port_names"]
 
 _FEW = 8
 """Maximum number of zero results that are stored one by one."""
+_WINDOW = 64
+"""Loads and stores that LLVM may put in another order among themselves. In twice as many it looks for dependences more
+than twice as long, in three passes, and finds no quicker code."""
 MEMORY = "sample_memory"
 """Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
 
@@ -56,6 +59,7 @@ class SampleWriter:
         self._width = lanes * precision.bytes
         self._entry: list[str] = []
         self._lines: list[str] = []
+        self._window = _WINDOW
         self._operations = Operations(lanes, precision, target, self._constant, self._emit)
         self._pairs: dict[int, int] = {}
         """Locations of the sine and cosine of the inputs that are computed first."""
@@ -374,6 +378,11 @@ class SampleWriter:
 
     def _emit(self, line: str) -> None:
         self._lines.append(line)
+        if self._target.fences and (line.startswith("  store ") or (" = load " in line and "!invariant" not in line)):
+            self._window -= 1
+            if not self._window:
+                self._lines.append('  fence syncscope("singlethread") seq_cst')  # an instruction of no length
+                self._window = _WINDOW
 
     def _new(self, prefix: str) -> str:
         self._fresh += 1

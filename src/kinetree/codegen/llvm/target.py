@@ -28,6 +28,8 @@ class Target:
     """Bytes of working memory that a function has on its stack; more comes from the heap."""
     angles_at_once: bool = True
     """Whether one call computes the sines of all inputs that need them; a graphics processor inlines them instead."""
+    fences: bool = True
+    """Whether a fence between the instructions of one thread costs nothing."""
 
     @property
     def rounds(self) -> bool:

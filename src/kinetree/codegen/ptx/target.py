@@ -17,7 +17,9 @@ MOST_LOCAL = 512 << 10
 
 def gpu(architecture: str = OLDEST) -> Target:
     """A target of one lane: a thread."""
-    return Target("nvptx64-nvidia-cuda", architecture, "", 1, fma=True, stack=MOST_LOCAL, angles_at_once=False)
+    return Target(
+        "nvptx64-nvidia-cuda", architecture, "", 1, fma=True, stack=MOST_LOCAL, angles_at_once=False, fences=False
+    )
 
 
 def assembly(text: str, target: Target) -> str:
