@@ -95,7 +95,8 @@ def thousand() -> None:
         began = time.perf_counter()
         found[threads] = kt.control.ilqr(problem, q, v, arguments={"goal": goals}, tolerance=1e-9, threads=threads)
         taken = time.perf_counter() - began
-        print(f"1,000 Pandas on {threads} threads: {taken:.2f} s, {1000 / taken:.0f} per second; {found[threads]}")
+        own = "1 thread" if threads == 1 else f"{threads} threads"
+        print(f"1,000 Pandas on {own}: {taken:.2f} s, {1000 / taken:.0f} per second; {found[threads]}")
     alone = kt.control.ilqr(problem, q, v, arguments={"goal": goals[617]}, tolerance=1e-9)
     for many in found.values():
         assert np.array_equal(many.u[617], alone.u)
