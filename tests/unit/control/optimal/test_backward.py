@@ -90,7 +90,7 @@ def problem(rng: np.random.Generator, *, b: int, T: int, n: int, m: int, bound: 
     results = np.zeros((b, T, m)), np.zeros((b, T, m * n)), np.zeros((b, 5))
     work = [np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), p, m)]
     rows = [np.zeros(P) for _ in range(6)]
-    setting = np.tile([0.0, float(with_gaps)], (b, 1))
+    setting = np.tile([0.0, float(with_gaps), 1.0], (b, 1))
     return [
         knots, last, np.zeros((b, T, m)), limits, setting, *results, *work, np.zeros((m, m)), np.zeros((2, m)), *rows,
         np.zeros((2, P)), T, n, m,
