@@ -55,15 +55,16 @@ def test_limits_hold_and_the_rest_is_best() -> None:
     assert K[~held].any()
 
 
-def test_a_cost_without_a_minimum_is_regularised_as_far_as_needed() -> None:
+@pytest.mark.parametrize("swept", [backward_pass, backward_pass.__wrapped__], ids=["machine code", "text"])  # type: ignore[attr-defined]
+def test_a_cost_without_a_minimum_is_regularised_as_far_as_needed(swept: Any) -> None:
     n, m = 2, 1
     given = problem(np.random.default_rng(3), b=1, T=1, n=n, m=m, bound=np.inf, with_gaps=False)
     given[0][0, 0, -1] = -50.0  # the cost's second derivative by the control
-    backward_pass(*given)
+    swept(*given)
     assert given[7][0, 0] == 1.0
     assert 1.0 <= given[4][0, 0] <= 1e3
     given[0][0, 0, -1] = np.nan
-    backward_pass(*given)
+    swept(*given)
     assert given[7][0, 0] == 0.0
 
 
