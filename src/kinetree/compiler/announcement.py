@@ -23,8 +23,8 @@ def announce(name: str, subject: str, program: Program) -> None:
 
 
 def _seconds_to_compile(operations: int) -> float:
-    """About how long LLVM takes for a straight line: measured for 3,000 to 73,000 operations, on a busy core."""
+    """About how long LLVM takes for a straight line: measured for 3,000 to 100,000 operations, on a busy core."""
     x = operations / 1e4
     if x > 3.0:  # in pieces
-        return 2.0 * x
+        return 1.6 * x
     return float(max(2.4 * x**1.4, 1.5 * x**1.85))

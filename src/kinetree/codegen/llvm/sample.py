@@ -22,8 +22,8 @@ __all__ = ["MEMORY", "SampleWriter", "port_names"]
 _FEW = 8
 """Maximum number of zero results that are stored one by one."""
 _WINDOW = 64
-"""Loads and stores that LLVM may put in another order among themselves. In twice as many it looks for dependences more
-than twice as long, in three passes, and finds no quicker code."""
+"""Loads and stores that LLVM may put in another order among themselves: it compares all of them with each other, and
+with more at a time the code is no quicker (docs/decisions/0034-loops-of-programs.md)."""
 MEMORY = "sample_memory"
 """Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
 
@@ -96,7 +96,7 @@ class SampleWriter:
             for n, result in enumerate(results):
                 if isinstance(result, int) or (self._zeros and not (cleared and _is_zero(result))):
                     self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
-                    self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
+                    self._access(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
         if self.needs_heap:
             self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
         pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
@@ -177,7 +177,7 @@ class SampleWriter:
                 self._names.append(f"%v{number}")
                 if number in used:
                     self._emit(f"  %p{number} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
-                    self._emit(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
+                    self._access(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
 
     def _angles(self) -> None:
         """Compute the sines and cosines of inputs first and all at once, where each call costs all registers."""
@@ -218,7 +218,7 @@ class SampleWriter:
                 self._load(s)
             elif isinstance(s, Store):
                 pointer = self._pointer(s.array, s.at)
-                self._emit(f"  store {self._V} {self._value(s.value)}, ptr {pointer}, align {self._width}")
+                self._access(f"  store {self._V} {self._value(s.value)}, ptr {pointer}, align {self._width}")
             elif isinstance(s, Loop):
                 self._loop(s)
             elif isinstance(s, Switch):
@@ -248,7 +248,7 @@ class SampleWriter:
                 return
             for k, part in enumerate(("s", "c")):
                 place = self._element("%pairs", 2 * self._pairs[angle] + k)
-                self._emit(f"  {name}_{part} = load {V}, ptr {place}, align {self._width}")
+                self._access(f"  {name}_{part} = load {V}, ptr {place}, align {self._width}")
             self._emit(f"  {name}_h = insertvalue {{{V}, {V}}} poison, {V} {name}_s, 0")
             self._emit(f"  {name} = insertvalue {{{V}, {V}}} {name}_h, {V} {name}_c, 1")
 
@@ -262,7 +262,7 @@ class SampleWriter:
             self._emit(f"  {name}_0 = insertelement {self._V} poison, {t} {name}_x, i32 0")
             self._emit(f"  {name} = shufflevector {self._V} {name}_0, {self._V} poison, <{n} x i32> zeroinitializer")
         else:
-            self._emit(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
+            self._access(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
         self._names.append(name)
 
     def _unless(self, s: Loop, idle: Argument) -> None:
@@ -358,7 +358,7 @@ class SampleWriter:
         for pointer, port in zip(pointers, ports, strict=False):
             for n in range(port.size):
                 place = self._element(pointer, n)
-                self._emit(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
+                self._access(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
         self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
         for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
             later = [f"*{pointer} {n}" for n in range(port.size)]
@@ -378,11 +378,14 @@ class SampleWriter:
 
     def _emit(self, line: str) -> None:
         self._lines.append(line)
-        if self._target.fences and (line.startswith("  store ") or (" = load " in line and "!invariant" not in line)):
-            self._window -= 1
-            if not self._window:
-                self._lines.append('  fence syncscope("singlethread") seq_cst')  # an instruction of no length
-                self._window = _WINDOW
+
+    def _access(self, line: str) -> None:
+        """A load or store of memory that changes."""
+        self._emit(line)
+        self._window -= 1
+        if not self._window and self._target.fences:
+            self._emit('  fence syncscope("singlethread") seq_cst')  # an instruction of no length
+            self._window = _WINDOW
 
     def _new(self, prefix: str) -> str:
         self._fresh += 1
@@ -398,7 +401,7 @@ class SampleWriter:
         """A result of a call, by its place: loaded where it is used, so that few are in registers."""
         pointer, n = name[1:].split()
         place, value = self._element(pointer, int(n)), self._new("v")
-        self._emit(f"  {value} = load {self._V}, ptr {place}, align {self._width}")
+        self._access(f"  {value} = load {self._V}, ptr {place}, align {self._width}")
         return value
 
     def _constant(self, x: float) -> str:
