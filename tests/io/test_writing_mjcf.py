@@ -18,7 +18,7 @@ from kinetree.model.extras import ContactParameters, Extras, SimulationFlags, Si
 from kinetree.model.extras.bodies import Site
 from kinetree.model.extras.contacts import ContactExclusion, ContactPair
 from kinetree.spatial import Inertia, Sym3, Vec3
-from tests.io.round_trips import came_back, differences, mjcf_robots
+from tests.io.round_trips import BY_QUATERNION, came_back, differences, mjcf_robots
 from tests.robots import load_robot
 from tests.strategies import law
 
@@ -328,7 +328,7 @@ def test_a_very_deep_robot_is_written() -> None:
 @given(mjcf_robots())
 def test_a_robot_that_mjcf_can_hold_comes_back(robot: kt.Model) -> None:
     error, where = differences(robot, came_back(robot, ".xml"))
-    assert error <= 1e-15, where
+    assert error <= BY_QUATERNION, where
 
 
 def test_options_contacts_and_sites_come_back() -> None:

@@ -14,7 +14,7 @@ from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
 from kinetree.spatial import Inertia, Sym3, Vec3
-from tests.io.round_trips import came_back, differences, sdf_robots
+from tests.io.round_trips import BY_ANGLES, came_back, differences, sdf_robots
 from tests.laws.reference import reference
 from tests.robots import load_robot
 from tests.strategies import law, trees
@@ -42,7 +42,7 @@ def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
     assert (losses.lost, losses.changed, losses.impossible) == ([], [], [])
     again = came_back(robot, ".sdf")
     error, where = differences(robot, again)
-    assert error <= 1e-15, where
+    assert error <= BY_ANGLES, where
     assert text.count("<link ") == len(robot.bodies) - (robot.root == "world")
 
 
@@ -51,10 +51,10 @@ def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
 def test_any_robot_comes_back_or_something_is_told(robot: kt.Model) -> None:
     _, losses = written(robot, "sdf")
     if not (losses.lost or losses.changed or losses.impossible):
-        assert differences(robot, came_back(robot, ".sdf"))[0] <= 1e-15
+        assert differences(robot, came_back(robot, ".sdf"))[0] <= BY_ANGLES
     elif not (losses.lost or losses.impossible):
         again = came_back(robot, ".sdf")
-        assert differences(again, came_back(again, ".sdf"))[0] <= 1e-15
+        assert differences(again, came_back(again, ".sdf"))[0] <= BY_ANGLES
         q = robot.random(1)
         if again.nq == robot.nq and not robot.quaternions:
             assert np.allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-12, atol=1e-12)
