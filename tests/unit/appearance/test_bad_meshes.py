@@ -44,6 +44,7 @@ BROKEN = {
     "nan.stl": (stl(CORNERS * np.nan), "a coordinate of a vertex is not a finite number; export the mesh again"),
     "text.stl": (b"solid a\nvertex 1 2 x\nvertex 1 2 3\nvertex 1 2 3", "something else between the numbers"),
     "half.stl": (b"solid a\nvertex 1 2 3\nvertex 1 2 3", "2 corners do not make triangles; is the file cut off?"),
+    "more.stl": (b"solid a\n" + b"vertex 1 2 3\n" * 4, "4 corners do not make triangles; is the file cut off?"),
     "cut.dae": (b"<COLLADA><asset>", "not XML"),
     "other.dae": (b"<svg/>", "first element is <svg>"),
     "bomb.dae": (b'<!DOCTYPE a [<!ENTITY b "c">]><COLLADA/>', "defines entities"),

@@ -161,6 +161,17 @@ def test_limits_of_joints_are_kept_and_given_up_last() -> None:
     assert (abs(found.tau) <= arm.effort_limit).all()
 
 
+def test_a_joint_far_beyond_its_limit_comes_back_as_quickly_as_its_speed_allows() -> None:
+    """The acceleration that its position asks for is more than its speed allows; the limits are not given up."""
+    arm = kt.zoo.load("arm6")
+    controller = control.WholeBody(arm, {"posture": control.Posture()}, {}, joint_limit_horizon=0.05)
+    q, v = 0.5 * (arm.lower + arm.upper), np.zeros(6)
+    q[1], v[1] = arm.lower[1] - 1.0, arm.velocity_limit[1]
+    found = controller.step(q, v, {"posture": q})
+    assert not found.joint_limits_given_up
+    assert abs(found.qdd[1]) < 1e-6
+
+
 def test_its_text_names_tasks_and_contacts() -> None:
     assert "momentum (0), trunk (1), posture (2); contacts front_left_foot" in repr(whole_body())
 
