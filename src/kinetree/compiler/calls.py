@@ -234,22 +234,18 @@ def _compiled(
     parameters: tuple[str, ...],
     dtype: str,
 ) -> CompiledFunction:
-    request = _request(definition, options, forced, parameters, dtype)
+    # As keys of a dict 1 and True are equal, so the types of the options belong to the key.
+    request = definition, tuple(options.items()), *map(type, options.values()), forced, parameters, dtype
     try:
         return _kernels[id(robot)][request]
     except (KeyError, TypeError):  # a new request, or an option that cannot be a key
         compiled = _checked(definition, robot, options, forced, parameters, dtype, None)
     with suppress(TypeError):
         _kernels[id(robot)][request] = compiled
-    if request == _request(definition, {}, (), (), "float64"):
+    if not options and not forced and not parameters and dtype == "float64":
         assert isinstance(robot, Model)
         remember(definition, robot, compiled)
     return compiled
-
-
-def _request(definition: Definition, options: Mapping[str, Any], *rest: Hashable) -> tuple[Hashable, ...]:
-    """A request as a key. As keys of a dict 1 and True are equal, so that types belong to it."""
-    return definition, tuple(options.items()), tuple(map(type, options.values())), *rest
 
 
 def _checked(

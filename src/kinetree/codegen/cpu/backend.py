@@ -88,7 +88,7 @@ class CpuKernels:
         kernel, program = self._kernel, self._statements()
         if kernel.rows:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
-        if len(kernel.outputs) != 1 or not all(port.size for port in (*kernel.inputs, *kernel.outputs)):
+        if len(kernel.outputs) != 1 or not kernel.outputs[0].size:
             return emit(program, self._precision, host(), kernel.quaternions)
         return emit_batch(program, self._precision, host(), kernel.quaternions)
 

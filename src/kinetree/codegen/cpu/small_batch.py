@@ -142,8 +142,9 @@ class _BatchWriter(CallWriter):
         self._require("icmp eq i64 %lead_out, %lead")
         self._require("call i1 @same(ptr %extents_out, ptr %extents, i64 %lead)")
         emit(f"  %data_out = load ptr, ptr {self._field('%given', 'data')}\n  %bytes_out = mul i64 %count, {size}")
-        apart = [self._is_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}") for k in range(len(self._inputs))]
-        self._require(*apart)
+        read = [k for k, source in enumerate(self._inputs) if source.size]
+        if read:
+            self._require(*(self._is_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}") for k in read))
         emit("  br label %into_given\ninto_given:\n  br label %work\nnew:")
         if port.shape:
             emit("  %core_shape = getelementptr i64, ptr %shape, i64 %lead")
@@ -164,7 +165,7 @@ class _BatchWriter(CallWriter):
         for port in ports:
             step = self._bytes(port)
             for n in port.shape:
-                step //= n
+                step //= max(n, 1)
                 self._store("i64", step, "%steps", place)
                 place += 1
 
