@@ -221,8 +221,9 @@ def run(
 
 
 _kernels: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
-"""Compiled functions by the model's id, as long as it lives: by everything that determines them, all options among it,
-and by requests as they are made, so that the same request is checked once."""
+"""Compiled functions by the model's id, as long as it lives, and by everything that determines them."""
+_requests: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
+"""The same by the requests of calls, as these make them, so that a request is checked once."""
 _stand_ins: ByIdentity[Model] = ByIdentity()
 
 
@@ -237,11 +238,11 @@ def _compiled(
     # As keys of a dict 1 and True are equal, so the types of the options belong to the key.
     request = definition, tuple(options.items()), *map(type, options.values()), forced, parameters, dtype
     try:
-        return _kernels[id(robot)][request]
+        return _requests[id(robot)][request]
     except (KeyError, TypeError):  # a new request, or an option that cannot be a key
         compiled = _checked(definition, robot, options, forced, parameters, dtype, None)
     with suppress(TypeError):
-        _kernels[id(robot)][request] = compiled
+        _requests[id(robot)][request] = compiled
     if not options and not forced and not parameters and dtype == "float64":
         assert isinstance(robot, Model)
         remember(definition, robot, compiled)
@@ -263,11 +264,12 @@ def _checked(
     if dtype == "float32":
         resolved |= {name: x for name, x in definition.in_single.items() if options.get(name) is None}
     forces = tuple(acting(model.frames, key) for key in forced)
-    key = (definition, tuple(resolved.values()), forced, parameters, dtype, unroll)
+    key = (definition, tuple(resolved.items()), forced, parameters, dtype, unroll)
     with compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _forget, id(model)).atexit = False
-        kernels = _kernels.setdefault(id(model), {})
+            _kernels[id(model)], _requests[id(model)] = {}, {}
+        kernels = _kernels[id(model)]
         if key not in kernels:
             specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
             kernels[key] = made = CompiledFunction(specialization, dtype)
@@ -286,7 +288,7 @@ def _checked(
 
 
 def _forget(model_id: int) -> None:
-    del _kernels[model_id]
+    del _kernels[model_id], _requests[model_id]
     forget(model_id)
 
 

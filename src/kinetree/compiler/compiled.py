@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.codegen.backend import Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
-from kinetree.compiler.arguments import Arguments
+from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
 from kinetree.compiler.foreign import answered_abroad, framework_among
@@ -63,8 +63,9 @@ class CompiledFunction:
         self.dtype = np.dtype(dtype)
         self._output = source.output
         ports, core = source.inputs, self._output.shape
+        self._left_out = LeftOut(source, self.dtype)
         self._arguments = Arguments(
-            source.name, source.subject, ports, core, self.dtype, source.quaternions, source.optional
+            source.name, source.subject, ports, core, self.dtype, source.quaternions, self._left_out
         )
         self._rows = source.rows
         self._may_be_single = self._output.size > 0
@@ -91,6 +92,7 @@ class CompiledFunction:
                 quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
                 state=source.state,
+                optional=source.optional,
                 program=lambda: self.program,
                 key=self._key,
                 imported=IMPORTED,
@@ -163,9 +165,14 @@ class CompiledFunction:
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
-        expected = self._expected(arguments)
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
+        if len(arguments) < self.arrays:
+            if (filled := self._left_out.filled(arguments)) is not arguments and threads is None:
+                quick: Array = self.call(*filled, out=out)
+                return quick
+            arguments = filled
+        expected = self._expected(arguments)
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)
             return inside

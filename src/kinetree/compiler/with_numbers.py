@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree.compiler.arguments import LeftOut
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
 from kinetree.compiler.specialization import Specialization
@@ -29,19 +30,13 @@ class WithNumbers:
         self.__self__ = compiled
         self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
         """The numbers that are used where a call leaves them out."""
-        self._after = len(source.forces) + len(source.parameters)
-        self._fewest = compiled.arrays - len(self.numbers) + 1
+        self._filled = LeftOut(source, compiled.dtype, self.numbers).filled
         self._asked = asked
         self._call = compiled.prepare()
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """As the compiled function; the numbers may be left out, all together."""
-        if len(arguments) >= self._fewest:
-            return self._call(*arguments, **more)
-        if not self._after:
-            return self._call(*arguments, *self.numbers, **more)
-        at = max(len(arguments) - self._after, 0)
-        return self._call(*arguments[:at], *self.numbers, *arguments[at:], **more)
+        """As the compiled function; the numbers may be left out, all together, and what else is optional."""
+        return self._call(*self._filled(arguments), **more)
 
     def __repr__(self) -> str:
         return repr(self.__self__)

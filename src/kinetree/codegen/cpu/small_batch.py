@@ -24,7 +24,11 @@ _MOST_AXES = 8
 
 
 def emit_batch(
-    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+    program: Program,
+    precision: Precision,
+    target: Target,
+    quaternions: Sequence[tuple[int, int]] = (),
+    optional: range = range(0),
 ) -> str:
     """The module of `emit` for a program with one result, plus `@call`, the C function of a builtin.
 
@@ -37,7 +41,7 @@ def emit_batch(
     True
     """
     kernel = emit(program, precision, target, quaternions)
-    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, looks=bool(quaternions)).text()}"
+    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, optional, looks=bool(quaternions)).text()}"
 
 
 _COPIED = """
@@ -65,9 +69,9 @@ end:
 class _BatchWriter(CallWriter):
     """Writes `@call`."""
 
-    def __init__(self, program: Program, precision: Precision, *, looks: bool) -> None:
+    def __init__(self, program: Program, precision: Precision, optional: range, *, looks: bool) -> None:
         """`looks`: whether the kernel checks quaternions."""
-        super().__init__(program, precision)
+        super().__init__(program, precision, optional)
         (self._output,) = program.outputs
         self._looks = looks
         self._flags = "null"
