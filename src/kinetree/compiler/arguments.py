@@ -34,16 +34,16 @@ class LeftOut:
             **dict(enumerate(numbers, first)),
         }
         """By the number of the argument."""
-        self._by_count = {count - n: (optional.stop - n, zeros[-n:]) for n in range(1, len(zeros) + 1)}
+        self.by_count = {count - n: (optional.stop - n, zeros[-n:]) for n in range(1, len(zeros) + 1)}
         if numbers:
-            self._by_count[count - k] = first, tuple(numbers)
+            self.by_count[count - k] = first, tuple(numbers)
             if optional.stop == first:
                 for n in range(1, len(zeros) + 1):
-                    self._by_count[count - k - n] = first - n, (*zeros[-n:], *numbers)
+                    self.by_count[count - k - n] = first - n, (*zeros[-n:], *numbers)
 
     def filled(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """All arguments of a call by position; as they are if none can be left out in this way."""
-        place = self._by_count.get(len(arguments))
+        place = self.by_count.get(len(arguments))
         return arguments if place is None else (*arguments[: place[0]], *place[1], *arguments[place[0] :])
 
 

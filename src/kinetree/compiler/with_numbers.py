@@ -30,13 +30,19 @@ class WithNumbers:
         self.__self__ = compiled
         self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
         """The numbers that are used where a call leaves them out."""
-        self._filled = LeftOut(source, compiled.dtype, self.numbers).filled
+        self._left_out = LeftOut(source, compiled.dtype, self.numbers).by_count
         self._asked = asked
         self._call = compiled.prepare()
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         """As the compiled function; the numbers may be left out, all together, and what else is optional."""
-        return self._call(*self._filled(arguments), **more)
+        place = self._left_out.get(len(arguments))
+        if place is None:
+            return self._call(*arguments, **more)
+        at, values = place  # as `LeftOut.filled`, without another call
+        if at == len(arguments):
+            return self._call(*arguments, *values, **more)
+        return self._call(*arguments[:at], *values, *arguments[at:], **more)
 
     def __repr__(self) -> str:
         return repr(self.__self__)
