@@ -36,6 +36,8 @@ class Kernel:
     """Inputs with one row per round, if the program is run repeatedly."""
     state: tuple[int, ...]
     """Inputs that the result of a round replaces in the next."""
+    optional: range
+    """Inputs of which calls may leave out the last few, which are then zero."""
     program: Callable[[], Program]
     key: Callable[..., bytes | None]
     """A key that depends on the program, the robot and all arguments given; None if something has no known identity."""

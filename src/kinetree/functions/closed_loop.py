@@ -135,8 +135,6 @@ class ClosedLoop:
             given.append(tau)
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         given += [dt, *constant, *forces, *parameters, *numbers]
-        if self._empty:
-            given = self._without_empty(given)
         result: Array = self._function.call(
             *given, **({} if out is None else {"out": out}), **({} if threads is None else {"threads": threads})
         )
@@ -294,17 +292,6 @@ class ClosedLoop:
             )
         return said
 
-    def _without_empty(self, given: Sequence[Any]) -> list[Any]:
-        """The arguments of the kernel, in which arrays without numbers have no place; times have their axes."""
-        axes = []
-        for k, (rank, is_row) in self._empty.items():
-            shape = np.shape(given[k])
-            axes.append(shape[: len(shape) - rank] if is_row else (*shape[: len(shape) - rank], 1))
-        place = len(self._kept)
-        times = given[place][..., 0]
-        spread = np.broadcast_to(times, np.broadcast_shapes(times.shape, *axes))[..., None]
-        return [spread if k == place else x for k, x in enumerate(given) if k not in self._empty]
-
     def _compiled(self, robot: Model, controller: Program) -> CompiledFunction:
         setting, own = self._setting, self._arguments
         arguments = {part.name: Argument(part.shape) for part in self._kept}
@@ -321,20 +308,13 @@ class ClosedLoop:
         arguments |= {f"f_ext[{key!r}]": Argument((6,)) for key in setting.forces}
         arguments |= {f"parameter {name}": Argument(robot.parameter(name).shape) for name in setting.parameters}
         arguments |= {f"number {port.name}": Argument(port.shape) for port in self.number_ports}
-        # A kernel has no arrays without numbers.
-        empty = {name: np.zeros(x.shape) for name, x in arguments.items() if not math.prod(x.shape)}
-        ranks = {k: (name, len(x.shape)) for k, (name, x) in enumerate(arguments.items())}
-        self._empty = {
-            k: (rank - (first <= k < last), first <= k < last) for k, (name, rank) in ranks.items() if name in empty
-        }
-        taken = {name: x for name, x in arguments.items() if name not in empty}
-        first, last = (k - sum(n < k for n in self._empty) for k in (first, last))
         found = traced(
-            lambda **given: self._step(robot, controller, {**empty, **given}), controller.name,
-            {name: Argument(robot=robot) if name == "q" else x for name, x in taken.items()}, np.dtype(setting.dtype),
+            lambda **given: self._step(robot, controller, given), controller.name,
+            {name: Argument(robot=robot) if name == "q" else x for name, x in arguments.items()},
+            np.dtype(setting.dtype),
         )  # fmt: skip
         source = _Source(
-            f"rollout with {controller.name}", taken, found, repr(robot.name), rows=tuple(range(first, last)),
+            f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)), checked=dict(robot.quaternions),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)

@@ -86,18 +86,6 @@ def _reported_actuated_step(
     return end.q, end.v, end.act, [end.error]
 
 
-def _memoryless_step(model: Form, q: Slots, v: Slots, *rows: Any, **options: Any) -> tuple[Slots, Slots]:
-    end = _commanded_end(model, q, v, (), *rows, **options)
-    return end.q, end.v
-
-
-def _reported_memoryless_step(
-    model: Form, q: Slots, v: Slots, _: Sequence[Scalar], *rows: Any, **options: Any
-) -> tuple[Slots, Slots, Sequence[Scalar]]:
-    end = _commanded_end(model, q, v, (), *rows, **options)
-    return end.q, end.v, [end.error]
-
-
 def _end_of_step(
     model: Form,
     q: Slots,
@@ -166,13 +154,6 @@ ACTUATED_ROLLOUT = replace(
     sizes={"nu": command_count, "na": activation_count},
     state=3,
 )
-_NO_ACTIVATIONS = replace(
-    ACTUATED_ROLLOUT,
-    inputs=tuple(x for x in ACTUATED_ROLLOUT.inputs if x[0] != "act"),
-    compute=_memoryless_step,
-    state=2,
-)
-"""The same for robots whose actuators have no activations: kernels have no arrays without numbers."""
 
 
 def _of_any_length(definition: Definition) -> Definition:
@@ -181,8 +162,8 @@ def _of_any_length(definition: Definition) -> Definition:
 
 
 _ANY_LENGTH = _of_any_length(ROLLOUT)
-_ACTUATED, _MEMORYLESS = _of_any_length(ACTUATED_ROLLOUT), _of_any_length(_NO_ACTIVATIONS)
-_OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT, _MEMORYLESS: _NO_ACTIVATIONS}
+_ACTUATED = _of_any_length(ACTUATED_ROLLOUT)
+_OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT}
 """Definitions of any number of steps, and the same ones whose number of steps is an option."""
 
 
@@ -195,7 +176,6 @@ def _with_errors(definition: Definition, compute: Callable[..., Any]) -> Definit
 _WITH_ERRORS = {
     _ANY_LENGTH: _with_errors(_ANY_LENGTH, _reported_step),
     _ACTUATED: _with_errors(_ACTUATED, _reported_actuated_step),
-    _MEMORYLESS: _with_errors(_MEMORYLESS, _reported_memoryless_step),
 }
 """Rollouts that also tell how exactly each step was solved."""
 
@@ -515,7 +495,7 @@ def _actuated(
     act = np.zeros(na, dtype_beside(ctrl)) if act is None else act
     if not na and np.shape(act)[-1:] != (0,):
         raise ShapeError(f"{function}: act has shape {np.shape(act)}, but {model.name!r} has no activations")
-    return (_ACTUATED, (q, v, act), (tau, ctrl)) if na else (_MEMORYLESS, (q, v), (tau, ctrl))
+    return _ACTUATED, (q, v, act), (tau, ctrl)
 
 
 def _rows(function: str, model: Model, name: str, x: ArrayLike | None, width: int, what: str) -> Array:

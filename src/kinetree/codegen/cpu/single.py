@@ -22,13 +22,18 @@ __all__ = ["emit_single"]
 
 
 def emit_single(
-    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+    program: Program,
+    precision: Precision,
+    target: Target,
+    quaternions: Sequence[tuple[int, int]] = (),
+    optional: range = range(0),
 ) -> str:
     """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads; and `@one`,
     if there is one result.
 
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
     squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
+    `optional` as for `CallWriter`.
 
     >>> from kinetree.codegen.llvm.precision import F64
 
@@ -39,7 +44,7 @@ def emit_single(
     True
     """
     sample = sample_module(program, precision, target, 1, zeros=True)
-    parts = [sample, _SingleWriter(program, precision, quaternions).text()]
+    parts = [sample, _SingleWriter(program, precision, quaternions, optional).text()]
     if len(program.outputs) == 1:
         parts.append(_SingleWriter(program, precision, quaternions).at_places())
     return "\n".join(parts)
@@ -48,8 +53,14 @@ def emit_single(
 class _SingleWriter(CallWriter):
     """Writes `@call`."""
 
-    def __init__(self, program: Program, precision: Precision, quaternions: Sequence[tuple[int, int]]) -> None:
-        super().__init__(program, precision)
+    def __init__(
+        self,
+        program: Program,
+        precision: Precision,
+        quaternions: Sequence[tuple[int, int]],
+        optional: range = range(0),
+    ) -> None:
+        super().__init__(program, precision, optional)
         self._quaternions = quaternions
 
     def text(self) -> str:

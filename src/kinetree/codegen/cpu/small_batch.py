@@ -24,7 +24,11 @@ _MOST_AXES = 8
 
 
 def emit_batch(
-    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+    program: Program,
+    precision: Precision,
+    target: Target,
+    quaternions: Sequence[tuple[int, int]] = (),
+    optional: range = range(0),
 ) -> str:
     """The module of `emit` for a program with one result, plus `@call`, the C function of a builtin.
 
@@ -37,7 +41,7 @@ def emit_batch(
     True
     """
     kernel = emit(program, precision, target, quaternions)
-    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, looks=bool(quaternions)).text()}"
+    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, optional, looks=bool(quaternions)).text()}"
 
 
 _COPIED = """
@@ -65,9 +69,9 @@ end:
 class _BatchWriter(CallWriter):
     """Writes `@call`."""
 
-    def __init__(self, program: Program, precision: Precision, *, looks: bool) -> None:
+    def __init__(self, program: Program, precision: Precision, optional: range, *, looks: bool) -> None:
         """`looks`: whether the kernel checks quaternions."""
-        super().__init__(program, precision)
+        super().__init__(program, precision, optional)
         (self._output,) = program.outputs
         self._looks = looks
         self._flags = "null"
@@ -142,8 +146,9 @@ class _BatchWriter(CallWriter):
         self._require("icmp eq i64 %lead_out, %lead")
         self._require("call i1 @same(ptr %extents_out, ptr %extents, i64 %lead)")
         emit(f"  %data_out = load ptr, ptr {self._field('%given', 'data')}\n  %bytes_out = mul i64 %count, {size}")
-        apart = [self._is_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}") for k in range(len(self._inputs))]
-        self._require(*apart)
+        read = [k for k, source in enumerate(self._inputs) if source.size]
+        if read:
+            self._require(*(self._is_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}") for k in read))
         emit("  br label %into_given\ninto_given:\n  br label %work\nnew:")
         if port.shape:
             emit("  %core_shape = getelementptr i64, ptr %shape, i64 %lead")
@@ -164,7 +169,7 @@ class _BatchWriter(CallWriter):
         for port in ports:
             step = self._bytes(port)
             for n in port.shape:
-                step //= n
+                step //= max(n, 1)
                 self._store("i64", step, "%steps", place)
                 place += 1
 
