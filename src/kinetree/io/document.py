@@ -25,7 +25,18 @@ from kinetree.model.problems import STRICT, Problems
 from kinetree.problems import problem
 from kinetree.records import record
 
-__all__ = ["MAX_RAW", "Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
+__all__ = [
+    "MAX_RAW",
+    "MAX_TEXT",
+    "Document",
+    "Element",
+    "Shape",
+    "Unknown",
+    "read_bytes",
+    "read_document",
+    "root_of",
+    "shown",
+]
 
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
