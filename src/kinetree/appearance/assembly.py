@@ -113,8 +113,8 @@ def _as_one(pieces: Sequence[Piece]) -> Piece:
     return Piece(
         np.concatenate([piece.vertices for piece in pieces]),
         np.concatenate([piece.faces for piece in pieces]) + begins[:, None],
-        None if first.normals is None else np.concatenate([piece.normals for piece in pieces]),  # type: ignore[misc]
-        None if first.uv is None else np.concatenate([piece.uv for piece in pieces]),  # type: ignore[misc]
+        None if first.normals is None else np.concatenate([piece.normals for piece in pieces]),
+        None if first.uv is None else np.concatenate([piece.uv for piece in pieces]),
         colors,
         first.color if colors is None else None,
         first.image,
