@@ -10,6 +10,7 @@ A writer holds a lock on its temporary file. The system releases the lock when t
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
@@ -18,14 +19,24 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from kinetree.errors import DTypeError, OptionError, SaveError
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_target", "create_locked", "file_path", "open_regular", "reason", "remove_abandoned", "write_file"]
+__all__ = [
+    "check_target",
+    "create_locked",
+    "file_path",
+    "open_regular",
+    "read_json",
+    "read_regular",
+    "reason",
+    "remove_abandoned",
+    "write_file",
+]
 
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _STALE = 3600.0
@@ -64,6 +75,23 @@ def open_regular(path: Path) -> BinaryIO:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "this is a folder" if stat.S_ISDIR(mode) else "this is not a regular file")
     return open(path, "rb")
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The contents of a file of at most `most` bytes. Raises `OSError` as `open_regular` does, and for a larger one."""
+    with open_regular(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"the file is larger than {most / 2**20:g} MiB, the limit for such a file")
+    return content
+
+
+def read_json(path: Path, most: int = 2**24) -> Any:
+    """What is in a JSON file of at most `most` bytes. Raises `OSError` as `read_regular` does, and `ValueError`."""
+    try:
+        return json.loads(read_regular(path, most).decode("utf-8"))
+    except RecursionError:
+        raise ValueError("its lists are nested too deeply") from None
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:

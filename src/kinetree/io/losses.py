@@ -7,11 +7,14 @@ no file can be written at all.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection
 from dataclasses import field, fields
 
 from kinetree.errors import ModelError, ModelWarning
+from kinetree.io.document import MAX_TEXT
+from kinetree.model.elements import Geometry
 from kinetree.model.extras import Extras
 from kinetree.model.specs import LinkSpec
 from kinetree.records import record
@@ -42,6 +45,22 @@ class Losses:
         count = sum(shape.contact is not None for shape in link.geometry)
         if count:
             self.lost.append(f"body {link.name!r}: contact parameters of {count} shapes have no place in {self.format}")
+
+    def lose_unfit(self, shape: Geometry, what: str) -> bool:
+        """Whether no reader of a text would take a shape, so that it is lost."""
+        is_file = shape.shape in ("mesh", "heightfield")
+        if is_file and not (shape.mesh or "").strip():
+            reason = f"has no file of its own, which {self.format} needs; its numbers may be in an MJCF file"
+        elif max(len(shape.name), len(shape.mesh or "")) > MAX_TEXT:
+            reason = f"has a name or file name longer than {MAX_TEXT:,} characters"
+        elif shape.shape != "plane" and not all(map(math.isfinite, shape.size)):
+            reason = f"is a {shape.shape} without bounds, which {self.format} does not have"
+        elif shape.shape != "mesh" and min(shape.size, default=0.0) < 0.0:
+            reason = f"has a negative length among {shape.size}"
+        else:
+            return False
+        self.lost.append(f"{what} {reason}")
+        return True
 
     def settle(self, name: str, *, lossy: bool, stacklevel: int = 3) -> None:
         """Raise `ModelError` if something is impossible, or lost without consent; warn of what is lost with it."""

@@ -104,7 +104,10 @@ def test_a_file_that_is_gone_or_is_none_is_said(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh_files, "_MOST_IN_STL", 100)
-    with pytest.raises(ModelError, match=r"cube\.stl is larger than 0 MiB; simplify the mesh"):
+    with pytest.raises(
+        ModelError,
+        match=r"cube\.stl cannot be read: the file is larger than .* MiB, the limit for such a file; simplify it",
+    ):
         file_mesh(write_stl(tmp_path / "cube.stl"), 100)
 
 

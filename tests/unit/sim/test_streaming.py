@@ -281,7 +281,7 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(kt.TrajectoryFileError, match="none cannot be read: No such file"):
         kt.load_trajectory(tmp_path / "none")
     for content, text in (
-        ("[]", "holds something else"),
+        ("[]", "not a description of a motion"),
         ("{", "cannot be read"),
         ('{"settings": {}}', "its format is"),
     ):

@@ -59,10 +59,12 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
     kind = shape.shape
     what = f"body {owner!r}: the {shape.role} shape{f' {shape.name!r}' if shape.name else ''}"
     attributes: dict[str, str | None] = {"name": shape.name or None, "type": kind}
-    if kind in ("mesh", "heightfield"):
-        tag = "mesh" if kind == "mesh" else "hfield"
-        address = shape.mesh or ""
-        asset = asset or assets.known(tag, address, shape.size)
+    tag = {"mesh": "mesh", "heightfield": "hfield"}.get(kind, "")
+    address = shape.mesh or ""
+    asset = asset or assets.known(tag, address, shape.size)
+    if not asset and losses.lose_unfit(shape, what):
+        return None
+    if tag:
         plain = asset or (
             "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
         )

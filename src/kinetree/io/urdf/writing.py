@@ -11,6 +11,7 @@ import math
 
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
+from kinetree.io.document import MAX_TEXT
 from kinetree.io.losses import Losses
 from kinetree.io.substitutes import with_substitutes
 from kinetree.io.urdf.writing_extras import write_controllers, write_extras
@@ -33,7 +34,6 @@ _SHAPES = {
     "box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
     "mesh": ("scale",),
 }  # fmt: skip
-_LONGEST_NAME = 4096
 
 
 def write_urdf(parts: Parts, losses: Losses) -> str:
@@ -80,10 +80,10 @@ class _Writer:
             self._losses.lost.append(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
         for what, specs in (("body", parts.links), ("joint", parts.joints), ("frame", parts.frames)):
             for spec in specs:
-                if len(spec.name) > _LONGEST_NAME:
+                if len(spec.name) > MAX_TEXT:
                     self._losses.impossible.append(
                         f"the name of {what} {spec.name!r} is {len(spec.name):,} characters long; the limit is "
-                        f"{_LONGEST_NAME:,}"
+                        f"{MAX_TEXT:,}"
                     )
 
     def _materials(self) -> None:
@@ -107,6 +107,8 @@ class _Writer:
         what = f"the {shape.role} shape {shape.name!r}" if shape.name else f"a {shape.role} shape"
         if shape.shape not in _SHAPES:
             self._losses.lost.append(f"body {body!r}: {what} is of kind {shape.shape!r}, which URDF does not have")
+            return
+        if self._losses.lose_unfit(shape, f"body {body!r}: {what}"):
             return
         element = link.add(shape.role, name=shape.name or None)
         _write_origin(element, shape.placement)
