@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.contact import SoftConstraints
+from kinetree.functions.above_ground import deepest_overlap, free_bases
 from kinetree.functions.constraint_options import first_sample
 from kinetree.functions.contact_reports import ADVICE, unsolved
 from kinetree.model import Model
@@ -20,6 +21,8 @@ __all__ = ["remarks"]
 
 Array = NDArray[np.float64]
 
+_INSIDE = 0.01
+"""m that shapes may be inside each other at the start."""
 _DEEP = 10.0
 """m that a base may fall."""
 _MOST = 5
@@ -80,6 +83,7 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, contact: SoftConst
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
         said += [] if told is None else [f"{told}; {ADVICE}"]
+        said += _inside(robot, motion, contact)
     return [*said, *_overflows(motion), *through, *_falls(robot, motion, gravity, has_contacts=contact is not None)]
 
 
@@ -91,6 +95,24 @@ def _diverged(motion: Trajectory) -> str:
         f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions {what} and stay where they "
         f"last were, the first of them {sample}: {first}; all are in motion.diverged"
     )
+
+
+def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints) -> Iterator[str]:
+    """Shapes that are inside each other where the motion began; a piece of a longer one did not begin."""
+    if not motion.time.size or motion.time[0] != 0.0:
+        return
+    overlap = deepest_overlap(robot, contact, motion.q[..., 0, :])
+    if overlap is not None and overlap.depth > _INSIDE:
+        where = f" of sample {overlap.sample}" if overlap.sample else ""
+        advice = "begin with another q"
+        if free_bases(robot):
+            advice += ", such as kt.above_ground(robot, q), which raises what floats out of its ground"
+        else:
+            advice += ", or put the ground elsewhere (robot.on_ground(height))"
+        yield (
+            f"at the start{where} {overlap.second} and {overlap.first} are inside each other by {overlap.depth:.3g} m, "
+            f"and contacts push them apart; {advice}"
+        )
 
 
 def _overflows(motion: Trajectory) -> Iterator[str]:
