@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -171,7 +171,7 @@ def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str]
 
 def _placements(robot: Model, q: Array) -> Mapping[str, Transform]:
     """The placement of each body, whose numbers are those of all configurations (N,)."""
-    poses = forward_kinematics(robot, q)
+    poses: Any = forward_kinematics(robot, q)
     found = {}
     for k, name in enumerate(robot.bodies):
         x, y, z, r = (Vec3(*(poses[:, k, i, j] for i in range(3))) for j in range(4))
@@ -193,7 +193,7 @@ def _distance(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
     if not isinstance(a, _GROUNDS) and has_loops(a.kind, b.kind):
         return np.asarray(_apart(X_a, X_b) - _inner(a) - _inner(b))
     points = contacts(a, X_a, b, X_b, 0.0)
-    return np.min([np.broadcast_to(np.asarray(p.distance, np.float64), bound.shape) for p in points], axis=0)
+    return np.array([np.broadcast_to(np.asarray(p.distance), bound.shape) for p in points]).min(axis=0)
 
 
 def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
@@ -238,9 +238,9 @@ def _inner(shape: Shape) -> float:
         case Sphere() | Capsule():
             return float(shape.radius)
         case Box() | Ellipsoid():
-            return float(min(shape.x, shape.y, shape.z))
+            return min(float(x) for x in (shape.x, shape.y, shape.z))
         case Cylinder():
-            return float(min(shape.radius, shape.half_length))
+            return min(float(shape.radius), float(shape.half_length))
     return 0.0
 
 
