@@ -53,6 +53,7 @@ if typing.TYPE_CHECKING:
         StiffFrictionError,
         TrajectoryFileError,
     )
+    from kinetree.functions.above_ground import above_ground
     from kinetree.functions.actuators import ActuatorForces, actuator_forces, gravity_compensation
     from kinetree.functions.articulated import (
         ArticulatedJoints,
@@ -239,6 +240,7 @@ else:
                 "SaveError ShapeError SimulationError SimulationWarning SingularModelError StiffFrictionError "
                 "TrajectoryFileError"
             ),
+            "functions.above_ground": "above_ground",
             "functions.actuators": "ActuatorForces actuator_forces gravity_compensation",
             "functions.articulated": (
                 "ArticulatedJoints articulated_bias_forces articulated_inertias articulated_joints"
@@ -431,6 +433,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "above_ground",
     "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",

@@ -14,7 +14,7 @@ from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, controlled
 from kinetree.functions.contact_options import ContactOption, contact_switch
-from kinetree.functions.contact_reports import warn_of_unsolved
+from kinetree.functions.contact_reports import flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward, control_period
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
@@ -39,7 +39,8 @@ class ControlledRollout(NamedTuple):
     """The states after each step, [q, v] (…, T, nq + nv)."""
     recorded: dict[str, Array]
     """What the controller returned besides tau in each step, its own state included, by name: (…, T, *shape). With
-    `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T)."""
+    `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T), and "flagged", the
+    steps that were not, or that make energy."""
 
 
 def controlled_rollout(
@@ -88,8 +89,6 @@ def controlled_rollout(
     switches = switched_on(robot, passive, limits) | (touches := contact_switch(robot, contact))
     if touches:
         check_forward("rollout", dt)
-    if report and not touches:
-        raise OptionError("rollout: report=True tells the errors of contacts: it needs contact=True")
     setting = Controlled(
         str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
@@ -137,11 +136,14 @@ def controlled_rollout(
             name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
             for name, part in {**loop.state, **loop.recorded}.items()
         }
+    error, contacts = np.zeros_like(states[..., 0]), None
     if touches:
-        error = whole[..., places[ERROR].start]
-        warn_of_unsolved("rollout", error, 3, touches["contact"].setting)
+        error, contacts = whole[..., places[ERROR].start], touches["contact"].setting
+        warn_of_unsolved("rollout", error, 3, contacts)
         if report:
             recorded["contact.error"] = error
+    if report:
+        recorded["flagged"] = flagged("rollout", robot, contacts, (q, v), states, error, given, 3)
     return ControlledRollout(states, recorded)
 
 

@@ -26,7 +26,7 @@ from kinetree.functions.contact_options import (
     contact_option,
     contact_switch,
 )
-from kinetree.functions.contact_reports import ReportedRollout, warn_of_unsolved
+from kinetree.functions.contact_reports import ReportedRollout, flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -336,17 +336,20 @@ def rollout(
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
             `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
             "body.NAME.placement[:]"; not with a controller.
-        report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
-            the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
-            `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate
-            ones have a residual above 1e-6 m/s. With a controller the errors are recorded["contact.error"].
+        report: whether to return two numbers per step as well. `contact_error`: how exactly its accelerations solve
+            the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. `flagged`
+            is True where that was not solved, and where velocities turn around in every step, so that the energy is
+            not real: the step is too long for a stiff controller, servo or spring, and a `SimulationWarning` says so.
+            Another one says in any case where contacts have an error above 1e-8; of rigid contacts where the residual
+            is above 1e-6 m/s if they are accurate, and above 1 m/s otherwise. With a controller they are
+            recorded["contact.error"] and recorded["flagged"].
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
-        report=True (states, contact_error), the latter of shape (…, T). With a controller (states, recorded): recorded
-        is a dict of what the controller returned besides tau, with one row per step.
+        report=True (states, contact_error, flagged), the latter two of shape (…, T). With a controller (states,
+        recorded): recorded is a dict of what the controller returned besides tau, with one row per step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
@@ -400,15 +403,13 @@ def rollout(
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
-        if not _has_errors(model, integrator, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
+        if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
-        found = _reported(_WITH_ERRORS[definition], model, begin, held, dt, f_ext, **more)
-        return found if report else found.states
+        return _reported(_WITH_ERRORS[definition], model, begin, held, dt, f_ext, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
-    if _has_errors(model, integrator, contact, (q, v, tau, dt, f_ext, parameters), report):
-        found = _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, f_ext, **more)
-        return found if report else found.states
+    if _has_errors(model, contact, (q, v, tau, dt, f_ext, parameters), report):
+        return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, f_ext, report=report, **more)
     return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, f_ext, **more)
 
 
@@ -550,16 +551,14 @@ def _report_option(report: object) -> bool:
     return report
 
 
-def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
+def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
     """Whether steps have errors that can be told."""
     _report_option(report)
     every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
     is_inside = trace_in_progress() is not None and is_symbolic(every)
     has_contact = bool(contact_switch(model, contact))
-    if report and (not (has_contact or integrator == "midpoint") or is_inside):
-        raise OptionError(
-            "rollout: report=True tells the errors of contacts: it needs contact=True, and is not for use in programs"
-        )
+    if report and is_inside:
+        raise OptionError("rollout: report=True returns what became of the steps, and is not for use in programs")
     return (has_contact or report is True) and not is_inside and framework_among(every) is None
 
 
@@ -571,10 +570,11 @@ def _reported(
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
+    report: bool,
     out: Array | None,
     **more: Any,
-) -> ReportedRollout:
-    """A rollout with the errors of its steps; a warning says if contacts were not solved."""
+) -> Array | ReportedRollout:
+    """A rollout, with the errors of its steps if they are asked for; a warning says if contacts were not solved."""
     whole = _run(definition, model, (*state, np.zeros(1, dtype_beside(state[0]))), rows, dt, f_ext, out=None, **more)
     states, error = whole[..., :-1], whole[..., -1]
     constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
@@ -584,7 +584,12 @@ def _reported(
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states
         states = out
-    return ReportedRollout(states, error)
+    if not report:
+        return states
+    setting = None if constraints is None else constraints.setting
+    q, v = state[:2]
+    wrong = flagged("rollout", model, setting, (q, v), states, error, more["parameters"], 3)
+    return ReportedRollout(states, error, wrong)
 
 
 def _refuse_what_controllers_take(tau: object, given: Mapping[str, object]) -> None:

@@ -395,7 +395,7 @@ class Model(Robot):
         >>> dog = kt.zoo.load("quadruped").on_ground()
         >>> feet = dog.with_contacts(dog.bodies.matching("shank"))
         >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(feet).touches)
-        (146, 10)
+        (24, 10)
         """
         return Model.of(changes.with_contacts(self, bodies))
 
@@ -407,7 +407,7 @@ class Model(Robot):
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped").on_ground()
         >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(dog.without_self_contact()).touches)
-        (146, 18)
+        (24, 18)
         """
         return Model.of(changes.without_self_contact(self))
 

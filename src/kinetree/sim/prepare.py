@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.actuation import Actuation
+from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
+from kinetree.functions.above_ground import above_ground
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
@@ -114,7 +116,7 @@ def prepared(
             if value is not None:
                 raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
     _check_resumed(resume, q, v, state, act)
-    q, v = _start_of(robot, q, v) if resume is None else _state_of(robot, resume)
+    q, v = _start_of(robot, q, v, soft) if resume is None else _state_of(robot, resume)
     w = np.zeros(0)
     if actuation is not None:
         w = first_activations(robot, act) if resume is None else resume.act
@@ -175,7 +177,11 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
     return actuation_of_robot(robot)
 
 
-def _start_of(robot: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
+def _start_of(
+    robot: Model, q: ArrayLike | None, v: ArrayLike | None, soft: SoftConstraints | None
+) -> tuple[Array, Array]:
+    if q is None and soft is not None and robot.extras.reference_configuration is None:
+        q = above_ground(robot)
     q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)

@@ -271,7 +271,7 @@ def simulate(
     said: list[str] = []
 
     def tell(part: Trajectory) -> None:
-        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact))
+        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact, task.setting.parameters))
 
     def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
         if stream is None:

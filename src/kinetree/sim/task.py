@@ -93,7 +93,9 @@ class Piece:
         if isinstance(self._motion, ProgramMotion | Adaptive | Pushed):
             self.record.recorded = self._motion.recorded
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
-        self._stiffness = Stiffness(robot, passive, setting.integrator, setting.dt, setting.parameters)
+        self._stiffness = Stiffness(
+            robot, passive, setting.integrator, setting.dt, setting.parameters, setting.actuation
+        )
         self._stiffness.go_on(start.stiffness)
         self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
 
