@@ -91,9 +91,8 @@ def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
                 library = match[1]
                 continue
             for name in re.findall(r"[^\W\d]\w+", re.split(r"[(<\"' ]", match[2])[0]):
-                rows = found.setdefault(_plain(name), [])
-                if name not in _OWNERS and not any(row is answer for _, row in rows):
-                    rows.append((library, answer))
+                if name not in _OWNERS and all(row is not answer for _, row in found.get(_plain(name), ())):
+                    found.setdefault(_plain(name), []).append((library, answer))
     return {name: tuple(rows) for name, rows in found.items()}
 
 
@@ -105,18 +104,15 @@ def instead(name: str, public: Sequence[str]) -> str:
     """
     if len(name) > _LONGEST or name.startswith("_"):
         return ""
-    members = _members(tuple(public))
-    if same := members.get(_plain(name)):
-        return f"it is {' or '.join(sorted(same)[:3])} here"
-    if rows := elsewhere().get(_plain(name)):
-        rows = tuple(row for row in rows if row[1].task) or rows
-        texts = [
-            f"{library + chr(39) + 's ' if library else ''}{name} is {row.here} here{row.task and f' ({row.task})'}"
-            for library, row in rows
-        ]
-        return "; ".join(texts[:2])
-    if same := members.get(_core(name)):
-        return f"it is {' or '.join(sorted(same)[:3])} here"
+    members, rows = _members(tuple(public)), elsewhere().get(_plain(name), ())
+    rows = tuple(row for row in rows if row[1].task) or rows
+    same = sorted(members.get(_plain(name), ()) or ({} if rows else members.get(_core(name), ())))
+    texts = [f"it is {' or '.join(same[:3])} here"] if same else []
+    for library, row in rows:
+        owner, purpose = f"{library}'s " if library else "", f" ({row.task})" if row.task else ""
+        texts.append(f"{owner}{name} is {row.here} here{purpose}")
+    if texts:
+        return "; ".join(texts[:3])
     if (near := nearest_names(name, public, cutoff=0.75)).startswith("did you mean"):
         return near
     words = _words(name)[:_MOST_WORDS]
@@ -205,7 +201,7 @@ def _rows(page: str) -> Iterator[Answer]:
             task = ", ".join(row[name] for name in head if name.startswith("I ") and row.get(name))
             yield Answer(_shown(task), _shown(row["function"]), row.get("in other libraries", ""))
         elif head[0] in _LIBRARIES and "kinetree" in row:
-            yield Answer("", _shown(row["kinetree"]), f"{head[0]} {row[head[0]]}")
+            yield Answer("", _shown(_qualified(row["kinetree"])), f"{head[0]} {row[head[0]]}")
         elif head[0] == "name elsewhere":
             yield Answer(_shown(row["remark"]), _shown(row["kinetree"]), row["name elsewhere"])
 
@@ -214,14 +210,14 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 
 
 def _shown(cell: str) -> str:
-    """A cell without Markdown; functions have "kt." before their name, and links to pages are the page's name."""
-    cell = _LINK.sub(lambda match: match[1] if "`" in match[1] else match[2].split("#")[0], cell)
-    cell = re.sub(r"`([a-z]\w+)((?:\([^`]*\))?)`", lambda m: f"`{_qualified(m[1])}{m[2]}`", cell)
+    """A cell without Markdown; functions that are links have "kt." before their name, other links are the page's."""
+    cell = _LINK.sub(lambda match: _qualified(match[1]) if "`" in match[1] else match[2].split("#")[0], cell)
     return cell.replace("`", "")
 
 
-def _qualified(name: str) -> str:
-    return name if name in ("kt", "kinetree", "robot", "f_ext", "motion") else f"kt.{name}"
+def _qualified(text: str) -> str:
+    """A text in which functions have "kt." before their name."""
+    return re.sub(r"`(?=(?!f_ext)[a-z]\w+(?:\([^`]*\))?`)", "`kt.", text)
 
 
 @cache

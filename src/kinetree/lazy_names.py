@@ -29,7 +29,7 @@ def lazy_names(
                 found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
             setattr(sys.modules[package], name, found)  # it is found without this function from now on
             return found
-        if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
+        if not name.startswith("_") and name.isidentifier() and find_spec(f"{package}.{name}") is not None:
             with importing:
                 return importlib.import_module(f"{package}.{name}")
         advice = instead(name) if instead is not None else ""
