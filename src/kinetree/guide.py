@@ -128,8 +128,9 @@ def find(query: str, most: int = 8) -> tuple[list[Answer], list[Section]]:
     A word also finds longer ones that begin with it, and names of other libraries. All words must be there, or as many
     as are anywhere.
 
-    >>> find("quaternion w last")[1][0].place.split("#")[0] in ("conventions.md", "layouts.md", "sources.md")
-    True
+    >>> functions, pages = find("mass matrix")
+    >>> functions[0].here, pages[0].place
+    ('kt.crba, kt.mass_matrix', 'algorithms/mass_matrix.md')
     """
     words = _words(query)[:_MOST_WORDS]
     if not words:
@@ -143,7 +144,7 @@ def _functions(words: Sequence[str]) -> list[tuple[tuple[int, float], Answer]]:
 
 
 def _best(scored: Sequence[tuple[tuple[int, float], T]], most: int) -> list[T]:
-    """Those with the most words, the highest scores first; one per place."""
+    """The rows in which the most words are, the highest scores first."""
     complete = max((count for (count, _), _ in scored), default=0)
     if not complete:
         return []
