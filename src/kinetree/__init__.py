@@ -12,6 +12,14 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 importlib.import_module("kinetree.pictures")  # draws robots in notebooks
 
+
+def _instead(name: str) -> str:
+    """What to use in place of a name that is not here."""
+    from kinetree.guide import instead
+
+    return instead(name, __all__)
+
+
 if typing.TYPE_CHECKING:
     from kinetree import attitudes, control, identification, solids, sweeps
     from kinetree.attitudes.exponential_maps import (
@@ -332,6 +340,7 @@ else:
             "sweeps.sweep": "sweep",
             "viewer.view": "view",
         },
+        _instead,
     )
 
 

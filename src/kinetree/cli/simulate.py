@@ -267,7 +267,7 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
-    check_speed(view, speed)
+    check_speed(speed)
     if compare is not None:
         check_peer(contact)
     if tau is not None and tau_file is not None:

@@ -19,10 +19,11 @@ from kinetree.functions.control_times import ControlDt, check_forward, control_p
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
 from kinetree.functions.drives import Passive, switched_on
+from kinetree.functions.force_programs import GIVEN, ActingForces, computed_forces, force_names, with_forces
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Program
 from kinetree.programs.program import dtype_of
 from kinetree.symbolic.refusals import refuse
@@ -45,11 +46,11 @@ class ControlledRollout(NamedTuple):
 
 def controlled_rollout(
     robot: Model,
-    controller: Program,
+    tau: ArrayLike | Program | None,
     q: ArrayLike,
     v: ArrayLike,
     dt: ArrayLike,
-    f_ext: ExternalForces | None,
+    f_ext: ActingForces | None,
     *,
     steps: int | None,
     arguments: Inputs | None,
@@ -65,9 +66,18 @@ def controlled_rollout(
     out: Array | None,
     threads: int | None,
 ) -> ControlledRollout:
-    """The motions that a controller leads to; see `kt.rollout`."""
+    """The motions that a controller, or forces that are programs, lead to; see `kt.rollout`."""
     if out is not None:
-        raise OptionError("rollout: out= is not possible with a controller, whose rows hold more than states")
+        raise OptionError(
+            "rollout: out= is not possible with a controller or a force that is a program: their rows hold more than "
+            "states"
+        )
+    f_ext, sources = computed_forces(robot, f_ext)
+    controller = with_forces(tau, sources) if isinstance(tau, Program) and sources else tau
+    if not isinstance(tau, Program):
+        controller = with_forces(None, sources, size=robot.nv, is_given=tau is not None)
+        rows = {**_named("rows", rows), **({} if tau is None else {GIVEN.format("tau"): tau})}
+    assert isinstance(controller, Program)
     name = controller.name
     constants, given = _named("arguments", arguments), _named("parameters", parameters)
     forces: dict[ForceKey, Any] = _named("f_ext", f_ext)
@@ -92,7 +102,7 @@ def controlled_rollout(
     setting = Controlled(
         str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
-        tells=(ERROR,) if touches else (),
+        tells=(ERROR,) if touches else (), sources=tuple(force_names([*sources]).items()),
     )  # fmt: skip
     loop = controlled(robot, controller, setting)
     _check_given(loop, controller, constants, per_step)

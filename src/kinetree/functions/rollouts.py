@@ -30,6 +30,7 @@ from kinetree.functions.contact_reports import ReportedRollout, flagged, warn_of
 from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
 from kinetree.functions.loads import loads_of
@@ -187,7 +188,35 @@ def rollout(
     v: ArrayLike,
     tau: Program,
     dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
+    f_ext: ActingForces | None = None,
+    *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
+    ctrl: None = None,
+    act: None = None,
+    integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
+    contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    report: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ControlledRollout: ...
+
+
+@overload
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    dt: ArrayLike,
+    f_ext: Mapping[Any, Program],
     *,
     steps: int | None = None,
     arguments: Inputs | None = None,
@@ -271,7 +300,7 @@ def rollout(
     v: ArrayLike,
     tau: ArrayLike | Program | None,
     dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
+    f_ext: ActingForces | None = None,
     *,
     steps: int | None = None,
     arguments: Inputs | None = None,
@@ -306,8 +335,10 @@ def rollout(
             (an integral, a filter, the last command as "tau").
         dt: length of a step (…), s.
         f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
-            every step, while those in the world's axes turn as seen from the bodies.
-        steps: how many steps, with a controller; as many as there are rows if some are given.
+            every step, while those in the world's axes turn as seen from the bodies. A `kt.program` in place of the
+            numbers, such as wind or a thruster, takes what a controller takes and returns them (6,), alone or as
+            "f_ext"; it runs when a controller does, and tau may then be None.
+        steps: how many steps, with a program; as many as there are rows if some are given.
         arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
         rows: others of them, with one row per step: (…, T, *shape).
         state: the initial state of the controller, by name, (…, *shape); where nothing is given, the default of
@@ -378,7 +409,9 @@ def rollout(
     model = check_robot(robot)
     if ctrl is None and act is not None:
         raise OptionError("rollout: act, the activations of actuators, is for ctrl, their commands; give both")
-    if isinstance(tau, Program):
+    known, computed = computed_forces(model, f_ext)
+    _refuse_functions(computed)
+    if isinstance(tau, Program) or computed:
         if gradient_softness_option(model, gradient_softness):
             raise OptionError(
                 "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
@@ -389,6 +422,8 @@ def rollout(
                 "rollout: ctrl is for joint forces that are known beforehand; a controller computes commands itself "
                 "and returns what kt.actuator_forces makes of them as tau"
             )
+        if tau is not None and not isinstance(tau, Program):
+            tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
@@ -403,14 +438,14 @@ def rollout(
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
-        if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
-            return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
+        if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
+            return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
-        return _reported(_WITH_ERRORS[definition], model, begin, held, dt, f_ext, report=report, **more)
+        return _reported(_WITH_ERRORS[definition], model, begin, held, dt, known, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
-    if _has_errors(model, contact, (q, v, tau, dt, f_ext, parameters), report):
-        return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, f_ext, report=report, **more)
-    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, f_ext, **more)
+    if _has_errors(model, contact, (q, v, tau, dt, known, parameters), report):
+        return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, known, report=report, **more)
+    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)
 
 
 @defined_by(ACTUATED_ROLLOUT)
@@ -543,6 +578,16 @@ def _run(
         return states[..., :0, :]
     check_out(definition.name, out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
     return out
+
+
+def _refuse_functions(computed: Mapping[Any, Any]) -> None:
+    """Raise OptionError if an external force is a Python function."""
+    for key, force in computed.items():
+        if not isinstance(force, Program):
+            raise OptionError(
+                f"rollout: f_ext[{key!r:.80}] is a Python function, which cannot run in the kernel; make it a program "
+                "with @kt.program(q=robot, v=robot.nv), or simulate it with kt.simulate"
+            )
 
 
 def _report_option(report: object) -> bool:

@@ -381,6 +381,39 @@ class Model(Robot):
         """
         return Model.of(changes.on_ground(self, height, normal=normal, friction=friction, name=name))
 
+    def with_elastic_joint(self, name: str, stiffness: float, damping: float, rotor_inertia: float) -> Model:
+        """The robot with a spring between the motor of a joint and what it moves: a series-elastic joint.
+
+        The joint keeps its name, place, limits, friction, actuators and sensors, on the side of the motor; its
+        coordinate is that of the motor, θ, after the gear. A second joint, NAME_spring, comes last, whose coordinate is
+        the deflection δ: the link is at θ + δ. It has no motor, and its spring and damper act wherever passive forces
+        do: in `simulate` by default, in `aba` with `passive=True`.
+
+        Args:
+            name: a joint with one degree of freedom.
+            stiffness: of the spring, N·m/rad or N/m.
+            damping: beside the spring, N·m·s/rad or N·s/m.
+            rotor_inertia: what turns with the motor, as felt after the gear (times the ratio squared); kg·m² or kg. It
+                takes the place of the joint's `armature` and `rotor`.
+
+        Returns:
+            A robot whose q is this one's, then the deflection.
+
+        Raises:
+            NameNotFoundError: there is no such joint.
+            ModelError: it has several degrees of freedom, follows another one, or has a spring of its own.
+            OptionError: stiffness and rotor_inertia are not positive, or damping is negative.
+
+        Source: Spong, "Modeling and control of elastic joint robots" (1987): the rotor's kinetic energy is that of its
+        own spin alone.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6").with_elastic_joint("elbow_pitch", stiffness=5e3, damping=10.0, rotor_inertia=0.3)
+        >>> arm.q_names[-1], bool(arm.actuated[-1])
+        ('elbow_pitch_spring', False)
+        """
+        return Model.of(changes.with_elastic_joint(self, name, stiffness, damping, rotor_inertia))
+
     def with_contacts(self, bodies: Iterable[str]) -> Model:
         """The robot in which only some of the bodies that move touch others, each other or what is fixed.
 
