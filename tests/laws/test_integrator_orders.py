@@ -145,3 +145,38 @@ def test_a_free_body_that_spins_keeps_its_linear_momentum_with_every_integrator(
     for integrator in ("semi_implicit_euler", "implicitfast", "discrete", "midpoint", "rk4"):
         states = kt.rollout(stone, stone.neutral(), v, np.zeros((50, 6)), 0.01, integrator=integrator)  # type: ignore[arg-type]
         np.testing.assert_allclose(states[-1, :3], 0.5 * v[:3], rtol=0, atol=1e-13)
+
+
+def single(kind: kt.JointKind, offset: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> kt.Model:
+    builder = kt.ModelBuilder("single", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("world")
+    builder.add_body("box", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement(offset)))
+    builder.add_joint("joint", kind, "world", "box")
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    "robot",
+    [
+        single(kt.Free()),
+        single(kt.FloatingBase()),
+        single(kt.Spherical()),
+        single(kt.Spherical(), (0.1, 0.05, 0.2)),
+        single(kt.Placed(kt.Spherical(), kt.placement((0.1, 0.2, 0.3)), kt.placement(rpy=(0.1, 0.2, 0.3)))),
+    ],
+    ids=["free", "floating base", "ball", "ball beside the centre of mass", "ball between placements"],
+)
+def test_the_energy_of_a_single_body_that_spins_has_an_error_of_order_two_with_discrete(robot: kt.Model) -> None:
+    """Of order two, and with no trend, where its other errors are of order one."""
+    v = np.zeros(robot.nv)
+    v[-3:] = 1.0, 6.0, 0.5
+    largest = []
+    for steps in (3000, 6000):
+        states = kt.rollout(robot, robot.neutral(), v, np.zeros((steps, robot.nv)), 30.0 / steps, integrator="discrete")
+        q_k, v_k = np.split(states, [robot.nq], axis=-1)
+        error = kt.kinetic_energy(robot, q_k, v_k) / kt.kinetic_energy(robot, robot.neutral(), v) - 1.0
+        early, late = np.split(error, 2)
+        assert abs(early.mean() - late.mean()) < 0.1 * abs(error).max()
+        largest.append(abs(error).max())
+    assert largest[0] < 1e-3
+    assert np.log2(largest[0] / largest[1]) == pytest.approx(2, abs=0.1)
