@@ -180,3 +180,43 @@ def test_the_energy_of_a_single_body_that_spins_has_an_error_of_order_two_with_d
         largest.append(abs(error).max())
     assert largest[0] < 1e-3
     assert np.log2(largest[0] / largest[1]) == pytest.approx(2, abs=0.1)
+
+
+SPINNING = {
+    "energy, free": (1e-2, -1e-2, 2e-6, 2e-13, 6e-7),
+    "energy, on a ball joint": (1e-2, 1e-2, 2e-6, 2e-13, 6e-7),
+    "angular momentum, free": (5e-3, 5e-3, 1e-3, 1e-11, 2e-14),
+    "energy, free with two limbs": (5e-3, 5e-3, 5e-3, 2e-12, -3e-6),
+    "angular momentum, free with two limbs": (7e-3, 7e-3, 7e-3, 7e-12, 3e-6),
+    "velocity of the centre of mass (m/s), free with two limbs": (1e-2, 1e-2, 1e-2, 1e-11, 9e-14),
+}
+"""The figures of docs/simulation.md, by the columns below."""
+SPINNING_BODIES = {"free": single(kt.Free()), "on a ball joint": single(kt.Spherical()), "free with two limbs": ROBOT}
+
+
+@pytest.mark.parametrize("column", range(5))
+def test_the_figures_of_bodies_that_spin_are_those_of_the_page(column: int) -> None:
+    """Within a factor of 1.5; what is rounding may be as small as it likes, and ten times as large."""
+    name = ("semi_implicit_euler", "implicitfast", "discrete", "rk4", "midpoint")[column]
+    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
+    errors: dict[str, float] = {}
+    for title, robot in SPINNING_BODIES.items():
+        q, v = robot.neutral(), np.zeros(robot.nv)
+        angular = slice(3, 6) if robot is ROBOT else slice(-3, None)
+        v[angular] = 1.0, 6.0, 0.5
+        end = kt.rollout(robot, q, v, np.zeros((3000, robot.nv)), 0.001, integrator=name)[-1]  # type: ignore[arg-type]
+        q_1, v_1 = np.split(end, [robot.nq])
+        errors[f"energy, {title}"] = kt.kinetic_energy(robot, q_1, v_1) / kt.kinetic_energy(robot, q, v) - 1.0
+        before, after = (kt.centroidal_momentum(robot, *state) for state in ((q, v), (q_1, v_1)))
+        change = np.linalg.norm((after - before)[3:]) / np.linalg.norm(before[3:])
+        errors[f"angular momentum, {title}"] = float(change)
+        of_center = float(np.linalg.norm((after - before)[:3])) / robot.mass
+        errors[f"velocity of the centre of mass (m/s), {title}"] = of_center
+    for title, row in SPINNING.items():
+        figure, error = row[column], errors[title]
+        if abs(figure) < 1e-10:
+            assert abs(error) < 10.0 * abs(figure), title
+        else:
+            assert 1.0 / 1.5 < error / figure < 1.5, title
+        shown = [text.strip().replace("\N{MINUS SIGN}", "-") for text in page.split(f"\n| {title} |")[1].split("|")[:5]]
+        assert float(shown[column]) == figure
