@@ -90,12 +90,15 @@ class CpuKernels:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
         if len(kernel.outputs) != 1 or not all(port.size for port in (*kernel.inputs, *kernel.outputs)):
             return emit(program, self._precision, host(), kernel.quaternions)
-        return emit_batch(program, self._precision, host(), kernel.quaternions)
+        return emit_batch(program, self._precision, host(), kernel.quaternions, declines_huge=kernel.declines_huge)
 
     def _single_text(self) -> str:
         from kinetree.codegen.cpu.single import emit_single
 
-        return emit_single(self._statements(), self._precision, host(), self._kernel.quaternions)
+        kernel = self._kernel
+        return emit_single(
+            self._statements(), self._precision, host(), kernel.quaternions, declines_huge=kernel.declines_huge
+        )
 
     def _single_rounds_text(self) -> str:
         from kinetree.codegen.cpu.rounds import Rounds
