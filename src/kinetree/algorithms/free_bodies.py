@@ -91,7 +91,7 @@ def _pairs(tree: Tree, own_armature: Slots, i: int) -> list[tuple[Scalar, Scalar
 def _inertia(I: Inertia, armature: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix of a body: linear, then angular; or only the latter, for as many armatures."""
     n = len(armature)
-    columns = []
+    columns: list[list[Scalar]] = []
     for k in range(6 - n, 6):
         e = _AXES[k % 3]
         if k < 3:

@@ -67,7 +67,7 @@ class Arguments:
 
     def check_singularities(self, arrays: Sequence[Array], wrong: Array, robots: Mapping[int, Model]) -> None:
         """Raise if numbers of the result (…, *core) are wrong since the coordinates of a joint are singular."""
-        samples = wrong.reshape(*wrong.shape[: wrong.ndim - len(self.core)], -1).any(axis=-1)
+        samples = np.asarray(wrong.reshape(*wrong.shape[: wrong.ndim - len(self.core)], -1).any(axis=-1))
         for k, robot in robots.items():
             refuse_singular(self._function, robot, arrays[k], samples, self.ports[k].name)
 

@@ -93,8 +93,8 @@ def take_steps(
             record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
             if () in record.stalls:
                 raise _stalled(robot, record.stalls[()], setting)
-            before, lost = states[..., max(k + finite - 1, 0) : k + finite + 1, :], states[..., k + finite + 1, :]
-            raise _not_finite(robot, before, lost, first + k + finite + 1, setting.dt)
+            rows = states[..., max(k + finite - 1, 0) : k + finite + 2, :]
+            raise _not_finite(robot, rows, first + k + finite + 1, setting.dt)
         motion.accept(record, k, k + kept)
         k += kept
         record.done = k
@@ -121,13 +121,13 @@ def _finite_rows(rows: Array) -> int:
     return count if finite.all() else int(np.argmin(finite.all(axis=-1)))
 
 
-def _not_finite(robot: Model, before: Array, row: Array, step: int, dt: float) -> SimulationError:
-    """The error for a state [q, v, act] at a step, some numbers of which are not finite, after some others."""
+def _not_finite(robot: Model, rows: Array, step: int, dt: float) -> SimulationError:
+    """The error for states [q, v, act] up to a step, some numbers of the last of which are not finite."""
     what = (
         f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
-        f"({first_not_finite(robot, row)!r} first)"
+        f"({first_not_finite(robot, rows[-1])!r} first)"
     )
-    for q in before[..., : robot.nq]:
+    for q in rows[:-1, : robot.nq]:
         if singular := robot.near_singular(q, 1e-6):
             return SimulationError(
                 f"{what}: the coordinates of {listed(map(repr, singular))} are at a singularity there "
