@@ -17,7 +17,7 @@ from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained
 from kinetree.algorithms.contact_dynamics import contact_dynamics
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.drives import driven, limited, power
-from kinetree.algorithms.free_bodies import with_gyroscopic_forces
+from kinetree.algorithms.free_bodies import FREE, FREE_OR_BALL, with_gyroscopic_forces
 from kinetree.algorithms.implicit_forces import AtTheEnd, EndOfStep, Slope, end_of_step
 from kinetree.algorithms.momentum import mechanical_power
 from kinetree.expr import Scalar
@@ -132,8 +132,10 @@ def evaluated(
             a = end.acceleration(q, v, _total(tree, acting, push), f_ext)
     else:
         a = end.acceleration(q, v, acting, f_ext)
-    if at_the_end in ("velocity forces", "everything"):
-        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings)
+    if at_the_end == "velocity forces":
+        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings, FREE)
+    elif at_the_end == "everything":
+        a = with_gyroscopic_forces(end.tree, q, v, a, 0.5 * dt, tree.armature, end.couplings, FREE_OR_BALL)
     if solved is None or at_the_end == "everything":
         solved = a
     return Evaluation(a, push, rates, error, given, end, solved)

@@ -127,7 +127,7 @@ def aba(
     Raises:
         ShapeError: the length of an argument's last axis is wrong, or the leading axes do not broadcast.
         DTypeError: an argument is not an array of real numbers.
-        ConfigurationError: a quaternion in q is zero.
+        ConfigurationError: a quaternion in q is zero, or the coordinates of a joint are singular.
         OptionError: there is no passive force of that name, or `on_unactuated` is neither of the two.
         ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         SingularModelError: a joint moves nothing that has inertia.

@@ -184,8 +184,8 @@ class Model(Robot):
         rotational columns, and of the purely translational ones, is scaled to length one: 1 is best, and 0 is singular,
         where some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as
         one over this number, or over its square where joint forces act on these coordinates, with correspondingly less
-        accuracy; at a singularity itself it has no answer and gives NaN, infinities or meaningless numbers. Kinematics
-        and inverse dynamics are exact everywhere. By kind of joint:
+        accuracy; at a singularity itself forces have no answer unless they are zero along what the joint has lost, and
+        `aba` raises a `ConfigurationError`. Kinematics and inverse dynamics are exact everywhere. By kind of joint:
 
         - one degree of freedom, `Fixed`, `Free`, `FloatingBase`, `Spherical`: never singular;
         - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first is repeated;
