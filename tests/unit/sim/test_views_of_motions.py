@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.identification import read_log
 
 pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
@@ -124,6 +125,33 @@ def test_a_table_of_a_batch_counts_the_motions() -> None:
     np.testing.assert_array_equal(table.loc[1, "q.elbow"], found.q[1, :, 1])
     grid = motion(q=np.zeros((2, 3, 2)), v=np.zeros(2)).to_dataframe()
     assert grid.index.names == ["motion_0", "motion_1", "time"]
+
+
+def test_a_csv_file_holds_every_number_of_a_motion(tmp_path: Path) -> None:
+    found = motion(tau=[0.1, 1.0 / 3.0])
+    path = found.save(tmp_path / "log.csv")
+    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+    log = read_log(path, kt.zoo.load("double_pendulum"))
+    for name in ("time", "q", "v", "qdd", "tau"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(found, name))
+    header = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert header == ["time", *found.to_dataframe().columns]
+
+
+def test_names_with_commas_come_back_from_csv(tmp_path: Path) -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("world")
+    builder.add_body("tip", kt.solids.sphere(0.1, mass=1.0))
+    builder.add_joint('a, "b"', kt.Revolute([1, 0, 0]), "world", "tip")
+    robot = builder.build()
+    found = kt.simulate(robot, q=[0.1], duration=0.01)
+    np.testing.assert_array_equal(read_log(found.save(tmp_path / "log.csv"), robot).v, found.v)
+
+
+def test_a_batch_has_no_place_in_csv(tmp_path: Path) -> None:
+    with pytest.raises(kt.OptionError, match=r"a \.csv file holds one motion, and this is a batch \(2,\)"):
+        motion(q=np.zeros((2, 2)), v=np.zeros(2)).save(tmp_path / "log.csv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_text_is_one_line() -> None:
