@@ -216,7 +216,7 @@ UNNEEDED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "cone": (
         {"geometry": [Geometry("visual", "cone", (1.0, 1.0), TURNED)]},
-        "visual shapes of kinds that MJCF does not have (1): a cone of 'tip'",
+        "visual shapes of kinds that MJCF does not have (1): cone of 'tip'",
     ),
 }
 UNNEEDED_RECORDS = {

@@ -81,7 +81,7 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
             if shape.may_touch:
                 losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
             else:
-                losses.leave_out("visual shapes of kinds that MJCF does not have", f"a {kind} of {owner!r}")
+                losses.leave_out("visual shapes of kinds that MJCF does not have", f"{kind} of {owner!r}")
             return None
         attributes["size"] = shown_numbers(size)
     attributes |= pose(shape.placement)
