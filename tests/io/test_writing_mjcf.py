@@ -16,10 +16,19 @@ import kinetree as kt
 from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
-from kinetree.model.extras import ContactParameters, Extras, SimulationFlags, SimulationOptions, Unused
+from kinetree.model.extras import (
+    ContactParameters,
+    Extras,
+    JointState,
+    Keyframe,
+    SimulationFlags,
+    SimulationOptions,
+    Unused,
+)
 from kinetree.model.extras.bodies import Site
 from kinetree.model.extras.contacts import ContactExclusion, ContactPair
 from kinetree.model.extras.joint_limits import Calibration
+from kinetree.model.reference import reference_configuration
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.io.round_trips import came_back, differences, mjcf_robots
 from tests.robots import load_robot
@@ -262,12 +271,47 @@ def test_most_real_robots_can_be_written(tmp_path: Path) -> None:
         assert model.ngeom >= len(touching) > 0
 
 
+@pytest.mark.parametrize("root", ["world", "base"])
+def test_a_free_body_on_a_root_at_rest_is_on_the_world(root: str, tmp_path: Path) -> None:
+    """Wherever its joint is placed; its coordinates are relative to the world then, also in keyframes."""
+    builder = kt.ModelBuilder("scene")
+    builder.add_body(root)
+    builder.add_body("shelf", BODY)
+    builder.add_body("box", BODY)
+    builder.add_body("arm", BODY)
+    builder.add_joint("shelf", kt.Fixed(), root, "shelf", TURNED)
+    builder.add_joint("loose", kt.Free(), "shelf", "box", kt.placement((0.1, 0.2, 0.3), rpy=(0.3, -0.2, 0.1)))
+    builder.add_joint("j", TURN, root, "arm", TURNED)
+    rng = np.random.default_rng(0)
+    state = JointState("loose", (*rng.normal(size=3), 0.5, -0.5, 0.5, 0.5), tuple(rng.normal(size=6)))
+    builder.extras = Extras(keyframes=(Keyframe("k", (state, JointState("j", (0.2,), (1.0,)))),))
+    robot = builder.build()
+    _, losses = written(robot, "mjcf")
+    assert (losses.lost, losses.impossible, losses.left_out()) == ([], [], [])
+    again = kt.load(kt.save(robot, tmp_path / "scene.xml"))
+    key, back = robot.extras.keyframes["k"], again.extras.keyframes["k"]
+    for q, q2 in ((robot.neutral(), reference_configuration(again)), (key.q(robot), back.q(again))):
+        for name in ("box", "arm"):
+            expected = kt.frame_placement(robot, q, name)
+            np.testing.assert_allclose(kt.frame_placement(again, q2, name), expected, atol=1e-14)
+    np.testing.assert_allclose(
+        kt.frame_velocity(again, back.q(again), back.v(again), "box", expressed_in="local"),
+        kt.frame_velocity(robot, key.q(robot), key.v(robot), "box", expressed_in="local"),
+        atol=1e-14,
+    )
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.body("box").xpos, kt.frame_placement(robot, key.q(robot), "box")[:3, 3], atol=1e-14)
+
+
 IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "screw": (kt.Helical([0, 0, 1], 0.1), {}, "has neither a word in MJCF nor a substitute"),
     "ellipsoid": (kt.Ellipsoid([1, 2, 3]), {}, "has neither a word in MJCF nor a substitute"),
     "free elsewhere": (
         kt.Free(),
-        {},
+        {"root": "base", "floating_base": True},
         "has a free joint that is not its only one, not on the world, or has a placement",
     ),
 }
