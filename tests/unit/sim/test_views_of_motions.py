@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,15 @@ def test_the_text_is_one_line() -> None:
         "<Trajectory of 'double_pendulum': 0.2 s in steps of 0.001 s, rk4; q (201, 2), v (201, 2)>"
     )
     assert re.fullmatch(r"<Trajectory of .*: \(2,\) motions, .*>", repr(motion(q=np.zeros((2, 2)), v=np.zeros(2))))
+
+
+def test_a_notebook_shows_a_plot() -> None:
+    """IPython displays what `_repr_png_` returns; without pyplot nothing else draws a figure."""
+    drawn = motion().plot()
+    shown = drawn._repr_png_()  # type: ignore[union-attr]
+    assert shown.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(shown) > 10_000
+    assert pickle.loads(pickle.dumps(drawn))._repr_png_()[:4] == shown[:4]
 
 
 def test_a_picture_is_a_figure_or_a_file(tmp_path: Path) -> None:
