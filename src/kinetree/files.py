@@ -43,6 +43,13 @@ _STALE = 3600.0
 """Seconds after which a temporary file counts as abandoned where the system has no locks."""
 _NAME_SHOWN = 40
 """Characters of the target's name used in a temporary file's, as the target's may already have the maximum length."""
+_PROMISES = frozenset((
+    ".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".yaml", ".yml", ".toml", ".xml", ".urdf", ".sdf", ".parquet",
+    ".feather", ".h5", ".hdf5", ".nc", ".zarr", ".mat", ".xls", ".xlsx", ".pkl", ".pickle", ".zip", ".gz", ".bag",
+    ".db3", ".mcap", ".html", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg", ".pdf", ".eps",
+    ".mp4",
+))  # fmt: skip
+"""Endings that promise a format, so that no other is appended to them; any other ending belongs to the name."""
 _WRITERS = 100
 """Maximum number of simultaneous writers of one file."""
 
@@ -51,7 +58,7 @@ def file_path(function: str, path: object, ending: str = "", *, what: str = "fil
     """The path of a file, or of `what` else, named by the user, with `ending` appended if it is missing.
 
     Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if there
-    is no name to append to.
+    is no name to append to, or if the name ends like a file of another format.
     """
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
@@ -61,6 +68,11 @@ def file_path(function: str, path: object, ending: str = "", *, what: str = "fil
         return result
     if not result.name:
         raise OptionError(f"{function} takes the path of a file, but {name!r} names none")
+    if result.suffix.lower() in _PROMISES:
+        raise OptionError(
+            f"{function} writes {ending} files, and {result.name!r} ends like another format; call it "
+            f"{result.with_suffix(ending).name!r}"
+        )
     return result.with_name(result.name + ending)
 
 

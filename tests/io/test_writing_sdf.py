@@ -160,7 +160,6 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "inertia alone": (TURN, {"inertia": MASSLESS}, "has inertia but no mass; SDF calls that invalid"),
     "names": (TURN, {"name": "tip"}, "joint 'tip' has the name of a body or frame, so in SDF it is called 'tip_joint'"),
     "blanks": (TURN, {"name": " j "}, "the name of joint ' j ' begins or ends with blanks"),
-    "collision colour": (TURN, {"geometry": [RED]}, "colour"),
     "endless plane": (TURN, {"geometry": [ENDLESS]}, "without bounds"),
 }  # fmt: skip
 
@@ -174,6 +173,11 @@ def test_what_sdf_cannot_hold_is_refused(what: str) -> None:
     assert told in losses_of(robot)[0]
     with pytest.raises(kt.ModelError, match="cannot be written as SDF without loss:\n"):
         kt.to_text(robot, "sdf")
+
+
+def test_the_colour_of_a_collision_shape_is_left_out_with_a_warning() -> None:
+    with pytest.warns(kt.ModelWarning, match=r"SDF computes with:\n  colours of collision shapes \(1\): 's' of 'tip'$"):
+        kt.to_text(one_joint(TURN, geometry=[RED]), "sdf")
 
 
 @pytest.mark.parametrize("kind", [kt.Free(), kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)

@@ -334,6 +334,19 @@ def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
     assert file_path("save", tmp_path / "a.b", ".npz") == tmp_path / "a.b.npz"
 
 
+@pytest.mark.parametrize("name", ["log.json", "log.h5", "log.CSV", "log.mp4", "log.v1.parquet"])
+def test_a_name_that_promises_another_format_is_refused(tmp_path: Path, name: str) -> None:
+    for save in (MOTION.strip, MOTION.save_html, MOTION.snapshot().save):
+        with pytest.raises(
+            kt.OptionError, match=r"writes \.\w+ files, and 'log.* ends like another format; call it 'log"
+        ):
+            save(tmp_path / name)
+    if name != "log.CSV":
+        with pytest.raises(kt.OptionError, match=r"save writes \.npz files"):
+            MOTION.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 # -- what was left behind
 
 

@@ -20,7 +20,7 @@ from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.force_programs import GIVEN, ActingForces, computed_forces, force_names, with_forces
-from kinetree.functions.integrator_options import integrator_option
+from kinetree.functions.integrator_options import integrator_option, rollout_integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -57,7 +57,7 @@ def controlled_rollout(
     rows: Inputs | None,
     state: Inputs | None,
     control_dt: ControlDt,
-    integrator: str,
+    integrator: str | None,
     passive: Passive,
     limits: bool,
     contact: ContactOption,
@@ -95,12 +95,12 @@ def controlled_rollout(
     dt = seconds.astype(dtype)
     period = 1 if control_dt is None else _period(control_dt, seconds)
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
-    integrator_option(robot, integrator)
+    integrator = str(integrator_option(robot, rollout_integrator_option(robot, integrator)))
     switches = switched_on(robot, passive, limits) | (touches := contact_switch(robot, contact))
     if touches:
         check_forward("rollout", dt)
     setting = Controlled(
-        str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
+        integrator, tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
         tells=(ERROR,) if touches else (), sources=tuple(force_names([*sources]).items()),
     )  # fmt: skip

@@ -29,10 +29,10 @@ from kinetree.functions.contact_options import (
 from kinetree.functions.contact_reports import ReportedRollout, flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
-from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
-from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
+from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option, step_of_file
 from kinetree.functions.loads import loads_of
 from kinetree.inputs import array_or_foreign, whole_number
 from kinetree.model import Model, check_robot
@@ -187,7 +187,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: Program,
-    dt: ArrayLike,
+    dt: ArrayLike | None = None,
     f_ext: ActingForces | None = None,
     *,
     steps: int | None = None,
@@ -197,11 +197,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: None = None,
     act: None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -215,7 +216,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None,
     f_ext: Mapping[Any, Program],
     *,
     steps: int | None = None,
@@ -225,11 +226,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: None = None,
     act: None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -243,7 +245,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
     steps: int | None = None,
@@ -253,11 +255,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: Literal[False] = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -271,7 +274,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
     steps: int | None = None,
@@ -281,11 +284,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: Literal[True],
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -299,7 +303,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | Program | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None = None,
     f_ext: ActingForces | None = None,
     *,
     steps: int | None = None,
@@ -309,11 +313,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -333,7 +338,7 @@ def rollout(
             alone or as "tau" in a dict, named tuple or dataclass. It runs in the kernel, at the beginning of each step.
             A result that is named as an argument is that argument's value at the next call: so a controller has a state
             (an integral, a filter, the last command as "tau").
-        dt: length of a step (…), s.
+        dt: length of a step (…), s; by default that of the robot's MJCF file.
         f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
             every step, while those in the world's axes turn as seen from the bodies. A `kt.program` in place of the
             numbers, such as wind or a thruster, takes what a controller takes and returns them (6,), alone or as
@@ -351,22 +356,25 @@ def rollout(
             passive forces. tau then acts besides, and may be None.
         act: initial activations (…, na), for ctrl; zeros by default.
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
-            keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete". All move on the
-            configuration manifold, so that quaternions stay quaternions; docs/simulation.md says which one when.
-        passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
-            the new velocity: it brakes without overshooting however stiff it is. With "rk4" and "symplectic_euler" a
-            step must resolve friction, and with all three it must resolve springs; `kt.simulate` divides its steps
-            where it must, a rollout does not.
+            keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete"; by default that of
+            the robot's MJCF file, and "semi_implicit_euler" for other robots. All move on the configuration manifold,
+            so that quaternions stay quaternions; docs/simulation.md says which one when.
+        passive: which passive forces of the joints act besides tau, as for `aba`. "semi_implicit_euler", "implicitfast"
+            and "discrete" take friction at the end of the step: it brakes without overshooting however stiff it is.
+            With the others a step must resolve friction, and with all but "discrete" it must resolve springs;
+            `kt.simulate` divides its steps where it must, a rollout does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
-            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push; compliant
-            and rigid ones go with "semi_implicit_euler".
+            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push. Take
+            "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
             `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
             "body.NAME.placement[:]"; not with a controller.
+        on_unactuated: what happens if rows of tau are not zero at a degree of freedom that has no motor, as for `aba`:
+            "allow" or "error". Not with a controller, whose forces are computed in the kernel.
         report: whether to return two numbers per step as well. `contact_error`: how exactly its accelerations solve
             the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. `flagged`
             is True where that was not solved, and where velocities turn around in every step, so that the energy is
@@ -384,8 +392,9 @@ def rollout(
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator or passive force, the controller is none, or ctrl is given to a robot
-            without actuators.
+        OptionError: there is no such integrator or passive force, the controller is none, ctrl is given to a robot
+            without actuators, or dt is left out for a robot that is not of an MJCF file.
+        ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         NameNotFoundError: the controller has no such argument or state.
 
     The kernel runs as many steps as tau has rows, so a different number of steps compiles nothing new.
@@ -407,6 +416,9 @@ def rollout(
     ((500, 4), (500,))
     """
     model = check_robot(robot)
+    dt = step_of_file(model) if dt is None else dt
+    if on_unactuated != "allow":
+        _check_motors(model, tau, on_unactuated)
     if ctrl is None and act is not None:
         raise OptionError("rollout: act, the activations of actuators, is for ctrl, their commands; give both")
     known, computed = computed_forces(model, f_ext)
@@ -459,7 +471,7 @@ def actuated_rollout(
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
@@ -550,7 +562,7 @@ def _run(
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
-    integrator: Integrator,
+    integrator: Integrator | None,
     passive: Passive,
     limits: bool,
     contact: ContactOption,
@@ -594,6 +606,15 @@ def _report_option(report: object) -> bool:
     if report is not True and report is not False:
         raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
     return report
+
+
+def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: object) -> None:
+    if isinstance(tau, Program):
+        raise OptionError(
+            "rollout: on_unactuated is for rows of joint forces; multiply those of a controller by robot.actuated"
+        )
+    if tau is not None:
+        check_motors(model, tau, on_unactuated)
 
 
 def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:

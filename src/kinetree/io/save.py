@@ -76,7 +76,7 @@ def save(
             f"{target} is the file that {robot.name!r} was loaded from, which may hold more than is written, such as "
             "comments; name another, or say overwrite=True"
         )
-    text, losses = written(robot, chosen)
+    text, losses = written(robot, chosen, target.parent)
     losses.settle(robot.name, lossy=bool(lossy))
     write_text_file(target, text)
     return target

@@ -8,11 +8,12 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from kinetree.files import open_regular
 from kinetree.inputs import repeated
 
-__all__ = ["TableError", "check_names", "first_cells", "is_number", "table_numbers"]
+__all__ = ["TableError", "check_names", "first_cells", "is_number", "table_numbers", "write_table"]
 
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 
@@ -116,3 +117,13 @@ def _text(path: Path) -> Iterator[TextIOWrapper]:
             yield file
     except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(f": this is not CSV text: {error}") from None
+
+
+def write_table(file: BinaryIO, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write a line of names and a line per row, with as many digits as make the same 64-bit numbers again."""
+    text = TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    csv.writer(text, lineterminator="\n").writerow(columns)
+    np.savetxt(
+        text, np.column_stack([np.asarray(x, dtype=np.float64) for x in columns.values()]), fmt="%s", delimiter=","
+    )
+    text.detach()

@@ -10,6 +10,7 @@ from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_extras import write_options
+from kinetree.io.mjcf.writing_free import with_free_joints_on_world
 from kinetree.io.mjcf.writing_geoms import write_geom
 from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
@@ -31,7 +32,7 @@ _NOTHING = Inertia.zero()
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    named = without_actuators(with_fit_names(parts, losses))
+    named = without_actuators(with_free_joints_on_world(with_fit_names(parts, losses), losses))
     fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
     return _Writer(fit, losses).document()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from kinetree.io.chains import free_name
 from kinetree.io.losses import Losses
@@ -69,13 +70,20 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
             "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
         )
         if not plain:
-            losses.lost.append(f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths")
+            if shape.may_touch:
+                why = f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths"
+                losses.lost.append(why)
+            else:
+                losses.leave_out("visual shapes in files that MuJoCo does not open", repr(PurePosixPath(address).name))
             return None
         attributes |= {"type": tag, tag: asset or assets.name(tag, address, shape.size)}
     else:
         size = _half_lengths(kind, shape.size)
         if size is None:
-            losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+            if shape.may_touch:
+                losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+            else:
+                losses.leave_out("visual shapes of kinds that MJCF does not have", f"{kind} of {owner!r}")
             return None
         attributes["size"] = shown_numbers(size)
     attributes |= pose(shape.placement)

@@ -101,7 +101,7 @@ class _Writer:
         joints = {joint.name: joint for joint in parts.joints}
         for coupling in parts.couplings:
             write_gearbox(model, coupling, joints, self._above, self._joint_names, self._names, self._losses)
-        self._losses.lose_extras(parts.extras)
+        self._losses.lose_extras(parts.extras, unneeded=("safety_limits", "calibrations"))
         return sdf.document()
 
     def _lose_world(self) -> None:

@@ -49,7 +49,7 @@ def write_geometry(link: Tag, shape: Geometry, name: str, body: LinkSpec, losses
             material.add("ambient", shown_numbers(shape.color))
             material.add("diffuse", shown_numbers(shape.color))
         else:
-            lose(f"{what}: the colour of a collision shape has no place in SDF")
+            losses.leave_out("colours of collision shapes", f"{name!r} of {body.name!r}")
     return element
 
 

@@ -1,8 +1,8 @@
 """Robots as URDF: every number that the format has a place for, and a sentence on everything else.
 
-URDF has no gravity, springs, armature, rotors, motors, couplings, frames beside links, and no word for whether the base
-floats. Placements are written as xyz and rpy, not in the newest revision's quaternions, because older readers skip
-those without a word.
+URDF has no gravity, springs, armature, rotors, motors, couplings, and no word for whether the base floats. Frames are
+links without mass, as in ROS. Placements are written as xyz and rpy, not in the newest revision's quaternions, because
+older readers skip those without a word.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Writer:
             joints = ", ".join(map(repr, coupling.joints))
             lose(f"coupling {coupling.name!r} has no place in URDF: its joints ({joints}) would move independently")
         for frame in parts.frames:
-            lose(f"frame {frame.name!r} has no place in URDF: it would be a link without mass on a fixed joint")
+            self._losses.changed.append(f"frame {frame.name!r} is a link without mass on a fixed joint in URDF")
             self._fixed_link(frame.name, frame.body, frame.placement)
         write_extras(self._root, parts.extras, self._losses)
         return self._root.document()
@@ -105,8 +105,11 @@ class _Writer:
 
     def _geometry(self, link: Tag, shape: Geometry, body: str, place: int) -> None:
         what = f"the {shape.role} shape {shape.name!r}" if shape.name else f"a {shape.role} shape"
-        if shape.shape not in _SHAPES:
+        if shape.shape not in _SHAPES and shape.may_touch:
             self._losses.lost.append(f"body {body!r}: {what} is of kind {shape.shape!r}, which URDF does not have")
+            return
+        if shape.shape not in _SHAPES:
+            self._losses.leave_out("visual shapes of kinds that URDF does not have", f"{shape.shape} of {body!r}")
             return
         if self._losses.lose_unfit(shape, f"body {body!r}: {what}"):
             return
