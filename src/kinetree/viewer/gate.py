@@ -58,7 +58,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Gate:
-    """What a server at an address answers, and to whom."""
+    """The requests and messages that a server at an address accepts."""
 
     def __init__(self, host: str, allowed: Sequence[str] = ()) -> None:
         """`allowed`: names under which pages may be opened, besides those of this machine."""
