@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -165,27 +166,61 @@ NASTY = (
     "<iframe srcdoc=\"<script>parent.document.title='owned'</script>\"></iframe>",
     "<img src=x onerror=\"document.title='owned'\">",
     "[text](javascript:document.title='owned') **bold** `code` &lt;b&gt;",
+    "--></pre><script>document.title='owned'</script>$x_{$",
 )
+
+
+def nasty(name: str, folder: Path) -> kt.Model:
+    """A robot with a name wherever its file has one."""
+    escaped = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial><visual '
+        f'name="{escaped}"><geometry><mesh filename="{escaped}.stl"/></geometry></visual>'
+    )
+    file = folder / "nasty.urdf"
+    file.write_text(
+        f'<robot name="{escaped}"><link name="{escaped}">{inertial}</link><link name="{escaped} 2">{inertial}</link>'
+        f'<joint name="{escaped}" type="continuous"><parent link="{escaped}"/><child link="{escaped} 2"/></joint>'
+        "</robot>"
+    )
+    return kt.load(file)
 
 
 @pytest.mark.parametrize("name", NASTY)
 def test_html_from_a_robot_file_is_text(browser: Opener, name: str, tmp_path: Path) -> None:
-    escaped = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    file = tmp_path / "nasty.urdf"
-    file.write_text(
-        f'<robot name="nasty"><link name="{escaped}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" '
-        f'iyy="1" iyz="0" izz="1"/></inertial><visual name="{escaped}"><geometry><mesh filename="{escaped}.stl"/>'
-        f"</geometry></visual></link></robot>"
-    )
     with pytest.warns(kt.ModelWarning, match="not everything is drawn"):
-        viewer = view(kt.load(file, floating_base=True), port=0, show=["names"])
+        viewer = view(nasty(name, tmp_path), port=0, show=["names"])
     with viewer, browser.page(viewer.url) as tab:
         assert viewer.wait_for_somebody(60.0)
         tab.button("Not drawn").click()
-        tab.wait_until(lambda: name in tab.page.inner_text("body"))
+        (first, *_) = viewer.unseen
+        assert set("<*") & set(first.part + first.reason)
+        tab.wait_until(lambda: f"{first.part}: {first.reason}" in tab.page.inner_text("body"))
         tab.page.wait_for_timeout(500)
         assert tab.page.title() != "owned"
         assert tab.page.locator("iframe").count() == 0
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_html_from_a_robot_file_is_text_in_files_and_notebooks(browser: Opener, name: str, tmp_path: Path) -> None:
+    robot = nasty(name, tmp_path)
+    motion = kt.simulate(robot, v=[1.0], duration=0.02)
+    shown = {"robot": robot._repr_html_(), "motion": motion._repr_html_()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        pages = [motion.save_html(tmp_path / "page.html")]
+    for what, html in shown.items():
+        assert html is not None
+        pages.append(tmp_path / f"{what}.html")
+        pages[-1].write_text(f"<!doctype html><meta charset=utf-8><title>{what}</title>{html}", encoding="utf-8")
+    pages.append(motion.plot(tmp_path / "plot.svg"))
+    for page in pages:
+        with browser.file(page) as tab:
+            tab.page.wait_for_timeout(3000 if page.name == "page.html" else 300)
+            assert tab.page.title() != "owned"
+            assert tab.page.locator("iframe").count() == 0
+            if page.name == "robot.html":
+                assert name in tab.page.inner_text("body")
 
 
 def test_html_that_somebody_else_adds_does_not_run(browser: Opener) -> None:
