@@ -106,7 +106,7 @@ def read_json(path: Path, most: int = 2**24) -> Any:
         raise ValueError("its lists are nested too deeply") from None
 
 
-def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def write_file(path: Path, write: Callable[[BinaryIO], object], *, within: Path | None = None) -> None:
     """Write a file; its content is what `write` puts into the binary stream it is called with.
 
     If anything goes wrong or the process is killed, an existing file is unchanged and no new one appears. An existing
@@ -114,8 +114,14 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     and are written directly.
 
     Raises `SaveError`, which names the file, if it cannot be written. Missing folders are not created.
+
+    A path that a user names may be a link, and the file that it leads to is written. With `within`, the folder of a
+    study or motion, the program chose the names below it, and the folder may come from somebody else: a link below it
+    is an error, and missing folders there are created.
     """
     try:
+        if within is not None:
+            _make_own_folders(path, within)
         target = _target(path)
         if target is None:
             with open(path, "wb") as stream:
@@ -210,6 +216,17 @@ def _target(path: Path) -> str | None:
         # Renaming requires only write access to the folder, and must not bypass the file's own protection.
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return os.path.realpath(path)
+
+
+def _make_own_folders(path: Path, within: Path) -> None:
+    """Make the folders between a folder and a file in it. Raises `OSError` if one of them, or the file, is a link."""
+    place = within
+    for part in path.relative_to(within).parts:
+        if place is not within:
+            os.makedirs(place, exist_ok=True)
+        place = place / part
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, f"{place} is a link, which would be written through; remove it")
 
 
 def _is_open_file(path: str) -> bool:

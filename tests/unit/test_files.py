@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import kinetree as kt
+from kinetree.errors import visible
 from kinetree.files import check_target, create_locked, file_path, open_regular, remove_abandoned, write_file
 from kinetree.sim import plot
 
@@ -317,7 +318,7 @@ def test_what_is_wrong_is_said_and_nothing_made(check: Callable[[Path], None], t
     ):
         with pytest.raises(kt.SaveError) as caught:
             check(path)
-        assert str(caught.value) == f"{path}: cannot be written: {message}"
+        assert str(caught.value) == visible(f"{path}: cannot be written: {message}")
         assert isinstance(caught.value, OSError)
         assert caught.value.errno
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]

@@ -45,6 +45,7 @@ def check(
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Report:
     """Check a robot file, and return all its problems: what is wrong, suspicious or worth knowing.
@@ -62,7 +63,7 @@ def check(
     are not there; never for what is in the file.
     """
     path, settings = settled(
-        "check", path, source, srdf, xacro_args,
+        "check", path, source, srdf, xacro, xacro_args,
         floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
         gravity=gravity, kinds=kinds,
     )  # fmt: skip

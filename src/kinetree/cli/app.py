@@ -32,7 +32,7 @@ from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
 from kinetree.cli.sweep import sweep
 from kinetree.cli.view import view
 from kinetree.cli.zoo import zoo
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, visible
 from kinetree.files import reason
 
 __all__ = ["app", "main"]
@@ -129,7 +129,7 @@ def _report(error: Exception, debug: bool) -> int:
     show = getattr(error, "show", None)
     if show is not None:  # a usage error of the command-line library
         if isinstance(message := getattr(error, "message", None), str):
-            error.message = message.removeprefix("Value error, ")  # type: ignore[attr-defined]
+            error.message = visible(message.removeprefix("Value error, "))  # type: ignore[attr-defined]
         with suppress(OSError):
             show()
         return int(getattr(error, "exit_code", 2))

@@ -76,8 +76,8 @@ class StudyFolder:
                     f"kt.sweep: the folder {self.path} holds other files ({others[0]!r}, …) and no study: take a new "
                     "one"
                 )
-            write_file(self.path / _ROBOT, lambda file: file.write(robot.text.encode()))
-            _write_json(self.path / _ABOUT, about)
+            write_file(self.path / _ROBOT, lambda file: file.write(robot.text.encode()), within=self.path)
+            self._write_json(_ABOUT, about)
         there, here = self.about(), about["settings"]
         for name in dict.fromkeys((*here, *there["settings"])):
             if here.get(name) != (known := there["settings"].get(name)):
@@ -93,7 +93,7 @@ class StudyFolder:
 
     def array(self, group: str, name: str) -> StoredArray:
         """One of the arrays."""
-        return StoredArray(self.place(group, name))
+        return StoredArray(self.place(group, name), self.path)
 
     def place(self, group: str, name: str) -> Path:
         """The folder of an array."""
@@ -123,11 +123,14 @@ class StudyFolder:
             if name != "status":
                 self.array("results", name).write(number, x)
         if block.failures:
-            os.makedirs(self.path / "failures", exist_ok=True)
             told = [[one.sample, one.time, one.name, one.cause] for one in block.failures]
-            _write_json(self.path / "failures" / f"{number}.json", told)
+            self._write_json(f"failures/{number}.json", told)
         status.write(number, block.arrays["status"])
         return len(block.failures)
+
+    def _write_json(self, name: str, content: Any) -> None:
+        text = json.dumps(content, indent=1)
+        write_file(self.path / name, lambda file: file.write(text.encode()), within=self.path)
 
     def failures(self) -> Iterator[Failure]:
         """The samples that failed, of whole chunks, in order."""
@@ -179,7 +182,3 @@ def _folder_name(name: str) -> str:
     """A name as that of a folder, of which there are none that are hidden or outside."""
     found = quote(name, safe=_PLAIN)
     return f"%2E{found[1:]}" if found.startswith(".") else found
-
-
-def _write_json(path: Path, content: Any) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names
+from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names, visible
 from kinetree.files import file_path
 from kinetree.model import Model
 from kinetree.sim.at_once import at_once
@@ -42,7 +42,7 @@ class _Arrays(Mapping[str, NDArray[Any]]):
         return len(self._folder.names(self._group))
 
     def __repr__(self) -> str:
-        return f"<{self._group} of {self._folder.path}: {', '.join(self) or 'nothing yet'}>"
+        return visible(f"<{self._group} of {self._folder.path}: {', '.join(self) or 'nothing yet'}>")
 
     def part(self, name: str, begin: int, end: int | None) -> NDArray[Any]:
         """The rows of an array from `begin` to `end`."""
@@ -146,7 +146,7 @@ class Study:
         how_many = "all computed" if done == samples else f"{done:,} of them computed"
         failed = f", {count:,} failed" if (count := self.failed) else ""
         results = ", ".join(x for x in self.results if x not in ("status", "ended", "time")) or "status"
-        return (
+        return visible(
             f"<Study of {self.settings['robot']!r}: {samples:,} samples, {how_many}{failed}; results {results}; varied "
             f"{self.settings['varied'].replace(';', ',')}>"
         )

@@ -38,8 +38,9 @@ _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 class StoredArray:
     """An array whose first axis is cut into chunks; what is not there yet is NaN, zero or false."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, root: Path | None = None) -> None:
+        """`root` is the folder below which nothing is written through links; by default the one that `path` is in."""
+        self.path, self._root = path, root or path.parent
         try:
             about = read_json(path / _ABOUT)
             self.shape = _sizes(about["shape"], 0)
@@ -55,21 +56,19 @@ class StoredArray:
 
     @classmethod
     def made(
-        cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = ""
-    ) -> StoredArray:
+        cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = "",
+        *, root: Path | None = None,
+    ) -> StoredArray:  # fmt: skip
         """The array of that folder; it is begun if it is not there."""
         if not (path / _ABOUT).exists():
-            os.makedirs(path, exist_ok=True)
-            _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit))
-        return cls(path)
+            _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit), root or path.parent)
+        return cls(path, root)
 
     def write(self, number: int, rows: NDArray[Any]) -> None:
         """Write a chunk; the last one may have fewer rows, and is filled up."""
         whole = np.full((self.chunk, *self.shape[1:]), _fill(self.dtype), self.dtype.newbyteorder("<"))
         whole[: len(rows)] = rows
-        place = self._place(number)
-        os.makedirs(place.parent, exist_ok=True)
-        write_file(place, lambda file: file.write(whole.tobytes()))
+        write_file(self._place(number), lambda file: file.write(whole.tobytes()), within=self._root)
 
     def has(self, number: int) -> bool:
         """Whether a chunk is there."""
@@ -146,7 +145,7 @@ def write_group(path: Path, attributes: Mapping[str, Any]) -> None:
     content: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
     if members:
         content["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": members}
-    _write_json(path / _ABOUT, content)
+    _write_json(path / _ABOUT, content, path.parent)
 
 
 def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequence[str], unit: str) -> dict[str, Any]:
@@ -170,5 +169,5 @@ def _fill(dtype: np.dtype[Any]) -> Any:
     return np.nan if dtype.kind == "f" else 0
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))
+def _write_json(path: Path, content: Mapping[str, Any], root: Path) -> None:
+    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()), within=root)

@@ -194,6 +194,24 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
     same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
 
 
+@pytest.mark.parametrize("name", ["piece-000002.npz", "snapshot-000003.npz", "complete.json"])
+def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Path) -> None:
+    """The folder may come from somebody else; what its links lead to is not the motion's."""
+
+    def interrupt(done: int, _: int) -> None:
+        if done >= 130:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **START)
+    place, elsewhere = tmp_path / "run" / name, tmp_path / "elsewhere"
+    assert not place.exists()
+    place.symlink_to(elsewhere)
+    with pytest.raises((kt.SaveError, kt.TrajectoryFileError)):
+        kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    assert not elsewhere.exists()
+
+
 def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
