@@ -238,7 +238,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 80 else name[:79] + "…"
 
 
-def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
+def nearest_names(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.5) -> str:
     """The end of an error message: the known names nearest to a wrong one.
 
     >>> nearest_names("elbov", ["shoulder", "elbow"])
@@ -250,7 +250,7 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     name = _short(name)
     near = (
         [k for k in known if k.lower() == name.lower()][:count]
-        or difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+        or difflib.get_close_matches(name, known, n=count, cutoff=cutoff)
         or [k for k in known if name and name in k][:count]
     )
     if near:

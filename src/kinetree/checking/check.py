@@ -70,7 +70,7 @@ def check(
     problems = Collected()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        robot = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
+        robot = collect(path, problems, kinds=kinds, gravity=gravity, **settings)
     found = list(problems.found)
     if problems.parts is not None:
         found += _suspicious(problems, robot)

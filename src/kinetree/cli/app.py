@@ -21,6 +21,7 @@ from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.export import export
+from kinetree.cli.find import find
 from kinetree.cli.identify import identify
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
@@ -42,7 +43,7 @@ _UNREAD = 141
 app = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
-    "check, convert and compare it, write it as C, study it, measure this machine.",
+    "check, convert and compare it, write it as C, study it, measure this machine, find functions and pages.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ app.command()(info)
 app.command()(check)
 app.command()(convert)
 app.command()(export)
+app.command()(find)
 app.command()(bench)
 app.command()(compare)
 app.command()(identify)

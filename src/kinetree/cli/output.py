@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
@@ -149,8 +149,11 @@ def _divert(stream: TextIO) -> None:
 
 
 @contextmanager
-def warnings_as_lines() -> Iterator[None]:
-    """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged."""
+def warnings_as_lines(shown: Callable[[str], bool] = lambda _: False) -> Iterator[None]:
+    """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged.
+
+    Those for which `shown` is true at the end are printed elsewhere.
+    """
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -159,7 +162,8 @@ def warnings_as_lines() -> Iterator[None]:
     finally:
         console = error_console()
         for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, ModelWarning)):
-            console.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
+            if not shown(message):
+                console.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
         for w in caught:
             if not issubclass(w.category, ModelWarning):
                 warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, source=w.source)

@@ -169,13 +169,18 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
     )
 
 
-def load_robot(model: str, loading: Loading) -> Model:
-    """Load the robot, printing anything suspicious in the file as warnings."""
+def load_robot(model: str, loading: Loading, *, shows_notes: bool = False) -> Model:
+    """Load the robot, printing anything suspicious in the file as warnings, unless it is in notes that are shown."""
     from kinetree.io.load import load
+    from kinetree.model.building import warning_of
+    from kinetree.model.text import MAX_NOTES
 
     name, source = robot_file(model, loading.source)
-    with warnings_as_lines():
+    shown: set[str] = set()
+    with warnings_as_lines(shown.__contains__):
         robot: Model = load(name, source=source, **loading.settings())
+        if shows_notes:
+            shown.update(map(warning_of, robot.notes[:MAX_NOTES]))
     return robot
 
 

@@ -10,12 +10,43 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
+from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Port
 from kinetree.inputs import real_array, sample_shape
+from kinetree.model import Model
+from kinetree.model.conditioning import refuse_singular
 from kinetree.model.robot import refuse_zero_quaternions
 
-__all__ = ["Arguments", "check_out", "dtype_beside"]
+__all__ = ["Arguments", "LeftOut", "check_out", "dtype_beside"]
+
+
+class LeftOut:
+    """What takes the place of arguments that a call leaves out: zeros for the last few of those that are optional, and
+    the numbers that options have, all of these together."""
+
+    def __init__(self, source: Source, dtype: np.dtype[Any], numbers: Sequence[Array] = ()) -> None:
+        """`numbers`: those of the options, in order; they precede external forces and parameters."""
+        ports, optional = source.inputs, source.optional
+        count, k = len(ports), len(numbers)
+        first = count - k - len(getattr(source, "forces", ())) - len(getattr(source, "parameters", ()))
+        zeros = tuple(np.zeros(ports[i].shape, dtype) for i in optional)
+        self.values: Mapping[int, Array] = {
+            **dict(zip(optional, zeros, strict=True)),
+            **dict(enumerate(numbers, first)),
+        }
+        """By the number of the argument."""
+        self.by_count = {count - n: (optional.stop - n, zeros[-n:]) for n in range(1, len(zeros) + 1)}
+        if numbers:
+            self.by_count[count - k] = first, tuple(numbers)
+            if optional.stop == first:
+                for n in range(1, len(zeros) + 1):
+                    self.by_count[count - k - n] = first - n, (*zeros[-n:], *numbers)
+
+    def filled(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """All arguments of a call by position; as they are if none can be left out in this way."""
+        place = self.by_count.get(len(arguments))
+        return arguments if place is None else (*arguments[: place[0]], *place[1], *arguments[place[0] :])
 
 
 class Arguments:
@@ -29,10 +60,9 @@ class Arguments:
         core: tuple[int, ...],
         dtype: np.dtype[Any],
         quaternions: Sequence[tuple[int, Mapping[str, slice]]],
-        optional: range = range(0),
+        left_out: LeftOut | None = None,
     ) -> None:
-        """`subject`: whose arguments they are, as messages say it; `optional`: the arguments that are zero if the last
-        few of them are left out."""
+        """`subject`: whose arguments they are, as messages say it."""
         self.ports = ports
         self.core = core
         self.ranks = [len(port.shape) for port in ports]
@@ -41,13 +71,13 @@ class Arguments:
         self._shapes = [port.shape for port in ports]
         self._dtype = dtype
         self._quaternions = quaternions
-        self._optional = optional
+        self.left_out = left_out
 
     def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
         """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
         ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
         core = (steps, *self.core[1:])
-        return Arguments(self._function, self._subject, ports, core, self._dtype, self._quaternions, self._optional)
+        return Arguments(self._function, self._subject, ports, core, self._dtype, self._quaternions, self.left_out)
 
     @property
     def numbers(self) -> int:
@@ -62,6 +92,12 @@ class Arguments:
         """Raise if a quaternion in one of them has no direction."""
         for k, quaternions in self._quaternions:
             refuse_zero_quaternions(arrays[k], quaternions, self.ports[k].name)
+
+    def check_singularities(self, arrays: Sequence[Array], wrong: Array, robots: Mapping[int, Model]) -> None:
+        """Raise if numbers of the result (…, *core) are wrong since the coordinates of a joint are singular."""
+        samples = np.asarray(wrong.reshape(*wrong.shape[: wrong.ndim - len(self.core)], -1).any(axis=-1))
+        for k, robot in robots.items():
+            refuse_singular(self._function, robot, arrays[k], samples, self.ports[k].name)
 
     def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
         """Whether everything already is an array of the right dtype and size: the usual case, decided quickly."""
@@ -94,15 +130,10 @@ class Arguments:
         return arrays
 
     def checked(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments as arrays of the right shapes, symbolic ones as they are; zeros for those left out."""
-        missing = len(self.ports) - len(arguments)
-        if missing and 0 < missing <= len(self._optional):
-            at = self._optional.stop - missing
-            zeros = [np.zeros(port.shape, self._dtype) for port in self.ports[at : self._optional.stop]]
-            arguments = [*arguments[:at], *zeros, *arguments[at:]]
-        elif missing:
+        """The arguments as arrays of the right shapes, symbolic ones as they are; none may be missing."""
+        if len(arguments) != len(self.ports):
             expected = ", ".join(port.name for port in self.ports)
-            left_out = ", ".join(self.ports[k].name for k in self._optional)
+            left_out = ", ".join(self.ports[k].name for k in (self.left_out.values if self.left_out else ()))
             hint = f"; {left_out} may be left out" if left_out else ""
             raise DTypeError(
                 f"{self._function} takes {len(self.ports)} arrays ({expected}{hint}), not {len(arguments)}"

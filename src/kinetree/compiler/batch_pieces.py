@@ -119,12 +119,13 @@ def several_in_pieces(
     [(1000,), (1000,)]
     """
     split = _split(arrays, core_in, work)
-    if split is None:
-        with np.errstate(all="ignore"):
-            found = function(*arrays)
-        return [np.asarray(x) for x in (found if len(cores_out) != 1 else (found,))]
-    results = tuple(np.empty((*split.batch, *core), dtype) for core in cores_out)
-    split.run(function, arrays, results)
+    batch = _batch_shape(arrays, core_in) if split is None else split.batch
+    results = tuple(np.empty((*batch, *core), dtype) for core in cores_out)
+    if split is not None:
+        split.run(function, arrays, results)
+        return [*results]
+    with np.errstate(all="ignore"):
+        function(*arrays, out=results if len(results) > 1 else results[0])
     return [*results]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -108,8 +109,7 @@ def requested(
     forces, given = _forces(f_ext), _names("parameters", "names", parameters)
     if unroll is not None and not isinstance(unroll, bool):
         raise OptionError(f"unroll must be True, False or None, not {unroll!r:.60}")
-    known = {**default_options(function), **options}
-    asked = {name: known[name] for name in (*definition.options, *options) if name in known}
+    asked = {**default_options(function), **options}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
     model = compiled.source.model  # type: ignore[attr-defined]
     compiled.asked = (_compiled_again, model, function, name, forces, given, unroll, asked)
@@ -220,9 +220,10 @@ def run(
     return result
 
 
-_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[ForceKey, ...], tuple[str, ...], str, bool | None]
-_kernels: dict[int, dict[_Key, CompiledFunction]] = {}
-"""Compiled functions by the model's id, as long as it lives."""
+_kernels: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
+"""Compiled functions by the model's id, as long as it lives, and by everything that determines them."""
+_requests: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
+"""The same by the requests of calls, as these make them, so that a request is checked once."""
 _stand_ins: ByIdentity[Model] = ByIdentity()
 
 
@@ -234,10 +235,18 @@ def _compiled(
     parameters: tuple[str, ...],
     dtype: str,
 ) -> CompiledFunction:
+    # As keys of a dict 1 and True are equal, so the types of the options belong to the key.
+    request = definition, tuple(options.items()), *map(type, options.values()), forced, parameters, dtype
     try:
-        return _kernels[id(robot)][definition, tuple(options.items()), forced, parameters, dtype, None]
-    except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
-        return _checked(definition, robot, options, forced, parameters, dtype, None)
+        return _requests[id(robot)][request]
+    except (KeyError, TypeError):  # a new request, or an option that cannot be a key
+        compiled = _checked(definition, robot, options, forced, parameters, dtype, None)
+    with suppress(TypeError):
+        _requests[id(robot)][request] = compiled
+    if not options and not forced and not parameters and dtype == "float64":
+        assert isinstance(robot, Model)
+        remember(definition, robot, compiled)
+    return compiled
 
 
 def _checked(
@@ -249,23 +258,18 @@ def _checked(
     dtype: str,
     unroll: bool | None,
 ) -> CompiledFunction:
-    """Validate, then look up or compile (as keys of a dict, 1 and True are equal)."""
+    """Validate, then look up or compile."""
     model, parameters = check_robot(robot), tuple(map(plain, parameters))
     resolved = resolved_options(definition, model, options)
     if dtype == "float32":
         resolved |= {name: x for name, x in definition.in_single.items() if options.get(name) is None}
     forces = tuple(acting(model.frames, key) for key in forced)
-    # Keyed by the names that were given; an option that resolves to nothing, such as a switch that is off, is left out.
-    asked = tuple(
-        (name, x if isinstance(x, str) else resolved[name])
-        for name, x in options.items()
-        if resolved[name] is not False and resolved[name] != ()
-    )
-    key = (definition, asked, forced, parameters, dtype, unroll)
+    key = (definition, tuple(resolved.items()), forced, parameters, dtype, unroll)
     with compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _forget, id(model)).atexit = False
-        kernels = _kernels.setdefault(id(model), {})
+            _kernels[id(model)], _requests[id(model)] = {}, {}
+        kernels = _kernels[id(model)]
         if key not in kernels:
             specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
             kernels[key] = made = CompiledFunction(specialization, dtype)
@@ -280,13 +284,11 @@ def _checked(
                     unroll,
                     options,
                 )
-            if key == (definition, (), (), (), "float64", None):
-                remember(definition, model, kernels[key])
         return kernels[key]
 
 
 def _forget(model_id: int) -> None:
-    del _kernels[model_id]
+    del _kernels[model_id], _requests[model_id]
     forget(model_id)
 
 

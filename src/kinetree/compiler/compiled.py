@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.codegen.backend import Backend, Kernel, TensorCall
+from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
-from kinetree.compiler.arguments import Arguments
+from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
 from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
 from kinetree.garbage import collector_paused
 from kinetree.locks import compiling
@@ -64,12 +63,17 @@ class CompiledFunction:
         self.dtype = np.dtype(dtype)
         self._output = source.output
         ports, core = source.inputs, self._output.shape
+        self._left_out = LeftOut(source, self.dtype)
         self._arguments = Arguments(
-            source.name, source.subject, ports, core, self.dtype, source.quaternions, source.optional
+            source.name, source.subject, ports, core, self.dtype, source.quaternions, self._left_out
         )
         self._rows = source.rows
-        self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
-        self._may_be_single = self._has_kernel
+        self._singular = {
+            k: robot
+            for k, robot in (source.configurations if source.divides_by_inertia else {}).items()
+            if any(kind.can_be_singular for kind in robot.tree.joint[1:])
+        }
+        self._may_be_single = self._output.size > 0
         self._seconds = SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
@@ -93,6 +97,7 @@ class CompiledFunction:
                 quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
                 state=source.state,
+                optional=source.optional,
                 program=lambda: self.program,
                 key=self._key,
                 imported=IMPORTED,
@@ -100,6 +105,7 @@ class CompiledFunction:
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
                 general=general or self.__call__,
+                declines_huge=bool(self._singular),
             )
         )
         self._set_call(self.__call__)
@@ -142,7 +148,7 @@ class CompiledFunction:
 
     def prepare(self) -> Callable[..., Any]:
         """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""
-        if not self._has_single():
+        if self._output.size and not self._has_single():
             self._batch_function()
         return self.call
 
@@ -151,7 +157,7 @@ class CompiledFunction:
 
         None if there can be none. `owner` keeps alive what it needs.
         """
-        return self._kernels.tensor_call(exchange, owner, general) if self._has_kernel else None
+        return self._kernels.tensor_call(exchange, owner, general) if self._output.size else None
 
     def unchecked(self) -> Callable[..., Any]:
         """A function of one sample for callers who know that their arrays fit, and who call it often.
@@ -165,9 +171,14 @@ class CompiledFunction:
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
-        expected = self._expected(arguments)
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
+        if len(arguments) < self.arrays:
+            if (filled := self._left_out.filled(arguments)) is not arguments and threads is None:
+                quick: Array = self.call(*filled, out=out)
+                return quick
+            arguments = filled
+        expected = self._expected(arguments)
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)
             return inside
@@ -175,6 +186,10 @@ class CompiledFunction:
             abroad: Array = answered_abroad(framework, self, arguments, out, threads)
             return abroad
         arrays = expected.prepared(arguments, out)
+        if not self._output.size:
+            expected.check_quaternions(arrays)
+            shape = *expected.batch_shape(arrays), *expected.core
+            return np.empty(shape, self.dtype) if out is None else out
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None
             expected.check_quaternions(arrays)
@@ -183,9 +198,32 @@ class CompiledFunction:
                 result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
             finally:
                 del self._declined.now
+            if self._singular:
+                self._is_moderate(expected, arrays, result)
             return result
         if self._batch is None:
             self._batch_function()
+        if self._singular:
+            if out is not None:
+                arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                result = self._checked_batch(expected, arrays, out, threads)
+            if self._is_moderate(expected, arrays, result):
+                return result
+        return self._checked_batch(expected, arrays, out, threads)  # which warns as NumPy does
+
+    def _is_moderate(self, expected: Arguments, arrays: Sequence[Array], result: Array) -> bool:
+        """Whether all numbers are smaller than `HUGE`; if not for a joint's singular coordinates, this raises."""
+        moderate = np.abs(result) < HUGE
+        if moderate.all():
+            return True
+        expected.check_singularities(arrays, ~moderate, self._singular)
+        return False
+
+    def _checked_batch(
+        self, expected: Arguments, arrays: Sequence[Array], out: Array | None, threads: int | None
+    ) -> Array:
+        """A batch whose quaternions have a direction, or the error that says which has none."""
         if self._flags is None:  # no quaternions, or no kernel that looks at them
             expected.check_quaternions(arrays)
             return self._in_batch(expected, arrays, out, threads)
@@ -213,15 +251,14 @@ class CompiledFunction:
         ports, core, seconds = expected.ports, expected.core, self._seconds
         if self._rows:
             seconds = SECONDS_A_NUMBER * expected.numbers
-        samples = max((x.size // max(port.size, 1) for x, port in zip(arrays, ports, strict=True)), default=1)
+        samples = max(
+            x.size // port.size if port.size else math.prod(x.shape[: x.ndim - rank])
+            for x, port, rank in zip(arrays, ports, expected.ranks, strict=True)
+        )
         result: Array
         try:
-            if threads != 1 and self._has_kernel and worth_splitting(samples, seconds):
+            if threads != 1 and worth_splitting(samples, seconds):
                 result = call_in_pieces(batch, arrays, out, expected.ranks, core, self.dtype, seconds, threads)
-            elif self._rows and not self._has_kernel:
-                result = np.empty((*expected.batch_shape(arrays), *core), self.dtype) if out is None else out
-                if result.size:
-                    run_rounds(self.program, self._rows, self.source.state, arrays, result)
             else:
                 result = batch(*arrays, out=out)
         except ValueError:
@@ -243,14 +280,11 @@ class CompiledFunction:
         return self._single is not None
 
     def _batch_function(self) -> Callable[..., Any]:
-        """The function of batches: a gufunc, or a substitute where nothing goes in or nothing comes out."""
+        """The function of batches: a gufunc."""
         with compiling:
             if self._batch is None:
-                if not self._has_kernel:
-                    self._batch = without_kernel(self.program, self.dtype)
-                else:
-                    self._batch, self._flags = self._kernels.batch()
-                    self._quicken()
+                self._batch, self._flags = self._kernels.batch()
+                self._quicken()
             return self._batch
 
     def _quicken(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree.compiler.arguments import LeftOut
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
 from kinetree.compiler.specialization import Specialization
@@ -29,19 +30,19 @@ class WithNumbers:
         self.__self__ = compiled
         self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
         """The numbers that are used where a call leaves them out."""
-        self._after = len(source.forces) + len(source.parameters)
-        self._fewest = compiled.arrays - len(self.numbers) + 1
+        self._left_out = LeftOut(source, compiled.dtype, self.numbers).by_count
         self._asked = asked
         self._call = compiled.prepare()
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """As the compiled function; the numbers may be left out, all together."""
-        if len(arguments) >= self._fewest:
+        """As the compiled function; the numbers may be left out, all together, and what else is optional."""
+        place = self._left_out.get(len(arguments))
+        if place is None:
             return self._call(*arguments, **more)
-        if not self._after:
-            return self._call(*arguments, *self.numbers, **more)
-        at = max(len(arguments) - self._after, 0)
-        return self._call(*arguments[:at], *self.numbers, *arguments[at:], **more)
+        at, values = place  # as `LeftOut.filled`, without another call
+        if at == len(arguments):
+            return self._call(*arguments, *values, **more)
+        return self._call(*arguments[:at], *values, *arguments[at:], **more)
 
     def __repr__(self) -> str:
         return repr(self.__self__)

@@ -24,7 +24,6 @@ from kinetree.functions.constraint_options import (
     apart,
     check_on_impossible,
     first_sample,
-    given_tolerance,
     held,
     listed,
     row_count,
@@ -239,7 +238,7 @@ def step_options(constraints: Any, held_joints: Any, held_bodies: Any, tolerance
     asked = listed(constraints)
     if isinstance(asked, tuple):
         asked = (*asked, *(Contact(name, "fixed") for name in held_bodies))
-    options = {"constraints": asked, "held_joints": _listed(held_joints), **given_tolerance(tolerance)}
+    options = {"constraints": asked, "held_joints": _listed(held_joints), "tolerance": tolerance}
     return {name: x for name, x in options.items() if x is not None}
 
 
@@ -323,9 +322,7 @@ def nearest_velocity(
     >>> bool(np.allclose(kt.constraint_jacobian(robot, robot.neutral(), feet) @ v, 0.0))
     True
     """
-    options: dict[str, Any] = {"held_joints": _listed(held_joints)} if held_joints else {}
-    options |= given_tolerance(tolerance)
     return run(
-        NEAREST_VELOCITY, robot, (q, v), constraints=apart(constraints, ROWS)[0], parameters=parameters, out=out,
-        threads=threads, **options,
+        NEAREST_VELOCITY, robot, (q, v), constraints=apart(constraints, ROWS)[0], held_joints=_listed(held_joints),
+        tolerance=tolerance, parameters=parameters, out=out, threads=threads,
     )  # fmt: skip

@@ -38,8 +38,9 @@ from kinetree.locks import compiling
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.constraint_numbers import ConstraintNumbers
+from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
-from kinetree.programs.forms import parts_of
+from kinetree.programs.forms import parts_of, step
 from kinetree.programs.source import ProgramSource
 from kinetree.programs.trace import traced
 from kinetree.records import record
@@ -60,8 +61,11 @@ class ClosedLoop:
         found = controller.traced(setting.dtype).results
         outputs = {leaf.name: leaf for leaf in found.leaves}
         self._is_bare = list(outputs) == [""]
+        sources = {step(dict, name): name for _, name in setting.sources}
         names = (
-            {self._output: outputs[""]} if self._is_bare else {plain_name(name): leaf for name, leaf in outputs.items()}
+            {self._output: outputs[""]}
+            if self._is_bare
+            else {sources.get(path) or plain_name(path): leaf for path, leaf in outputs.items()}
         )
         check_results(robot, controller, setting, names)
         own = controller.arguments
@@ -135,8 +139,6 @@ class ClosedLoop:
             given.append(tau)
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         given += [dt, *constant, *forces, *parameters, *numbers]
-        if self._empty:
-            given = self._without_empty(given)
         result: Array = self._function.call(
             *given, **({} if out is None else {"out": out}), **({} if threads is None else {"threads": threads})
         )
@@ -214,7 +216,7 @@ class ClosedLoop:
         options: dict[str, Any] = {
             "integrator": setting.integrator,
             **dict(setting.switches),
-            "f_ext": {key: given[f"f_ext[{key!r}]"] for key in setting.forces} or None,
+            "f_ext": self._acting(given, said) or None,
             "parameters": {name: given[f"parameter {name}"] for name in setting.parameters} or None,
         }
         if setting.constraints:
@@ -245,7 +247,8 @@ class ClosedLoop:
                 q, v = at[: robot.nq], at[robot.nq :]
             tau = said["tau"]
             if k and setting.when == "stages":
-                tau = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)["tau"]
+                again = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)
+                tau, options = again["tau"], {**options, "f_ext": self._acting(given, again) or None}
             with current_trace().calling(method.stages > 1):
                 found.append(StageParts.of(evaluate(robot, q, v, tau, dt[None], **options), robot.nv))
             past += [q, v, found[-1].a]
@@ -279,6 +282,11 @@ class ClosedLoop:
             start += sizes[name]
         return found
 
+    def _acting(self, given: Mapping[str, Any], said: Mapping[str, Any]) -> dict[ForceKey, Any]:
+        """The external forces: those that are inputs, and those that the controller gives."""
+        inputs = {key: given[f"f_ext[{key!r}]"] for key in self._setting.forces}
+        return inputs | {key: said[name] for key, name in self._setting.sources}
+
     def _run(self, controller: Program, t: Any, motion: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         """What the controller says at a time and a state, by name."""
         motion = {**motion, "t": t}
@@ -293,17 +301,6 @@ class ClosedLoop:
                 f"again, and {', '.join(map(repr, expected))} before; it must return the same in every run"
             )
         return said
-
-    def _without_empty(self, given: Sequence[Any]) -> list[Any]:
-        """The arguments of the kernel, in which arrays without numbers have no place; times have their axes."""
-        axes = []
-        for k, (rank, is_row) in self._empty.items():
-            shape = np.shape(given[k])
-            axes.append(shape[: len(shape) - rank] if is_row else (*shape[: len(shape) - rank], 1))
-        place = len(self._kept)
-        times = given[place][..., 0]
-        spread = np.broadcast_to(times, np.broadcast_shapes(times.shape, *axes))[..., None]
-        return [spread if k == place else x for k, x in enumerate(given) if k not in self._empty]
 
     def _compiled(self, robot: Model, controller: Program) -> CompiledFunction:
         setting, own = self._setting, self._arguments
@@ -321,20 +318,13 @@ class ClosedLoop:
         arguments |= {f"f_ext[{key!r}]": Argument((6,)) for key in setting.forces}
         arguments |= {f"parameter {name}": Argument(robot.parameter(name).shape) for name in setting.parameters}
         arguments |= {f"number {port.name}": Argument(port.shape) for port in self.number_ports}
-        # A kernel has no arrays without numbers.
-        empty = {name: np.zeros(x.shape) for name, x in arguments.items() if not math.prod(x.shape)}
-        ranks = {k: (name, len(x.shape)) for k, (name, x) in enumerate(arguments.items())}
-        self._empty = {
-            k: (rank - (first <= k < last), first <= k < last) for k, (name, rank) in ranks.items() if name in empty
-        }
-        taken = {name: x for name, x in arguments.items() if name not in empty}
-        first, last = (k - sum(n < k for n in self._empty) for k in (first, last))
         found = traced(
-            lambda **given: self._step(robot, controller, {**empty, **given}), controller.name,
-            {name: Argument(robot=robot) if name == "q" else x for name, x in taken.items()}, np.dtype(setting.dtype),
+            lambda **given: self._step(robot, controller, given), controller.name,
+            {name: Argument(robot=robot) if name == "q" else x for name, x in arguments.items()},
+            np.dtype(setting.dtype),
         )  # fmt: skip
         source = _Source(
-            f"rollout with {controller.name}", taken, found, repr(robot.name), rows=tuple(range(first, last)),
+            f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)), checked=dict(robot.quaternions),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)

@@ -6,8 +6,6 @@ It is not public: `kinetree.sim` computes the accelerations of a motion with it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,11 +29,7 @@ def _forces(
     return model.tree.joined(pull.forces[1:], "nv")
 
 
-def _memoryless(model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], dt: Sequence[Scalar], **options: Any) -> Any:
-    return _forces(model, q, v, (), ctrl, dt, **options)
-
-
-_WITH_ACTIVATIONS = Definition(
+_FORCES = Definition(
     "simulate",
     (("q", "nq"), ("v", "nv"), ("act", "na"), ("ctrl", "nu"), ("dt", 1)),
     ("nv",),
@@ -43,9 +37,6 @@ _WITH_ACTIVATIONS = Definition(
     {"passive": passive_option, "actuators": commanded_option},
     sizes={"nu": command_count, "na": activation_count},
     strategy=Strategy(loops=False),
-)
-_WITHOUT = replace(
-    _WITH_ACTIVATIONS, inputs=tuple(x for x in _WITH_ACTIVATIONS.inputs if x[0] != "act"), compute=_memoryless
 )
 
 
@@ -62,6 +53,4 @@ def commanded_forces(
 ) -> Array:
     """Joint forces (…, nv) of actuators, tendons, carried weights and the medium, in a step of dt; N·m, N."""
     switches = switched_on(robot, passive, False)
-    state = (q, v, act) if act.shape[-1] else (q, v)
-    definition = _WITH_ACTIVATIONS if act.shape[-1] else _WITHOUT
-    return run(definition, robot, (*state, ctrl, np.array([dt])), parameters=parameters, **switches)
+    return run(_FORCES, robot, (q, v, act, ctrl, np.array([dt])), parameters=parameters, **switches)

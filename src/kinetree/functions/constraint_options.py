@@ -36,7 +36,6 @@ __all__ = [
     "checked_constraints",
     "first_sample",
     "frame_or_constraints_option",
-    "given_tolerance",
     "held",
     "listed",
     "restitution_of_rows",
@@ -188,8 +187,7 @@ def _tolerance_option(_: Model, value: Any) -> Hashable:
 def rule_apart(method: str, damping: float, tolerance: float | None) -> tuple[dict[str, Any], list[Array]]:
     """The options that say how rows are treated, those that are given, and the damping as an input of a kernel."""
     arrays = _damping_array(damping)
-    options: dict[str, Any] = {"method": method, "damping": _SOME_DAMPING if arrays else 0.0}
-    return options | given_tolerance(tolerance), arrays
+    return {"method": method, "damping": _SOME_DAMPING if arrays else 0.0, "tolerance": tolerance}, arrays
 
 
 def _damping_array(damping: Any) -> list[Array]:
@@ -197,13 +195,6 @@ def _damping_array(damping: Any) -> list[Array]:
     if holds_symbols(damping):
         return [real_array("damping", damping, "()")]
     return DAMPING.arrays(_number("damping", damping, math.inf, 0.0))
-
-
-def given_tolerance(tolerance: float | None) -> dict[str, Any]:
-    """The option, if it is given. As keys of a dict 0 and False are equal, so False must not reach the kernel of 0."""
-    if isinstance(tolerance, bool | np.bool_):
-        raise OptionError(f"tolerance must be a number, not {tolerance}")
-    return {} if tolerance is None else {"tolerance": tolerance}
 
 
 RULE: dict[str, Callable[[Model, Any], Hashable]] = {

@@ -16,7 +16,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import ContactOption, own_contact_option, soft, without_dry_friction
-from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.drives import Passive, all_passive_option, limits_option
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -60,7 +60,7 @@ CONTACT_DYNAMICS = Definition(
     lambda model, _: (2 * model.nv + 2,),
     _contact_dynamics,
     {
-        "passive": passive_option,
+        "passive": all_passive_option,
         "limits": limits_option,
         "contact": own_contact_option,
         "gradient_softness": gradient_softness_option,
@@ -141,7 +141,11 @@ def contact_dynamics(
     True
     """
     model = check_robot(robot)
-    options: dict[str, Any] = {**switched_on(model, passive, limits), "contact": own_contact_option(model, contact)}
+    options: dict[str, Any] = {
+        "passive": all_passive_option(model, passive),
+        "limits": limits_option(model, limits),
+        "contact": own_contact_option(model, contact),
+    }
     options |= softness_switch(model, gradient_softness)
     start = np.zeros(model.nv, dtype_beside(q)) if guess is None else guess
     arguments = (q, v, tau, start)

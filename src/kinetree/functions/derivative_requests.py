@@ -171,11 +171,10 @@ class Request(Requested):
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options with defaults from the function's own signature; a rollout has one step per row of tau."""
-        given = {**(default_options(function) if callable(function) else {}), **options}
-        if self.definition.is_step and given.get("steps") is None:
-            given["steps"] = self._steps()
-        # Kernels are looked up by the options that are on, in a fixed order.
-        return {name: given[name] for name in sorted(given) if given[name] is not False and given[name] is not None}
+        completed = {**(default_options(function) if callable(function) else {}), **options}
+        if self.definition.is_step and completed.get("steps") is None:
+            completed["steps"] = self._steps()
+        return completed
 
     def _steps(self) -> int:
         """Number of steps: one per row of tau."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,9 @@ from kinetree.expr import Scalar
 from kinetree.model import Model, check_robot
 
 __all__ = [
+    "OnUnactuated",
     "Passive",
+    "all_passive_option",
     "check_motors",
     "limited_forces",
     "limits_option",
@@ -29,6 +31,8 @@ __all__ = [
 
 Passive = bool | Sequence[str]
 """True for all passive forces, False for none, or a list of names."""
+OnUnactuated = Literal["allow", "error"]
+"""What happens to a force where there is no motor."""
 
 
 def passive_option(_: Model, value: Any) -> Hashable:
@@ -48,6 +52,11 @@ def passive_option(_: Model, value: Any) -> Hashable:
     return tuple(name for name in algorithms.PASSIVE if name in value)
 
 
+def all_passive_option(model: Model, value: Any) -> Hashable:
+    """The same for functions whose passive forces act by default: all of them for None."""
+    return passive_option(model, True if value is None else value)
+
+
 def limits_option(_: Model, value: Any) -> Hashable:
     """Whether motor limits apply; False for None."""
     if value is None or isinstance(value, bool | np.bool_):
@@ -56,7 +65,7 @@ def limits_option(_: Model, value: Any) -> Hashable:
 
 
 def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[str, Any]:
-    """The two options for `run`, leaving out what is off."""
+    """The two options for `run`, leaving out what is off, as it is by default in most functions."""
     if passive is False and limits is False:  # the usual call
         return {}
     asked = {"passive": passive_option(robot, passive), "limits": limits_option(robot, limits)}
@@ -80,7 +89,7 @@ def _limited_forces(model: Form, tau: Slots, v: Slots) -> list[Scalar]:
 
 
 PASSIVE_FORCES = Definition(
-    "passive_forces", (("q", "nq"), ("v", "nv")), ("nv",), _passive_forces, {"passive": passive_option},
+    "passive_forces", (("q", "nq"), ("v", "nv")), ("nv",), _passive_forces, {"passive": all_passive_option},
     takes_parameters=False,
 )  # fmt: skip
 LIMITED_FORCES = Definition(
@@ -123,7 +132,8 @@ def passive_forces(
     >>> kt.passive_forces(robot, [0.0, 0.0], [2.0, 1.0]).tolist()
     [-0.1, -0.0005]
     """
-    return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **switched_on(robot, passive))
+    options = {} if passive is True else {"passive": all_passive_option(check_robot(robot), passive)}
+    return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **options)
 
 
 @defined_plainly_by(LIMITED_FORCES)

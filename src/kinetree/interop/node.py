@@ -121,6 +121,7 @@ class Node:
             quaternions=tuple((k, x.start) for k, found in self.quaternions for x in found.values()),
             rows=(),
             state=(),
+            optional=range(0),
             program=lambda: self.program,
             key=lambda *more: self.key(*more, self.dtype.name),
             imported=IMPORTED,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from kinetree.codegen.backend import Batch
 from kinetree.compiler.batch_pieces import several_in_pieces
-from kinetree.expr import interpret
 from kinetree.interop.node import Node
 
 __all__ = ["OnNumpy"]
@@ -31,8 +29,6 @@ class OnNumpy:
 
     def __call__(self, *arrays: Array) -> list[Array]:
         node, arrays = self._node, tuple(map(np.asarray, arrays))
-        if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc has no arrays without numbers
-            return self._interpreted(arrays)
         ranks = [len(port.shape) for port in node.inputs]
         shapes = [port.shape for port in node.outputs]
         return several_in_pieces(self._batch.call, arrays, ranks, shapes, node.dtype, node.seconds)
@@ -43,16 +39,3 @@ class OnNumpy:
         if made.flags is not None:
             made.flags[1] = 1
         return made
-
-    def _interpreted(self, arrays: Sequence[Array]) -> list[Array]:
-        node = self._node
-        leading = [x.shape[: x.ndim - len(port.shape)] for x, port in zip(arrays, node.inputs, strict=True)]
-        batch = np.broadcast_shapes(*leading)
-        whole = [np.broadcast_to(x, (*batch, *port.shape)) for x, port in zip(arrays, node.inputs, strict=True)]
-        results = [np.empty((*batch, *port.shape), node.dtype) for port in node.outputs]
-        if any(x.size for x in results):
-            for index in np.ndindex(batch):
-                found = interpret(node.program, *(x[index].ravel().tolist() for x in whole))
-                for result, port, values in zip(results, node.outputs, found, strict=True):
-                    result[index] = np.reshape(values, port.shape)
-        return results

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.compiler.arguments import LeftOut
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.derived_source import DerivedSource
@@ -72,9 +73,10 @@ class Subject:
 
     def _begin(self, compiled: CompiledFunction) -> None:
         self._nodes: dict[str, Node] = {}
-        self._numbers = self._request("float64")[1] if self._robot is not None else ()
+        numbers = self._request("float64")[1] if self._robot is not None else ()
         self.source: Source = compiled.source
         """In double precision, if there is a choice."""
+        self._left_out = LeftOut(self.source, np.dtype(np.float64), numbers)
         self.name = compiled.name
         self.names: tuple[str, ...] = self._input_names()
         """The names of its arguments, in order."""
@@ -118,7 +120,11 @@ class Subject:
         return isinstance(self.source, Specialization) and self.source.can_loop
 
     def own_numbers(self) -> dict[int, NDArray[np.float64]]:
-        """The arguments that the robot and the options have themselves: parameters and numbers of constraints."""
+        """Values that arguments have already: the robot's parameters, constraints' numbers, a program's defaults."""
+        if self._program is not None:
+            defaults = self._program.defaults
+            values = {k: np.asarray(defaults[name], float) for k, name in enumerate(self.names) if name in defaults}
+            return {k: x for k, x in values.items() if x.shape == self.ports[k].shape}
         if self._robot is None:
             return {}
         source = self.source
@@ -129,9 +135,7 @@ class Subject:
 
     def numbers_of_options(self) -> dict[int, NDArray[np.float64]]:
         """The arguments that calls leave out, since the options have them: numbers of constraints, and weights."""
-        if self._robot is None:
-            return {}
-        return dict(enumerate(self._numbers, self._first_number))
+        return {k: x for k, x in self._left_out.values.items() if k not in self.source.optional}
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
@@ -156,14 +160,13 @@ class Subject:
         """The arguments of a call in order; NumPy's arrays for those that may be left out."""
         if self._program is not None:
             return self._program.bound(given, named)
-        names, numbers, optional = self.names, self._numbers, self.source.optional
-        if not named and len(given) == len(names):
-            return [*given]
+        names = self.names
+        if not named:
+            given = self._left_out.filled(given)
+            if len(given) == len(names):
+                return [*given]
         if len(given) > len(names):
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
-        if numbers and len(given) == len(names) - len(numbers) and not named:
-            at = self._first_number
-            given = [*given[:at], *numbers, *given[at:]]
         found = dict(zip(names, given, strict=False))
         for name, x in named.items():
             if name not in names:
@@ -171,10 +174,8 @@ class Subject:
             if name in found:
                 raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
             found[name] = x
-        for k, x in enumerate(numbers, self._first_number):
+        for k, x in self._left_out.values.items():
             found.setdefault(names[k], x)
-        for k in optional:
-            found.setdefault(names[k], np.zeros(self.ports[k].shape))
         if missing := [name for name in names if name not in found]:
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
         return [found[name] for name in names]
@@ -248,13 +249,6 @@ class Subject:
             return self._only, ()
         assert self._robot is not None
         return requested(self._robot, self._function, dtype, *self._asked)
-
-    @property
-    def _first_number(self) -> int:
-        source = self.source
-        if not isinstance(source, Specialization):
-            return 0
-        return len(source.inputs) - len(source.forces) - len(source.parameters) - len(source.numbers)
 
     def _input_names(self) -> tuple[str, ...]:
         if self._program is not None:

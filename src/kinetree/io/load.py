@@ -116,10 +116,11 @@ def load(
         gravity=gravity, kinds=kinds,
     )  # fmt: skip
     check_switches(repair=repair)
+    own_srdf = settings.pop("srdf")
     with collector_paused():
         if repair:
             problems = Collected()
-            found = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
+            found = collect(path, problems, kinds=kinds, gravity=gravity, srdf=own_srdf, **settings)
             problems.stop()
             assert found is not None
             return Repaired(found, problems.repairs)
@@ -131,7 +132,7 @@ def load(
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None
-        return _finished(robot, gravity, srdf)
+        return _finished(robot, gravity, own_srdf)
 
 
 def settled(
@@ -164,6 +165,7 @@ def settled(
     settings = {
         "floating_base": meant.floating_base if floating_base is None else floating_base, "mimic": mimic,
         "package_roots": package_roots, "ros_packages": ros_packages, "xacro_args": arguments,
+        "srdf": meant.srdf if srdf is None else srdf,
     }  # fmt: skip
     return meant.path, settings
 

@@ -17,6 +17,7 @@ from kinetree.sim.at_once import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
+from kinetree.sweeps.motion_options import DEFAULTS
 from kinetree.sweeps.work import Failure, Work, task_of
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ class Study:
     def done(self) -> int:
         """How many samples are computed."""
         last = self.chunks - 1
-        return sum(self.samples - last * self.chunk if k == last else self.chunk for k in self._folder.whole_chunks())
+        whole = [k for k in self._folder.whole_chunks() if k <= last]
+        return sum(self.samples - last * self.chunk if k == last else self.chunk for k in whole)
 
     @property
     def is_complete(self) -> bool:
@@ -192,7 +194,11 @@ class Study:
             )
         if number // self.chunk not in self._folder.whole_chunks():
             raise OptionError(f"motion: sample {number} is not computed yet; {again}")
-        return robot, kept["options"], {name: self.inputs.part(name, number, number + 1) for name in self.inputs}
+        return (
+            robot,
+            {**DEFAULTS, **kept["options"]},
+            {name: self.inputs.part(name, number, number + 1) for name in self.inputs},
+        )
 
     def to_xarray(self) -> xarray.Dataset:
         """The results as a dataset, lazily if Dask is installed; the varied values are coordinates "varied.NAME".

@@ -88,14 +88,20 @@ class CpuKernels:
         kernel, program = self._kernel, self._statements()
         if kernel.rows:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
-        if len(kernel.outputs) != 1 or not all(port.size for port in (*kernel.inputs, *kernel.outputs)):
+        if len(kernel.outputs) != 1 or not kernel.outputs[0].size:
             return emit(program, self._precision, host(), kernel.quaternions)
-        return emit_batch(program, self._precision, host(), kernel.quaternions)
+        return emit_batch(
+            program, self._precision, host(), kernel.quaternions, kernel.optional, declines_huge=kernel.declines_huge
+        )
 
     def _single_text(self) -> str:
         from kinetree.codegen.cpu.single import emit_single
 
-        return emit_single(self._statements(), self._precision, host(), self._kernel.quaternions)
+        kernel = self._kernel
+        return emit_single(
+            self._statements(), self._precision, host(), kernel.quaternions, kernel.optional,
+            declines_huge=kernel.declines_huge,
+        )  # fmt: skip
 
     def _single_rounds_text(self) -> str:
         from kinetree.codegen.cpu.rounds import Rounds
@@ -122,9 +128,11 @@ class CpuKernels:
         kernel, codes = self._kernel, self._codes
         assert kernel.general is not None
         about = f"{kernel.owner!r}; see kinetree.{kernel.name}."
+        zeros = [np.zeros(kernel.inputs[k].shape, kernel.dtype) for k in kernel.optional]
         made = make_builtin(
-            codes[variant], kernel.name, about, kernel.owner, kernel.general, kernel.inputs, self._precision, batches
-        )
+            codes[variant], kernel.name, about, kernel.owner, kernel.general, kernel.inputs, self._precision, batches,
+            zeros,
+        )  # fmt: skip
         if len(codes) == 2:
             chain(codes["single"], codes["batch"])
         if made is not None and (variant == "single" or "single" not in codes):

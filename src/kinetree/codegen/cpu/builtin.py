@@ -11,7 +11,7 @@ import ctypes
 import functools
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,7 @@ class Context(ctypes.Structure):
             ctypes.c_void_p,
         ),  # Python's type of numbers that may come in place of an array without axes; or null
         ("scalar", ctypes.c_void_p),  # NumPy's
+        ("left_out", ctypes.c_void_p),  # the objects that take the place of arguments that calls leave out; or null
     )
 
 
@@ -146,6 +147,7 @@ def make_builtin(
     inputs: tuple[Port, ...],
     precision: Precision,
     batches: Batches | None = None,
+    left_out: Sequence[np.ndarray[Any, Any]] = (),
 ) -> Callable[..., Any] | None:
     """The builtin function of a module by `emit_single` or `emit_batch`, or None if the object layout is unknown.
 
@@ -154,7 +156,7 @@ def make_builtin(
     (C-contiguous, aligned, of exactly the ports' shapes; one number of one sample may also be NumPy's scalar of the
     dtype, or a Python float in double precision); any other call goes to `general`, which gets the very same
     arguments. `inputs` name the parameters in its signature, `doc` is the docstring without a signature, and `owner`
-    becomes its `__self__`.
+    becomes its `__self__`. `left_out` are the arrays that take the place of the arguments that calls may leave out.
 
     The builtin holds `owner`, `general` and the code; `owner` holds the latter two as well (in its attribute
     `_kept`). So `owner` may hold the builtin, and `general` may be a method of it: Python's collector sees that cycle.
@@ -210,6 +212,10 @@ def make_builtin(
         if batches.flags is not None:
             context.flags = ctypes.addressof(batches.flags)
             code.keep(batches.flags)
+    if left_out:
+        objects = (ctypes.c_void_p * len(left_out))(*map(id, left_out))
+        context.left_out = ctypes.addressof(objects)
+        code.keep((*left_out, objects))
     return c_function(code, name, doc, owner, general, inputs, out, dtype, out_is_taken=True)
 
 

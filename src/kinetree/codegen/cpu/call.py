@@ -10,23 +10,53 @@ import ctypes
 
 import numpy as np
 
+from kinetree.codegen.backend import HUGE
 from kinetree.codegen.cpu.builtin import ArrayObject, Context
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.expr import Port, Program
 
-__all__ = ["C_CONTIGUOUS", "POINTER", "WRITEABLE", "CallWriter"]
+__all__ = ["C_CONTIGUOUS", "POINTER", "WRITEABLE", "CallWriter", "are_moderate"]
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 _TYPE, _LENGTH = POINTER, 2 * POINTER  # offsets of any object's type and of a tuple's number of items
 C_CONTIGUOUS, WRITEABLE = 0x0001 | 0x0100, 0x0400  # NPY_ARRAY_…, with NPY_ARRAY_ALIGNED
 
 
+def are_moderate(precision: Precision) -> str:
+    """`@are_moderate`: whether all numbers of an array are smaller than `HUGE`, so that none is NaN."""
+    t = precision.type
+    return f"""\
+define internal i1 @are_moderate(ptr %x, i64 %count) nounwind {{
+start:
+  br label %loop
+loop:
+  %k = phi i64 [0, %start], [%next, %test]
+  %so_far = phi i1 [true, %start], [%all, %test]
+  %is_more = icmp slt i64 %k, %count
+  br i1 %is_more, label %test, label %end
+test:
+  %place = getelementptr {t}, ptr %x, i64 %k
+  %number = load {t}, ptr %place
+  %is_below = fcmp olt {t} %number, {precision.literal(HUGE)}
+  %is_above = fcmp ogt {t} %number, {precision.literal(-HUGE)}
+  %is_moderate = and i1 %is_below, %is_above
+  %all = and i1 %so_far, %is_moderate
+  %next = add i64 %k, 1
+  br label %loop
+end:
+  ret i1 %so_far
+}}
+"""
+
+
 class CallWriter:
     """Writes `@call`, line by line."""
 
-    def __init__(self, program: Program, precision: Precision) -> None:
+    def __init__(self, program: Program, precision: Precision, optional: range = range(0)) -> None:
+        """`optional`: the inputs of which calls may leave out the last few; the context has what takes their place."""
         self._inputs, self._outputs = program.inputs, program.outputs
         self._precision = precision
+        self._optional = optional
         self._lines: list[str] = []
         self._count = 0
 
@@ -38,26 +68,35 @@ class CallWriter:
             f"  %is_last = icmp eq ptr {following}, null",
             "  br i1 %is_last, label %last, label %onward",
             "onward:",
-            f"  %next_answer = tail call ptr {following}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)",
+            f"  %next_answer = tail call ptr {following}(ptr %self, ptr %given_args, i64 %nargs, ptr %kwnames)",
             "  ret ptr %next_answer",
             "last:",
         ]
         general, call = self._context("general"), self._context("vectorcall")
         self._lines += [
-            f"  %answer = call ptr {call}(ptr {general}, ptr %args, i64 %nargs, ptr %kwnames)",
+            f"  %answer = call ptr {call}(ptr {general}, ptr %given_args, i64 %nargs, ptr %kwnames)",
             "  ret ptr %answer",
             "nothing:",
             "  ret ptr null",
         ]
         context = f"@context = dso_local global [{ctypes.sizeof(Context)} x i8] zeroinitializer, align {POINTER}"
-        head = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {\nstart:"
+        head = "define ptr @call(ptr %self, ptr %given_args, i64 %nargs, ptr %kwnames) nounwind {\nstart:"
         return "\n".join((context, head, *self._lines, "}\n"))
 
     def _keywords(self) -> None:
-        """Write the argument count check, and `%given`: the value of out=, null if it is missing or None."""
+        """Write the argument count check, `%args`: all arguments, and then the value of out= if it is given, and
+        `%given`: this value, null if it is missing or None."""
         n, emit = len(self._inputs), self._lines.append
-        emit(f"  %fits = icmp eq i64 %nargs, {n}\n  br i1 %fits, label %counted, label %general\ncounted:")
-        emit("  %is_plain = icmp eq ptr %kwnames, null\n  br i1 %is_plain, label %arguments, label %named\nnamed:")
+        emit("  %is_plain = icmp eq ptr %kwnames, null")
+        left_out = range(1, len(self._optional) + 1)
+        if left_out:
+            emit(f"  %filled = alloca [{n + 1} x ptr]")
+        cases = " ".join([f"i64 {n}, label %counted", *(f"i64 {n - k}, label %fewer{k}" for k in left_out)])
+        emit(f"  switch i64 %nargs, label %general [{cases}]")
+        for k in left_out:
+            self._fill(k)
+        filled = ", ".join(["[%given_args, %start]", *(f"[%filled, %fewer{k}]" for k in left_out)])
+        emit(f"counted:\n  %args = phi ptr {filled}\n  br i1 %is_plain, label %arguments, label %named\nnamed:")
         self._require(f"icmp eq i64 {self._load('i64', self._offset('%kwnames', _LENGTH))}, 1")
         emit(f"  %items = getelementptr i8, ptr %kwnames, i64 {self._context('tuple_items', 'i64')}")
         # Names in a program's text are interned: another object is another name, or a rare way of calling.
@@ -67,6 +106,20 @@ class CallWriter:
         emit(f"  %value = select i1 %is_none, ptr null, ptr {value}")
         emit("  br label %chosen\nchosen:\n  br label %arguments\narguments:")
         emit("  %given = phi ptr [null, %counted], [%value, %chosen]")
+
+    def _fill(self, left_out: int) -> None:
+        """Write the block for a call that leaves out so many arguments."""
+        n, place = len(self._inputs), self._optional.stop - left_out
+        self._lines.append(f"fewer{left_out}:")
+        values = self._context("left_out")
+        sources = [self._offset("%given_args", k * POINTER) for k in range(n - left_out)]
+        first = len(self._optional) - left_out
+        sources[place:place] = [self._offset(values, (first + k) * POINTER) for k in range(left_out)]
+        last, valid = self._name(), self._offset("%given_args", (n - left_out) * POINTER)
+        self._lines.append(f"  {last} = select i1 %is_plain, ptr {values}, ptr {valid}")
+        for k, source in enumerate([*sources, last]):
+            self._lines.append(f"  store ptr {self._load('ptr', source)}, ptr {self._offset('%filled', k * POINTER)}")
+        self._lines.append("  br label %counted")
 
     def _check_type(self, *objects: str) -> None:
         """Go on only if all are arrays, not of a subclass."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.arguments import Arguments, check_out
+from kinetree.compiler.arguments import Arguments, LeftOut, check_out
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
 from kinetree.compiler.devices import on_device
@@ -48,6 +48,7 @@ class CudaFunction:
         """`number`: of the device; `numbers`: those of the options, which calls may leave out."""
         source = compiled.source
         self._compiled, self._numbers = compiled, tuple(numbers)
+        self._left_out = LeftOut(source, compiled.dtype, numbers)
         self._launcher = Launcher(Node.of(source, compiled.dtype.name), device(number))
         self._device = self._launcher.device
         self._dtype = compiled.dtype
@@ -59,10 +60,8 @@ class CudaFunction:
             source.output.shape,
             compiled.dtype,
             source.quaternions,
-            source.optional,
+            self._left_out,
         )
-        after = len(getattr(source, "forces", ())) + len(getattr(source, "parameters", ()))
-        self._first_number = len(source.inputs) - after - len(self._numbers)
 
     def __repr__(self) -> str:
         return f"{repr(self._compiled)[:-1]}, on {self._device!r}>"
@@ -157,24 +156,12 @@ class CudaFunction:
     @functools.cached_property
     def _constants(self) -> dict[int, DeviceArray]:
         """The numbers of the options, and zeros for what may be left out, on the device, by the argument's number."""
-        ports = self._arguments.ports
-        found = dict(enumerate(self._numbers, self._first_number))
-        found |= {k: np.zeros(ports[k].shape) for k in self._compiled.source.optional if k not in found}
-        arrays = {k: np.array(x, self._dtype, order="C") for k, x in found.items()}
+        arrays = {k: np.array(x, self._dtype, order="C") for k, x in self._left_out.values.items()}
         return {k: self._kept(x) for k, x in arrays.items()}
 
     def _complete(self, arguments: Sequence[Any]) -> list[Any]:
         """All arguments: NumPy's for those that were left out."""
-        given, ports = list(arguments), self._arguments.ports
-        if self._numbers and len(given) <= len(ports) - len(self._numbers):
-            after = len(ports) - self._first_number - len(self._numbers)
-            at = max(len(given) - after, 0)
-            given[at:at] = self._numbers
-        optional = self._compiled.source.optional
-        missing = len(ports) - len(given)
-        if 0 < missing <= len(optional):
-            at = optional.stop - missing
-            given[at:at] = [np.zeros(port.shape, self._dtype) for port in ports[at : optional.stop]]
+        given, ports = list(self._left_out.filled(arguments)), self._arguments.ports
         if len(given) != len(ports):
             listed = ", ".join(port.name for port in ports)
             raise DTypeError(f"{self._compiled.name} takes {len(ports)} arrays ({listed}), not {len(arguments)}")

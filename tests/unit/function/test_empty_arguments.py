@@ -1,0 +1,120 @@
+"""Arguments without numbers, such as the activations of a robot that has none, are arguments like all others."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.expr import Port, trace
+
+RNG = np.random.default_rng(4)
+_TEXT = """
+<mujoco model="leg"><option timestep="0.002"/><default><joint damping="0.2" armature="0.02"/></default>
+<worldbody><geom type="plane" size="0 0 1"/>
+  <body name="thigh" pos="0 0 1"><joint name="hip" axis="0 1 0"/>
+    <geom type="capsule" size=".04 .2" mass="2" contype="0" conaffinity="0"/>
+    <body name="shin" pos="0 0 .3"><joint name="knee" axis="0 1 0" range="-40 40" limited="true"/>
+      <geom type="sphere" size=".03" pos="0 0 .2" mass="1"/><site name="toe" pos="0 0 .2" size=".04"/></body></body>
+</worldbody>
+<actuator><motor name="hip" joint="hip"/><position joint="knee" kp="3" kv=".2" ctrlrange="-1 1"/></actuator>
+<sensor><jointpos joint="hip"/><touch site="toe"/><accelerometer site="toe"/></sensor></mujoco>"""
+
+
+@cache
+def leg() -> kt.Model:
+    """Two joints with actuators without activations, and sensors that need neither controls nor a clock."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "leg.xml"
+        path.write_text(_TEXT)
+        return kt.load(path)
+
+
+def rolled(count: int) -> tuple[np.ndarray, ...]:
+    state, rows = RNG.normal(size=(2, count, 2)), RNG.normal(size=(2, count, 4, 2))
+    return (*state, np.zeros((count, 0)), *rows, np.array(0.002))
+
+
+def test_a_gufunc_has_them() -> None:
+    program = trace(
+        lambda x, none, rows: [[x[0] + 1.0, 2.0 * x[1]]] if not none and not rows else [],
+        [Port("x", (2,)), Port("none", (0,)), Port("rows", (3, 0))], [Port("y", (2,))], "empty",
+    )  # fmt: skip
+    function = batch_function(program)
+    assert function(np.ones((5, 2)), np.zeros((5, 0)), np.zeros((3, 0))).tolist() == [[2.0, 2.0]] * 5
+    assert function(np.ones(2), np.zeros((4, 1, 0)), np.zeros((7, 3, 0))).shape == (4, 7, 2)
+    assert function(np.ones((0, 2)), np.zeros(0), np.zeros((3, 0))).shape == (0, 2)
+
+
+def test_a_compiled_rollout_of_a_robot_without_activations() -> None:
+    f = kt.compile(leg(), kt.actuated_rollout, steps=4)
+    assert inspect.isbuiltin(f)
+    q, v, act, tau, ctrl, dt = rolled(300)
+    states = f(q, v, act, tau, ctrl, dt)
+    expected = kt.rollout(leg(), q, v, tau, dt, ctrl=ctrl)
+    np.testing.assert_array_equal(states, expected)
+    np.testing.assert_array_equal(f(q, v, np.zeros(0), tau, ctrl, dt), expected)
+    np.testing.assert_array_equal(f(q, v, act, tau, ctrl, dt, threads=2), expected)
+    np.testing.assert_array_equal(f(q[7], v[7], [], tau[7], ctrl[7], dt), expected[7])
+    one = np.empty((4, 4))
+    assert f(q[7], v[7], act[7], tau[7], ctrl[7], 0.002, out=one) is one
+    np.testing.assert_array_equal(one, expected[7])
+    whole = np.empty((300, 4, 4))
+    assert f(q, v, act, tau, ctrl, dt, out=whole) is whole
+    np.testing.assert_array_equal(whole, expected)
+
+
+def test_their_leading_axes_count() -> None:
+    f = kt.compile(leg(), kt.actuated_rollout, steps=4)
+    q, v, _, tau, ctrl, dt = (x if x.ndim == 0 else x[0] for x in rolled(1))
+    states = f(q, v, np.zeros((5, 0)), tau, ctrl, dt)
+    assert states.shape == (5, 4, 4)
+    np.testing.assert_array_equal(states, np.broadcast_to(kt.rollout(leg(), q, v, tau, dt, ctrl=ctrl), (5, 4, 4)))
+    with pytest.raises(kt.ShapeError, match="leading axes do not broadcast"):
+        f(np.zeros((3, 2)), v, np.zeros((5, 0)), tau, ctrl, dt)
+    with pytest.raises(kt.ShapeError, match=r"act has shape \(5, 1\), but 'leg' needs \(…, 0\)"):
+        f(q, v, np.zeros((5, 1)), tau, ctrl, dt)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sensors_that_need_neither_controls_nor_a_clock(dtype: str) -> None:
+    q, v, qdd = RNG.normal(size=(3, 256, 2)).astype(dtype)
+    found = kt.sensors(leg(), q, v, qdd, np.zeros((256, 2), dtype), contact=True)
+    assert found.dtype == dtype
+    assert inspect.isbuiltin(kt.compile(leg(), kt.sensors, contact=True, dtype=dtype))
+    for k in (0, 100, 255):
+        np.testing.assert_array_equal(found[k], kt.sensors(leg(), q[k], v[k], qdd[k], contact=True))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 1000])
+def test_a_robot_without_joints_has_numbers_all_the_same(count: int) -> None:
+    builder = kt.ModelBuilder("rock")
+    builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0, placement=kt.placement([0.0, 0.0, 1.0])))
+    rock = builder.build()
+    nothing = np.zeros((count, 0))
+    np.testing.assert_array_equal(kt.center_of_mass(rock, nothing), np.broadcast_to([0.0, 0.0, 1.0], (count, 3)))
+    np.testing.assert_allclose(kt.potential_energy(rock, nothing), np.full(count, 2.0 * 9.81))
+    gravity = RNG.normal(size=(count, 3))
+    found = kt.potential_energy(rock, np.zeros(0), parameters={"gravity": gravity})
+    np.testing.assert_allclose(found, -2.0 * gravity[:, 2], rtol=1e-15)
+    assert kt.aba(rock, nothing, nothing, nothing).shape == (count, 0)
+    assert kt.crba(rock, nothing).shape == (count, 0, 0)
+    out = np.empty((count, 0))
+    assert kt.aba(rock, nothing, nothing, nothing, out=out) is out
+
+
+def test_results_without_numbers_compile_nothing() -> None:
+    builder = kt.ModelBuilder("pebble")
+    builder.add_body("pebble", kt.solids.box(1.0, 1.0, 1.0, mass=2.0))
+    with patch("kinetree.codegen.cpu.jit.compile_module", side_effect=AssertionError("compiled")):
+        f = kt.compile(builder.build(), kt.aba)
+        assert f(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 1, 0))).shape == (2, 3, 0)
+        with pytest.raises(kt.ShapeError, match="leading axes do not broadcast"):
+            f(np.zeros((3, 0)), np.zeros((2, 0)), np.zeros(0))
