@@ -19,18 +19,18 @@ from playwright.sync_api import Page
 
 import kinetree as kt
 from kinetree.viewer import Viewer, view
-from tests.unit.viewer.pages import control
+from tests.unit.viewer.pages import control, wait_until
 from tests.viewer.browser import ELSEWHERE, Opener
 
 _OPENED = """async ([url, protocol, said]) => {
     const socket = new WebSocket(url, protocol);
     socket.binaryType = "arraybuffer";
     let heard = 0;
-    socket.onmessage = (event) => { heard += event.data.byteLength; };
     const outcome = await new Promise((done) => {
+        socket.onmessage = (event) => { heard += event.data.byteLength; done("open"); };
         socket.onopen = () => {
             for (const one of said) socket.send(Uint8Array.from(atob(one), (c) => c.charCodeAt(0)));
-            setTimeout(() => done("open"), 1500);
+            setTimeout(() => done("open"), 30000);
         };
         socket.onerror = () => done("refused");
     });
@@ -122,7 +122,7 @@ def test_the_page_itself_may_speak(browser: Opener) -> None:
         outcome, heard = hears(page, viewer, viewer.server.get_port())
         assert outcome == "open"
         assert heard > 1000
-        assert viewer.q[2] == -1.0
+        wait_until(lambda: viewer.q[2] == -1.0)
 
 
 def test_a_page_cannot_be_sent_to_another_server(browser: Opener) -> None:
