@@ -245,3 +245,18 @@ def is_taken(calls: Calls, options: dict[str, Any]) -> bool:
     except kt.KinetreeError:
         return False
     return True
+
+
+@pytest.mark.parametrize("name", ["to_jax", "to_torch", "to_casadi", "to_c"])
+def test_what_frameworks_called_changes_nothing(name: str) -> None:
+    if name != "to_c":
+        pytest.importorskip(name.removeprefix("to_"))
+    plain = Calls(kt.passive_forces).plainly()
+    for passive in (False, ["damping"]):
+        calls = Calls(kt.passive_forces)
+        made = getattr(kt, name)(kt.passive_forces, calls.robot, passive=passive)
+        if name != "to_c":
+            made(*calls.arguments({}).values())
+        np.testing.assert_array_equal(calls.plainly(), plain)
+        assert np.abs(calls.plainly(passive=passive) - plain).max() > 0.1
+        np.testing.assert_array_equal(calls.plainly(), plain)
