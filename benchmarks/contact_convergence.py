@@ -87,7 +87,7 @@ def measure(name: str, robot: Model, worlds: int, steps: int) -> str:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.SimulationWarning)  # the table says it
-        states, error = kt.rollout(robot, q, v, tau, dt, contact="partial", passive=True, report=True)
+        states, error, _ = kt.rollout(robot, q, v, tau, dt, contact="partial", passive=True, report=True)
     took = time.perf_counter() - began
     lost = int((~np.isfinite(states[:, -1])).any(axis=-1).sum())
     finite = error[np.isfinite(error)]

@@ -65,7 +65,8 @@ def talos() -> Problem:
             q[robot.joints[f"leg_{side}_{k}_joint"].q_slice] = angle
     feet = {n: kt.control.Support(n, size=(0.2, 0.12), friction=0.4) for n in ("left_sole_link", "right_sole_link")}
     tasks = {"com": kt.control.CenterOfMass(weight=10.0), "posture": kt.control.Posture(list(robot.joints)[1:])}
-    controller = kt.control.WholeBody(robot, tasks, feet, effort=kt.control.Effort(1e-4, 1e-4, priority=0))
+    effort = kt.control.Effort(1e-4, 1e-4, priority=0)
+    controller = kt.control.WholeBody(robot, tasks, feet, effort=effort, joint_limit_horizon=None)
     com = kt.center_of_mass(robot, q) + np.array([0.05, 0.0, 0.02])
     controller.step(q, np.zeros(robot.nv), {"com": com, "posture": q})
     return whole_body(controller)
@@ -77,7 +78,8 @@ def quadruped() -> Problem:
     q[7:] = np.tile([0.0, 0.7, -1.4], 4)
     feet = {name: kt.control.Support(name, friction=0.5) for name in robot.frames if name.endswith("foot")}
     tasks = {"trunk": kt.control.Pose("trunk"), "posture": kt.control.Posture(weight=0.01)}
-    controller = kt.control.WholeBody(robot, tasks, feet, effort=kt.control.Effort(1e-4, 1e-4, priority=0))
+    effort = kt.control.Effort(1e-4, 1e-4, priority=0)
+    controller = kt.control.WholeBody(robot, tasks, feet, effort=effort, joint_limit_horizon=None)
     pose = kt.frame_placement(robot, q, "trunk")
     pose[:3, 3] += [0.05, 0.02, 0.0]
     controller.step(q, np.zeros(robot.nv), {"trunk": pose, "posture": q})

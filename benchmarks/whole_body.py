@@ -109,6 +109,7 @@ def main() -> None:
         feet,
         stiffness={"com": 10.0, "posture": 10.0},
         effort=control.Effort(accelerations=CURVATURE, forces=1.0, priority=0),
+        joint_limit_horizon=None,
     )
     rest = kt.center_of_mass(robot, q0)
     rng, times, apart, most = np.random.default_rng(0), ([], []), 0.0, 0

@@ -1,4 +1,6 @@
-"""In CI the random examples are the same each time, and fewer; a developer's machine looks for new ones.
+"""Random tests draw the same examples each time, wherever they run; `pytest -m explore` draws new ones, and more.
+
+Exploring prints its seed, and runs only the random tests. `--hypothesis-seed=N` repeats its draws.
 
 Machine code is kept in a folder of the test run's own, never in the user's cache; processes that share the tests
 share the folder.
@@ -7,23 +9,34 @@ share the folder.
 from __future__ import annotations
 
 import gc
-import os
+import random
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from tests.quick_code import quick_code, takes_quick_code
 
-settings.register_profile("ci", derandomize=True, max_examples=50)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+_USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", _USUAL, derandomize=True, max_examples=50)
+settings.register_profile("explore", _USUAL, derandomize=False, max_examples=100)
+settings.load_profile("same")
 
 
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: some tests compile when their module is imported."""
+    if config.option.markexpr == "explore":
+        settings.load_profile("explore")
+        if config.option.hypothesis_seed is None:
+            config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+    if (
+        signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    ):  # as in background jobs; what the tests start would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(50_000, 20, 50)  # programs are many objects that stay: to look through them often takes long
     if hasattr(config, "workerinput"):
         return  # its parent has made the folder
@@ -36,8 +49,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """The seed of new draws."""
+    if config.option.markexpr != "explore":
+        return None
+    return f"exploring: repeat these draws with --hypothesis-seed={config.option.hypothesis_seed}"
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that mostly wait for a browser come first: processes that share the tests then end at about one time."""
+    """Mark the random tests, and put those that mostly wait for a browser first: processes that share the tests then
+    end at about the same time."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("explore")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
     items.sort(key=lambda item: come_later[item.path])

@@ -40,6 +40,7 @@ __all__ = [
     "numbers",
     "rates",
     "rotations",
+    "roundings",
     "states",
     "transforms",
     "trees",
@@ -64,6 +65,11 @@ def law(examples: int = 25) -> settings:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
+
+
+def roundings(count: int) -> float:
+    """The most that so many roundings of float64 numbers near one add up to: bounds say what they count."""
+    return count * 2.0**-53
 
 
 # -- numbers, vectors and rotations

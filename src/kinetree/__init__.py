@@ -12,6 +12,14 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 importlib.import_module("kinetree.pictures")  # draws robots in notebooks
 
+
+def _instead(name: str) -> str:
+    """What to use in place of a name that is not here."""
+    from kinetree.guide import instead
+
+    return instead(name, __all__)
+
+
 if typing.TYPE_CHECKING:
     from kinetree import attitudes, control, identification, solids, sweeps
     from kinetree.attitudes.exponential_maps import (
@@ -53,6 +61,7 @@ if typing.TYPE_CHECKING:
         StiffFrictionError,
         TrajectoryFileError,
     )
+    from kinetree.functions.above_ground import above_ground
     from kinetree.functions.actuators import ActuatorForces, actuator_forces, gravity_compensation
     from kinetree.functions.articulated import (
         ArticulatedJoints,
@@ -239,6 +248,7 @@ else:
                 "SaveError ShapeError SimulationError SimulationWarning SingularModelError StiffFrictionError "
                 "TrajectoryFileError"
             ),
+            "functions.above_ground": "above_ground",
             "functions.actuators": "ActuatorForces actuator_forces gravity_compensation",
             "functions.articulated": (
                 "ArticulatedJoints articulated_bias_forces articulated_inertias articulated_joints"
@@ -330,6 +340,7 @@ else:
             "sweeps.sweep": "sweep",
             "viewer.view": "view",
         },
+        _instead,
     )
 
 
@@ -431,6 +442,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "above_ground",
     "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",

@@ -58,6 +58,7 @@ __all__ = [
     "listed",
     "nearest_names",
     "quoted",
+    "visible",
 ]
 
 
@@ -84,11 +85,34 @@ def _shortened(found: re.Match[str]) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 50]}…{text[-49:]}"
 
 
+_HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters except line feeds, other ends of lines, changes of the direction of writing, halves of pairs."""
+
+
+def visible(text: str) -> str:
+    """A text for a terminal, whose control characters are written out instead of being obeyed.
+
+    Names and sentences from files may hold sequences that move the cursor, change colours or turn the direction of
+    writing. This is the one place that writes them out: for errors and warnings, for what the commands print, for what
+    `repr` tells of robots and motions, and for pages.
+
+    >>> print(visible("elbow" + chr(27) + "[2J"))
+    elbow\\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def _message(x: object) -> object:
+    return visible(brief(x)) if isinstance(x, str) else x
+
+
 class KinetreeError(Exception):
     """Root of all errors raised by kinetree."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(brief(x) if isinstance(x, str) else x for x in args))
+        super().__init__(*map(_message, args))
 
 
 class ModelError(KinetreeError, ValueError):
@@ -175,7 +199,7 @@ class ModelWarning(UserWarning):
     """Something in a robot file that is suspicious but possible; it is loaded as written."""
 
     def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
-        super().__init__(*args)
+        super().__init__(*map(_message, args))
         self.problems = tuple(problems)
         """What is suspicious, as records with places, as far as they are known."""
 
@@ -183,6 +207,9 @@ class ModelWarning(UserWarning):
 class SimulationWarning(UserWarning):
     """A motion through a joint's stop, far down, from far outside the limits, with very many pairs of shapes that may
     touch, or with contacts that were not solved; it is computed as asked."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(_message, args))
 
 
 def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:
@@ -211,7 +238,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 80 else name[:79] + "…"
 
 
-def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
+def nearest_names(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.5) -> str:
     """The end of an error message: the known names nearest to a wrong one.
 
     >>> nearest_names("elbov", ["shoulder", "elbow"])
@@ -223,7 +250,7 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     name = _short(name)
     near = (
         [k for k in known if k.lower() == name.lower()][:count]
-        or difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+        or difflib.get_close_matches(name, known, n=count, cutoff=cutoff)
         or [k for k in known if name and name in k][:count]
     )
     if near:

@@ -10,6 +10,7 @@ A writer holds a lock on its temporary file. The system releases the lock when t
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
@@ -18,20 +19,37 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from kinetree.errors import DTypeError, OptionError, SaveError
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_target", "create_locked", "file_path", "open_regular", "reason", "remove_abandoned", "write_file"]
+__all__ = [
+    "check_target",
+    "create_locked",
+    "file_path",
+    "open_regular",
+    "read_json",
+    "read_regular",
+    "reason",
+    "remove_abandoned",
+    "write_file",
+]
 
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _STALE = 3600.0
 """Seconds after which a temporary file counts as abandoned where the system has no locks."""
 _NAME_SHOWN = 40
 """Characters of the target's name used in a temporary file's, as the target's may already have the maximum length."""
+_PROMISES = frozenset((
+    ".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".yaml", ".yml", ".toml", ".xml", ".urdf", ".sdf", ".parquet",
+    ".feather", ".h5", ".hdf5", ".nc", ".zarr", ".mat", ".xls", ".xlsx", ".pkl", ".pickle", ".zip", ".gz", ".bag",
+    ".db3", ".mcap", ".html", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg", ".pdf", ".eps",
+    ".mp4",
+))  # fmt: skip
+"""Endings that promise a format, so that no other is appended to them; any other ending belongs to the name."""
 _WRITERS = 100
 """Maximum number of simultaneous writers of one file."""
 
@@ -40,7 +58,7 @@ def file_path(function: str, path: object, ending: str = "", *, what: str = "fil
     """The path of a file, or of `what` else, named by the user, with `ending` appended if it is missing.
 
     Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if there
-    is no name to append to.
+    is no name to append to, or if the name ends like a file of another format.
     """
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
@@ -50,6 +68,11 @@ def file_path(function: str, path: object, ending: str = "", *, what: str = "fil
         return result
     if not result.name:
         raise OptionError(f"{function} takes the path of a file, but {name!r} names none")
+    if result.suffix.lower() in _PROMISES:
+        raise OptionError(
+            f"{function} writes {ending} files, and {result.name!r} ends like another format; call it "
+            f"{result.with_suffix(ending).name!r}"
+        )
     return result.with_name(result.name + ending)
 
 
@@ -66,7 +89,24 @@ def open_regular(path: Path) -> BinaryIO:
     return open(path, "rb")
 
 
-def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def read_regular(path: Path, most: int) -> bytes:
+    """The contents of a file of at most `most` bytes. Raises `OSError` as `open_regular` does, and for a larger one."""
+    with open_regular(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"the file is larger than {most / 2**20:g} MiB, the limit for such a file")
+    return content
+
+
+def read_json(path: Path, most: int = 2**24) -> Any:
+    """What is in a JSON file of at most `most` bytes. Raises `OSError` as `read_regular` does, and `ValueError`."""
+    try:
+        return json.loads(read_regular(path, most).decode("utf-8"))
+    except RecursionError:
+        raise ValueError("its lists are nested too deeply") from None
+
+
+def write_file(path: Path, write: Callable[[BinaryIO], object], *, within: Path | None = None) -> None:
     """Write a file; its content is what `write` puts into the binary stream it is called with.
 
     If anything goes wrong or the process is killed, an existing file is unchanged and no new one appears. An existing
@@ -74,8 +114,14 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     and are written directly.
 
     Raises `SaveError`, which names the file, if it cannot be written. Missing folders are not created.
+
+    A path that a user names may be a link, and the file that it leads to is written. With `within`, the folder of a
+    study or motion, the program chose the names below it, and the folder may come from somebody else: a link below it
+    is an error, and missing folders there are created.
     """
     try:
+        if within is not None:
+            _make_own_folders(path, within)
         target = _target(path)
         if target is None:
             with open(path, "wb") as stream:
@@ -170,6 +216,17 @@ def _target(path: Path) -> str | None:
         # Renaming requires only write access to the folder, and must not bypass the file's own protection.
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return os.path.realpath(path)
+
+
+def _make_own_folders(path: Path, within: Path) -> None:
+    """Make the folders between a folder and a file in it. Raises `OSError` if one of them, or the file, is a link."""
+    place = within
+    for part in path.relative_to(within).parts:
+        if place is not within:
+            os.makedirs(place, exist_ok=True)
+        place = place / part
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, f"{place} is a link, which would be written through; remove it")
 
 
 def _is_open_file(path: str) -> bool:

@@ -12,11 +12,14 @@ from kinetree.locks import importing
 __all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+def lazy_names(
+    package: str, homes: Mapping[str, str], instead: Callable[[str], str] | None = None
+) -> Callable[[str], object]:
     """The `__getattr__` of a package (PEP 562) whose names are kept in modules below it.
 
     `homes` has the names that each module holds, with blanks between them; modules are named from the package on. What
-    is in no module may be a module or a room of the package itself.
+    is in no module may be a module or a room of the package itself. `instead` completes the error about a name that is
+    not there.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -26,9 +29,11 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object
                 found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
             setattr(sys.modules[package], name, found)  # it is found without this function from now on
             return found
-        if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
+        if not name.startswith("_") and name.isidentifier() and find_spec(f"{package}.{name}") is not None:
             with importing:
                 return importlib.import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        advice = instead(name) if instead is not None else ""
+        message = f"module {package!r} has no attribute {name!r}" + (f": {advice}" if advice else "")
+        raise AttributeError(message, name=name, obj=sys.modules[package])
 
     return __getattr__

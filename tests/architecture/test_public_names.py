@@ -105,6 +105,7 @@ NAMES = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "above_ground",
     "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",

@@ -1,6 +1,6 @@
 """The tables of docs/coming_from.md: both sides of each line run, and give the same numbers.
 
-Drake's table runs where Drake is installed; see tests/oracles/test_drake.py.
+The tables of Drake, DART and RBDL run where these are installed; see tests/oracles/test_drake.py and test_dart.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ MODULES = {
     "Pinocchio": "import pinocchio as pin",
     "MuJoCo": "import mujoco",
     "Drake": "import pydrake.all as drake",
+    "DART": "import dartpy as dart",
+    "RBDL": "import rbdl",
 }
 ANGULAR_FIRST = "angular part first there"
 OTHER_NUMBERS = "other numbers"

@@ -68,7 +68,7 @@ CASES = {
     "a number of ten thousand digits": Case(
         MASS, f'<mass value="{"1" * 10000}"/>', "1111", "is 10,000 characters long; one number must stand there"
     ),
-    "a xacro expression": Case(MASS, '<mass value="${m}"/>', "${m}", "is a xacro expression; expand the file first"),
+    "a xacro expression": Case(MASS, '<mass value="${m}"/>', "${m}", "is a xacro expression; load the file with xacro=True"),
     "an empty number": Case(MASS, '<mass value=" "/>', '" "', "is empty; one number must stand there"),
     "two numbers for a vector": Case(AXIS, '<axis xyz="0 1"/>', '"0 1"', "holds 2 numbers, but 3 numbers separated by blanks"),
     "four numbers for a vector": Case(AXIS, '<axis xyz="0 1 0 0"/>', '"0 1 0 0"', "holds 4 numbers, but 3 numbers"),

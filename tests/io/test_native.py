@@ -120,7 +120,7 @@ def test_a_mistake_is_told_with_file_and_place(arm: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError, match="cannot be written: No such file or directory"):
+    with pytest.raises(kt.SaveError, match="cannot be written: No such file or directory"):
         kt.save(kt.zoo.load("arm6"), tmp_path / "no" / "arm.json")
     with pytest.raises(kt.DTypeError, match="save takes the path of a file, not int"):
         kt.save(kt.zoo.load("arm6"), 3)  # type: ignore[arg-type]

@@ -227,7 +227,9 @@ def test_a_xacro_file_of_robot_descriptions_gets_the_arguments_of_its_module(des
     descriptions.mkdir(parents=True)
     text = '<robot xmlns:xacro="x" name="$(arg name)"><link name="base"/></robot>'
     write(descriptions, text, "arm.urdf.xacro")
-    assert kt.load("macro_description").name == "arm"
+    with pytest.raises(kt.ModelError, match="xacro=True"):
+        kt.load("macro_description")
+    assert kt.load("macro_description", xacro=True).name == "arm"
     assert kt.load("macro_description", xacro_args={"name": "leg"}).name == "leg"
 
 

@@ -307,7 +307,6 @@ LOST = {
     "springs that are not the joint's": (
         Extras(joints=(JointSettings("j", stiffness=(1.0, 2.0, 0.0)),)), "the quadratic and cubic terms are lost",
     ),
-    "raw parts of another format": (Extras(unused=(Unused("gazebo"),)), "<gazebo> are not of an MJCF file"),
     "raw parts of a body that is not there": (
         Extras(unused=(Unused("body", (("name", "x"),), (Unused("light"),)),)), "<light> of body 'x'",
     ),

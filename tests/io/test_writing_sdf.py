@@ -14,7 +14,7 @@ from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
 from kinetree.spatial import Inertia, Sym3, Vec3
-from tests.io.round_trips import came_back, differences, sdf_robots
+from tests.io.round_trips import BY_ANGLES, came_back, differences, sdf_robots
 from tests.laws.reference import reference
 from tests.robots import load_robot
 from tests.strategies import law, trees
@@ -42,7 +42,7 @@ def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
     assert (losses.lost, losses.changed, losses.impossible) == ([], [], [])
     again = came_back(robot, ".sdf")
     error, where = differences(robot, again)
-    assert error <= 1e-15, where
+    assert error <= BY_ANGLES, where
     assert text.count("<link ") == len(robot.bodies) - (robot.root == "world")
 
 
@@ -51,10 +51,10 @@ def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
 def test_any_robot_comes_back_or_something_is_told(robot: kt.Model) -> None:
     _, losses = written(robot, "sdf")
     if not (losses.lost or losses.changed or losses.impossible):
-        assert differences(robot, came_back(robot, ".sdf"))[0] <= 1e-15
+        assert differences(robot, came_back(robot, ".sdf"))[0] <= BY_ANGLES
     elif not (losses.lost or losses.impossible):
         again = came_back(robot, ".sdf")
-        assert differences(again, came_back(again, ".sdf"))[0] <= 1e-15
+        assert differences(again, came_back(again, ".sdf"))[0] <= BY_ANGLES
         q = robot.random(1)
         if again.nq == robot.nq and not robot.quaternions:
             assert np.allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-12, atol=1e-12)
@@ -160,7 +160,6 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "inertia alone": (TURN, {"inertia": MASSLESS}, "has inertia but no mass; SDF calls that invalid"),
     "names": (TURN, {"name": "tip"}, "joint 'tip' has the name of a body or frame, so in SDF it is called 'tip_joint'"),
     "blanks": (TURN, {"name": " j "}, "the name of joint ' j ' begins or ends with blanks"),
-    "collision colour": (TURN, {"geometry": [RED]}, "colour"),
     "endless plane": (TURN, {"geometry": [ENDLESS]}, "without bounds"),
 }  # fmt: skip
 
@@ -174,6 +173,11 @@ def test_what_sdf_cannot_hold_is_refused(what: str) -> None:
     assert told in losses_of(robot)[0]
     with pytest.raises(kt.ModelError, match="cannot be written as SDF without loss:\n"):
         kt.to_text(robot, "sdf")
+
+
+def test_the_colour_of_a_collision_shape_is_left_out_with_a_warning() -> None:
+    with pytest.warns(kt.ModelWarning, match=r"SDF computes with:\n  colours of collision shapes \(1\): 's' of 'tip'$"):
+        kt.to_text(one_joint(TURN, geometry=[RED]), "sdf")
 
 
 @pytest.mark.parametrize("kind", [kt.Free(), kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -31,21 +32,83 @@ MACRO = """<?xml version="1.0"?>
 def test_a_xacro_file_is_expanded(tmp_path: Path) -> None:
     pytest.importorskip("xacro")
     path = write(tmp_path, MACRO, "pair.urdf.xacro")
-    robot = kt.load(path)
+    robot = kt.load(path, xacro=True)
     assert list(robot.bodies) == ["base", "left", "right"]
     assert robot.source == str(path)
     other = kt.load(path, xacro_args={"prefix": "a_", "heavy": True})
     assert list(other.bodies) == ["base", "a_left", "a_right"]
     assert other.mass == 4.0
-    assert kt.load(path) == robot  # arguments do not outlive a call
+    assert kt.load(path, xacro=True) == robot  # arguments do not outlive a call
 
 
-def test_other_files_are_expanded_only_if_arguments_are_given(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pair.urdf", "pair.xacro", "pair.urdf.XACRO"])
+def test_files_are_expanded_only_if_that_is_asked_for(tmp_path: Path, name: str) -> None:
+    """They are programs, which a user may take for files of numbers."""
     pytest.importorskip("xacro")
-    path = write(tmp_path, MACRO, "pair.urdf")
-    with pytest.raises(kt.ModelError, match="is a macro of xacro, which has not been expanded; give xacro_args"):
-        kt.load(path)
-    assert kt.load(path, xacro_args={}).nq == 2
+    proof = tmp_path / "proof"
+    # xacro looks for such names, but not inside a function.
+    subclasses = "().__class__.__base__.__subclasses__()"
+    warnings = f"[c for c in {subclasses} if c.__name__ == 'catch_warnings'][0]()._module"
+    evil = f"${{(lambda: {warnings}.__builtins__['open']('{proof}', 'w').close())()}}"
+    path = write(tmp_path, MACRO.replace("${mass / 2}", f"1{evil}"), name)
+    for read in (kt.load, lambda path: kt.compare(path, path)):
+        with pytest.raises(kt.ModelError, match=r"program.*xacro=True, or --xacro|xacro=True, or --xacro.*program"):
+            read(path)
+    assert kt.check(path).errors[0].code == "unexpanded-macro"
+    assert not proof.exists()
+    with pytest.raises(kt.ModelError, match=r"xacro|number"):
+        kt.load(path, xacro=True)
+    assert proof.exists()
+    for asked in ({"xacro": True}, {"xacro_args": {}}, {"xacro": True, "xacro_args": {"prefix": "a_"}}):
+        assert kt.load(write(tmp_path, MACRO, name), **asked).nq == 2
+
+
+def test_a_robot_of_a_xacro_file_is_not_expanded_again_unasked(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    pytest.importorskip("mujoco")
+    robot = kt.load(write(tmp_path, MACRO, "pair.xacro"), xacro=True)
+    with pytest.raises(kt.ModelError, match="xacro=True"):
+        kt.compare(robot, peers=["mujoco"])
+    assert kt.compare(robot, peers=["mujoco"], xacro=True).counterparts
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("${[0 for a in range(10**9) for b in range(10**9)]}", "takes longer than 2 s, the limit|MiB of memory"),
+        ("${max(a * b for a in range(10**6) for b in range(10**6))}", "takes longer than 2 s, the limit"),
+        ("${'a' * 10**10}", "takes more than 1024 MiB of memory, the limit"),
+    ],
+)
+def test_an_expansion_is_limited_in_time_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expression: str, sentence: str
+) -> None:
+    pytest.importorskip("xacro")
+    monkeypatch.setattr("kinetree.io.macros._SECONDS", 2)
+    path = write(tmp_path, MACRO.replace("${mass / 2}", expression), "pair.xacro")
+    begun = time.monotonic()
+    with pytest.raises(kt.ModelError, match=sentence):
+        kt.load(path, xacro=True)
+    assert time.monotonic() - begun < 30.0
+
+
+def test_an_expansion_has_a_limited_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xacro")
+    monkeypatch.setattr("kinetree.io.macros.MAX_BYTES", 2**20)
+    path = write(tmp_path, MACRO.replace("${mass / 2}", "${'1' * 2**20}"), "pair.xacro")
+    with pytest.raises(kt.ModelError, match="expands to more than 1 MiB, the limit") as caught:
+        kt.load(path, xacro=True)
+    assert [found.code for found in caught.value.problems] == ["too-large"]
+
+
+def test_an_expansion_changes_nothing_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("xacro")
+    monkeypatch.delitem(sys.modules, "xacro")
+    kt.load(write(tmp_path, MACRO, "pair.xacro"), xacro=True)
+    assert "xacro" not in sys.modules
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +129,7 @@ def test_other_files_are_expanded_only_if_arguments_are_given(tmp_path: Path) ->
 def test_errors_of_xacro_name_the_file_and_what_xacro_said(tmp_path: Path, text: str, message: str) -> None:
     pytest.importorskip("xacro")
     with pytest.raises(kt.ModelError, match=rf"pair.xacro:.*{message}"):
-        kt.load(write(tmp_path, text, "pair.xacro"))
+        kt.load(write(tmp_path, text, "pair.xacro"), xacro=True)
 
 
 def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> None:
@@ -87,7 +150,7 @@ def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> 
         else:
             parts.unlink()
         with pytest.raises(kt.ModelError) as caught:
-            kt.load(top)
+            kt.load(top, xacro=True)
         assert [found.code for found in caught.value.problems] == ["bad-macro"]
         said.append(str(caught.value))
     inside = f"{top}: xacro: in the included file '{parts}': "
@@ -100,12 +163,12 @@ def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> 
     with pytest.raises(
         kt.ModelError, match=rf"^{macro}: xacro: in the macro 'part': 'str' object has no attribute 'x'"
     ):
-        kt.load(macro)
+        kt.load(macro, xacro=True)
 
 
 def test_a_check_of_a_xacro_file_says_what_its_lines_are(tmp_path: Path) -> None:
     pytest.importorskip("xacro")
-    report = kt.check(write(tmp_path, MACRO.replace("${mass}", "heavy"), "pair.xacro"))
+    report = kt.check(write(tmp_path, MACRO.replace("${mass}", "heavy"), "pair.xacro"), xacro=True)
     assert [found.code for found in report.errors] == ["bad-number", "bad-number"]
     assert "lines are those of the expanded file" in str(report.notes)
 
@@ -127,7 +190,7 @@ def test_without_the_package_the_command_that_installs_it_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(kt.MissingPackageError, match=r"pair.xacro: .*pip install 'kinetree\[xacro\]'"):
-        kt.load(write(tmp_path, MACRO, "pair.xacro"))
+        kt.load(write(tmp_path, MACRO, "pair.xacro"), xacro=True)
 
 
 def test_a_xacro_file_that_is_none_or_missing(tmp_path: Path) -> None:

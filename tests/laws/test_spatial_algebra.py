@@ -63,6 +63,17 @@ def test_a_transform_is_its_plucker_matrix(X: Transform, m: Motion) -> None:
 
 
 @law(100)
+@given(transforms(), inertias(), motions(), forces())
+def test_matrices_do_what_transforms_and_inertias_do(X: Transform, I: Inertia, m: Motion, f: Force) -> None:
+    close(X.motion_matrix @ six(m), six(X @ m))
+    close(X.force_matrix @ six(X.back(f)), six(f))
+    close(X.motion_matrix.T @ six(f), six(X.back(f)))
+    close(I.matrix @ six(m), six(I @ m))
+    close(X.motion_matrix.T @ I.matrix @ X.motion_matrix, X.back(I).matrix)
+    assert np.array_equal(I.matrix, I.matrix.T)
+
+
+@law(100)
 @given(transforms(), transforms(), transforms(), motions())
 def test_transforms_are_associative_and_act_one_after_the_other(
     X: Transform, Y: Transform, Z: Transform, m: Motion

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
@@ -92,6 +94,47 @@ def test_sensors_are_those_of_mujoco() -> None:
         np.testing.assert_allclose(
             mine, theirs, rtol=0.0, atol=ACCURACY * max(1.0, np.abs(theirs).max()), err_msg=[*places][k]
         )
+
+
+WITHOUT_MASS = """<mujoco><worldbody>
+<body name="base"><freejoint/><geom size=".1" mass="1"/>
+  <frame pos="1 2 3" euler="10 20 30"><body name="a" pos="0 .1 .2" euler="20 30 40"><site name="at"/>{first}
+    <body name="b" pos="0.1 .2 .3">{second}</body></body></frame></body>
+</worldbody><sensor>
+  <subtreecom body="a"/><subtreelinvel body="a"/><subtreeangmom body="a"/><subtreecom body="b"/>
+  <subtreelinvel body="b"/><subtreeangmom body="b"/><framepos objtype="body" objname="a"/>
+  <framelinvel objtype="body" objname="b"/><framelinacc objtype="body" objname="b"/>
+  <framepos objtype="body" objname="a" reftype="xbody" refname="b"/><force site="at"/><torque site="at"/>
+</sensor></mujoco>"""
+
+
+@pytest.mark.filterwarnings("ignore:.*has inertia but no mass:kinetree.ModelWarning")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("", ""),
+        ('<geom size=".1" pos=".3 0 .1" mass="0"/>', '<geom size=".1" pos=".3 0 .1" mass="0"/>'),
+        ('<inertial pos=".3 0 .1" mass="0"/>', '<inertial pos="0 0 0" mass="0" diaginertia="0 0 0"/>'),
+        ('<inertial pos=".3 0 .1" mass="0" diaginertia="3e-3 2e-3 2e-3"/>', ""),
+        ("", '<geom size=".1" pos=".3 0 .1" mass="0.2"/>'),
+    ],
+    ids=["nothing", "geoms", "places", "moments", "with a mass"],
+)  # fmt: skip
+def test_bodies_without_mass_have_centres_and_momenta_as_in_mujoco(first: str, second: str, tmp_path: Path) -> None:
+    """Also when the robot was written into a file and read again."""
+    text = WITHOUT_MASS.format(first=first, second=second)
+    robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
+    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(3)
+    mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+    d.qvel[:] = rng.normal(size=m.nv)
+    mujoco.mj_forward(m, d)
+    q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
+    qdd = layout.qdd_from(d.qpos, d.qvel, d.qacc)
+    kt.save(robot, tmp_path / "again.xml")
+    for one in (robot, kt.load(tmp_path / "again.xml")):
+        np.testing.assert_allclose(kt.sensors(one, q, v, qdd), d.sensordata, rtol=0, atol=1e-13)
+    again = mujoco.MjModel.from_xml_path(str(tmp_path / "again.xml"))
+    np.testing.assert_allclose(again.body_ipos[2:], m.body_ipos[2:], rtol=0, atol=1e-15)
 
 
 def test_all_kinds_of_actuators_have_positions_and_velocities() -> None:

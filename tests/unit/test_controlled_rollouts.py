@@ -234,8 +234,10 @@ def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
     np.testing.assert_allclose(found.recorded["contact.error"], known.contact_error, rtol=0, atol=1e-13)
     assert found.recorded["contact.error"].max() > 0.0
     assert kt.rollout(robot, [1.001], [0.5], push, dt, **given).recorded == {}
-    with pytest.raises(kt.OptionError, match="it needs contact=True"):
-        kt.rollout(robot, [1.001], [0.5], push, dt, steps=8, report=True)
+    assert not found.recorded["flagged"].any()
+    alone = kt.rollout(robot, [1.001], [0.5], push, dt, steps=8, report=True)
+    assert [*alone.recorded] == ["flagged"]
+    assert not alone.recorded["flagged"].any()
     start: dict[str, Any] = {"q": [1.001], "v": [0.5], "tau": push, "duration": 0.008, "contact": True}
     assert (kt.simulate(robot, **start).recorded["contact.error"] > 0.0).sum() > 1
     with patch.dict(MOST_ERROR, float64=1e-18):

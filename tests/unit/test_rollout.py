@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.calls import _checked
 from kinetree.functions.rollouts import _ANY_LENGTH
+from kinetree.model.extras import Actuator
 from kinetree.spatial import Inertia, Sym3, Vec3
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -298,7 +301,7 @@ def test_an_out_that_cannot_be_written_is_refused() -> None:
         ({"v": np.zeros((2, 1))}, kt.ShapeError, r"rollout: v has shape \(2, 1\), .* needs \(…, 2\)"),
         ({"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}, kt.ShapeError, "the leading axes do not broadcast together"),
         ({"dt": "soon"}, kt.DTypeError, r"dt must be an array of real numbers of shape \(…\)"),
-        ({"dt": None}, kt.DTypeError, "dt must be an array of real numbers"),
+        ({"dt": None}, kt.OptionError, "not of one: give dt in s"),
         ({"dt": np.full(2, DT), "q": np.zeros((3, 2))}, kt.ShapeError, r"do not broadcast together: .* dt \(2,\)"),
         (
             {"integrator": "euler"},
@@ -306,7 +309,7 @@ def test_an_out_that_cannot_be_written_is_refused() -> None:
             "there is no integrator 'euler': did you mean 'symplectic_euler' or ",
         ),
         ({"integrator": ["rk4"]}, kt.OptionError, r"integrator must be .*, not \['rk4'\]"),
-        ({"integrator": None}, kt.OptionError, "integrator must be .*, not None"),
+        ({"integrator": 4}, kt.OptionError, "integrator must be .*, not 4"),
         ({"f_ext": np.zeros(6)}, kt.DTypeError, "rollout: f_ext must be a dict from frame names"),
         ({"f_ext": {"tipp": np.zeros(6)}}, kt.NameNotFoundError, "no frame 'tipp': did you mean 'tip'"),
         ({"f_ext": {"tip": np.zeros((4, 5))}}, kt.ShapeError, r"f_ext\['tip'\] has shape \(4, 5\)"),
@@ -443,3 +446,78 @@ def test_a_very_long_kernel_is_compiled_as_quickly_as_a_short_one() -> None:
     tau = torques(5000)
     assert (f(q, v, tau, np.array(1e-3)) == kt.rollout(ROBOT, q, v, tau, 1e-3)).all()
     assert len(f.__self__.program.body.statements) < 100
+
+
+MJCF = """<mujoco><option timestep="0.004" integrator="{integrator}"/><worldbody>
+  <body name="arm"><joint name="hinge" axis="0 1 0" damping="0.3"/><geom name="rod" type="capsule" size="0.05 0.3"
+    pos="0.3 0 0"/></body>
+</worldbody></mujoco>"""
+
+
+def of_file(folder: Path, integrator: str) -> kt.Model:
+    path = folder / "arm.xml"
+    path.write_text(MJCF.format(integrator=integrator), encoding="utf-8")
+    return kt.load(path)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "own"), [("Euler", "semi_implicit_euler"), ("RK4", "rk4"), ("implicitfast", "implicitfast")]
+)
+def test_the_integrator_and_the_step_are_those_of_an_mjcf_file(tmp_path: Path, integrator: str, own: str) -> None:
+    robot = of_file(tmp_path, integrator)
+    q, v, tau = np.array([0.4]), np.array([1.0]), np.full((5, 1), 0.2)
+    explicit: Any = {"integrator": own, "passive": True}
+    expected = kt.rollout(robot, q, v, tau, 0.004, **explicit)
+    assert (kt.rollout(robot, q, v, tau, passive=True) == expected).all()
+    assert (kt.compile(robot, kt.rollout, steps=5, passive=True)(q, v, tau, 0.004) == expected).all()
+
+    @kt.program(q=robot, v=1)
+    def hold(q, v):  # type: ignore[no-untyped-def]
+        return {"tau": 0.2 - 0.1 * q - 0.1 * v}
+
+    states = kt.rollout(robot, q, v, hold, steps=5, passive=True).states
+    assert (states == kt.rollout(robot, q, v, hold, 0.004, steps=5, **explicit).states).all()
+    (motor := kt.ModelBuilder.of(robot)).extras = replace(
+        robot.extras, actuators=(Actuator("motor", "joint", "hinge"),)
+    )
+    robot, ctrl = motor.build(), np.full((5, 1), 0.3)
+    driven = kt.rollout(robot, q, v, None, ctrl=ctrl)
+    assert (driven == kt.rollout(robot, q, v, None, 0.004, ctrl=ctrl, integrator=own)).all()  # type: ignore[call-overload]
+    assert (driven == kt.actuated_rollout(robot, q, v, None, np.zeros((5, 1)), ctrl, 0.004)).all()
+
+
+def test_an_integrator_of_a_file_that_kinetree_does_not_have_is_named(tmp_path: Path) -> None:
+    robot = of_file(tmp_path, "implicit")
+    with pytest.raises(kt.OptionError, match="asks for the integrator 'implicit', which kinetree does not have"):
+        kt.rollout(robot, [0.4], [1.0], np.zeros((5, 1)))
+    kt.rollout(robot, [0.4], [1.0], np.zeros((5, 1)), integrator="implicitfast")
+
+
+def test_a_robot_that_is_not_of_an_mjcf_file_needs_a_step() -> None:
+    robot = kt.zoo.load("double_pendulum")
+    with pytest.raises(kt.OptionError, match=r"'double_pendulum' is not of one: give dt in s, such as dt=0.001"):
+        kt.rollout(robot, robot.neutral(), np.zeros(2), np.zeros((5, 2)))
+    tau = np.zeros((5, 2))
+    own = kt.rollout(robot, robot.neutral() + 0.3, np.zeros(2), tau, 0.001)
+    assert (
+        own == kt.rollout(robot, robot.neutral() + 0.3, np.zeros(2), tau, 0.001, integrator="semi_implicit_euler")
+    ).all()
+
+
+def test_forces_where_there_is_no_motor_can_be_refused() -> None:
+    robot = kt.zoo.load("quadruped")
+    tau = np.zeros((2, 3, robot.nv))
+    kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="error")
+    tau[1, 2, 0] = 1.0
+    kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001)
+    with pytest.raises(kt.ActuationError, match=r"tau\[1, 2, 0\] is 1"):
+        kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="error")
+    with pytest.raises(kt.OptionError, match='on_unactuated must be "allow" or "error"'):
+        kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="deny")  # type: ignore[call-overload]
+
+    @kt.program(q=robot)
+    def hold(q):  # type: ignore[no-untyped-def]
+        return {"tau": 0.0 * q[: robot.nv]}
+
+    with pytest.raises(kt.OptionError, match="multiply those of a controller by"):
+        kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), hold, 0.001, steps=2, on_unactuated="error")

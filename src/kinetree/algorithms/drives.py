@@ -130,12 +130,8 @@ def brake_coefficient(v: Any, damping: Any, friction: Any, speed: Any) -> Any:
     return damping + friction / speed * select(is_small, 1.0 - x * x * (1.0 / 3.0), tanh(x) / select(is_small, 1.0, x))
 
 
-def power(
-    tree: Tree, qd: Slots, at: Slots, tau: Slots, passive: Collection[str], limits: bool
-) -> tuple[Scalar, Scalar]:
-    """At rates `at`, the power of the motors, and the power lost to friction, of forces as they are at rates qd."""
-    if limits:
-        tau = limited(tree, tau, qd)
+def power(tree: Tree, qd: Slots, at: Slots, tau: Slots, passive: Collection[str]) -> tuple[Scalar, Scalar]:
+    """At rates `at`, the power of the forces tau, and the power lost to friction as it is at rates qd."""
     given, lost = tree.scalars(2)
     given[0] = lost[0] = 0.0
     for i, _ in tree.outward:

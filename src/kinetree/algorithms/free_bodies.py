@@ -1,13 +1,16 @@
-"""Gyroscopic forces of free bodies as they act at the end of a time step.
+"""Gyroscopic forces of single bodies as they act later in a time step.
 
 A body on a free joint that carries nothing has, in axes with which its origin's velocity does not turn,
 
     M A + b(ω) = f,    b = [ω x (ω x m c); ω x I ω],    A = [v̇ + ω x v; ω̇],
 
-and (M + h D + h ∂b/∂ω) A⁺ = (M + h D) A takes b at the end of the step. So a spinning body gains no energy. The rest of
-a tree has no such term: M + h D must stay symmetric there.
+and (M + h D + t ∂b/∂ω) A' = (M + h D) A takes b at the time t of a step of h. With t = h, as in MuJoCo, a spinning body
+gains no energy and loses some; with t = h / 2, the linearly implicit midpoint rule, its energy has an error of order
+two, with no trend. A body on a ball joint of the root has the angular half of these equations. The rest of a tree has
+no such term: M + h D must stay symmetric there.
 
-Source: MuJoCo documentation, "Computation", section on gyroscopic derivatives for free bodies; version 4.
+Sources: MuJoCo documentation, "Computation", section on gyroscopic derivatives for free bodies, version 4; Hairer and
+Wanner, *Solving Ordinary Differential Equations II*, section IV.7.
 """
 
 from __future__ import annotations
@@ -18,20 +21,29 @@ from typing import Any
 from kinetree.algorithms.dot import dot
 from kinetree.algorithms.implicit_forces import Coupling
 from kinetree.expr import Scalar
-from kinetree.joints import FloatingBase, Free, JointKind, Placed
+from kinetree.joints import FloatingBase, Free, JointKind, Placed, Spherical
 from kinetree.spatial import Inertia, Mat3, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["with_gyroscopic_forces"]
+__all__ = ["FREE", "FREE_OR_BALL", "with_gyroscopic_forces"]
 
 Slots = Sequence[Sequence[Scalar]]
+FREE = (Free, FloatingBase)
+FREE_OR_BALL = (*FREE, Spherical)
 _AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 def with_gyroscopic_forces(
-    tree: Tree, q: Slots, v: Slots, a: Slots, dt: Scalar, own_armature: Slots, couplings: Sequence[Coupling]
+    tree: Tree,
+    q: Slots,
+    v: Slots,
+    a: Slots,
+    t: Scalar,
+    own_armature: Slots,
+    couplings: Sequence[Coupling],
+    kinds: tuple[type[JointKind], ...],
 ) -> Any:
-    """Accelerations a of a step of dt, in which single free bodies have these forces at the end of the step.
+    """Accelerations a of a step, in which single bodies on joints of these kinds have these forces at the time t in it.
 
     The armatures of the tree have the part h D of the matrix, beside the joints' own.
     """
@@ -40,20 +52,21 @@ def with_gyroscopic_forces(
     for i, p in tree.outward:
         found[i] = a[i]
         joint, I = _unplaced(tree.joint[i], tree.I[i])
-        if p != 0 or i in carriers or not isinstance(joint, Free | FloatingBase):
+        if p != 0 or i in carriers or not isinstance(joint, kinds):
             continue
-        E = Mat3.identity() if isinstance(joint, Free) else joint.calc(q[i], [0.0] * 6).X_J.E
-        h_D = [[x - y if r == k else 0.0 for k in range(6)] for r, (x, y) in enumerate(_pairs(tree, own_armature, i))]
+        n = joint.nv
+        E = joint.calc(q[i], [0.0] * n).X_J.E if isinstance(joint, FloatingBase) else Mat3.identity()
+        h_D = [[x - y if r == k else 0.0 for k in range(n)] for r, (x, y) in enumerate(_pairs(tree, own_armature, i))]
         for coupling in couplings:
-            m = _turned(E, coupling.moment.get(i, [0.0] * 6))
+            m = _turned(E, coupling.moment.get(i, [0.0] * n))
             h_D = [[x + coupling.inertia * m[r] * m[k] for k, x in enumerate(row)] for r, row in enumerate(h_D)]
         turning = joint.turning_rate(v[i])
         A = _turned(E, [x + y for x, y in zip(a[i], turning, strict=True)])
         M = _inertia(I, own_armature[i])
         f = [dot(m, A) + dot(d, A) for m, d in zip(M, h_D, strict=True)]
-        B = _bias_derivative(I, Vec3(*v[i][3:]))
+        B = _bias_derivative(I, Vec3(*v[i][-3:]), n)
         rows = zip(M, h_D, B, strict=True)
-        matrix = [[x + y + dt * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
+        matrix = [[x + y + t * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
         after = _turned(E.T, _solved(matrix, f))
         found[i] = [x - y for x, y in zip(after, turning, strict=True)]
     return found
@@ -67,8 +80,8 @@ def _unplaced(joint: JointKind, I: Inertia) -> tuple[JointKind, Inertia]:
 
 
 def _turned(E: Mat3, x: Sequence[Scalar]) -> list[Scalar]:
-    """Numbers of a free joint, with the linear ones in the axes that E leads to."""
-    return [*(E @ Vec3(*x[:3])).components(), *x[3:]]
+    """Numbers of a joint, with the linear ones of a free one in the axes that E leads to."""
+    return [*(E @ Vec3(*x[:3])).components(), *x[3:]] if len(x) == 6 else list(x)
 
 
 def _pairs(tree: Tree, own_armature: Slots, i: int) -> list[tuple[Scalar, Scalar]]:
@@ -76,26 +89,29 @@ def _pairs(tree: Tree, own_armature: Slots, i: int) -> list[tuple[Scalar, Scalar
 
 
 def _inertia(I: Inertia, armature: Sequence[Scalar]) -> list[list[Scalar]]:
-    """The mass matrix of a free body: linear, then angular."""
-    columns = []
-    for k in range(6):
+    """The mass matrix of a body: linear, then angular; or only the latter, for as many armatures."""
+    n = len(armature)
+    columns: list[list[Scalar]] = []
+    for k in range(6 - n, 6):
         e = _AXES[k % 3]
         if k < 3:
             force, couple = e * I.mass, I.h.cross(e)
         else:
             force, couple = e.cross(I.h), I.I @ e
-        column = [*force.components(), *couple.components()]
-        columns.append([x + armature[k] if r == k else x for r, x in enumerate(column)])
+        column = [*force.components(), *couple.components()][-n:]
+        columns.append(
+            [x + A if r == len(columns) else x for r, (x, A) in enumerate(zip(column, armature, strict=True))]
+        )
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _bias_derivative(I: Inertia, w: Vec3) -> list[list[Scalar]]:
-    """∂b/∂ω beside three columns of zeros."""
-    columns: list[list[Scalar]] = [[0.0] * 6] * 3
+def _bias_derivative(I: Inertia, w: Vec3, n: int) -> list[list[Scalar]]:
+    """∂b/∂ω, beside as many columns of zeros as there are linear coordinates; the last n rows of it."""
+    columns: list[list[Scalar]] = [[0.0] * n] * (n - 3)
     for e in _AXES:
         force = e.cross(w.cross(I.h)) + w.cross(e.cross(I.h))
         couple = e.cross(I.I @ w) + w.cross(I.I @ e)
-        columns.append([*force.components(), *couple.components()])
+        columns.append([*force.components(), *couple.components()][-n:])
     return [list(row) for row in zip(*columns, strict=True)]
 
 

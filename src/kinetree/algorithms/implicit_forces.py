@@ -51,11 +51,21 @@ class Coupling(NamedTuple):
     stiffness: Scalar
 
 
+class Loss(NamedTuple):
+    """How much a force along a length loses until the end of a step: constant + inertia m · a."""
+
+    moment: Mapping[int, Sequence[Scalar]]
+    constant: Scalar
+    inertia: Scalar
+
+
 class EndOfStep(NamedTuple):
     """The equations of motion with forces as they act at the end of a step."""
 
     tree: Tree
     """With what concerns single degrees of freedom in its armatures."""
+    losses: Sequence[Loss]
+    """What the forces along lengths lose until then."""
     couplings: Sequence[Coupling]
     shift: Slots | None
     """-h K v, and what friction gains where axes turn."""
@@ -72,6 +82,27 @@ class EndOfStep(NamedTuple):
         for i, _ in self.tree.outward:
             total[i] = [x + y for x, y in zip(acting[i], self.shift[i], strict=True)]
         return total
+
+    def in_armatures(self) -> EndOfStep:
+        """The part of it that the armatures of the tree have."""
+        alone = [Loss(moment, 0.0, inertia) for moment, _, inertia in self.losses if _is_single(moment)]
+        return self._replace(losses=alone, couplings=(), shift=None)
+
+    def power_lost(self, q: Slots, a: Slots, rates: Slots) -> Scalar:
+        """By how much the power of the forces along lengths at these rates is smaller than at the step's beginning."""
+        lost: Scalar = 0.0
+        for moment, constant, inertia in self.losses:
+            lost = lost + (constant + inertia * _along(moment, a)) * _along(moment, rates)
+        if self.couplings and not self.fills:  # where M has entries
+            L = crba(self.tree, q).sparse()
+            a_k, rate = (L.column(self.tree.numbers(x[1:], "nv")) for x in (a, rates))
+            for coupling in self.couplings:
+                m = L.column(coupling.row)
+                for k in L.outward:
+                    lost = lost + coupling.inertia * m[k] * m[k] * a_k[k] * rate[k]
+                    for i in L.above(k):
+                        lost = lost + coupling.inertia * m[k] * m[i] * (a_k[k] * rate[i] + a_k[i] * rate[k])
+        return lost
 
     def acceleration(self, q: Slots, v: Slots, acting: Slots, f_ext: Mapping[int, Force] | None) -> Any:
         """Accelerations due to joint forces and to forces on bodies."""
@@ -94,7 +125,7 @@ def end_of_step(
 ) -> EndOfStep:
     """The equations of motion with the chosen forces at the end of a step of dt."""
     if which == "nothing":
-        return EndOfStep(tree, (), None, fills=False, differs=False)
+        return EndOfStep(tree, (), (), None, fills=False, differs=False)
     brakes = [name for name in passive if name in BRAKES]
     end = braked(tree, v, dt, brakes)
     turning = tree.pieces()
@@ -103,7 +134,7 @@ def end_of_step(
         turning[i] = tree.joint[i].turning_rate(v[i])
     shift = _turned(tree, end, turning)
     if which == "friction":
-        return EndOfStep(end, (), shift, fills=False, differs=_brakes(tree, brakes))
+        return EndOfStep(end, (), (), shift, fills=False, differs=_brakes(tree, brakes))
     takes_all = which == "everything"
     springs = takes_all and "spring" in passive
     armature = tree.pieces()
@@ -113,6 +144,7 @@ def end_of_step(
         armature[i] = [A + dt * dt * k for A, k in zip(end.armature[i], springy, strict=True)]
         shift[i] = [f - dt * k * x for f, k, x in zip(shift[i], springy, v[i], strict=True)]
     couplings: list[Coupling] = []
+    losses: list[Loss] = []
     for slope in slopes:
         damping, stiffness = slope.damping, slope.stiffness if takes_all else 0.0
         if takes_all:
@@ -123,13 +155,14 @@ def end_of_step(
         inertia = dt * damping + dt * dt * stiffness
         for i, m in slope.moment.items():
             shift[i] = [f - gain * m_k for f, m_k in zip(shift[i], m, strict=True)]
-        if sum(len(m) for m in slope.moment.values()) == 1:
+        losses.append(Loss(slope.moment, gain, inertia if takes_all or _is_single(slope.moment) else 0.0))
+        if _is_single(slope.moment):
             ((i, (m_i,)),) = slope.moment.items()
             armature[i] = [armature[i][0] + inertia * m_i * m_i]
         else:
             couplings.append(Coupling(slope.moment, _row(tree, slope.moment), inertia, stiffness))
     end = tree.with_armature([tuple(A) for A in armature])
-    return EndOfStep(end, couplings, shift, fills=takes_all, differs=True)
+    return EndOfStep(end, losses, couplings, shift, fills=takes_all, differs=True)
 
 
 def _turned(tree: Tree, end: Tree, turning: Slots) -> Any:
@@ -140,6 +173,11 @@ def _turned(tree: Tree, end: Tree, turning: Slots) -> Any:
         rows = zip(end.armature[i], tree.armature[i], turning[i], strict=True)
         shift[i] = [-((A - own) * x) for A, own, x in rows]
     return shift
+
+
+def _is_single(moment: Mapping[int, Sequence[Scalar]]) -> bool:
+    """Whether one degree of freedom alone changes the length."""
+    return sum(len(m) for m in moment.values()) == 1
 
 
 def _along(moment: Mapping[int, Sequence[Scalar]], v: Any) -> Scalar:

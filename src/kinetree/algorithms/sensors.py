@@ -99,9 +99,9 @@ def center_velocity_of(parts: Sequence[tuple[Inertia, FrameMotion]]) -> Vec3:
     return momentum * (1.0 / mass)
 
 
-def angular_momentum_of(parts: Sequence[tuple[Inertia, FrameMotion]]) -> Vec3:
+def angular_momentum_of(parts: Sequence[tuple[Inertia, FrameMotion]], center: Vec3) -> Vec3:
     """The angular momentum about that centre, in the world's axes."""
     total = Force.zero()
     for inertia, frame in parts:
         total = total + frame.X.back(inertia @ frame.v)
-    return total.angular - center_of(parts).cross(total.linear)
+    return total.angular - center.cross(total.linear)

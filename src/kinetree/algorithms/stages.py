@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained_dynamics
 from kinetree.algorithms.contact_dynamics import contact_dynamics
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.drives import driven, power
-from kinetree.algorithms.free_bodies import with_gyroscopic_forces
-from kinetree.algorithms.implicit_forces import AtTheEnd, Slope, end_of_step
+from kinetree.algorithms.drives import driven, limited, power
+from kinetree.algorithms.free_bodies import FREE, FREE_OR_BALL, with_gyroscopic_forces
+from kinetree.algorithms.implicit_forces import AtTheEnd, EndOfStep, Slope, end_of_step
 from kinetree.algorithms.momentum import mechanical_power
 from kinetree.expr import Scalar
 from kinetree.records import record
@@ -91,7 +91,9 @@ class Evaluation(NamedTuple):
     error: Scalar
     """The error of the convex problem, in parts of its accelerations; 0 without soft constraints."""
     given: Any
-    """tau with what actuators and the like add to it."""
+    """What motors give of tau, with what actuators and the like add to it at the beginning of the step."""
+    end: EndOfStep
+    """What these forces lose until its end."""
     solved: Any
     """The acceleration at which soft constraints push; a if there are none."""
 
@@ -100,7 +102,7 @@ def evaluated(
     tree: Tree, at_the_end: AtTheEnd, q: Slots, v: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar] = ()
 ) -> Evaluation:
     """The acceleration of a stage, under constraints if there is a rule for them, or with soft ones."""
-    given, pull = loads.tau, None
+    given, pull = limited(tree, loads.tau, v) if loads.limits else loads.tau, None
     acting = driven(tree, q, v, loads.tau, loads.passive, loads.limits)
     if loads.applied is not None:
         pull = loads.applied.at(tree, q, v, act, dt)
@@ -112,7 +114,7 @@ def evaluated(
         nothing = [0.0] * sum(hold.size for hold in loads.holds)
         found = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
         a = tree.split(found.motion, "nv")
-        return Evaluation(a, None, rates, 0.0, given, a)
+        return Evaluation(a, None, rates, 0.0, given, end.in_armatures(), a)
     push: Any = None
     solved: Any = None
     error: Scalar = 0.0
@@ -130,11 +132,13 @@ def evaluated(
             a = end.acceleration(q, v, _total(tree, acting, push), f_ext)
     else:
         a = end.acceleration(q, v, acting, f_ext)
-    if at_the_end in ("velocity forces", "everything"):
-        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings)
+    if at_the_end == "velocity forces":
+        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings, FREE)
+    elif at_the_end == "everything":
+        a = with_gyroscopic_forces(end.tree, q, v, a, 0.5 * dt, tree.armature, end.couplings, FREE_OR_BALL)
     if solved is None or at_the_end == "everything":
         solved = a
-    return Evaluation(a, push, rates, error, given, solved)
+    return Evaluation(a, push, rates, error, given, end, solved)
 
 
 def stage_powers(
@@ -144,7 +148,7 @@ def stage_powers(
 
     What soft constraints push along the joints counts as lost, though their springs give some of it back; it acts at
     the mean velocity, since an impact changes the velocity within one step. What actuators and tendons do counts as
-    given.
+    given, with the forces that act: those at the end of the step, if the method takes these.
     """
     a, at = found.a, v
     if at_the_end != "nothing":
@@ -152,7 +156,8 @@ def stage_powers(
         for i, _ in tree.outward:
             end[i] = [x + dt * y for x, y in zip(v[i], a[i], strict=True)]
         at = end
-    given, lost = power(tree, v, at, found.given, loads.passive, loads.limits)
+    given, lost = power(tree, v, at, found.given, loads.passive)
+    given = given - found.end.power_lost(q, found.a, at)
     if found.push is not None:
         for i, _ in tree.outward:
             for f, x, y in zip(found.push[i], v[i], at[i], strict=True):

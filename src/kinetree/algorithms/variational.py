@@ -28,7 +28,7 @@ from kinetree.algorithms.drives import driven
 from kinetree.algorithms.forward_dynamics import unbalanced
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.rnea import rnea
-from kinetree.algorithms.stages import Loads, Slots
+from kinetree.algorithms.stages import Applied, Loads, Slots
 from kinetree.collision.repeated import repeated
 from kinetree.expr import Scalar, less_equal, maximum, repeat, slopes_of, sqrt
 from kinetree.spatial import Motion
@@ -56,10 +56,7 @@ class MidpointEnd(NamedTuple):
 def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar] = ()) -> MidpointEnd:
     """The state after a step of dt, by iterations with the mass matrix at its beginning."""
     own, tree = tree, tree.rebuilt(_with_fixed_axes)
-    act_next = act_mid = act
-    if loads.applied is not None:
-        rates = loads.applied.at(own, q, v, act, dt).rates
-        act_mid, act_next = (loads.applied.after(act, rates, t) for t in (0.5 * dt, dt))
+    act_mid, act_next = _activations(own, q, v, dt, loads.applied, act) if loads.applied else (act, act)
     start = tree.pieces()
     for i, _ in tree.outward:
         start[i] = own.joint[i].seen_from_fixed(q[i], v[i])
@@ -104,6 +101,22 @@ def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act:
     for i, _ in tree.outward:
         q_end[i], v_end[i] = own.joint[i].rechart(q_1[i], own.joint[i].seen_from_moving(q_1[i], v_next[i]))
     return MidpointEnd(q_end[1:], v_end[1:], act_next, slopes_of(error, 0.0))
+
+
+def _activations(
+    own: Tree, q: Slots, v: Slots, dt: Scalar, applied: Applied, act: Sequence[Scalar]
+) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+    """The activations at the midpoint, and after the step.
+
+    w₁ = 2 (two half steps) - (one whole step), which is of order two for Euler's steps, and exact for exact ones.
+    """
+
+    def after(w: Sequence[Scalar], t: Scalar) -> Sequence[Scalar]:
+        return applied.after(w, applied.at(own, q, v, w, dt).rates, t)
+
+    middle, whole = after(act, 0.5 * dt), after(act, dt)
+    extrapolated = [2.0 * x - y for x, y in zip(after(middle, 0.5 * dt), whole, strict=True)]
+    return middle, applied.after(extrapolated, [0.0] * len(act), 0.0)
 
 
 def _with_fixed_axes(tree: Any) -> Any:

@@ -16,13 +16,15 @@ from kinetree.appearance.images import Image, colors_at, decoded, refined
 from kinetree.appearance.normals import creased, face_normals, unit
 from kinetree.appearance.palette import WHITE, color_of
 from kinetree.appearance.welding import welded
-from kinetree.errors import KinetreeError, MissingPackageError
+from kinetree.errors import KinetreeError, MissingPackageError, ModelError
 from kinetree.records import record
 
 __all__ = ["assembled"]
 
 _HUGE = 1_000_000
 """Triangles from which it is said that fewer are drawn."""
+_MANY = 256
+"""Parts of a mesh that are drawn one by one, and images of one mesh."""
 _LARGEST_FINE = 12_000
 """Triangles that a mesh with an image may be refined to."""
 _NOT_FINITE = "its places in images are not all finite numbers; it is drawn without images: export it again"
@@ -47,6 +49,7 @@ class _Part:
 
 def assembled(pieces: Sequence[Piece], companion: Companion, most: int) -> FileMesh:
     """The surface of all pieces, with about `most` triangles or fewer."""
+    pieces = _gathered(pieces)
     total = sum(len(piece.faces) for piece in pieces)
     images = _Images(companion)
     remarks, parts = [], []
@@ -74,6 +77,48 @@ def assembled(pieces: Sequence[Piece], companion: Companion, most: int) -> FileM
         texture,
         tuple(dict.fromkeys([*images.remarks, *remarks])),
         is_provisional=images.is_provisional,
+    )
+
+
+def _gathered(pieces: Sequence[Piece]) -> Sequence[Piece]:
+    """The pieces; of very many, those that have the same kind of colours and normals as one, since each costs time."""
+    if len(pieces) <= _MANY:
+        return pieces
+    alike: dict[tuple[object, ...], list[Piece]] = {}
+    for piece in pieces:
+        image = piece.image if isinstance(piece.image, str | None) else id(piece.image)
+        color = None if image is None else piece.color
+        is_bare = piece.colors is None and piece.color is None
+        key = image, color, is_bare, piece.normals is None, piece.uv is None
+        alike.setdefault(key, []).append(piece)
+    if len(alike) > _MANY:
+        raise ModelError(
+            f"the mesh has {len(pieces):,} parts with {len(alike):,} different images and colours; at most {_MANY:,} "
+            "are drawn: simplify it"
+        )
+    return [_as_one(some) for some in alike.values()]
+
+
+def _as_one(pieces: Sequence[Piece]) -> Piece:
+    """Pieces that differ in nothing but their triangles and plain colours."""
+    first, sizes = pieces[0], [len(piece.vertices) for piece in pieces]
+    begins = np.repeat(np.cumsum([0, *sizes[:-1]]), [len(piece.faces) for piece in pieces])
+    colors = None
+    if first.colors is not None or (first.color is not None and first.image is None):
+        colors = np.concatenate([
+            np.tile(np.array(color_of(piece.color or (1.0,) * 4), np.uint8), (size, 1)) if piece.colors is None
+            else piece.colors
+            for piece, size in zip(pieces, sizes, strict=True)
+        ])  # fmt: skip
+    return Piece(
+        np.concatenate([piece.vertices for piece in pieces]),
+        np.concatenate([piece.faces for piece in pieces]) + begins[:, None],
+        None if first.normals is None else np.concatenate([piece.normals for piece in pieces]),
+        None if first.uv is None else np.concatenate([piece.uv for piece in pieces]),
+        colors,
+        first.color if colors is None else None,
+        first.image,
+        sum(piece.left_out for piece in pieces),
     )
 
 
@@ -154,6 +199,8 @@ def _texture(parts: Sequence[_Part], is_bare: NDArray[np.bool_]) -> tuple[Floats
 def _fewer(piece: Piece, most: int) -> Piece:
     first, place = welded(piece.vertices)
     vertices, faces = decimated(piece.vertices[first], place[piece.faces], most)
+    if not len(faces):  # of triangles that do not hang together, nothing may be left
+        return replace(piece, faces=piece.faces[:: -(-len(piece.faces) // most)])
     if piece.colors is None and piece.uv is None:
         return replace(piece, vertices=vertices, faces=faces, normals=None)
     return _taken(piece, vertices, faces, _nearest(piece.vertices, vertices))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from kinetree.appearance.file_mesh import FileMesh, from_bytes, to_bytes
 from kinetree.appearance.formats import format_of, read_pieces
 from kinetree.codegen.kept.cache import user_cache
 from kinetree.errors import ModelError
-from kinetree.files import open_regular, reason
+from kinetree.files import read_regular, reason
 from kinetree.io.meshes import MeshFinder
 
 __all__ = ["MOST_BESIDE", "Companions", "content", "file_mesh"]
@@ -70,15 +71,10 @@ def _nothing(_: str) -> None:
 def content(path: Path, most: int) -> bytes:
     """All that is in a file; a `ModelError` says why it cannot be read."""
     try:
-        with open_regular(path) as file:
-            found = file.read(most + 1)
+        return read_regular(path, most)
     except (OSError, ValueError) as error:
-        raise ModelError(
-            f"the file {path} cannot be read: {reason(error)}; it was there when the robot was loaded"
-        ) from None
-    if len(found) > most:
-        raise ModelError(f"the file {path} is larger than {most // _MEBIBYTE} MiB; simplify the mesh")
-    return found
+        advice = "simplify it" if getattr(error, "errno", None) == errno.EFBIG else "it was there with the robot"
+        raise ModelError(f"the file {path} cannot be read: {reason(error)}; {advice}") from None
 
 
 class Companions:

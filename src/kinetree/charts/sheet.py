@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinetree.charts.style import INK, plain
@@ -27,6 +28,7 @@ def sheet(
 ) -> tuple[Figure, Any]:
     """A figure of so many inches, and its axes (rows, columns). Raises `MissingPackageError` without matplotlib.
 
+    Notebooks show it, also where pyplot was not imported: matplotlib's own figures say there only how large they are.
     Without margins, in parts of the figure, matplotlib finds room for all words by itself, which takes long for many
     panels.
     """
@@ -37,6 +39,7 @@ def sheet(
         raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
     drawn = Figure(figsize=size, dpi=130, layout="constrained" if margins is None else None)
     FigureCanvasAgg(drawn)
+    drawn._repr_png_ = partial(encoded, drawn, "png")  # type: ignore[attr-defined]  # notebooks ask for it
     own = {} if margins is None else {"y": 1.0 - 0.08 / size[1], "va": "top"}
     drawn.suptitle(plain(title), fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left", **own)
     if margins is not None:

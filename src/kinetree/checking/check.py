@@ -45,6 +45,7 @@ def check(
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Report:
     """Check a robot file, and return all its problems: what is wrong, suspicious or worth knowing.
@@ -62,14 +63,14 @@ def check(
     are not there; never for what is in the file.
     """
     path, settings = settled(
-        "check", path, source, srdf, xacro_args,
+        "check", path, source, srdf, xacro, xacro_args,
         floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
         gravity=gravity, kinds=kinds,
     )  # fmt: skip
     problems = Collected()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        robot = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
+        robot = collect(path, problems, kinds=kinds, gravity=gravity, **settings)
     found = list(problems.found)
     if problems.parts is not None:
         found += _suspicious(problems, robot)

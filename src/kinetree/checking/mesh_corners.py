@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.files import open_regular
+from kinetree.files import read_regular
 
 __all__ = ["mesh_corners"]
 
@@ -27,11 +27,8 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attrib
 def mesh_corners(path: Path) -> NDArray[np.float64] | None:
     """The eight corners, (8, 3), in the mesh's own unit; None if they cannot be told."""
     try:
-        with open_regular(path) as file:
-            data = file.read(_LARGEST + 1)
+        data = read_regular(path, _LARGEST)
     except OSError:
-        return None
-    if len(data) > _LARGEST:
         return None
     suffix = path.suffix.lower()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from kinetree.errors import visible
 from kinetree.problems import Problem
 from kinetree.records import record
 
@@ -73,7 +74,7 @@ class Report:
 
     def __str__(self) -> str:
         blocks = [f"{self.file}: {self.summary}", *("\n".join(self.lines(found)) for found in self.problems)]
-        return "\n\n".join(blocks)
+        return visible("\n\n".join(blocks))
 
     def lines(self, found: Problem) -> list[str]:
         """A problem in a few lines: its place and kind, the element, what is wrong, and how to mend it."""

@@ -21,6 +21,7 @@ from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.export import export
+from kinetree.cli.find import find
 from kinetree.cli.identify import identify
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
@@ -31,7 +32,7 @@ from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
 from kinetree.cli.sweep import sweep
 from kinetree.cli.view import view
 from kinetree.cli.zoo import zoo
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, visible
 from kinetree.files import reason
 
 __all__ = ["app", "main"]
@@ -42,7 +43,7 @@ _UNREAD = 141
 app = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
-    "check, convert and compare it, write it as C, study it, measure this machine.",
+    "check, convert and compare it, write it as C, study it, measure this machine, find functions and pages.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ app.command()(info)
 app.command()(check)
 app.command()(convert)
 app.command()(export)
+app.command()(find)
 app.command()(bench)
 app.command()(compare)
 app.command()(identify)
@@ -127,7 +129,7 @@ def _report(error: Exception, debug: bool) -> int:
     show = getattr(error, "show", None)
     if show is not None:  # a usage error of the command-line library
         if isinstance(message := getattr(error, "message", None), str):
-            error.message = message.removeprefix("Value error, ")  # type: ignore[attr-defined]
+            error.message = visible(message.removeprefix("Value error, "))  # type: ignore[attr-defined]
         with suppress(OSError):
             show()
         return int(getattr(error, "exit_code", 2))

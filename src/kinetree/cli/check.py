@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.cli.output import output_console
+from kinetree.cli.output import output_console, print_json
 from kinetree.cli.robots import Loading, takes_loading_options
 
 if TYPE_CHECKING:
@@ -48,11 +47,11 @@ def check(
     settings = loading.settings()
     reports = [checking.check(file, source=loading.source or _zoo(file), **settings) for file in files]
     if as_json:
-        typer.echo(json.dumps([report.as_dict() for report in reports], indent=2, ensure_ascii=False))
+        print_json([report.as_dict() for report in reports])
     elif as_sarif:
         from kinetree.cli.sarif import sarif
 
-        typer.echo(json.dumps(sarif(reports), indent=2, ensure_ascii=False))
+        print_json(sarif(reports))
     else:
         console = output_console()
         for report in reports:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.cli.options import optional
-from kinetree.cli.output import output_console, warnings_as_lines
+from kinetree.cli.output import output_console, print_json, warnings_as_lines
 from kinetree.cli.robots import Loading, robot_file, takes_loading_options
 from kinetree.errors import MissingPackageError, OptionError
 
@@ -65,7 +64,7 @@ def compare(
     except (MissingPackageError, OptionError) as error:
         raise typer.BadParameter(str(error).removeprefix("compare: ")) from None
     if as_json:
-        typer.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(result.to_dict(), allow_nan=False)
     else:
         _print(result)
     if not result.is_equal:

@@ -38,7 +38,8 @@ def convert(
 ) -> None:
     """Write a robot in another format: URDF (.urdf), SDF (.sdf), MJCF (.xml) or kinetree's own text form (.json).
 
-    What the format has no place for ends this with a list of it, unless --lossy is given.
+    If the format has no place for something that a simulation needs, this ends with a list of it, unless --lossy is
+    given. Anything that no simulation of that format computes with is left out, and listed.
     """
     from kinetree.io.save import is_same_file, write_text_file
     from kinetree.io.texts import FORMATS, written
@@ -49,13 +50,14 @@ def convert(
             f"{target} is the robot file itself, which is not overwritten; name another", param_hint="B"
         )
     robot = load_robot(model, loading)
-    text, losses = written(robot, chosen)
-    if losses.impossible or not lossy:
+    text, losses = written(robot, chosen, target.parent)
+    if losses.impossible or (losses.lost and not lossy):
         losses.settle(robot.name, lossy=False)
     write_text_file(target, text)
     console = output_console()
     console.print(f"{target}: {robot.name}, written as {FORMATS[chosen]}", markup=False, soft_wrap=True)
     _print(console, "lost", losses.lost)
+    _print(console, f"left out, as no simulation of {FORMATS[chosen]} computes with it", losses.left_out())
     _print(console, "in another form, with the same motion", losses.changed)
     _print(console, "assumed about the robot", [*robot.notes, *_meshes(robot, target)])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.cli.options import optional
+from kinetree.cli.options import optional, positive
 from kinetree.cli.output import error_console, output_console, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
@@ -48,18 +48,24 @@ def identify(
         float | None,
         optional(
             "--cutoff",
+            callback=positive,
             metavar="HZ",
             help="Of the low-pass filter that gives velocities and accelerations; not needed if the log has both.",
         ),
     ] = None,
     rate: Annotated[
         float | None,
-        optional("--resample", metavar="HZ", help="Interpolate a log whose times are not even first."),
+        optional(
+            "--resample", metavar="HZ", callback=positive, help="Interpolate a log whose times are not even first."
+        ),
     ] = None,
     bridge: Annotated[
         float | None,
         optional(
-            "--bridge", metavar="SECONDS", help="The longest gap of a log that --resample may cross; by default none."
+            "--bridge",
+            metavar="SECONDS",
+            callback=positive,
+            help="The longest gap of a log that --resample may cross; by default none.",
         ),
     ] = None,
     drives: Annotated[
@@ -86,7 +92,9 @@ def identify(
     prior: Annotated[
         float,
         typer.Option(
-            "--prior-deviation", help="How far MODEL's own numbers are thought to be from the truth: 1 is 100 %."
+            "--prior-deviation",
+            callback=positive,
+            help="How far MODEL's own numbers are thought to be from the truth: 1 is 100 %.",
         ),
     ] = 1.0,
     validation: Annotated[
@@ -116,11 +124,14 @@ def identify(
     from kinetree.files import check_target
     from kinetree.identification import identify as identified
     from kinetree.io.save import is_same_file, save
+    from kinetree.sim.plots import picture_path
 
     if friction != FrictionForm.coulomb and not drives:
         raise typer.BadParameter(
             "this form is found with the other numbers of the drives; give --drives, too", param_hint="--friction"
         )
+    if picture is not None:
+        check_target(picture_path(picture))
     robot = load_robot(model, loading)
     target = out or _target(model, robot)
     if is_same_file(model, target):

@@ -33,7 +33,7 @@ def info(
     loading: Loading,
 ) -> None:
     """Show a robot: the tree, masses, the layout of q and v, limits, what was merged or assumed."""
-    robot = load_robot(model, loading)
+    robot = load_robot(model, loading, shows_notes=True)
     console = output_console()
     console.print(repr(robot), markup=False, soft_wrap=True)
     if robot.joints:

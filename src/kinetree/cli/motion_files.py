@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetree.cli.output import error_console
-from kinetree.errors import SaveError
-from kinetree.files import check_target, reason
+from kinetree.errors import OptionError, SaveError
+from kinetree.files import check_target, file_path, reason
 
 if TYPE_CHECKING:
     from kinetree.cli.interruption import Interruption
@@ -29,6 +29,11 @@ def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
         prefix = prefix.with_suffix("")
     if not prefix.name:
         raise typer.BadParameter(f"{out} names no file", param_hint="--out")
+    try:
+        if out is not None:
+            file_path("it", prefix, ".npz")
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--out") from None
     return prefix
 
 
@@ -73,7 +78,9 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
         try:
             written.append(plot(trajectory, plots))
         except MissingPackageError as error:
-            error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
+            error_console().print(
+                f"warning: {plots} was not written: {error}", style="yellow", markup=False, soft_wrap=True
+            )
         written.append(shown.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
         interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"

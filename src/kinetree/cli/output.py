@@ -1,19 +1,26 @@
-"""Output of the commands: consoles, warnings as readable lines, and streams that are closed, full or unread."""
+"""Output of the commands: consoles, warnings as readable lines, and streams that are closed, full or unread.
+
+All of it passes through `visible`, since names, sentences and paths may come from files: through a hook of the
+consoles, `complain` for errors, and `print_json`.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook
+from rich.segment import Segment
 from rich.text import Text
 
-from kinetree.errors import ModelWarning
+from kinetree.errors import ModelWarning, visible
 from kinetree.files import reason
 
 __all__ = [
@@ -23,6 +30,7 @@ __all__ = [
     "needs_a_command",
     "open_missing_streams",
     "output_console",
+    "print_json",
     "warnings_as_lines",
 ]
 
@@ -39,6 +47,24 @@ def needs_a_command(context: typer.Context) -> None:
         if text := context.get_help():  # a rich help text has been printed already
             typer.echo(text)
         raise typer.Exit(2)
+
+
+class _Shown:
+    """Something printed, with its control characters written out, except those that Rich adds for colours."""
+
+    def __init__(self, printed: RenderableType) -> None:
+        self._printed = printed
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._printed, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+class _Showing(RenderHook):
+    """Makes all that a console prints visible."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Shown(one) for one in renderables]
 
 
 class _Console(Console):
@@ -69,18 +95,29 @@ class _ErrorConsole(Console):
 
 def output_console() -> Console:
     """Standard output; unless a terminal sets the width, tables may be as wide as they need."""
-    return _Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    return _showing(_Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE))
 
 
 def error_console() -> Console:
     """Standard error."""
-    return _ErrorConsole(stderr=True, highlight=False)
+    return _showing(_ErrorConsole(stderr=True, highlight=False))
+
+
+def _showing(console: Console) -> Console:
+    console.push_render_hook(_Showing())
+    return console
+
+
+def print_json(content: object, **options: Any) -> None:
+    """Print JSON on standard output; characters that are not printable are written as numbers."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, **options)
+    typer.echo(re.sub(r"[^\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
 
 def complain(text: str) -> None:
     """Print a line on standard error, if it can be written."""
     try:
-        typer.echo(text, err=True)
+        typer.echo(visible(text), err=True)
     except OSError:
         _divert(sys.stderr)
 
@@ -112,8 +149,11 @@ def _divert(stream: TextIO) -> None:
 
 
 @contextmanager
-def warnings_as_lines() -> Iterator[None]:
-    """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged."""
+def warnings_as_lines(shown: Callable[[str], bool] = lambda _: False) -> Iterator[None]:
+    """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged.
+
+    Those for which `shown` is true at the end are printed elsewhere.
+    """
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -122,7 +162,8 @@ def warnings_as_lines() -> Iterator[None]:
     finally:
         console = error_console()
         for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, ModelWarning)):
-            console.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
+            if not shown(message):
+                console.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
         for w in caught:
             if not issubclass(w.category, ModelWarning):
                 warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, source=w.source)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.comparison.source import without_shapes
-from kinetree.io.document import root_of
+from kinetree.io.document import read_bytes, root_of
 from kinetree.io.native.from_file import is_native
 from kinetree.layouts import Layout
 from kinetree.model import Model
@@ -61,7 +61,7 @@ def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[
     """The peers that are installed and can read the robot's file, and a sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
-    data = file.read_bytes()
+    data = read_bytes(file)
     format = None if is_native(data) else _FORMATS.get(root_of(file, data).tag)
     makers: tuple[tuple[str, str, Callable[..., Peer], tuple[str, ...]], ...] = (
         ("pinocchio", "pin", _pinocchio, ("URDF",)),
@@ -118,7 +118,7 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
-    if root_of(file, file.read_bytes()).tag == "mujoco":
+    if root_of(file, read_bytes(file)).tag == "mujoco":
         model = mujoco.MjModel.from_xml_path(str(file))
     else:
         model = mujoco.MjModel.from_xml_string(without_shapes(file, _MUJOCO, floating_base))

@@ -68,11 +68,11 @@ def plot(
     from kinetree.sim import plot as draw
     from kinetree.sim.plots import picture_path
 
+    numbers = None if samples is None else _numbers(samples)
     target = picture_path(out if out is not None else _beside(trajectory, beside))
     check_target(target)
     first = load_trajectory(trajectory)
     second = None if beside is None else load_trajectory(beside)
-    numbers = None if samples is None else _numbers(samples)
     names = ("first", "second") if beside is None else _names(trajectory, beside)
     written = draw(first, target, what=_words(what), joints=_words(joints), samples=numbers, beside=second, names=names)
     if not quiet:

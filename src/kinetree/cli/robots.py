@@ -53,9 +53,19 @@ Srdf = Annotated[
     Path | None,
     optional("--srdf", help="An SRDF file for the robot: groups, named states and disabled pairs, checked with it."),
 ]
+Xacro = Annotated[
+    bool,
+    typer.Option(
+        "--xacro", help="Expand a xacro file, a program that can run any code in your name: only one that you trust."
+    ),
+]
 XacroArgs = Annotated[
     list[str] | None,
-    optional("--xacro-arg", metavar="NAME=VALUE", help="An argument of a xacro file; may be repeated."),
+    optional(
+        "--xacro-arg",
+        metavar="NAME=VALUE",
+        help="An argument of a xacro file, which is expanded then; may be repeated.",
+    ),
 ]
 FollowLeaders = Annotated[
     bool, typer.Option("--mimic/--no-mimic", help="Joints that mimic others follow them, or move independently.")
@@ -71,6 +81,7 @@ class Loading:
     ros_packages: bool
     source: str | None
     srdf: Path | None
+    xacro: bool
     xacro_arg: list[str] | None
     mimic: bool = True
 
@@ -79,7 +90,7 @@ class Loading:
         return {
             "floating_base": self.floating_base, "mimic": self.mimic, "package_roots": tuple(self.package_root or ()),
             "ros_packages": self.ros_packages, "srdf": self.srdf,
-            "xacro_args": _xacro_arguments(self.xacro_arg or []) or None,
+            "xacro": self.xacro, "xacro_args": _xacro_arguments(self.xacro_arg or []) or None,
         }  # fmt: skip
 
 
@@ -90,6 +101,7 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
     "ros_packages": (RosPackages, False),
     "source": (Source, None),
     "srdf": (Srdf, None),
+    "xacro": (Xacro, False),
     "xacro_arg": (XacroArgs, None),
 }
 """Parameters of all commands that load a robot, with their defaults."""
@@ -157,13 +169,18 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
     )
 
 
-def load_robot(model: str, loading: Loading) -> Model:
-    """Load the robot, printing anything suspicious in the file as warnings."""
+def load_robot(model: str, loading: Loading, *, shows_notes: bool = False) -> Model:
+    """Load the robot, printing anything suspicious in the file as warnings, unless it is in notes that are shown."""
     from kinetree.io.load import load
+    from kinetree.model.building import warning_of
+    from kinetree.model.text import MAX_NOTES
 
     name, source = robot_file(model, loading.source)
-    with warnings_as_lines():
+    shown: set[str] = set()
+    with warnings_as_lines(shown.__contains__):
         robot: Model = load(name, source=source, **loading.settings())
+        if shows_notes:
+            shown.update(map(warning_of, robot.notes[:MAX_NOTES]))
     return robot
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -18,7 +19,7 @@ from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
 from kinetree.cli.motion_table import summary
-from kinetree.cli.options import optional
+from kinetree.cli.options import between, optional, positive
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["CONTACTS", "may_be_model", "simulate"]
 
 DEFAULT_ROBOT = "ragdoll"
+_UPRIGHT = math.pi / 2.0
 
 
 class IntegratorChoice(StrEnum):
@@ -90,8 +92,8 @@ def simulate(
             show_default=False,
         ),
     ] = None,
-    duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds of motion.")] = 5.0,
-    dt: Annotated[float, typer.Option("--dt", help="Seconds per step.")] = 1e-3,
+    duration: Annotated[float, typer.Option("--duration", "-t", callback=positive, help="Seconds of motion.")] = 5.0,
+    dt: Annotated[float, typer.Option("--dt", callback=positive, help="Seconds per step.")] = 1e-3,
     integrator: Annotated[
         IntegratorChoice,
         typer.Option(
@@ -107,12 +109,13 @@ def simulate(
         float | None,
         optional(
             "--rtol",
+            callback=positive,
             help="With rk45 the error that a step may have, in parts of 1 rad, 1 m and each velocity; by default 1e-6.",
         ),
     ] = None,
     atol: Annotated[
         float | None,
-        optional("--atol", help="Besides that, in rad, m, rad/s and m/s; by default 1e-8."),
+        optional("--atol", callback=positive, help="Besides that, in rad, m, rad/s and m/s; by default 1e-8."),
     ] = None,
     q: Annotated[
         str | None,
@@ -211,7 +214,12 @@ def simulate(
             "ragdoll, which is on a slope.",
         ),
     ] = None,
-    angle: Annotated[float, typer.Option("--angle", help="How steep a slope is, rad; it falls along x.")] = ANGLE,
+    angle: Annotated[
+        float,
+        typer.Option(
+            "--angle", callback=between(-_UPRIGHT, _UPRIGHT), help="How steep a slope is, rad; it falls along x."
+        ),
+    ] = ANGLE,
     samples: Annotated[
         int | None,
         optional(
@@ -267,7 +275,7 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
-    check_speed(view, speed)
+    check_speed(speed)
     if compare is not None:
         check_peer(contact)
     if tau is not None and tau_file is not None:
@@ -281,6 +289,12 @@ def simulate(
         )
     if keyframe is not None and (random or (seed is not None and samples is None)):
         raise typer.BadParameter("give either --keyframe or --random", param_hint="--keyframe")
+    if (rtol is not None or atol is not None) and integrator is not IntegratorChoice.rk45:
+        raise typer.BadParameter(
+            "it is for --integrator rk45, which chooses its steps by it",
+            param_hint="--atol" if rtol is None else "--rtol",
+        )
+    check_film(film)
     taken = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
@@ -294,14 +308,13 @@ def simulate(
     touch = contact is not None and (contact is Contacts.all or contact.value)
     is_random = random or (seed is not None and samples is None and ground is not Ground.terrain)
     is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file, ctrl, ctrl_file))
-    q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
-    v0 = _values("--v", v, robot, start_v)
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
-
     commands = read_commands(ctrl_file, robot, steps, dt) if ctrl_file is not None else _commands(ctrl, robot)
+    q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
+    v0 = _values("--v", v, robot, start_v)
 
     console = output_console()
     if taken and not quiet:
@@ -309,7 +322,6 @@ def simulate(
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
     check_writable(prefix)
-    check_film(film)
 
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
     page = opened(robot, q0) if view else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.cli.ground import CLEARANCE, Ground, Place, above_ground, free_bases
+from kinetree.cli.ground import CLEARANCE, Ground, Place
 from kinetree.cli.start import falling_pose, keyframe_state, scattered
 from kinetree.cli.values import parse_values
 from kinetree.records import record
@@ -36,6 +36,7 @@ class Start:
 
     def of(self, robot: Model, place: Place) -> tuple[Array, Array | None, list[str]]:
         """Configurations (nq,), or (samples, nq), the velocity (nv,) if it is known, and what is to be told of them."""
+        from kinetree.functions.above_ground import above_ground, free_bases
         from kinetree.model.reference import reference_configuration
 
         rng, told = np.random.default_rng(place.seed), []
@@ -59,11 +60,11 @@ class Start:
             q = q if self.q is None else parse_values("--q", self.q, robot.q_names, q, robot.name)
             rows.append(scattered(robot, q, self.spread, rng) if is_near else q)
         starts = np.array(rows) if self.samples is not None else rows[0]
-        if self.keyframe is None and not self._says_where(robot):
-            raised = above_ground(robot, starts, place)
+        if self.keyframe is None and place.ground is not Ground.nothing and not self._says_where(robot):
+            raised = above_ground(robot, starts, clearance=CLEARANCE)
             if (most := float((raised - starts).max(initial=0.0))) > 0.0:
                 by = f"{'' if self.samples is None else 'up to '}{most:.3g} m"
-                told.append(f"raised by {by}, so that nothing begins nearer to the ground than {CLEARANCE:g} m")
+                told.append(f"raised by {by}, to start at least {CLEARANCE:g} m above the ground")
             starts = raised
         return starts, v, told
 
@@ -71,5 +72,7 @@ class Start:
         """Whether --q gives any coordinate of a free base."""
         if self.q is None or "=" not in self.q:
             return self.q is not None
+        from kinetree.functions.above_ground import free_bases
+
         named = {item.partition("=")[0].strip() for item in self.q.split(",")}
         return any(not named.isdisjoint(robot.q_names[joint.q_slice]) for joint in free_bases(robot))

@@ -105,9 +105,20 @@ def view(
     host: Annotated[
         str,
         typer.Option(
-            "--host", help="The address to listen on; the page is for this machine only unless it is another."
+            "--host",
+            help="The address to listen on; the page is for this machine only unless it is another, such as 0.0.0.0; "
+            "its address then has a secret in it.",
         ),
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        optional(
+            "--allow-host",
+            metavar="NAME",
+            help="A name under which browsers may open the page, besides those of this machine: that of a proxy; "
+            "may be repeated.",
+        ),
+    ] = None,
     port: Annotated[
         int | None,
         optional("--port", help="The port to listen on; by default the first free one from 8080 on."),
@@ -135,7 +146,7 @@ def view(
     from kinetree.viewer import view as page
 
     with warnings_as_lines():
-        viewer = page(seen, host=host, port=port, **chosen)
+        viewer = page(seen, host=host, port=port, allow_hosts=allow_host or (), **chosen)
     with viewer:
         _serve(viewer, browser, context.obj if isinstance(context.obj, Interruption) else Interruption())
 

@@ -32,20 +32,15 @@ Speed = Annotated[
     float | None,
     optional(
         "--speed",
-        help="With --view, how many seconds of the motion pass per second; inf for as fast as it goes.  [default: 1]",
+        help="How many seconds of the motion pass per second; inf for as fast as it goes.  [default: 1 with --view, "
+        "otherwise inf]",
     ),
 ]
 
 
-def check_speed(view: bool, speed: float | None) -> None:
-    """Refuse a speed that is none, or that nobody sees."""
-    if speed is None:
-        return
-    if not view:
-        raise typer.BadParameter(
-            "it is for motions that are seen while they are computed; add --view", param_hint="--speed"
-        )
-    if not speed > 0.0:
+def check_speed(speed: float | None) -> None:
+    """Refuse a speed that is not a positive number."""
+    if speed is not None and not speed > 0.0:
         raise typer.BadParameter(f"it must be a positive number or inf, not {speed:g}", param_hint="--speed")
 
 

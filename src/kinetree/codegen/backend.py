@@ -18,7 +18,10 @@ from kinetree.records import record
 if TYPE_CHECKING:
     from kinetree.codegen.exchange import Exchange
 
-__all__ = ["Backend", "Batch", "Kernel", "Kernels", "TensorCall"]
+__all__ = ["HUGE", "Backend", "Batch", "Kernel", "Kernels", "TensorCall"]
+
+HUGE = 1e12
+"""Accelerations and inverse inertias from here on are doubtful."""
 
 
 @record(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class Kernel:
     """The `__self__` of a builtin."""
     general: Callable[..., Any] | None
     """The function that takes all calls which a quicker one declines; None: there are to be no quicker ones."""
+    declines_huge: bool = False
+    """Whether quicker functions leave results to the general one that have NaN or numbers from `HUGE` on."""
 
 
 class Batch(NamedTuple):

@@ -38,6 +38,7 @@ def compare(
     ros_packages: bool = False,
     source: str | None = None,
     srdf: str | os.PathLike[str] | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Comparison:
     """Compare a robot with what other libraries make of its file, or with a second robot.
@@ -56,8 +57,8 @@ def compare(
         samples: The number of random states.
         seed: Their seed.
         tolerance: What counts as equal, relative to each quantity's scale; the result tells which.
-        floating_base, mimic, package_roots, ros_packages, source, srdf, xacro_args: As for `kt.load`, for files. Other
-            libraries read what a xacro file expands to.
+        floating_base, mimic, package_roots, ros_packages, source, srdf, xacro, xacro_args: As for `kt.load`, for files.
+            Other libraries read what a xacro file expands to.
 
     Returns:
         A record whose text is a report; `is_equal`, `verdict`, and for each counterpart its `quantities` and
@@ -78,10 +79,10 @@ def compare(
 
     settings = _checked(samples, seed, tolerance)
     wanted = _libraries(peers, with_default=b is None)
-    check_switches(mimic=mimic, ros_packages=ros_packages)
+    check_switches(mimic=mimic, ros_packages=ros_packages, xacro=xacro)
     options: dict[str, Any] = {
-        "source": source, "srdf": srdf, "xacro_args": xacro_args, "floating_base": floating_base, "mimic": mimic,
-        "package_roots": package_roots, "ros_packages": ros_packages,
+        "source": source, "srdf": srdf, "xacro": xacro, "xacro_args": xacro_args, "floating_base": floating_base,
+        "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip
     ours = _robot("a", a, options)
     second = None if b is None else _robot("b", b, options)
@@ -139,7 +140,7 @@ def _title(robot: Model, given: Any) -> str:
 def _readable(given: Any, robot: Model, options: dict[str, Any]) -> Iterator[tuple[Path, Model, tuple[Path, ...]]]:
     """The file that libraries read, what kinetree made of it, and where its meshes are looked up."""
     roots = tuple(map(Path, options["package_roots"]))
-    path, arguments = Path(robot.source), xacro_arguments(options["xacro_args"])
+    path, arguments = Path(robot.source), xacro_arguments(options["xacro_args"], options["xacro"])
     if not isinstance(given, Model):
         path, settings = settled("compare", given, **options)
         arguments = settings["xacro_args"]

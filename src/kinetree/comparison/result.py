@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from kinetree.errors import visible
 from kinetree.records import record
 
 __all__ = ["Comparison", "Counterpart", "Difference", "Quantity", "Settings"]
@@ -44,7 +45,7 @@ class Difference:
         return f"{values} ({self.reason})" if self.reason else values
 
     def __repr__(self) -> str:
-        return f"<Difference: {self.text}>"
+        return visible(f"<Difference: {self.text}>")
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -105,7 +106,7 @@ class Counterpart:
         return f"{self.title}: first difference: {self.first.text}{rest}"
 
     def __repr__(self) -> str:
-        return f"<{self.verdict}>"
+        return visible(f"<{self.verdict}>")
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -149,7 +150,7 @@ class Comparison:
             lines += [f"  - {difference.text}" for difference in counterpart.differences]
             lines += [f"  note: {note}" for note in counterpart.notes]
         lines += ["", *self.absent] if self.absent else []
-        return "\n".join([*lines, "", self.verdict])
+        return visible("\n".join([*lines, "", self.verdict]))
 
     def __repr__(self) -> str:
         return self.text

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as etree
 from xml.parsers import expat
 
-from kinetree.io.document import root_of
+from kinetree.io.document import read_bytes, root_of
 from kinetree.io.native.from_file import is_native
 from kinetree.model import Model
 from kinetree.records import record
@@ -37,7 +37,7 @@ class Source:
 
 def format_of(file: Path) -> str:
     """The format of a robot file that kinetree has accepted; "" for kinetree's own text."""
-    data = file.read_bytes()
+    data = read_bytes(file)
     return "" if is_native(data) else _FORMATS.get(root_of(file, data).tag, "")
 
 
@@ -49,7 +49,7 @@ def without_shapes(
     `settings` are attributes of MuJoCo's element `compiler`; they come after those of the file's own. Without
     `root_joint` the root only gets another name if it is called "world" and moves.
     """
-    robot = _parsed(file.read_bytes().strip())
+    robot = _parsed(read_bytes(file).strip())
     for link in robot.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)

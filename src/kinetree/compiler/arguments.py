@@ -14,6 +14,8 @@ from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Port
 from kinetree.inputs import real_array, sample_shape
+from kinetree.model import Model
+from kinetree.model.conditioning import refuse_singular
 from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["Arguments", "LeftOut", "check_out", "dtype_beside"]
@@ -90,6 +92,12 @@ class Arguments:
         """Raise if a quaternion in one of them has no direction."""
         for k, quaternions in self._quaternions:
             refuse_zero_quaternions(arrays[k], quaternions, self.ports[k].name)
+
+    def check_singularities(self, arrays: Sequence[Array], wrong: Array, robots: Mapping[int, Model]) -> None:
+        """Raise if numbers of the result (…, *core) are wrong since the coordinates of a joint are singular."""
+        samples = np.asarray(wrong.reshape(*wrong.shape[: wrong.ndim - len(self.core)], -1).any(axis=-1))
+        for k, robot in robots.items():
+            refuse_singular(self._function, robot, arrays[k], samples, self.ports[k].name)
 
     def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
         """Whether everything already is an array of the right dtype and size: the usual case, decided quickly."""

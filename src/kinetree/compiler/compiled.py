@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.codegen.backend import Backend, Kernel, TensorCall
+from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
@@ -68,6 +68,11 @@ class CompiledFunction:
             source.name, source.subject, ports, core, self.dtype, source.quaternions, self._left_out
         )
         self._rows = source.rows
+        self._singular = {
+            k: robot
+            for k, robot in (source.configurations if source.divides_by_inertia else {}).items()
+            if any(kind.can_be_singular for kind in robot.tree.joint[1:])
+        }
         self._may_be_single = self._output.size > 0
         self._seconds = SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
         self._program: Program | None = None
@@ -100,6 +105,7 @@ class CompiledFunction:
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
                 general=general or self.__call__,
+                declines_huge=bool(self._singular),
             )
         )
         self._set_call(self.__call__)
@@ -193,9 +199,32 @@ class CompiledFunction:
                 result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
             finally:
                 del self._declined.now
+            if self._singular:
+                self._is_moderate(expected, arrays, result)
             return result
         if self._batch is None:
             self._batch_function()
+        if self._singular:
+            if out is not None:
+                arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                result = self._checked_batch(expected, arrays, out, threads)
+            if self._is_moderate(expected, arrays, result):
+                return result
+        return self._checked_batch(expected, arrays, out, threads)  # which warns as NumPy does
+
+    def _is_moderate(self, expected: Arguments, arrays: Sequence[Array], result: Array) -> bool:
+        """Whether all numbers are smaller than `HUGE`; if not for a joint's singular coordinates, this raises."""
+        moderate = np.abs(result) < HUGE
+        if moderate.all():
+            return True
+        expected.check_singularities(arrays, ~moderate, self._singular)
+        return False
+
+    def _checked_batch(
+        self, expected: Arguments, arrays: Sequence[Array], out: Array | None, threads: int | None
+    ) -> Array:
+        """A batch whose quaternions have a direction, or the error that says which has none."""
         if self._flags is None:  # no quaternions, or no kernel that looks at them
             expected.check_quaternions(arrays)
             return self._in_batch(expected, arrays, out, threads)

@@ -117,6 +117,11 @@ class DerivedSource:
         return [(self._moved(k), found) for k, found in self.of.quaternions]
 
     @property
+    def divides_by_inertia(self) -> bool:
+        """Whether the function is undefined where a mass matrix is singular."""
+        return self.of.divides_by_inertia
+
+    @property
     def configurations(self) -> Mapping[int, Model]:
         """The inputs that are configurations, by number, and of which robots."""
         return {self._moved(k): robot for k, robot in self.of.configurations.items()}

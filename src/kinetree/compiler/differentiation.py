@@ -117,6 +117,10 @@ class DerivedSpecialization(Specialization):
         return self.derived.quaternions
 
     @property
+    def divides_by_inertia(self) -> bool:
+        return self.derived.divides_by_inertia
+
+    @property
     def configurations(self) -> Mapping[int, Model]:
         return self.derived.configurations
 

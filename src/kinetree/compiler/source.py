@@ -45,6 +45,10 @@ class Source(Protocol):
         """The arguments that are configurations, by number, and of which robots."""
 
     @property
+    def divides_by_inertia(self) -> bool:
+        """Whether it is undefined where the mass matrix of these is singular."""
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """The arguments whose first axis counts the steps of a call, if their number is not fixed here."""
 

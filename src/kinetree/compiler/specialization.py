@@ -149,6 +149,11 @@ class Specialization:
         none: list[dict[str, slice]] = [{}] * (len(self.numbers) + len(self.forces) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
 
+    @property
+    def divides_by_inertia(self) -> bool:
+        """Whether it is undefined where the mass matrix is singular."""
+        return self.definition.divides_by_inertia
+
     @cached_property
     def configurations(self) -> Mapping[int, Model]:
         """The inputs that are configurations, by number, and of which robots."""

@@ -92,7 +92,6 @@ def body_jacobians(
         NameNotFoundError: there is no such frame.
         OptionError: expressed_in or part is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
-        ModelError: about is "center_of_mass", and a body has no mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the requested coordinates).

@@ -96,7 +96,6 @@ def body_motions(
         NameNotFoundError: there is no such frame.
         OptionError: expressed_in or kind is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
-        ModelError: about is "center_of_mass", and a body has no mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2, eqs. 5.7 and 5.8; classical accelerations by eq. 2.45.

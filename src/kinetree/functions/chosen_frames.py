@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from kinetree.compiler.forms.bodies import body_rows, numbered_bodies
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.rolled import RolledModel
-from kinetree.errors import ModelError, OptionError, listed
+from kinetree.errors import OptionError
 from kinetree.expr import is_zero
 from kinetree.functions.options import one_of
 from kinetree.model import Body, Frame, Model
@@ -82,7 +82,7 @@ def numbered_frames(model: Form, frames: Names, about: str) -> Iterable[tuple[in
     names = tuple(model.one_by_one.bodies) if frames is None else frames
     chosen = [model.frames[name] for name in names]
     if about == "center_of_mass":
-        _need_mass(model.one_by_one, chosen)
+        _need_bodies(model.one_by_one, chosen)
         chosen = [_at_its_center(frame, model.one_by_one.bodies[frame.name]) for frame in chosen]
     if isinstance(model, RolledModel):
         return cast(Iterable[tuple[int, Frame]], model.numbered_frames(chosen))
@@ -90,23 +90,18 @@ def numbered_frames(model: Form, frames: Names, about: str) -> Iterable[tuple[in
 
 
 def _at_its_center(frame: Frame, body: Body) -> Frame:
-    """The body's frame, moved to its own centre of mass."""
+    """The body's frame, moved to its own centre of mass; where it is if the body has no mass."""
+    if is_zero(body.inertia.mass):
+        return frame
     center = body.inertia.h * (1.0 / body.inertia.mass)
     return replace(frame, placement=Transform(Mat3.identity(), center) @ frame.placement)
 
 
-def _need_mass(robot: Model, frames: Sequence[Frame]) -> None:
-    """Raise if one of the frames has no centre of mass: it is not a body, or the body has no mass."""
+def _need_bodies(robot: Model, frames: Sequence[Frame]) -> None:
+    """Raise if one of the frames is not a body."""
     for frame in frames:
         if frame.name not in robot.bodies:
             raise OptionError(
                 f"about='center_of_mass': {frame.name!r} is a frame on body {frame.body!r} and has no mass of its own; "
                 "name the body in frames, or use about='origin'"
             )
-    massless = [frame.name for frame in frames if is_zero(robot.bodies[frame.name].inertia.mass)]
-    if massless:
-        raise ModelError(
-            f"about='center_of_mass': {listed(map(repr, massless))} of {robot.name!r} "
-            f"{'have' if len(massless) > 1 else 'has'} no mass, so no centre of mass; name in frames the bodies whose "
-            "robot.bodies[name].inertia.mass is not zero, or use about='origin'"
-        )

@@ -38,8 +38,9 @@ from kinetree.locks import compiling
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.constraint_numbers import ConstraintNumbers
+from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
-from kinetree.programs.forms import parts_of
+from kinetree.programs.forms import parts_of, step
 from kinetree.programs.source import ProgramSource
 from kinetree.programs.trace import traced
 from kinetree.records import record
@@ -60,8 +61,11 @@ class ClosedLoop:
         found = controller.traced(setting.dtype).results
         outputs = {leaf.name: leaf for leaf in found.leaves}
         self._is_bare = list(outputs) == [""]
+        sources = {step(dict, name): name for _, name in setting.sources}
         names = (
-            {self._output: outputs[""]} if self._is_bare else {plain_name(name): leaf for name, leaf in outputs.items()}
+            {self._output: outputs[""]}
+            if self._is_bare
+            else {sources.get(path) or plain_name(path): leaf for path, leaf in outputs.items()}
         )
         check_results(robot, controller, setting, names)
         own = controller.arguments
@@ -212,7 +216,7 @@ class ClosedLoop:
         options: dict[str, Any] = {
             "integrator": setting.integrator,
             **dict(setting.switches),
-            "f_ext": {key: given[f"f_ext[{key!r}]"] for key in setting.forces} or None,
+            "f_ext": self._acting(given, said) or None,
             "parameters": {name: given[f"parameter {name}"] for name in setting.parameters} or None,
         }
         if setting.constraints:
@@ -243,7 +247,8 @@ class ClosedLoop:
                 q, v = at[: robot.nq], at[robot.nq :]
             tau = said["tau"]
             if k and setting.when == "stages":
-                tau = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)["tau"]
+                again = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)
+                tau, options = again["tau"], {**options, "f_ext": self._acting(given, again) or None}
             with current_trace().calling(method.stages > 1):
                 found.append(StageParts.of(evaluate(robot, q, v, tau, dt[None], **options), robot.nv))
             past += [q, v, found[-1].a]
@@ -276,6 +281,11 @@ class ClosedLoop:
             found[names.get(name, name)] = after[start : start + sizes[name]]
             start += sizes[name]
         return found
+
+    def _acting(self, given: Mapping[str, Any], said: Mapping[str, Any]) -> dict[ForceKey, Any]:
+        """The external forces: those that are inputs, and those that the controller gives."""
+        inputs = {key: given[f"f_ext[{key!r}]"] for key in self._setting.forces}
+        return inputs | {key: said[name] for key, name in self._setting.sources}
 
     def _run(self, controller: Program, t: Any, motion: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         """What the controller says at a time and a state, by name."""

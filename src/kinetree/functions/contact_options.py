@@ -109,7 +109,8 @@ def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
     return (
         f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
         + (f"; and {more} more (kt.soft_constraints(robot).unsupported)" if more > 0 else "")
-        + ". Leave these out of the robot, or for a motion without them "
+        + ". Leave these out of the robot (robot.without_self_contact() keeps what touches the world, "
+        "robot.with_contacts(bodies) what some bodies touch), or for a motion without them "
         + ("give dataclasses.replace(contact, unsupported=())" if is_given else 'say contact="partial"')
     )
 

@@ -1,27 +1,54 @@
-"""What is told of contacts that were not solved: the errors of all steps, and a warning.
+"""Reports of steps that cannot be trusted: contacts that were not solved, and energy out of nothing.
 
 Each step's convex problem is solved by a fixed number of iterations at most (`algorithms/convex_dynamics.py`), which
 nearly always end before with an error below 1e-10. Steps where they do not are never hidden.
+
+A step that is too long for a stiff force turns velocities around again and again: ½ Δvᵀ M Δv is then as large as the
+kinetic energy in every step, and this does not fall. An impact does so once, and what is damped within a step loses its
+energy.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.definition import Array
 from kinetree.contact import Rigid, Setting
 from kinetree.errors import SimulationWarning
+from kinetree.functions.energy import kinetic_energy
+from kinetree.model import Model
 
-__all__ = ["ADVICE", "MOST_ERROR", "ReportedRollout", "unsolved", "warn_of_unsolved"]
+__all__ = [
+    "MOST_ERROR",
+    "TOO_LONG",
+    "ReportedRollout",
+    "advice",
+    "first_of",
+    "flagged",
+    "makes_energy",
+    "unsolved",
+    "warn_of_unsolved",
+]
 
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 """The largest error of a step that counts as solved, in parts of its accelerations."""
 ADVICE = "smaller steps help, a lower impratio, or less friction (docs/contact.md)"
 MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
+MOST_OF_ONE_ROUND = 1.0
+"""The same for those that are not, m/s: the speed at which they push apart what overlaps."""
+ROUNDS_ADVICE = 'contact=kt.soft_constraints(robot, setting="rigid", accurate=True) solves them (docs/contact.md)'
+_CHANGE = 0.5
+"""A step changes velocities too much if the kinetic energy of the change is more than this part of the energy there."""
+_KEPT = 0.5
+"""The part of the kinetic energy that is left after so many steps where they do not damp."""
+_IN_A_ROW = 5
+"""So many such steps, one after the other, are no impact."""
 
 
 class ReportedRollout(NamedTuple):
@@ -30,7 +57,57 @@ class ReportedRollout(NamedTuple):
     states: Array
     """The states after each step, [q, v] (…, T, nq + nv)."""
     contact_error: Array
-    """A bound on the relative error of each step's accelerations (…, T), of its worst stage."""
+    """A bound on the relative error of each step's accelerations (…, T), of its worst stage; of rigid contacts the
+    residual in m/s."""
+    flagged: NDArray[np.bool_]
+    """Steps (…, T) that were not solved, or that make energy: their states are not to be trusted."""
+
+
+def most_error(error: Array, setting: Setting) -> float:
+    """The largest error of a step that counts as solved. One round of rigid contacts is not meant to solve them."""
+    if not isinstance(setting, Rigid):
+        return MOST_ERROR[error.dtype.name]
+    return max(MOST_RESIDUAL, setting.tolerance) if setting.accurate else MOST_OF_ONE_ROUND
+
+
+def advice(setting: Setting) -> str:
+    """What helps where contacts were not solved."""
+    return ROUNDS_ADVICE if isinstance(setting, Rigid) and not setting.accurate else ADVICE
+
+
+def makes_energy(change: Array, kinetic: Array) -> NDArray[np.bool_]:
+    """Steps (…, T) that are too long for what acts, several in a row over which energy does not fall.
+
+    `change`: ½ Δvᵀ M Δv, or the energy that a step has too much or too little (…, T); `kinetic`: energies at all rows
+    (…, T + 1).
+
+    >>> import numpy as np
+    >>> impact, turning = [0, 2, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4]
+    >>> makes_energy(np.array([impact, turning]), np.ones((2, 7))).all(axis=-1)
+    array([False,  True])
+    """
+    n = _IN_A_ROW
+    with np.errstate(invalid="ignore"):
+        wrong = np.abs(change) > _CHANGE * np.maximum(kinetic[..., :-1], kinetic[..., 1:])
+        found = np.zeros_like(wrong)
+        for k in range(wrong.shape[-1] - n + 1):
+            lasts = kinetic[..., k + n] > _KEPT * kinetic[..., k]
+            found[..., k : k + n] |= (wrong[..., k : k + n].all(axis=-1) & lasts)[..., None]
+    return found
+
+
+def first_of(flagged: NDArray[np.bool_], times: Array | None = None) -> str:
+    """Where the first of some steps (…, T) is, in words."""
+    sample = tuple(int(k) for k in np.argwhere(flagged.any(axis=-1))[0]) if flagged.ndim > 1 else ()
+    step = int(np.argmax(flagged[sample]))
+    return (f"step {step}" if times is None else f"t = {times[step]:g} s") + (f" of sample {sample}" if sample else "")
+
+
+TOO_LONG = (
+    "velocities turn around in every step, so the step is too long for a stiff controller, servo or spring, and its "
+    'energy is not real; take integrator="discrete" with servos as actuators (robot.with_servos, ctrl=), smaller gains '
+    "or a smaller step"
+)
 
 
 def unsolved(error: Array, setting: Setting = None, times: Array | None = None) -> str | None:
@@ -44,11 +121,9 @@ def unsolved(error: Array, setting: Setting = None, times: Array | None = None) 
     >>> unsolved(np.array([1e-12, np.nan])) is None
     True
     """
-    most, what = MOST_ERROR[error.dtype.name], "a relative error of {:.1g}"
+    most, what = most_error(error, setting), "a relative error of {:.1g}"
     if isinstance(setting, Rigid):
-        if not setting.accurate:
-            return None  # one round does not solve it, as it says
-        most, what = max(MOST_RESIDUAL, setting.tolerance), "a residual of {:.1g} m/s"
+        what = "a residual of {:.1g} m/s"
     with np.errstate(invalid="ignore"):
         count = int((error > most).sum())
     if not count:
@@ -66,4 +141,42 @@ def unsolved(error: Array, setting: Setting = None, times: Array | None = None) 
 def warn_of_unsolved(function: str, error: Array, stacklevel: int, setting: Setting = None) -> None:
     """Warn of steps whose contacts were not solved, if there are such."""
     if (told := unsolved(error, setting)) is not None:
-        warnings.warn(f"{function}: {told}; {ADVICE}", SimulationWarning, stacklevel=stacklevel + 1)
+        warnings.warn(f"{function}: {told}; {advice(setting)}", SimulationWarning, stacklevel=stacklevel + 1)
+
+
+def flagged(
+    function: str,
+    robot: Model,
+    setting: Setting,
+    start: tuple[ArrayLike, ArrayLike],
+    states: Array,
+    error: Array,
+    parameters: Mapping[str, ArrayLike] | None,
+    stacklevel: int,
+) -> NDArray[np.bool_]:
+    """The steps (…, T) to these states (…, T, nq + nv) that were not solved or make energy; a warning names the latter.
+
+    `start`: q (…, nq) and v (…, nv) before the first one.
+    """
+    if not states.shape[-2]:
+        return np.zeros(error.shape, bool)
+    parts = zip(start, np.split(states[..., : robot.nq + robot.nv], (robot.nq,), axis=-1), strict=True)
+    q, v = (
+        np.concatenate((np.broadcast_to(np.asarray(x)[..., None, :], (*y.shape[:-2], 1, y.shape[-1])), y), axis=-2)
+        for x, y in parts
+    )
+    given = {
+        name: np.expand_dims(np.asarray(x), np.ndim(x) - robot.parameter(name).ndim)
+        for name, x in (parameters or {}).items()
+        if not name.endswith("[:]")
+    } or None
+    with np.errstate(all="ignore"):
+        kinetic = kinetic_energy(robot, q, v, parameters=given)
+        change = np.asarray(kinetic_energy(robot, q[..., 1:, :], np.diff(v, axis=-2), parameters=given))
+        wrong = makes_energy(change, kinetic)
+        found: NDArray[np.bool_] = wrong | (error > most_error(error, setting))
+    if wrong.any():
+        where = first_of(wrong)
+        told = f"{function}: {int(wrong.sum()):,} of {wrong.size:,} steps make energy, from {where} on: {TOO_LONG}"
+        warnings.warn(told, SimulationWarning, stacklevel=stacklevel + 1)
+    return found

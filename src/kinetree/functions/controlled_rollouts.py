@@ -14,15 +14,16 @@ from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, controlled
 from kinetree.functions.contact_options import ContactOption, contact_switch
-from kinetree.functions.contact_reports import warn_of_unsolved
+from kinetree.functions.contact_reports import flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward, control_period
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
 from kinetree.functions.drives import Passive, switched_on
-from kinetree.functions.integrator_options import integrator_option
+from kinetree.functions.force_programs import GIVEN, ActingForces, computed_forces, force_names, with_forces
+from kinetree.functions.integrator_options import integrator_option, rollout_integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Program
 from kinetree.programs.program import dtype_of
 from kinetree.symbolic.refusals import refuse
@@ -39,23 +40,24 @@ class ControlledRollout(NamedTuple):
     """The states after each step, [q, v] (…, T, nq + nv)."""
     recorded: dict[str, Array]
     """What the controller returned besides tau in each step, its own state included, by name: (…, T, *shape). With
-    `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T)."""
+    `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T), and "flagged", the
+    steps that were not, or that make energy."""
 
 
 def controlled_rollout(
     robot: Model,
-    controller: Program,
+    tau: ArrayLike | Program | None,
     q: ArrayLike,
     v: ArrayLike,
     dt: ArrayLike,
-    f_ext: ExternalForces | None,
+    f_ext: ActingForces | None,
     *,
     steps: int | None,
     arguments: Inputs | None,
     rows: Inputs | None,
     state: Inputs | None,
     control_dt: ControlDt,
-    integrator: str,
+    integrator: str | None,
     passive: Passive,
     limits: bool,
     contact: ContactOption,
@@ -64,9 +66,18 @@ def controlled_rollout(
     out: Array | None,
     threads: int | None,
 ) -> ControlledRollout:
-    """The motions that a controller leads to; see `kt.rollout`."""
+    """The motions that a controller, or forces that are programs, lead to; see `kt.rollout`."""
     if out is not None:
-        raise OptionError("rollout: out= is not possible with a controller, whose rows hold more than states")
+        raise OptionError(
+            "rollout: out= is not possible with a controller or a force that is a program: their rows hold more than "
+            "states"
+        )
+    f_ext, sources = computed_forces(robot, f_ext)
+    controller = with_forces(tau, sources) if isinstance(tau, Program) and sources else tau
+    if not isinstance(tau, Program):
+        controller = with_forces(None, sources, size=robot.nv, is_given=tau is not None)
+        rows = {**_named("rows", rows), **({} if tau is None else {GIVEN.format("tau"): tau})}
+    assert isinstance(controller, Program)
     name = controller.name
     constants, given = _named("arguments", arguments), _named("parameters", parameters)
     forces: dict[ForceKey, Any] = _named("f_ext", f_ext)
@@ -84,16 +95,14 @@ def controlled_rollout(
     dt = seconds.astype(dtype)
     period = 1 if control_dt is None else _period(control_dt, seconds)
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
-    integrator_option(robot, integrator)
+    integrator = str(integrator_option(robot, rollout_integrator_option(robot, integrator)))
     switches = switched_on(robot, passive, limits) | (touches := contact_switch(robot, contact))
     if touches:
         check_forward("rollout", dt)
-    if report and not touches:
-        raise OptionError("rollout: report=True tells the errors of contacts: it needs contact=True")
     setting = Controlled(
-        str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
+        integrator, tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
-        tells=(ERROR,) if touches else (),
+        tells=(ERROR,) if touches else (), sources=tuple(force_names([*sources]).items()),
     )  # fmt: skip
     loop = controlled(robot, controller, setting)
     _check_given(loop, controller, constants, per_step)
@@ -137,11 +146,14 @@ def controlled_rollout(
             name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
             for name, part in {**loop.state, **loop.recorded}.items()
         }
+    error, contacts = np.zeros_like(states[..., 0]), None
     if touches:
-        error = whole[..., places[ERROR].start]
-        warn_of_unsolved("rollout", error, 3, touches["contact"].setting)
+        error, contacts = whole[..., places[ERROR].start], touches["contact"].setting
+        warn_of_unsolved("rollout", error, 3, contacts)
         if report:
             recorded["contact.error"] = error
+    if report:
+        recorded["flagged"] = flagged("rollout", robot, contacts, (q, v), states, error, given, 3)
     return ControlledRollout(states, recorded)
 
 

@@ -49,6 +49,8 @@ class Controlled:
     """What is told of contacts, of `ERROR` and `SOLVED`."""
     actuation: Actuation | None = None
     """The actuators whose commands the controller gives; None if it gives joint forces."""
+    sources: tuple[tuple[ForceKey, str], ...] = ()
+    """The external forces that the controller gives, each with the name of its result."""
 
     @property
     def output(self) -> str:

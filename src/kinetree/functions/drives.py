@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from kinetree.expr import Scalar
 from kinetree.model import Model, check_robot
 
 __all__ = [
+    "OnUnactuated",
     "Passive",
     "all_passive_option",
     "check_motors",
@@ -30,6 +31,8 @@ __all__ = [
 
 Passive = bool | Sequence[str]
 """True for all passive forces, False for none, or a list of names."""
+OnUnactuated = Literal["allow", "error"]
+"""What happens to a force where there is no motor."""
 
 
 def passive_option(_: Model, value: Any) -> Hashable:

@@ -16,7 +16,7 @@ from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.expr import Scalar
-from kinetree.functions.drives import Passive, check_motors, limits_option, passive_option, switched_on
+from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion
@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 Forces = dict[int, Force]
-OnUnactuated = Literal["allow", "error"]
 _ALLOW: Literal["allow"] = "allow"
 
 
@@ -127,7 +126,7 @@ def aba(
     Raises:
         ShapeError: the length of an argument's last axis is wrong, or the leading axes do not broadcast.
         DTypeError: an argument is not an array of real numbers.
-        ConfigurationError: a quaternion in q is zero.
+        ConfigurationError: a quaternion in q is zero, or the coordinates of a joint are singular.
         OptionError: there is no passive force of that name, or `on_unactuated` is neither of the two.
         ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         SingularModelError: a joint moves nothing that has inertia.

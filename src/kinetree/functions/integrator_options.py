@@ -19,6 +19,7 @@ __all__ = [
     "integrator_option",
     "rollout_integrator_option",
     "simulated_integrator",
+    "step_of_file",
     "usual_integrator",
 ]
 
@@ -36,8 +37,10 @@ def integrator_option(_: Model, value: Any) -> Hashable:
     return _known(value, (*algorithms.INTEGRATORS,))
 
 
-def rollout_integrator_option(_: Model, value: Any) -> Hashable:
-    """The name of any integrator of fixed steps."""
+def rollout_integrator_option(model: Model, value: Any) -> str:
+    """The name of any integrator of fixed steps; of None that of the robot's MJCF file, or "semi_implicit_euler"."""
+    if value is None:
+        return _of_file(model) or "semi_implicit_euler"
     return _known(value, (*algorithms.INTEGRATORS, "midpoint"))
 
 
@@ -64,10 +67,23 @@ def _known(value: Any, names: Sequence[str]) -> str:
 
 def usual_integrator(model: Model, has_contact: bool) -> str:
     """The integrator of a motion for which none is named: with contacts that of an MJCF file, or "discrete"."""
-    if not has_contact:
-        return "rk4"
+    return (_of_file(model) or "discrete") if has_contact else "rk4"
+
+
+def step_of_file(model: Model) -> float:
+    """The length of a step that a robot's MJCF file says. Raises `OptionError` if it is not of such a file."""
     if not is_from_mjcf(model):
-        return "discrete"
+        raise OptionError(
+            f"rollout: dt, the length of a step, may be left out for robots of MJCF files, which say it; "
+            f"{model.name!r} is not of one: give dt in s, such as dt=0.001"
+        )
+    return (model.extras.options or SimulationOptions()).timestep
+
+
+def _of_file(model: Model) -> str | None:
+    """The integrator that a robot's MJCF file asks for; None if it is not of such a file."""
+    if not is_from_mjcf(model):
+        return None
     options = model.extras.options or SimulationOptions()
     if (own := options.integrator) == "Euler" and not options.flags.eulerdamp:
         return "symplectic_euler"

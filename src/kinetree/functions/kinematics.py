@@ -145,7 +145,7 @@ def forward_kinematics(
         q: configuration (…, nq).
         frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
         about: "origin" for the frames themselves, or "center_of_mass" for bodies alone: axes parallel to the body's at
-            its own centre of mass.
+            its own centre of mass, or at its origin if it has no mass.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
@@ -159,7 +159,6 @@ def forward_kinematics(
         NameNotFoundError: there is no such frame.
         OptionError: frames is not a list of names, or is empty; about is not one of the two, or is "center_of_mass"
             for a frame that is not a body.
-        ModelError: a body has no mass, and thus no centre of mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2.
@@ -357,7 +356,7 @@ def body_velocities(
 
     Raises:
         OptionError: expressed_in is not one of the three.
-        NameNotFoundError, OptionError, ModelError: frames and about as for `forward_kinematics`.
+        NameNotFoundError, OptionError: frames and about as for `forward_kinematics`.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
@@ -416,7 +415,7 @@ def body_accelerations(
 
     Raises:
         OptionError: expressed_in or kind is not an allowed value.
-        NameNotFoundError, OptionError, ModelError: frames and about as for `forward_kinematics`.
+        NameNotFoundError, OptionError: frames and about as for `forward_kinematics`.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical ones by eq. 2.45.

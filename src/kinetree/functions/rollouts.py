@@ -26,12 +26,13 @@ from kinetree.functions.contact_options import (
     contact_option,
     contact_switch,
 )
-from kinetree.functions.contact_reports import ReportedRollout, warn_of_unsolved
+from kinetree.functions.contact_reports import ReportedRollout, flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
-from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
+from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
-from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
+from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option, step_of_file
 from kinetree.functions.loads import loads_of
 from kinetree.inputs import array_or_foreign, whole_number
 from kinetree.model import Model, check_robot
@@ -186,8 +187,8 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: Program,
-    dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
+    dt: ArrayLike | None = None,
+    f_ext: ActingForces | None = None,
     *,
     steps: int | None = None,
     arguments: Inputs | None = None,
@@ -196,11 +197,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: None = None,
     act: None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -214,7 +216,36 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None,
+    f_ext: Mapping[Any, Program],
+    *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
+    ctrl: None = None,
+    act: None = None,
+    integrator: Integrator | None = None,
+    passive: Passive = False,
+    limits: bool = False,
+    contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
+    report: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ControlledRollout: ...
+
+
+@overload
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
     steps: int | None = None,
@@ -224,11 +255,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: Literal[False] = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -242,7 +274,7 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
-    dt: ArrayLike,
+    dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
     steps: int | None = None,
@@ -252,11 +284,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: Literal[True],
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -270,8 +303,8 @@ def rollout(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | Program | None,
-    dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
+    dt: ArrayLike | None = None,
+    f_ext: ActingForces | None = None,
     *,
     steps: int | None = None,
     arguments: Inputs | None = None,
@@ -280,11 +313,12 @@ def rollout(
     control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
+    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -304,10 +338,12 @@ def rollout(
             alone or as "tau" in a dict, named tuple or dataclass. It runs in the kernel, at the beginning of each step.
             A result that is named as an argument is that argument's value at the next call: so a controller has a state
             (an integral, a filter, the last command as "tau").
-        dt: length of a step (…), s.
+        dt: length of a step (…), s; by default that of the robot's MJCF file.
         f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
-            every step, while those in the world's axes turn as seen from the bodies.
-        steps: how many steps, with a controller; as many as there are rows if some are given.
+            every step, while those in the world's axes turn as seen from the bodies. A `kt.program` in place of the
+            numbers, such as wind or a thruster, takes what a controller takes and returns them (6,), alone or as
+            "f_ext"; it runs when a controller does, and tau may then be None.
+        steps: how many steps, with a program; as many as there are rows if some are given.
         arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
         rows: others of them, with one row per step: (…, T, *shape).
         state: the initial state of the controller, by name, (…, *shape); where nothing is given, the default of
@@ -320,38 +356,45 @@ def rollout(
             passive forces. tau then acts besides, and may be None.
         act: initial activations (…, na), for ctrl; zeros by default.
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
-            keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete". All move on the
-            configuration manifold, so that quaternions stay quaternions; docs/simulation.md says which one when.
-        passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
-            the new velocity: it brakes without overshooting however stiff it is. With "rk4" and "symplectic_euler" a
-            step must resolve friction, and with all three it must resolve springs; `kt.simulate` divides its steps
-            where it must, a rollout does not.
+            keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete"; by default that of
+            the robot's MJCF file, and "semi_implicit_euler" for other robots. All move on the configuration manifold,
+            so that quaternions stay quaternions; docs/simulation.md says which one when.
+        passive: which passive forces of the joints act besides tau, as for `aba`. "semi_implicit_euler", "implicitfast"
+            and "discrete" take friction at the end of the step: it brakes without overshooting however stiff it is.
+            With the others a step must resolve friction, and with all but "discrete" it must resolve springs;
+            `kt.simulate` divides its steps where it must, a rollout does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
-            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push; compliant
-            and rigid ones go with "semi_implicit_euler".
+            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push. Take
+            "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
             `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
             "body.NAME.placement[:]"; not with a controller.
-        report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
-            the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
-            `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate
-            ones have a residual above 1e-6 m/s. With a controller the errors are recorded["contact.error"].
+        on_unactuated: what happens if rows of tau are not zero at a degree of freedom that has no motor, as for `aba`:
+            "allow" or "error". Not with a controller, whose forces are computed in the kernel.
+        report: whether to return two numbers per step as well. `contact_error`: how exactly its accelerations solve
+            the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. `flagged`
+            is True where that was not solved, and where velocities turn around in every step, so that the energy is
+            not real: the step is too long for a stiff controller, servo or spring, and a `SimulationWarning` says so.
+            Another one says in any case where contacts have an error above 1e-8; of rigid contacts where the residual
+            is above 1e-6 m/s if they are accurate, and above 1 m/s otherwise. With a controller they are
+            recorded["contact.error"] and recorded["flagged"].
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
-        report=True (states, contact_error), the latter of shape (…, T). With a controller (states, recorded): recorded
-        is a dict of what the controller returned besides tau, with one row per step.
+        report=True (states, contact_error, flagged), the latter two of shape (…, T). With a controller (states,
+        recorded): recorded is a dict of what the controller returned besides tau, with one row per step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator or passive force, the controller is none, or ctrl is given to a robot
-            without actuators.
+        OptionError: there is no such integrator or passive force, the controller is none, ctrl is given to a robot
+            without actuators, or dt is left out for a robot that is not of an MJCF file.
+        ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         NameNotFoundError: the controller has no such argument or state.
 
     The kernel runs as many steps as tau has rows, so a different number of steps compiles nothing new.
@@ -373,9 +416,14 @@ def rollout(
     ((500, 4), (500,))
     """
     model = check_robot(robot)
+    dt = step_of_file(model) if dt is None else dt
+    if on_unactuated != "allow":
+        _check_motors(model, tau, on_unactuated)
     if ctrl is None and act is not None:
         raise OptionError("rollout: act, the activations of actuators, is for ctrl, their commands; give both")
-    if isinstance(tau, Program):
+    known, computed = computed_forces(model, f_ext)
+    _refuse_functions(computed)
+    if isinstance(tau, Program) or computed:
         if gradient_softness_option(model, gradient_softness):
             raise OptionError(
                 "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
@@ -386,6 +434,8 @@ def rollout(
                 "rollout: ctrl is for joint forces that are known beforehand; a controller computes commands itself "
                 "and returns what kt.actuator_forces makes of them as tau"
             )
+        if tau is not None and not isinstance(tau, Program):
+            tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
@@ -400,16 +450,14 @@ def rollout(
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), dtype_beside(ctrl)) if tau is None else tau
-        if not _has_errors(model, integrator, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
-            return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
+        if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
+            return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
-        found = _reported(_WITH_ERRORS[definition], model, begin, held, dt, f_ext, **more)
-        return found if report else found.states
+        return _reported(_WITH_ERRORS[definition], model, begin, held, dt, known, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
-    if _has_errors(model, integrator, contact, (q, v, tau, dt, f_ext, parameters), report):
-        found = _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, f_ext, **more)
-        return found if report else found.states
-    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, f_ext, **more)
+    if _has_errors(model, contact, (q, v, tau, dt, known, parameters), report):
+        return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, known, report=report, **more)
+    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)
 
 
 @defined_by(ACTUATED_ROLLOUT)
@@ -423,7 +471,7 @@ def actuated_rollout(
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
-    integrator: Integrator = "semi_implicit_euler",
+    integrator: Integrator | None = None,
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
@@ -514,7 +562,7 @@ def _run(
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
-    integrator: Integrator,
+    integrator: Integrator | None,
     passive: Passive,
     limits: bool,
     contact: ContactOption,
@@ -544,22 +592,39 @@ def _run(
     return out
 
 
+def _refuse_functions(computed: Mapping[Any, Any]) -> None:
+    """Raise OptionError if an external force is a Python function."""
+    for key, force in computed.items():
+        if not isinstance(force, Program):
+            raise OptionError(
+                f"rollout: f_ext[{key!r:.80}] is a Python function, which cannot run in the kernel; make it a program "
+                "with @kt.program(q=robot, v=robot.nv), or simulate it with kt.simulate"
+            )
+
+
 def _report_option(report: object) -> bool:
     if report is not True and report is not False:
         raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
     return report
 
 
-def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
+def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: object) -> None:
+    if isinstance(tau, Program):
+        raise OptionError(
+            "rollout: on_unactuated is for rows of joint forces; multiply those of a controller by robot.actuated"
+        )
+    if tau is not None:
+        check_motors(model, tau, on_unactuated)
+
+
+def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
     """Whether steps have errors that can be told."""
     _report_option(report)
     every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
     is_inside = trace_in_progress() is not None and is_symbolic(every)
     has_contact = bool(contact_switch(model, contact))
-    if report and (not (has_contact or integrator == "midpoint") or is_inside):
-        raise OptionError(
-            "rollout: report=True tells the errors of contacts: it needs contact=True, and is not for use in programs"
-        )
+    if report and is_inside:
+        raise OptionError("rollout: report=True returns what became of the steps, and is not for use in programs")
     return (has_contact or report is True) and not is_inside and framework_among(every) is None
 
 
@@ -571,10 +636,11 @@ def _reported(
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
+    report: bool,
     out: Array | None,
     **more: Any,
-) -> ReportedRollout:
-    """A rollout with the errors of its steps; a warning says if contacts were not solved."""
+) -> Array | ReportedRollout:
+    """A rollout, with the errors of its steps if they are asked for; a warning says if contacts were not solved."""
     whole = _run(definition, model, (*state, np.zeros(1, dtype_beside(state[0]))), rows, dt, f_ext, out=None, **more)
     states, error = whole[..., :-1], whole[..., -1]
     constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
@@ -584,7 +650,12 @@ def _reported(
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states
         states = out
-    return ReportedRollout(states, error)
+    if not report:
+        return states
+    setting = None if constraints is None else constraints.setting
+    q, v = state[:2]
+    wrong = flagged("rollout", model, setting, (q, v), states, error, more["parameters"], 3)
+    return ReportedRollout(states, error, wrong)
 
 
 def _refuse_what_controllers_take(tau: object, given: Mapping[str, object]) -> None:

@@ -59,9 +59,10 @@ class SensedState:
             slot, X = frame.slot, frame.placement
         else:
             body = self.robot.bodies[place.body]
-            slot, X = body.slot, place.offset @ body.placement
+            offset = place.offset
             if place.is_center and body.inertia.mass != 0.0:
-                X = Transform(Transform.identity().E, body.inertia.h * (1.0 / body.inertia.mass)) @ X
+                offset = Transform(offset.E, body.inertia.h * (1.0 / body.inertia.mass))
+            slot, X = body.slot, offset @ body.placement
         return FrameMotion(X @ self.view.X_0[slot], X @ self._velocities[slot], X @ self._accelerations[slot])
 
     def touching(self, touch: TouchSpec) -> list[tuple[ContactPoint, list[Scalar]]]:

@@ -17,6 +17,7 @@ from kinetree.functions.sensor_refusals import AXES, CONTACT_SIZES, RAY_SIZES, S
 from kinetree.functions.sensor_specs import ContactSensing, Place, PlacedShape, SensorChoice, SensorSpec, Side
 from kinetree.model import Geometry, Model
 from kinetree.model.extras import Sensor, SimulationOptions, Site, TendonJoint
+from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = [
     "AXES",
@@ -146,7 +147,7 @@ def _spec(model: Model, one: Sensor) -> SensorSpec:
     if one.object_type == "actuator":
         return replace(spec, actuators=tuple(k for k, x in enumerate(extras.actuators) if x.name == one.object))
     if one.kind in _OF_SUBTREES:
-        return replace(spec, bodies=_carried(model, one.object), place=Place(body=one.object))
+        return replace(spec, bodies=_carried(model, one.object), place=_center(model, one.object))
     if one.kind in _DISTANCES:
         ends = (one.object_type, one.object), (one.reference_type, one.reference)
         first, second = (_placed_shapes(model, kind, name) for kind, name in ends)
@@ -196,8 +197,10 @@ def _carried(model: Model, body: str) -> tuple[str, ...]:
 
 
 def _place(model: Model, kind: str, name: str) -> Place:
-    if kind in ("xbody", "body"):
-        return Place(body=name, is_center=kind == "body")
+    if kind == "xbody":
+        return Place(body=name)
+    if kind == "body":
+        return _center(model, name)
     if kind == "geom":
         for body in model.bodies.values():
             for shape in body.geometry:
@@ -205,6 +208,12 @@ def _place(model: Model, kind: str, name: str) -> Place:
                     return Place(body=body.name, offset=shape.placement)
     held = model.extras.sites if kind == "site" else model.extras.cameras
     return Place(frame=next((one.frame for one in held if one.name == name), name))
+
+
+def _center(model: Model, body: str) -> Place:
+    """The centre of mass of a body, or of one without mass the point that its file has instead."""
+    given = next((one.massless_center for one in model.extras.bodies if one.body == body), ())
+    return Place(body, offset=Transform(Mat3.identity(), Vec3(*(given or (0.0, 0.0, 0.0)))), is_center=True)
 
 
 def _placed_shapes(model: Model, kind: str, name: str) -> tuple[PlacedShape, ...]:

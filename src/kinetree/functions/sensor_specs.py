@@ -20,7 +20,7 @@ class Place:
     offset: Transform = Transform.identity()
     """From the body's frame."""
     is_center: bool = False
-    """Whether it is at the body's centre of mass."""
+    """Whether it is at the body's centre of mass, and at the offset only if the body has no mass."""
 
 
 @record(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from kinetree.algorithms.transmissions import along_tendon, reach_velocity
 from kinetree.collision.closest import closest
 from kinetree.collision.contact_point import FAR, ContactPoint, either
 from kinetree.collision.rays import MISSED, holds, ray_distance
-from kinetree.expr import Scalar, absolute, less, minimum, select
+from kinetree.expr import Scalar, absolute, is_zero, less, minimum, select
 from kinetree.functions.actuators import Acting
 from kinetree.functions.sensed_contacts import connected_wrench, contacts_told, limit_told, pushes_on, touch_told
 from kinetree.functions.sensed_state import SensedState
@@ -23,11 +23,7 @@ from kinetree.spatial import Inertia, Vec3
 __all__ = ["sensed"]
 
 _WITHOUT_CUTOFF = (*AXES, "framequat", "ballquat", "contact", "fromto", "normal")
-_OF_GROUPS = {
-    "subtreecom": measured.center_of,
-    "subtreelinvel": measured.center_velocity_of,
-    "subtreeangmom": measured.angular_momentum_of,
-}
+_OF_GROUPS = ("subtreecom", "subtreelinvel", "subtreeangmom")
 
 
 def sensed(state: SensedState, one: SensorSpec, acting: Acting | None, time: Sequence[Scalar] = ()) -> Sequence[Scalar]:
@@ -128,20 +124,24 @@ def _parts(state: SensedState, one: SensorSpec) -> list[tuple[Inertia, FrameMoti
     found = []
     for name in one.bodies:
         inertia = state.robot.bodies[name].inertia
-        if inertia.mass != 0.0:
+        if not all(map(is_zero, (inertia.mass, *inertia.I.components()))):
             found.append((inertia, state.frame(Place(body=name))))
     return found
 
 
 def _of_group(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
-    """The centre of mass of a body and of all that it carries, its velocity, or the angular momentum about it."""
+    """The centre of mass of a body and of all that it carries, its velocity, or the angular momentum about it.
+
+    Without any mass the centre is that of the body, and its velocity zero, as in MuJoCo.
+    """
     parts = _parts(state, one)
-    if parts:
-        return _OF_GROUPS[one.kind](parts).components()
-    own = state.frame(one.place)
+    if all(is_zero(inertia.mass) for inertia, _ in parts):
+        center, velocity = state.frame(one.place).X.r, Vec3.zero()
+    else:
+        center, velocity = measured.center_of(parts), measured.center_velocity_of(parts)
     if one.kind == "subtreeangmom":
-        return [0.0, 0.0, 0.0]
-    return (own.X.r if one.kind == "subtreecom" else own.X.E.T @ own.v.linear).components()
+        return measured.angular_momentum_of(parts, center).components()
+    return (center if one.kind == "subtreecom" else velocity).components()
 
 
 def _of_ray(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:

@@ -120,7 +120,11 @@ class Subject:
         return isinstance(self.source, Specialization) and self.source.can_loop
 
     def own_numbers(self) -> dict[int, NDArray[np.float64]]:
-        """The arguments that the robot and the options have themselves: parameters and numbers of constraints."""
+        """Values that arguments have already: the robot's parameters, constraints' numbers, a program's defaults."""
+        if self._program is not None:
+            defaults = self._program.defaults
+            values = {k: np.asarray(defaults[name], float) for k, name in enumerate(self.names) if name in defaults}
+            return {k: x for k, x in values.items() if x.shape == self.ports[k].shape}
         if self._robot is None:
             return {}
         source = self.source

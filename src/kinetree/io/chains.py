@@ -6,7 +6,7 @@ names; its order is that in which the motions follow each other, from the carryi
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from kinetree.joints import (
@@ -36,7 +36,7 @@ from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 from kinetree.tree.drive import Drive, Limits
 
-__all__ = ["Chain", "Step", "chain_of", "free_name", "split"]
+__all__ = ["Chain", "Step", "chain_of", "distinct_names", "free_name", "split"]
 
 _AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 _HERE = Transform.identity()
@@ -178,6 +178,27 @@ def free_name(name: str, taken: Collection[str]) -> str:
     while found in taken:
         found, k = f"{name}_{k}", k + 1
     return found
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names, of which each that is there again is lengthened until it differs from all others.
+
+    >>> distinct_names(["skin", "skin", "skin_2", "skin"])
+    ['skin', 'skin_3', 'skin_2', 'skin_4']
+    """
+    taken = set(names)
+    number = dict.fromkeys(names, 1)
+    distinct = []
+    for name in names:
+        if number[name] == 1:
+            number[name] = 2
+            distinct.append(name)
+            continue
+        while (longer := f"{name}_{number[name]}") in taken:
+            number[name] += 1
+        taken.add(longer)
+        distinct.append(longer)
+    return distinct
 
 
 def _part(joint: JointSpec, step: Step, name: str, parent: str, child: str) -> JointSpec:

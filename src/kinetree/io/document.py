@@ -7,8 +7,8 @@ a handler instead of becoming a tree. Elements that a format does not know are c
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
@@ -19,13 +19,25 @@ from xml.parsers import expat
 import numpy as np
 
 from kinetree.errors import ModelError, nearest_names
+from kinetree.files import read_regular, reason
 from kinetree.io.encodings import from_windows_1252
 from kinetree.io.near_files import near_files
 from kinetree.model.problems import STRICT, Problems
 from kinetree.problems import problem
 from kinetree.records import record
 
-__all__ = ["MAX_RAW", "Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
+__all__ = [
+    "MAX_RAW",
+    "MAX_TEXT",
+    "Document",
+    "Element",
+    "Shape",
+    "Unknown",
+    "read_bytes",
+    "read_document",
+    "root_of",
+    "shown",
+]
 
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
@@ -229,22 +241,17 @@ def root_of(path: Path, data: bytes) -> Element:
 def read_bytes(path: Path) -> bytes:
     """The contents of a path, if it is a regular file and not too large."""
     try:
-        # A pipe or a device would block or never end; only files have a size to check.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            kind = "a folder" if path.is_dir() else "not a regular file"
-            raise _error(str(path), None, f"this is {kind}; give the path of a file", "unreadable-file")
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        return read_regular(path, MAX_BYTES)
     except (OSError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        code = getattr(error, "errno", None)
+        if code == errno.EFBIG:
+            sentence = f"the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
+            raise _error(str(path), None, sentence, "too-large") from None
+        if code == errno.EINVAL:
+            sentence = f"{reason(error)}; give the path of a file"
+            raise _error(str(path), None, sentence, "unreadable-file") from None
         hint = near_files(path) if isinstance(error, FileNotFoundError) else ""
-        raise _error(str(path), None, f"cannot be read: {reason}{hint}", "unreadable-file") from None
-    if len(data) > MAX_BYTES:
-        sentence = f"the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
-        raise _error(str(path), None, sentence, "too-large")
-    return data
+        raise _error(str(path), None, f"cannot be read: {reason(error)}{hint}", "unreadable-file") from None
 
 
 def _check_limits(file: str, data: bytes) -> None:

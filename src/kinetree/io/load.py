@@ -12,9 +12,9 @@ import numpy as np
 
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.garbage import collector_paused
-from kinetree.io.document import Element, read_bytes, root_of
+from kinetree.io.document import Element, root_of
 from kinetree.io.given import check_options, check_path
-from kinetree.io.macros import expanded, is_xacro, xacro_arguments
+from kinetree.io.macros import contents, xacro_arguments
 from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
@@ -45,6 +45,7 @@ def load(
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: Literal[False] = False,
 ) -> Model: ...
@@ -60,6 +61,7 @@ def load(
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: Literal[True],
 ) -> Repaired: ...
@@ -74,6 +76,7 @@ def load(
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: bool = False,
 ) -> Model | Repaired:
@@ -96,8 +99,8 @@ def load(
     package that holds robots, such as "example-robot-data". Without one, a name such as "panda_description", which is
     no file, is looked for in the cache of robot_descriptions. Nothing is downloaded.
 
-    A file whose name ends with .xacro is expanded by the package xacro, with the arguments `xacro_args`; other files
-    are if `xacro_args` is given, which may be empty. Expand only files that you trust: they are programs.
+    With `xacro`, or arguments `xacro_args` by name, the package xacro expands the file first. A xacro file is a program
+    that can run any code in your name, so it is expanded only if you ask for it: trust the file and what it includes.
 
     With `repair`, the result is `Repaired(robot, repairs)`: what can be mended without guessing at physics is mended,
     and `repairs` has a `Problem` for each fault, with what was done; docs/check.md lists them. Faults that cannot be
@@ -108,15 +111,16 @@ def load(
     `ModelWarning` about anything suspicious but possible.
     """
     path, settings = settled(
-        "load", path, source, srdf, xacro_args,
+        "load", path, source, srdf, xacro, xacro_args,
         floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
         gravity=gravity, kinds=kinds,
     )  # fmt: skip
     check_switches(repair=repair)
+    own_srdf = settings.pop("srdf")
     with collector_paused():
         if repair:
             problems = Collected()
-            found = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
+            found = collect(path, problems, kinds=kinds, gravity=gravity, srdf=own_srdf, **settings)
             problems.stop()
             assert found is not None
             return Repaired(found, problems.repairs)
@@ -128,7 +132,7 @@ def load(
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None
-        return _finished(robot, gravity, srdf)
+        return _finished(robot, gravity, own_srdf)
 
 
 def settled(
@@ -136,6 +140,7 @@ def settled(
     path: str | os.PathLike[str],
     source: str | None,
     srdf: str | os.PathLike[str] | None,
+    xacro: bool,
     xacro_args: Mapping[str, str | float | bool] | None,
     *,
     floating_base: bool | None,
@@ -149,17 +154,18 @@ def settled(
     check_path(function, path)
     if srdf is not None and not isinstance(srdf, str | os.PathLike):
         raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
-    check_switches(mimic=mimic, ros_packages=ros_packages)
+    check_switches(mimic=mimic, ros_packages=ros_packages, xacro=xacro)
     if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
         raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
     check_options(package_roots, gravity, kinds)
     meant = _found(path, source)
-    arguments = xacro_arguments(xacro_args)
-    if meant.xacro_args is not None:
-        arguments = {**meant.xacro_args, **(arguments or {})}
+    arguments = xacro_arguments(xacro_args, bool(xacro))
+    if arguments is not None:
+        arguments = {**(meant.xacro_args or {}), **arguments}
     settings = {
         "floating_base": meant.floating_base if floating_base is None else floating_base, "mimic": mimic,
         "package_roots": package_roots, "ros_packages": ros_packages, "xacro_args": arguments,
+        "srdf": meant.srdf if srdf is None else srdf,
     }  # fmt: skip
     return meant.path, settings
 
@@ -220,8 +226,8 @@ def _read(
     xacro_args: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Model:
-    if xacro_args is not None or is_xacro(path):
-        data = expanded(path, xacro_args or {})
+    data = contents(path, xacro_args)
+    if xacro_args is not None:
         lines = f"lines are those of the expanded file: xacro {path}"
         problems.suspect([problem(path, lines, "assumption", severity="note")])
         try:
@@ -229,7 +235,7 @@ def _read(
         except ModelError as error:
             told = f"{error} ({lines})"
             raise ModelError(told, problems=error.problems) from None
-    return _of_contents(read_bytes(path), path, kinds, problems, settings)
+    return _of_contents(data, path, kinds, problems, settings)
 
 
 def _of_contents(

@@ -1,17 +1,21 @@
 """What a format has no place for: found by its writer, refused unless losses are accepted.
 
-Three things are told apart. What is *lost* is not in the file, or means something else there. What is only *changed*
-has another form, in which every number and the motion are the same. What is *impossible* has no substitute either, so
-no file can be written at all.
+Four things are distinguished. What is *lost* is not in the file, or means something else there. What is *unneeded* is
+not in the file either, and no simulation that reads the format computes with it, so a warning is enough. What is only
+*changed* has another form, in which every number and the motion are the same. What is *impossible* has no substitute
+either, so no file can be written at all.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection
 from dataclasses import field, fields
 
-from kinetree.errors import ModelError, ModelWarning
+from kinetree.errors import ModelError, ModelWarning, listed
+from kinetree.io.document import MAX_TEXT
+from kinetree.model.elements import Geometry
 from kinetree.model.extras import Extras
 from kinetree.model.specs import LinkSpec
 from kinetree.records import record
@@ -28,14 +32,31 @@ class Losses:
     lost: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     impossible: list[str] = field(default_factory=list)
+    unneeded: dict[str, list[str]] = field(default_factory=dict)
+    """Kinds of things that no simulation of the format needs, and which of each kind are left out."""
 
-    def lose_extras(self, extras: Extras, held: Collection[str] = ()) -> None:
-        """Lose everything that a robot's file says beyond kinematics and inertia, except what is held."""
+    def leave_out(self, kind: str, one: str) -> None:
+        """Leave out something that no simulation of the format computes with."""
+        self.unneeded.setdefault(kind, []).append(one)
+
+    def left_out(self) -> list[str]:
+        """A sentence for each kind of unneeded things."""
+        return [f"{kind} ({len(found)}): {listed(found)}" for kind, found in self.unneeded.items()]
+
+    def lose_extras(self, extras: Extras, held: Collection[str] = (), unneeded: Collection[str] = ()) -> None:
+        """Lose everything that a robot's file says beyond kinematics and inertia, except for the fields `held`.
+
+        Simulations of the format do not need the fields `unneeded`.
+        """
         for entry in fields(extras):
             found = getattr(extras, entry.name)
-            if found and entry.name not in held:
-                count = f"{len(found)} of them" if isinstance(found, tuple) else "one record"
-                self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
+            if not found or entry.name in held:
+                continue
+            if entry.name in unneeded:
+                self.unneeded[f"robot.extras.{entry.name}"] = list(map(repr, found.names))
+                continue
+            count = f"{len(found)} of them" if isinstance(found, tuple) else "one record"
+            self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
 
     def lose_contacts(self, link: LinkSpec) -> None:
         """Lose the contact parameters of a body's shapes."""
@@ -43,8 +64,24 @@ class Losses:
         if count:
             self.lost.append(f"body {link.name!r}: contact parameters of {count} shapes have no place in {self.format}")
 
+    def lose_unfit(self, shape: Geometry, what: str) -> bool:
+        """Whether no reader of a text would take a shape, so that it is lost."""
+        is_file = shape.shape in ("mesh", "heightfield")
+        if is_file and not (shape.mesh or "").strip():
+            reason = f"has no file of its own, which {self.format} needs; its numbers may be in an MJCF file"
+        elif max(len(shape.name), len(shape.mesh or "")) > MAX_TEXT:
+            reason = f"has a name or file name longer than {MAX_TEXT:,} characters"
+        elif shape.shape != "plane" and not all(map(math.isfinite, shape.size)):
+            reason = f"is a {shape.shape} without bounds, which {self.format} does not have"
+        elif shape.shape != "mesh" and min(shape.size, default=0.0) < 0.0:
+            reason = f"has a negative length among {shape.size}"
+        else:
+            return False
+        self.lost.append(f"{what} {reason}")
+        return True
+
     def settle(self, name: str, *, lossy: bool, stacklevel: int = 3) -> None:
-        """Raise `ModelError` if something is impossible, or lost without consent; warn of what is lost with it."""
+        """Raise `ModelError` if something is impossible, or lost without consent; warn of everything left out."""
         if self.impossible:
             raise ModelError(
                 f"{name!r} cannot be written as {self.format}, not even with losses:{_lines(self.impossible)}\n"
@@ -56,12 +93,16 @@ class Losses:
                 "accept this with lossy=True (--lossy on the command line), or save it as .json, kinetree's own text "
                 "form, which holds everything"
             )
-        if self.lost:
-            warnings.warn(
-                f"{name!r} was written as {self.format} with losses:{_lines(self.lost)}",
-                ModelWarning,
-                stacklevel=stacklevel,
-            )
+        for how, sentences in (
+            ("with losses", self.lost),
+            (f"without what no simulation of {self.format} computes with", self.left_out()),
+        ):
+            if sentences:
+                warnings.warn(
+                    f"{name!r} was written as {self.format} {how}:{_lines(sentences)}",
+                    ModelWarning,
+                    stacklevel=stacklevel,
+                )
 
 
 def _lines(sentences: list[str]) -> str:

@@ -1,39 +1,40 @@
 """xacro files, macros that make URDF or SRDF, expanded by the package xacro.
 
 xacro is a language: its expressions are evaluated by Python, without its built-in functions but not in a sandbox, and a
-file may include others from anywhere on this disk and read environment variables. So a file is only expanded if its
-name ends with .xacro, or if arguments for it are given, and only files that are trusted should be.
+file may include others from anywhere on this disk and read environment variables. So a file is only expanded if it is
+asked for, by `xacro=True` or arguments, and only files that are trusted should be. It is expanded in a process of its
+own, `xacro_process.py`, whose time and memory are limited.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import threading
+import json
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
+from kinetree.files import reason
 from kinetree.io.document import MAX_BYTES, read_bytes, shown
 from kinetree.problems import problem
 
-__all__ = ["expanded", "is_xacro", "readable", "xacro_arguments"]
+__all__ = ["contents", "readable", "xacro_arguments"]
 
-_one_at_a_time = threading.Lock()
-"""The package keeps what it works on in its module."""
-
-
-def is_xacro(path: Path) -> bool:
-    """Whether the name of a file says that it is one."""
-    return path.suffix.lower() == ".xacro"
+_SECONDS = 60
+_MEMORY = 2**30
+"""Bytes that an expansion may take."""
+_MOST_SAID = 10_000
+"""Bytes that are read of what xacro prints, or tells of an error."""
 
 
-def xacro_arguments(given: object) -> dict[str, str] | None:
-    """The arguments as text. Raises `OptionError` unless they are values by name."""
+def xacro_arguments(given: object, is_asked: bool = False) -> dict[str, str] | None:
+    """The arguments as text; None if nobody asked for an expansion. Raises `OptionError` if they are not by name."""
     if given is None:
-        return None
+        return {} if is_asked else None
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise OptionError(f'xacro_args must be values by name, such as {{"prefix": "left_"}}, not {given!r:.60}')
     for name, value in given.items():
@@ -43,47 +44,101 @@ def xacro_arguments(given: object) -> dict[str, str] | None:
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
 
 
-def expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
-    """The contents of the file that a xacro file makes.
+def contents(path: Path, arguments: Mapping[str, str] | None) -> bytes:
+    """The contents of a file; with arguments, even none, those of the file that it makes as a xacro file.
 
-    Raises `ModelError`, with xacro's own message, for anything that goes wrong in it.
+    Raises `ModelError` for a file whose name ends with .xacro if nobody asked for its expansion.
     """
-    try:
-        import xacro
-    except ImportError:
+    if arguments is not None:
+        return _expanded(path, arguments)
+    data = read_bytes(path)
+    if path.suffix.lower() == ".xacro":
+        sentence = (
+            "this is a xacro file, a program that can run any code in your name when it is expanded; if you trust it "
+            "and the files that it includes, load it with xacro=True, or --xacro on the command line"
+        )
+        found = problem(path, sentence, "unexpanded-macro")
+        raise ModelError(str(found), problems=[found])
+    return data
+
+
+def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
+    """What a xacro file makes. Raises `ModelError`, with xacro's own message, for anything that goes wrong in it."""
+    if not _is_installed():
         raise MissingPackageError(
             f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
-        ) from None
+        )
     read_bytes(path)  # says what is wrong if it is no file
-    said = io.StringIO()
+    import subprocess  # most processes need neither
+    from tempfile import TemporaryFile
+
+    asked = {
+        "path": str(path), "arguments": dict(arguments),
+        "seconds": _SECONDS + 1, "memory": _MEMORY, "size": MAX_BYTES + 2,
+    }  # fmt: skip
+    with TemporaryFile() as output, TemporaryFile() as printed:
+        try:
+            code = subprocess.run(
+                [sys.executable, "-P", str(Path(__file__).with_name("xacro_process.py"))],
+                input=json.dumps(asked).encode(), stdout=output, stderr=printed, timeout=_SECONDS, check=False,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            ).returncode  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise _error(path, f"its expansion takes longer than {_SECONDS} s, the limit") from None
+        except OSError as error:
+            raise _error(path, f"the program that expands it cannot be started: {reason(error)}") from None
+        for file in (output, printed):
+            file.seek(0)
+        sign, said = output.read(1), printed.read(_MOST_SAID).decode(errors="replace")
+        if code == 0 and sign == b"=":
+            return output.read(MAX_BYTES + 1)
+        wrong = _wrong(output.read(_MOST_SAID)) if sign == b"!" else {}
+    raise _failure(path, wrong, said, code)
+
+
+def _is_installed() -> bool:
     try:
-        with _one_at_a_time, contextlib.redirect_stderr(said):
-            document = xacro.process_file(str(path), mappings=dict(arguments))
-        text: bytes = document.toprettyxml(indent="  ", encoding="utf-8")
-    except RecursionError:
-        raise _error(path, "macros are nested too deep; does one use itself?") from None
-    except Exception as error:  # whatever an expression raises
-        raise _error(
-            path, f"{_place(path, xacro.filestack or [], xacro.macrostack or [])}{_told(error)}{_said(said.getvalue())}"
-        ) from None
-    if len(text) > MAX_BYTES:
+        return find_spec("xacro") is not None
+    except ValueError:
+        return False
+
+
+def _wrong(told: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(told)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _failure(path: Path, wrong: Mapping[str, Any], said: str, code: int) -> ModelError:
+    """The error about what the process tells."""
+    kind = wrong.get("kind")
+    if kind == "recursion":
+        return _error(path, "macros are nested too deep; does one use itself?")
+    if kind == "memory":
+        return _error(path, f"its expansion takes more than {_MEMORY // 2**20} MiB of memory, the limit")
+    if kind == "size":
         sentence = f"it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
         found = problem(path, sentence, "too-large")
-        raise ModelError(str(found), problems=[found])
-    return text
+        return ModelError(str(found), problems=[found])
+    if kind == "error":
+        return _error(path, f"{_place(path, wrong['included'], wrong['macros'])}{_told(wrong)}{_said(said)}")
+    return _error(path, f"its expansion ended with code {code}{_said(said)}")
 
 
 @contextmanager
 def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
     """The file that other libraries can read: for a xacro file, one with what it makes, while the context lasts."""
-    if arguments is None and not is_xacro(path):
+    if arguments is None:
+        contents(path, None)
         yield path
         return
-    from tempfile import TemporaryDirectory  # most processes need none
+    from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="kinetree-") as folder:
         file = Path(folder) / path.name
-        file.write_bytes(expanded(path, arguments or {}))
+        file.write_bytes(contents(path, arguments))
         yield file
 
 
@@ -92,21 +147,19 @@ def _error(path: Path, message: str) -> ModelError:
     return ModelError(str(found), problems=[found])
 
 
-def _told(error: Exception) -> str:
+def _told(wrong: Mapping[str, Any]) -> str:
     """The error in one line."""
-    cause = getattr(error, "exc", None)
-    if isinstance(cause, OSError) and cause.filename:  # xacro says this twice
-        return f"the file {shown(str(cause.filename), 200)!r} cannot be read: {cause.strerror}"
-    message = " ".join(str(error).split())
-    return shown(message, 400) if message else type(error).__name__
+    if wrong["missing"]:  # xacro says this twice
+        name, why = wrong["missing"]
+        return f"the file {shown(name, 200)!r} cannot be read: {why}"
+    message = " ".join(wrong["message"].split())
+    return shown(message, 400) if message else str(wrong["type"])
 
 
-def _place(path: Path, files: Sequence[str | None], macros: Sequence[Any]) -> str:
+def _place(path: Path, inner: str | None, macros: Sequence[str]) -> str:
     """The included file and the macros in which the error is; nothing about the file itself, which is named already."""
-    inner = files[-1] if files else None
     parts = [] if inner is None or Path(inner) == path else [f"in the included file {shown(inner, 200)!r}: "]
-    names = [shown(macro.body.getAttribute("name")) for macro in macros]
-    return "".join([*parts, *(f"in the macro {name!r}: " for name in dict.fromkeys(reversed(names)))])
+    return "".join([*parts, *(f"in the macro {shown(name)!r}: " for name in dict.fromkeys(reversed(macros)))])
 
 
 def _said(said: str) -> str:

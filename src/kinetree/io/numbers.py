@@ -112,7 +112,7 @@ def _why_not(given: str, text: str, wanted: str) -> str:
     if len(text) > _LONGEST:
         return f"{given} is {len(text):,} characters long; {wanted} must stand there"
     if "${" in text or "$(" in text:
-        return f"{given} is a xacro expression; expand the file first (xacro robot.xacro > robot.urdf)"
+        return f"{given} is a xacro expression; load the file with xacro=True, or --xacro, if you trust it"
     wrong = next((word for word in re.split(_BLANK, text) if word and not _ONE.fullmatch(word)), text)
     why = f"{shown(wrong, 40)!r} is not a number"
     if wrong.lower().lstrip("+-") in ("nan", "inf", "infinity"):

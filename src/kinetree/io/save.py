@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import ModelError, OptionError, SaveError, listed
+from kinetree.errors import ModelError, OptionError, listed
 from kinetree.files import file_path, write_file
 from kinetree.io.texts import FORMATS, format_of, written
 from kinetree.model import Model
@@ -52,8 +52,8 @@ def save(
         overwrite: whether the file that the robot was loaded from, `robot.source`, may be overwritten. Other files are.
 
     Raises:
-        ModelError: as `to_text`, or it is the robot's own file, or the file cannot be written, for example because its
-            folder does not exist.
+        ModelError: as `to_text`, or it is the robot's own file.
+        SaveError: the file cannot be written, for example because its folder does not exist or the disk is full.
         OptionError: the suffix is that of a format that is not written, or there is no such format.
         DTypeError: `path` is not a path.
 
@@ -76,7 +76,7 @@ def save(
             f"{target} is the file that {robot.name!r} was loaded from, which may hold more than is written, such as "
             "comments; name another, or say overwrite=True"
         )
-    text, losses = written(robot, chosen)
+    text, losses = written(robot, chosen, target.parent)
     losses.settle(robot.name, lossy=bool(lossy))
     write_text_file(target, text)
     return target
@@ -110,11 +110,9 @@ def has_known_suffix(target: Path) -> bool:
 
 
 def write_text_file(target: Path, text: str) -> None:
-    """Write a text in UTF-8, whole or not at all. Raises `ModelError`."""
+    """Write a text in UTF-8, whole or not at all. Raises `SaveError`, and `ModelError` for what UTF-8 cannot hold."""
     try:
         data = text.encode("utf-8")
-        write_file(target, lambda file: file.write(data))
-    except SaveError as error:
-        raise ModelError(str(error)) from error
     except UnicodeEncodeError as error:
         raise ModelError(f"{target}: cannot be written: {error}") from None
+    write_file(target, lambda file: file.write(data))

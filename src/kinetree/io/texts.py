@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from kinetree.io.native.text import native_text
 from kinetree.io.sdf.writing import write_sdf
 from kinetree.io.urdf.writing import write_urdf
 from kinetree.model import Model
+from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.specs import Parts
 
@@ -60,8 +64,11 @@ def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str
     return text
 
 
-def written(robot: Model, format: str) -> tuple[str, Losses]:
-    """The text of a robot in one of `FORMATS`, and what is lost in it, which the caller must `settle`."""
+def written(robot: Model, format: str, folder: Path | None = None) -> tuple[str, Losses]:
+    """The text of a robot in one of `FORMATS`, and what is lost in it, which the caller must `settle`.
+
+    In MJCF, which has plain paths only, meshes at other addresses are named relative to `folder`, that of the file.
+    """
     losses = Losses(FORMATS[format])
     if format == "native":
         return native_text(robot), losses
@@ -70,7 +77,31 @@ def written(robot: Model, format: str) -> tuple[str, Losses]:
             f"{robot.name!r} has other numbers than the parts it was built from, and only those are written; build a "
             "robot with those numbers"
         )
-    return _WRITERS[format](robot.parts, losses), losses
+    parts = robot.parts
+    if format == "mjcf" and folder is not None:
+        parts = _with_mesh_paths(parts, folder, losses)
+    return _WRITERS[format](parts, losses), losses
+
+
+def _with_mesh_paths(parts: Parts, folder: Path, losses: Losses) -> Parts:
+    """The parts with paths in place of addresses such as package://…, where the file is known."""
+    paths: dict[str, str] = {}
+
+    def at_path(shape: Geometry) -> Geometry:
+        if shape.mesh is None or shape.mesh_path is None or "://" not in shape.mesh:
+            return shape
+        if shape.mesh not in paths:
+            paths[shape.mesh] = Path(os.path.relpath(shape.mesh_path, folder)).as_posix()
+        return replace(shape, mesh=paths[shape.mesh])
+
+    links = tuple(replace(link, geometry=tuple(map(at_path, link.geometry))) for link in parts.links)
+    if not paths:
+        return parts
+    address, path = next(iter(paths.items()))
+    losses.changed.append(
+        f"{len(paths)} meshes are named by their paths on this disk, relative to the file: {path!r} for {address!r}"
+    )
+    return replace(parts, links=links)
 
 
 def format_of(name: object) -> str:

@@ -50,6 +50,8 @@ class JointKind(ABC):
     """The indices in q at which quaternions (x, y, z, w) begin."""
     is_flat: bool = True
     """Whether q̇ = v, so that a displacement is added to q."""
+    can_be_singular: bool = True
+    """Whether there may be coordinates at which the columns of S depend on each other (`Model.conditioning`)."""
     has_motor: bool = True
     """Whether a joint of this kind is actuated unless the robot says otherwise; nothing holds a free body's joint."""
 

@@ -30,6 +30,7 @@ class Cylindrical(JointKind):
     """
 
     nq = nv = 2
+    can_be_singular = False
 
     def __init__(self, axis: Sequence[float] | Vec3) -> None:
         self.axis = unit_axis(axis)

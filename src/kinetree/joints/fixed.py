@@ -15,6 +15,7 @@ class Fixed(JointKind):
     """A joint that welds its two sides together."""
 
     nq = nv = 0
+    can_be_singular = False
 
     @property
     def description(self) -> str:

@@ -17,6 +17,7 @@ class OneAxisJoint(JointKind):
     """A joint with a unit axis, which is normalised when the joint is made."""
 
     nq = nv = 1
+    can_be_singular = False
     word: ClassVar[str]
     unit: ClassVar[str]
     """The unit of its coordinate: "rad" or "m"."""

@@ -44,6 +44,7 @@ class Planar(JointKind):
     """
 
     nq = nv = 3
+    can_be_singular = False
 
     def __init__(
         self, normal: Sequence[float] | Vec3 = (0.0, 0.0, 1.0), along: Sequence[float] | Vec3 | None = None

@@ -19,6 +19,7 @@ class PositionAndQuaternion(JointKind):
     nq = 7
     nv = 6
     quaternions = (3,)
+    can_be_singular = False
     is_flat = False
     has_motor = False
 

@@ -29,6 +29,7 @@ class Translation(JointKind):
     """
 
     nq = nv = 3
+    can_be_singular = False
 
     @property
     def description(self) -> str:

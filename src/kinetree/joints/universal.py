@@ -37,6 +37,7 @@ class Universal(JointKind):
     """
 
     nq = nv = 2
+    can_be_singular = False
 
     def __init__(self, axis1: Sequence[float] | Vec3, axis2: Sequence[float] | Vec3) -> None:
         self.axis1, self.axis2 = unit_axis(axis1), unit_axis(axis2)

@@ -39,6 +39,10 @@ class Wrapping(JointKind):
         return self.kind.is_flat
 
     @property
+    def can_be_singular(self) -> bool:  # type: ignore[override]
+        return self.kind.can_be_singular
+
+    @property
     def has_motor(self) -> bool:  # type: ignore[override]
         return self.kind.has_motor
 

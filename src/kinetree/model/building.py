@@ -22,7 +22,7 @@ from kinetree.model.problems import STRICT, Problems
 from kinetree.model.sharing import Layout, check_couplings
 from kinetree.model.specs import Parts, floating_joint
 
-__all__ = ["NOTED", "build"]
+__all__ = ["NOTED", "build", "warning_of"]
 
 _WARNED = 20
 """The maximum number of warnings about one robot."""
@@ -111,6 +111,11 @@ def _suspicions(known: Sequence[Parts]) -> set[str]:
     return sentences
 
 
+def warning_of(note: str) -> str:
+    """The warning about something suspicious, which is among a robot's notes as well."""
+    return f"{brief(note)}; it is loaded as written"
+
+
 def _warn(suspicions: Sequence[str]) -> None:
     """Warn about each, at the user's line that made the robot."""
     depth = 1
@@ -119,7 +124,7 @@ def _warn(suspicions: Sequence[str]) -> None:
         frame = frame.f_back
         depth += 1
     for sentence in suspicions[:_WARNED]:
-        warnings.warn(f"{brief(sentence)}; it is loaded as written", ModelWarning, stacklevel=depth)
+        warnings.warn(warning_of(sentence), ModelWarning, stacklevel=depth)
     if len(suspicions) > _WARNED:
         more = len(suspicions) - _WARNED
         warnings.warn(

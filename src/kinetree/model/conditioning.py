@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import ShapeError
+from kinetree.errors import ConfigurationError, ShapeError
 from kinetree.joints import JointKind
 from kinetree.model.elements import Joint
 from kinetree.model.robot import Robot
 
-__all__ = ["conditioning", "rechart"]
+__all__ = ["conditioning", "rechart", "refuse_singular"]
 
 Array = NDArray[np.float64]
+
+_SINGULAR = 1e-6
+"""A joint whose condition is below it leaves no digits of an acceleration, not even in single precision."""
 
 
 def conditioning(model: Robot, q: Array) -> Array:
@@ -28,6 +31,24 @@ def conditioning(model: Robot, q: Array) -> Array:
     for k, (kind, piece) in enumerate(zip(model.tree.joint[1:], pieces, strict=True)):
         result[..., k] = _of_subspace(kind, list(piece), q.shape[:-1])
     return result
+
+
+def refuse_singular(function: str, model: Robot, q: Array, wrong: NDArray[np.bool_], name: str) -> None:
+    """Raise if a joint is singular in one of the samples of q (…, nq) whose results (…,) are wrong."""
+    shape = np.broadcast_shapes(q.shape[:-1], wrong.shape)
+    wrong = np.broadcast_to(wrong, shape)
+    q = np.broadcast_to(q, (*shape, model.nq))
+    for index in map(tuple, np.argwhere(wrong & np.isfinite(q).all(axis=-1)).tolist()):
+        values = conditioning(model, q[index].astype(np.float64))
+        if (values < _SINGULAR).any():
+            joint = list(model.joints.values())[int(np.argmin(values))]
+            where = "".join(f"[{k}]" for k in index)
+            raise ConfigurationError(
+                f"{function}: {name}{where} has joint {joint.name!r} ({joint.kind.description}) at a singularity of "
+                "its coordinates, where some of their rates do not move it, so no accelerations follow from forces; "
+                "move it away from there (robot.near_singular says which joints are close), or use a joint without "
+                "singularities, such as Spherical or Free"
+            )
 
 
 def _of_subspace(kind: JointKind, q: list[Any], shape: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, visible
 from kinetree.inputs import is_masked, plain
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import ContactParameters
@@ -40,6 +40,13 @@ _NO_SEQUENCES = (str, bytes, bytearray, Mapping, Set)
 def name_of(what: str, name: str, where: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise fault(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}")
+    if not name.isprintable() and (visible(name) != name or "\n" in name):
+        raise fault(
+            where,
+            f"the name of a {what} has characters that are not seen but obeyed by what shows them, such as line ends: "
+            f"{name!r:.120}; name it without them",
+            "bad-name",
+        )
     return str.__str__(name)
 
 

@@ -184,8 +184,8 @@ class Model(Robot):
         rotational columns, and of the purely translational ones, is scaled to length one: 1 is best, and 0 is singular,
         where some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as
         one over this number, or over its square where joint forces act on these coordinates, with correspondingly less
-        accuracy; at a singularity itself it has no answer and gives NaN, infinities or meaningless numbers. Kinematics
-        and inverse dynamics are exact everywhere. By kind of joint:
+        accuracy; at a singularity itself forces have no answer unless they are zero along what the joint has lost, and
+        `aba` raises a `ConfigurationError`. Kinematics and inverse dynamics are exact everywhere. By kind of joint:
 
         - one degree of freedom, `Fixed`, `Free`, `FloatingBase`, `Spherical`: never singular;
         - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first is repeated;
@@ -381,6 +381,39 @@ class Model(Robot):
         """
         return Model.of(changes.on_ground(self, height, normal=normal, friction=friction, name=name))
 
+    def with_elastic_joint(self, name: str, stiffness: float, damping: float, rotor_inertia: float) -> Model:
+        """The robot with a spring between the motor of a joint and what it moves: a series-elastic joint.
+
+        The joint keeps its name, place, limits, friction, actuators and sensors, on the side of the motor; its
+        coordinate is that of the motor, θ, after the gear. A second joint, NAME_spring, comes last, whose coordinate is
+        the deflection δ: the link is at θ + δ. It has no motor, and its spring and damper act wherever passive forces
+        do: in `simulate` by default, in `aba` with `passive=True`.
+
+        Args:
+            name: a joint with one degree of freedom.
+            stiffness: of the spring, N·m/rad or N/m.
+            damping: beside the spring, N·m·s/rad or N·s/m.
+            rotor_inertia: what turns with the motor, as felt after the gear (times the ratio squared); kg·m² or kg. It
+                takes the place of the joint's `armature` and `rotor`.
+
+        Returns:
+            A robot whose q is this one's, then the deflection.
+
+        Raises:
+            NameNotFoundError: there is no such joint.
+            ModelError: it has several degrees of freedom, follows another one, or has a spring of its own.
+            OptionError: stiffness and rotor_inertia are not positive, or damping is negative.
+
+        Source: Spong, "Modeling and control of elastic joint robots" (1987): the rotor's kinetic energy is that of its
+        own spin alone.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6").with_elastic_joint("elbow_pitch", stiffness=5e3, damping=10.0, rotor_inertia=0.3)
+        >>> arm.q_names[-1], bool(arm.actuated[-1])
+        ('elbow_pitch_spring', False)
+        """
+        return Model.of(changes.with_elastic_joint(self, name, stiffness, damping, rotor_inertia))
+
     def with_contacts(self, bodies: Iterable[str]) -> Model:
         """The robot in which only some of the bodies that move touch others, each other or what is fixed.
 
@@ -395,7 +428,7 @@ class Model(Robot):
         >>> dog = kt.zoo.load("quadruped").on_ground()
         >>> feet = dog.with_contacts(dog.bodies.matching("shank"))
         >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(feet).touches)
-        (146, 10)
+        (24, 10)
         """
         return Model.of(changes.with_contacts(self, bodies))
 
@@ -407,7 +440,7 @@ class Model(Robot):
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped").on_ground()
         >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(dog.without_self_contact()).touches)
-        (146, 18)
+        (24, 18)
         """
         return Model.of(changes.without_self_contact(self))
 

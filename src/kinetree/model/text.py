@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.errors import listed
+from kinetree.errors import listed, visible
 from kinetree.model.elements import Joint
 from kinetree.model.robot import Robot
 
@@ -39,7 +39,7 @@ def describe(model: Robot) -> str:
     lines += [f"note: {note}" for note in model.notes[:MAX_NOTES]]
     if len(model.notes) > MAX_NOTES:
         lines.append(f"… and {_count(len(model.notes) - MAX_NOTES, 'more note')}, in Model.notes")
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 def _without_motor(model: Robot) -> list[str]:

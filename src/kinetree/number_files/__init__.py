@@ -1,1 +1,1 @@
-"""Files of numbers, read strictly and without knowing what they mean: NumPy's arrays, and tables as CSV."""
+"""Files of numbers, read strictly and without knowing what they mean: NumPy's arrays, tables as CSV, messages."""

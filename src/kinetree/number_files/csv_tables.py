@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,13 @@ from numpy.typing import NDArray
 from kinetree.files import open_regular
 from kinetree.inputs import repeated
 
-__all__ = ["TableError", "check_names", "first_cells", "is_number", "table_numbers"]
+__all__ = ["TableError", "check_names", "first_cells", "is_number", "table_numbers", "write_table"]
 
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE)
+
+
+_LONGEST_LINE = 2**22
+"""Characters; 100,000 columns of numbers with all digits have 2.5 · 10⁶."""
 
 
 class TableError(ValueError):
@@ -63,7 +67,7 @@ def table_numbers(path: Path, width: int, *, after: int = 0, finite: bool = Fals
     try:
         with _text(path) as file, warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
-            lines = (line for k, line in enumerate(file) if k >= after and line.strip())
+            lines = (line for k, line in enumerate(_bounded(file)) if k >= after and line.strip())
             read = np.loadtxt(lines, np.float64, delimiter=",", ndmin=2, comments=None, quotechar='"')
     except ValueError:
         raise _first_fault(path, width, after, finite) from None
@@ -90,16 +94,36 @@ def _first_fault(path: Path, width: int, after: int, finite: bool) -> TableError
 def _lines(path: Path, after: int = 0) -> Iterator[tuple[int, list[str]]]:
     """The number and the cells of each line with text."""
     with _text(path) as file:
-        reader = csv.reader(file)
+        reader = csv.reader(_bounded(file))
         for cells in reader:
             if reader.line_num > after and (len(cells) > 1 or any(cell.strip() for cell in cells)):
                 yield reader.line_num, cells
 
 
+def _bounded(file: TextIOWrapper) -> Iterator[str]:
+    """The lines of a file, none of which is so long that the file cannot be a table."""
+    number = 0
+    while line := file.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(line) > _LONGEST_LINE:
+            raise TableError(f":{number}: this line has more than {_LONGEST_LINE:,} characters; is the file a table?")
+        yield line
+
+
 @contextmanager
-def _text(path: Path) -> Iterator[Any]:
+def _text(path: Path) -> Iterator[TextIOWrapper]:
     try:
         with TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
             yield file
     except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(f": this is not CSV text: {error}") from None
+
+
+def write_table(file: BinaryIO, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write a line of names and a line per row, with as many digits as make the same 64-bit numbers again."""
+    text = TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    csv.writer(text, lineterminator="\n").writerow(columns)
+    np.savetxt(
+        text, np.column_stack([np.asarray(x, dtype=np.float64) for x in columns.values()]), fmt="%s", delimiter=","
+    )
+    text.detach()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,9 @@ class Camera:
     """The angle between the upper and the lower border, rad."""
     near: float = 0.01
     """Anything nearer than this, measured along the view, is not seen, m."""
+    follows: str = ""
+    """The body or frame that it follows in films and strips: position and target are then relative to its origin, still
+    in the world's axes, so that the camera does not turn with it."""
 
     def __post_init__(self) -> None:
         for name in ("position", "target", "up"):
@@ -47,10 +51,22 @@ class Camera:
             )
         if not 0.0 < self.near < math.inf:
             raise OptionError(f"Camera: near must be a length above 0 m, not {self.near!r:.40}")
+        if not isinstance(self.follows, str):
+            raise OptionError(f"Camera: follows must be the name of a body or frame, not {self.follows!r:.60}")
         if not any(self.up):
             raise OptionError("Camera: up must not be (0, 0, 0); it is the direction that is upward in the picture")
         if self.position == self.target:
             raise OptionError(f"Camera: position and target are both {self.position}; it must look somewhere else")
+
+    def at(self, origin: ArrayLike) -> Camera:
+        """The camera when what it follows is at `origin` (3,): one that stays where it is.
+
+        >>> Camera(position=(2.0, 0.0, 1.0), target=(0.0, 0.0, 0.0), follows="trunk").at([0.0, 1.0, 0.5]).position
+        (2.0, 1.0, 1.5)
+        """
+        place = np.asarray(origin, dtype=np.float64)
+        position, target = np.add(self.position, place), np.add(self.target, place)
+        return replace(self, position=_triple("position", position), target=_triple("target", target), follows="")
 
     def axes(self) -> NDArray[np.float64]:
         """(3, 3): the directions to the right, downward and forward, one per row, each of length 1."""

@@ -21,7 +21,7 @@ from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
 from kinetree.pictures.given import Values
 from kinetree.pictures.scene import Scene, Shapes, floor_of
-from kinetree.pictures.shots import OUTERMOST, checked_camera, outline, shots
+from kinetree.pictures.shots import OUTERMOST, checked_camera, followed, outline, shots
 
 __all__ = ["check_format", "film_of", "film_path", "frame_times"]
 
@@ -88,7 +88,7 @@ def film_of(
         path: of the file, whose suffix is .mp4, .gif or .webp.
         fps: frames per second.
         size: width and height, pixels; even for .mp4.
-        camera: `kt.Camera`, "whole", "follow", or None: see `Trajectory.film`.
+        camera: `kt.Camera`, which may follow a body, "whole", "follow", or None: see `Trajectory.film`.
         shapes: as for `kt.render`.
         samples: "side by side" or "ghosts", as for `kt.render`.
         progress: a function of (frames that are done, all frames), which is called now and then.
@@ -146,7 +146,10 @@ class _Take:
             self._aside = aside(points, self._scene.normal, stays=self._scene.stays)
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
         self._floor = floor_of(self._scene, self._scene.placements(q[0]), together)
-        self._camera = shots(together, size, camera, fps)
+        path = None
+        if isinstance(camera, Camera) and camera.follows:
+            path = followed(robot, q[:, 0], camera, parameters) + self._aside[0]
+        self._camera = shots(together, size, camera, fps, path)
         self._drawing = self._scene.drawing  # made once, before threads share it
 
     def picture(self, frame: int, *, smaller: int = 1) -> NDArray[np.uint8]:

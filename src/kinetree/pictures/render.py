@@ -23,7 +23,7 @@ from kinetree.pictures.framing import framing
 from kinetree.pictures.given import Values, checked_values, leading, of_copies
 from kinetree.pictures.png import write_png
 from kinetree.pictures.scene import Scene, Shapes, floor_of
-from kinetree.pictures.shots import outline
+from kinetree.pictures.shots import followed, outline
 
 __all__ = ["render"]
 
@@ -74,7 +74,8 @@ def render(
         robot: the robot. One whose file has no shapes is drawn from the inertia of its bodies.
         q: configuration (nq,), or up to 64 of them (…, nq). By default where its file places it, or `robot.neutral()`.
         size: width and height, pixels.
-        camera: where the picture is taken from (`kt.Camera`). By default everything is in the picture.
+        camera: where the picture is taken from (`kt.Camera`), relative to the world, or to what it `follows` in the
+            first configuration. By default everything is in the picture.
         shapes: "visual", "collision", or "both": collision shapes over the visual ones, which are seen through them.
         samples: how several configurations are drawn: "side by side", or as "ghosts", all at their own place, of which
             the first is solid. On uneven terrain they are always at their own place.
@@ -136,10 +137,14 @@ def picture_of(
     ghosts = checked_samples(samples, len(q))
     scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts), together=ghosts, parameters=parameters)
     placements = scene.placements(q)
+    moved = np.zeros((len(q), 3))
     if not ghosts and len(q) > 1 and not scene.has_terrain:
-        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]
+        moved = aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)
+        placements[..., :3, 3] += moved[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
     floor = floor_of(scene, placements, corners) if ground is None or ground else None
     if camera is None:
         camera = framing(corners, size)
+    elif camera.follows:
+        camera = camera.at(followed(robot, q[0], camera, parameters) + moved[0])
     return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)

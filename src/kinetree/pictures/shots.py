@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError
+from kinetree.functions.kinematics import frame_placement
+from kinetree.model import Model
 from kinetree.pictures.camera import Camera, Size
 from kinetree.pictures.framing import framing
+from kinetree.pictures.given import Values
 
-__all__ = ["OUTERMOST", "checked_camera", "outline", "shots"]
+__all__ = ["OUTERMOST", "checked_camera", "followed", "outline", "shots"]
 
 Floats = NDArray[np.float64]
 
@@ -53,8 +56,29 @@ def checked_camera(camera: Any) -> Camera | str | None:
     )
 
 
-def shots(outlines: Floats, size: Size, camera: Camera | str | None, fps: float) -> Callable[[int], Camera]:
-    """The camera of each frame, from the outlines (F, 26, 3) of the frames."""
+def followed(robot: Model, q: Floats, camera: Camera, parameters: Values | None = None) -> Floats:
+    """Where the body or frame that a camera follows is at configurations (…, nq): (…, 3), m.
+
+    Raises:
+        NameNotFoundError: the robot has no such body or frame.
+    """
+    own = {name: x[0] for name, x in (parameters or {}).items()}  # of the first sample
+    with np.errstate(all="ignore"):  # a motion that diverged has numbers of any size
+        placements = frame_placement(robot, np.where(np.isfinite(q), q, 0.0), camera.follows, parameters=own or None)
+    return np.where(np.isfinite(q).all(axis=-1)[..., None], placements[..., :3, 3], np.nan)
+
+
+def shots(
+    outlines: Floats, size: Size, camera: Camera | str | None, fps: float, path: Floats | None = None
+) -> Callable[[int], Camera]:
+    """The camera of each frame, from the outlines (F, 26, 3) of the frames, and where what it follows is (F, 3)."""
+    if isinstance(camera, Camera) and path is not None:
+        there = np.flatnonzero((np.abs(path) < _FARTHEST).all(axis=1))  # NaN is not
+        if not there.size:
+            raise OptionError(f"the camera follows {camera.follows!r}, which is at no finite place")
+        whole = np.array([np.interp(np.arange(len(path)), there, x[there]) for x in path.T]).T
+        way, moving = _smooth(whole, _SMOOTH * fps), camera
+        return lambda frame: moving.at(way[frame])
     if isinstance(camera, Camera):
         fixed = camera
         return lambda _: fixed

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.arrangement import aside, checked_samples
-from kinetree.pictures.camera import Size
+from kinetree.pictures.camera import Camera, Size
 from kinetree.pictures.framing import VIEW, framing
 from kinetree.pictures.given import Values
 from kinetree.pictures.moments import configurations_at
 from kinetree.pictures.recorded import RecordedMotion
 from kinetree.pictures.scene import Scene, Shapes, floor_of
-from kinetree.pictures.shots import outline
+from kinetree.pictures.shots import followed, outline
 
 __all__ = ["strip_of", "strip_times"]
 
@@ -69,15 +69,22 @@ def strip_of(
     q: Floats,
     size: Size = (1600, 400),
     *,
+    camera: Camera | None = None,
     shapes: Shapes = "visual",
     samples: Any = "side by side",
     parameters: Values | None = None,
 ) -> NDArray[np.uint8]:
     """The picture (height, width, 3) of a robot at configurations (n, nq), from left to right or as ghosts.
 
-    Of ghosts the last is solid. The others become fainter the earlier they are.
+    Of ghosts the last is solid. The others become fainter the earlier they are. With a camera each moment has a picture
+    of its own, all equally wide; ghosts are seen by it at the last moment.
     """
     ghosts = checked_samples(samples, len(q))
+    if camera is not None and not isinstance(camera, Camera):
+        raise OptionError(f"camera must be a kt.Camera, or None, not {camera!r:.60}")
+    cameras = None if camera is None else _cameras(robot, q, camera, parameters)
+    if cameras is not None and not ghosts:
+        return _panels(robot, q, size, cameras, shapes, parameters)
     fading = np.linspace(_FAINTEST, 1.0, len(q)) if len(q) > 1 else np.ones(1)
     scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q), together=ghosts, parameters=parameters)
     placements = scene.placements(q)
@@ -86,8 +93,34 @@ def strip_of(
         placements[..., :3, 3] += _row(scene, outline(scene.corners(placements)), forward, size)[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
     direction = (float(forward[0]), float(forward[1]), VIEW[2] / math.hypot(*VIEW[:2]))
-    camera = framing(corners, size, direction=direction, field_of_view=min(_ACROSS * size[1] / size[0], _ACROSS))
-    return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor_of(scene, placements, corners))
+    usual = framing(corners, size, direction=direction, field_of_view=min(_ACROSS * size[1] / size[0], _ACROSS))
+    seen_from = usual if cameras is None else cameras[-1]
+    return scene.drawing(placements.reshape(-1, 4, 4), seen_from, size, floor=floor_of(scene, placements, corners))
+
+
+def _cameras(robot: Model, q: Floats, camera: Camera, parameters: Values | None) -> list[Camera]:
+    """The camera at each configuration."""
+    return (
+        [camera.at(place) for place in followed(robot, q, camera, parameters)] if camera.follows else [camera] * len(q)
+    )
+
+
+def _panels(
+    robot: Model, q: Floats, size: Size, cameras: list[Camera], shapes: Shapes, parameters: Values | None
+) -> NDArray[np.uint8]:
+    """One picture per configuration, from left to right; together they have the size."""
+    width, height = size
+    if width < len(q):
+        raise OptionError(f"size: a picture {width} pixels wide has no room for {len(q)} moments")
+    scene = Scene(robot, shapes, parameters=parameters)
+    placements = scene.placements(q[:, None])
+    floor = floor_of(scene, placements[0], scene.corners(placements).reshape(-1, 3))
+    ends = np.linspace(0, width, len(q) + 1).astype(int)
+    pictures = [
+        scene.drawing(at.reshape(-1, 4, 4), camera, (int(end - begin), height), floor=floor)
+        for at, camera, begin, end in zip(placements, cameras, ends[:-1], ends[1:], strict=True)
+    ]
+    return np.concatenate(pictures, axis=1)
 
 
 def _row(scene: Scene, outlines: Floats, forward: Floats, size: Size) -> Floats:

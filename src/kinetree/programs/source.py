@@ -53,6 +53,11 @@ class ProgramSource:
         return [(k, a.quaternions) for k, a in enumerate(self.arguments.values()) if a.quaternions]
 
     @property
+    def divides_by_inertia(self) -> bool:
+        """Nothing is known about that."""
+        return False
+
+    @property
     def configurations(self) -> Mapping[int, Model]:
         """The arguments that are configurations, by number, and of which robots."""
         return {k: a.robot for k, a in enumerate(self.arguments.values()) if a.robot is not None}

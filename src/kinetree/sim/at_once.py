@@ -14,7 +14,7 @@ __all__ = ["at_once"]
 
 def at_once(task: Task, progress: Callable[[int, int], None] | None, live: Live | None = None) -> Trajectory:
     """The whole motion, in memory; or until somebody who follows it ends it, who may also let it begin again."""
-    pushes = None if task.setting.shape else live
+    pushes = live if task.can_be_pushed else None
     while True:
         piece = task.piece(task.start, task.steps, pushes)
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import SimulationError
+from kinetree.errors import SimulationError, listed
 from kinetree.model import Model
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings, first_not_finite
@@ -93,7 +93,8 @@ def take_steps(
             record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
             if () in record.stalls:
                 raise _stalled(robot, record.stalls[()], setting)
-            raise _not_finite(robot, states[..., k + finite + 1, :], first + k + finite + 1, setting.dt)
+            rows = states[..., max(k + finite - 1, 0) : k + finite + 2, :]
+            raise _not_finite(robot, rows, first + k + finite + 1, setting.dt)
         motion.accept(record, k, k + kept)
         k += kept
         record.done = k
@@ -120,11 +121,20 @@ def _finite_rows(rows: Array) -> int:
     return count if finite.all() else int(np.argmin(finite.all(axis=-1)))
 
 
-def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationError:
-    """The error for a state [q, v, act] at a step, some numbers of which are not finite."""
-    return SimulationError(
+def _not_finite(robot: Model, rows: Array, step: int, dt: float) -> SimulationError:
+    """The error for states [q, v, act] up to a step, some numbers of the last of which are not finite."""
+    what = (
         f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
-        f"({first_not_finite(robot, row)!r} first): it grew beyond all bounds; try a "
+        f"({first_not_finite(robot, rows[-1])!r} first)"
+    )
+    for q in rows[:-1, : robot.nq]:
+        if singular := robot.near_singular(q, 1e-6):
+            return SimulationError(
+                f"{what}: the coordinates of {listed(map(repr, singular))} are at a singularity there "
+                "(robot.near_singular); start elsewhere, or use joints without singularities, such as Spherical or Free"
+            )
+    return SimulationError(
+        f"{what}: it grew beyond all bounds; try a "
         f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
     )
 

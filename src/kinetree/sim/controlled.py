@@ -61,6 +61,7 @@ class ProgramMotion:
                 setting.integrator, tuple(switches.items()), tuple(setting.forces), tuple(setting.parameters),
                 tuple(inputs.rows), "stages" if period is None else "held", with_energies=True, with_output=True,
                 constraints=constraints, dtype="float64",
+                sources=tuple(setting.sources.items()),
                 tells=() if setting.contact is None else (ERROR, SOLVED), actuation=setting.actuation,
             ),
         )  # fmt: skip
@@ -120,6 +121,16 @@ class ProgramMotion:
 
     def accept(self, record: Record, first: int, end: int) -> None:
         """Check what was given for steps that are final."""
+        for name in self._setting.sources.values() if not self._setting.shape else ():
+            finite = np.isfinite(record.rows[first:end, : record.state])
+            entries = np.argwhere(~np.isfinite(self.recorded[name][first:end]) & finite.all(axis=-1, keepdims=True))
+            if entries.size:
+                step, entry = (int(k) for k in entries[0])
+                raise SimulationError(
+                    f"the program of {name!r} returned {self.recorded[name][first + step, entry]} "
+                    f"{self._place_of(first, (step,))}, as entry {entry} of [f; n]; the state that it was given is "
+                    f"finite, up to {abs(record.rows[first + step, : record.state]).max():.3g}"
+                )
         robot, given = self._setting.robot, record.given[..., first:end, self._first :]
         states = record.rows[..., first:end, : record.state]
         wrong = ~np.isfinite(given).all(axis=-1) & np.isfinite(states).all(axis=-1)

@@ -1,4 +1,4 @@
-"""Python functions of time and state that give torques, or commands of actuators: what they return is checked."""
+"""Python functions of time and state that give torques, commands or external forces: what they return is checked."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ActuationError, ShapeError, SimulationError
 from kinetree.inputs import real_array
 from kinetree.model import Model, no_motor
+from kinetree.model.external_forces import ForceKey
 from kinetree.sim.endings import actuator_names
 
-__all__ = ["Commander", "Controller", "Torque", "checked_commander", "checked_controller"]
+__all__ = ["Commander", "Controller", "Torque", "checked_commander", "checked_controller", "checked_force"]
 
 Array = NDArray[np.float64]
 
@@ -24,8 +25,10 @@ Controller = Callable[[float, Array, Array], ArrayLike]
 Commander = Callable[[float, Array, Array], ArrayLike] | Callable[[float, Array, Array, Array], ArrayLike]
 """(t, q, v), or (t, q, v, act) -> commands (…, nu)."""
 
+_COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
+
 Torque = Callable[[float, Array, Array, Array], Array]
-"""(t, q, v, act) -> torques, or commands, which are checked."""
+"""(t, q, v, act) -> torques, commands or a force, which are checked."""
 
 
 def checked_controller(robot: Model, controller: Controller, shape: tuple[int, ...]) -> Torque:
@@ -48,13 +51,21 @@ def checked_controller(robot: Model, controller: Controller, shape: tuple[int, .
 
 def checked_commander(robot: Model, commander: Any, shape: tuple[int, ...]) -> Torque:
     """A user's function of commands, likewise."""
-    called = _Called("ctrl", robot.name, actuator_names(robot), shape)
-    takes_act = _takes_four(commander)
+    return _checked(commander, _Called("ctrl", robot.name, actuator_names(robot), shape))
 
-    def command(t: float, q: Array, v: Array, act: Array) -> Array:
-        return called(commander, t, *((q, v, act) if takes_act else (q, v)))[0]
 
-    return command
+def checked_force(robot: Model, key: ForceKey, force: Any, shape: tuple[int, ...]) -> Torque:
+    """A user's function of an external force, likewise."""
+    return _checked(force, _Called(f"f_ext[{key!r:.80}]", robot.name, _COMPONENTS, shape))
+
+
+def _checked(function: Any, called: _Called) -> Torque:
+    takes_act = _takes_four(function)
+
+    def value(t: float, q: Array, v: Array, act: Array) -> Array:
+        return called(function, t, *((q, v, act) if takes_act else (q, v)))[0]
+
+    return value
 
 
 class _Called:

@@ -28,8 +28,8 @@ class Divergence:
     torque, or the actuator of the command."""
     cause: str
     """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "command": that
-    of an actuator; "friction" or "spring": one that is too stiff for the steps; or "step": no step that the tolerances
-    allow."""
+    of an actuator; "force": an external force that was computed; "friction" or "spring": one that is too stiff for the
+    steps; or "step": no step that the tolerances allow."""
 
     def __str__(self) -> str:
         return f"{self.name!r} {_CAUSES[self.cause]} at t = {self.time:g} s"
@@ -39,6 +39,7 @@ _CAUSES = {
     "state": "grew beyond all bounds",
     "torque": "was given a torque that is not finite",
     "command": "was given a command that is not finite",
+    "force": "was given a force that is not finite",
     "friction": "has friction that is too stiff for the integrator's steps",
     "spring": "has a spring that is too stiff for the integrator's steps",
     "step": "left no step that the tolerances allow",
@@ -102,19 +103,22 @@ class Endings:
         for sample in map(tuple, np.argwhere((first <= last) & self.going_on).tolist()):
             row = int(first[sample])
             (time,) = record.times(row, row + 1)
-            name, cause = self._cause(record.given[sample][row - 1], record.lost[sample])
+            name, cause = self._cause(record, sample, row - 1)
             if cause == "state" and sample in record.stalls:
                 time, name, cause = record.stalls[sample].time, record.stalls[sample].name, "step"
             self.diverged[sample] = Divergence(float(time), name, cause)
             self.end(sample, row, float(time))
             record.given[sample][row:last] = 0.0
 
-    def _cause(self, given: Array, lost: Array) -> tuple[str, str]:
-        """What is not finite first, by its name: the torques or commands that were given, or else the state."""
+    def _cause(self, record: Record, sample: tuple[int, ...], row: int) -> tuple[str, str]:
+        """What is not finite first, by its name: torques, commands or forces that were given, or else the state."""
         robot = self._robot
-        wrong = ~np.isfinite(given)
+        wrong = ~np.isfinite(record.given[sample][row])
         if not wrong.any():
-            return first_not_finite(robot, lost), "state"
+            for name in record.forces:
+                if not np.isfinite(record.recorded[name][sample][row]).all():
+                    return name, "force"
+            return first_not_finite(robot, record.lost[sample]), "state"
         k = int(np.argmax(wrong))
         return (robot.v_names[k], "torque") if k < robot.nv else (actuator_names(robot)[k - robot.nv], "command")
 

@@ -1,17 +1,23 @@
-"""How fast friction stops a joint, and how fast a spring swings it, along a motion."""
+"""How fast friction and servos stop a joint, and how fast springs and servos swing it, along a motion."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.actuation import Actuation, BallSpec, CoordinateSpec, TendonSpec
+from kinetree.actuation.spec import TransmissionSpec
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.stiffness import stiffest
 from kinetree.model import Model
+from kinetree.model.changes.common import Changed
+from kinetree.model.specs import JointSpec
 
-__all__ = ["Fastest", "spring_stiffness", "steepest_friction"]
+__all__ = ["Fastest", "servo_slopes", "spring_stiffness", "steepest_friction", "with_slopes"]
 
 Array = NDArray[np.float64]
 
@@ -37,6 +43,58 @@ def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
 def spring_stiffness(robot: Model, passive: Collection[str]) -> Array:
     """The stiffness of the springs, if they are named, per degree of freedom of the joints."""
     return _joint_numbers(robot, "stiffness") * ("spring" in passive)
+
+
+def servo_slopes(robot: Model, actuation: Actuation | None) -> tuple[Array, Array]:
+    """Damping and stiffness of the servos of joints, ball joints and tendons, per degree of freedom of the joints.
+
+    They are those within the limits of the force, where they are steepest. A tendon's are shared out: of n moments m_k,
+    m mᵀ is at most the diagonal matrix of n m_k².
+    """
+    places, count = {}, 0
+    for joint in robot.joints.values():
+        places[joint.name] = count
+        count += joint.kind.nv
+    damping, stiffness = np.zeros(count), np.zeros(count)
+    for one in () if actuation is None or not actuation.is_on else actuation.actuators:
+        if one.is_disabled or one.muscle is not None:
+            continue
+        for place, square in _squares(one.transmission, places):
+            damping[place] += square * max(-one.law.bias[2], 0.0)
+            stiffness[place] += square * max(-one.law.bias[1], 0.0)
+    return damping, stiffness
+
+
+def _squares(transmission: TransmissionSpec, places: Mapping[str, int]) -> Iterator[tuple[int, float]]:
+    """The degrees of freedom that a length depends on, and the squares of their moments, together at least m mᵀ."""
+    if isinstance(transmission, CoordinateSpec):
+        yield places[transmission.joint], transmission.gear**2
+    elif isinstance(transmission, BallSpec):
+        for k in range(3):
+            yield places[transmission.joint] + k, sum(x * x for x in transmission.axis)
+    elif isinstance(transmission, TendonSpec):
+        for joint, factor in transmission.terms:
+            yield places[joint], len(transmission.terms) * (transmission.gear * factor) ** 2
+
+
+def with_slopes(robot: Model, damping: Array, friction: Array, stiffness: Array) -> Model:
+    """The robot whose joints have these numbers, one per degree of freedom."""
+    starts, count = {}, 0
+    for joint in robot.joints.values():
+        starts[joint.name] = slice(count, count + joint.kind.nv)
+        count += joint.kind.nv
+
+    def changed(spec: JointSpec) -> JointSpec:
+        place = starts.get(spec.name)
+        if place is None:
+            return spec
+        numbers = {"damping": damping, "friction": friction, "stiffness": stiffness}
+        return replace(spec, drive=replace(spec.drive, **{name: (*x[place].tolist(),) for name, x in numbers.items()}))
+
+    parts = replace(robot.parts, joints=tuple(changed(spec) for spec in robot.parts.joints))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Model.of(Changed(parts, (parts,)))
 
 
 def _joint_numbers(robot: Model, name: str) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
-from kinetree.files import open_regular, reason
+from kinetree.files import read_json, reason
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
@@ -29,8 +29,6 @@ __all__ = ["TrajectoryFolder"]
 
 ABOUT, COMPLETE, ROBOT = "motion.json", "complete.json", "robot.json"
 FORMAT = 1
-_LONGEST_ROBOT = 2**26
-"""Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
 
 
 class TrajectoryFolder(MotionOnDisk):
@@ -51,13 +49,8 @@ class TrajectoryFolder(MotionOnDisk):
     def __init__(self, path: Path, kept: KeptRobot | None = None) -> None:
         self.path = path
         """The folder."""
-        self._about = _read_json(path / ABOUT)
-        if self._about.get("format") != FORMAT:
-            raise TrajectoryFileError(
-                f"{path} is no motion that this kinetree reads: its format is {self._about.get('format')!r:.60}"
-            )
-
-        self._kept = _kept_robot(path / ROBOT) if kept is None else kept
+        self._about = _about(path / ABOUT)
+        self._kept = KeptRobot.of_file(path / ROBOT) if kept is None else kept
         self._pieces = Pieces(path, COMPLETE)
 
     @property
@@ -234,24 +227,24 @@ class TrajectoryFolder(MotionOnDisk):
         return max(numbers, default=None)
 
 
-def _kept_robot(path: Path) -> KeptRobot | None:
-    """The robot in a file of a folder; nothing of it is read yet."""
+def _about(path: Path) -> dict[str, Any]:
+    """The contents of motion.json, checked as far as anything here depends on them."""
     try:
-        with open_regular(path) as file:
-            return KeptRobot(None, file.read(_LONGEST_ROBOT).decode())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found, dict) or not isinstance(found.get("settings"), dict):
-            raise ValueError("it holds something else")
+        about = read_json(path)
+        if not isinstance(about, dict):
+            raise ValueError(f"it holds {type(about).__name__}, not a description of a motion")
+        if about.get("format") != FORMAT:
+            raise ValueError(f"its format is {about.get('format')!r:.60}, which this kinetree does not read")
+        settings = about.get("settings")
+        if not isinstance(settings, dict) or not all(isinstance(x, str) for x in settings.values()):
+            raise ValueError("its settings are not texts by name")
+        if missing := [name for name in ("robot", "dt", "steps") if name not in settings]:
+            raise ValueError(f"its settings lack {', '.join(missing)}")
+        dt, steps = float(settings["dt"]), int(settings["steps"])
+        if not 0.0 < dt < math.inf or steps < 0:
+            raise ValueError(f"dt is {dt:g} s and there are {steps} steps")
     except FileNotFoundError:
         raise TrajectoryFileError(f"{path.parent} holds no motion: there is no {path.name} in it") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise TrajectoryFileError(f"{path} cannot be read: {error}") from None
-    return found
+    except (OSError, ValueError) as error:
+        raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
+    return about

@@ -34,7 +34,7 @@ class GridInputs:
         self._shape, self._dt, self._first = setting.shape, setting.dt, setting.first
         self._forces = [np.broadcast_to(x, (*setting.shape, *x.shape[-2:])) for x in setting.forces.values()]
         self._is_held = torques.at_stages is None
-        known = [*setting.forces.values(), *([] if torques.rows is None else [torques.rows])]
+        known = [*setting.known_forces, *([] if torques.rows is None else [torques.rows])]
         changes = np.zeros(count, np.bool_)
         for x in known:
             changes = changes | _changes(x)

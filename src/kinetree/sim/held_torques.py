@@ -17,6 +17,7 @@ from kinetree.sim.controlled import ProgramMotion
 from kinetree.sim.controllers import Torque
 from kinetree.sim.cursor import OF_STEPS
 from kinetree.sim.inputs import Inputs
+from kinetree.sim.motion import Samples
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 
@@ -86,41 +87,25 @@ class KnownTorques:
 
 
 class SampledTorques:
-    """Torques that a function of time and state gives at regular times, constant between them."""
+    """Torques, and forces, that functions of time and state give at regular times, constant between them."""
 
     at_stages = None
     rows: Array | None = None
 
-    def __init__(
-        self, setting: Setting, torque: Torque, period: int, count: int, carried: Mapping[str, NDArray[Any]]
-    ) -> None:
-        """`period`: how many steps from one sample to the next; `count`: how many the whole motion has."""
-        self._torque, self._count, self._first = torque, count, setting.first
-        self.period: int | None = period
-        self._period = period
-        self._dt, self._split = setting.dt, (setting.robot.nq, setting.robot.nq + setting.robot.nv)
-        self._held: Array = carried.get("tau", np.zeros(setting.robot.nv))
-        self.recorded: Mapping[str, NDArray[Any]] = {}
-
-    def most(self, step: int) -> int:
-        return self._period - (self._first + step) % self._period
-
-    def given(self, step: int, row: Array) -> Array:
-        moment = self._first + step
-        if moment % self._period == 0 and step < self._count:
-            nq, end = self._split
-            self._held = self._torque(moment * self._dt, row[..., :nq], row[..., nq:end], np.empty(0))
-        return self._held
+    def __init__(self, samples: Samples) -> None:
+        self._samples, self.recorded = samples, samples.recorded
+        self.period: int | None = samples.period
+        self.most, self.given = samples.most, samples.given
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        record.given[..., step : step + count, :] = self._held[..., None, :]
+        record.given[..., step : step + count, :] = self._samples.advance(step, count)
         yield step + count
 
     def accept(self, record: Record, first: int, end: int) -> None:
         """They were checked when they were given."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        return {"tau": np.array(self._held)}
+        return self._samples.carried()
 
 
 class ProgramTorques:
@@ -144,7 +129,7 @@ class ProgramTorques:
     ) -> None:
         alone = replace(
             setting, integrator="semi_implicit_euler", passive=(), limits=False, forces={}, held=(), contact=None
-        )
+        )  # its forces, which it also records, move a robot that nobody looks at
         own = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
         self._loop = ProgramMotion(alone, controller, inputs, period, count, own, None, recorded)
         self.period: int | None = period

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.errors import ModelError, TrajectoryFileError
+from kinetree.files import read_regular, reason
 from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.model import Geometry, Model
@@ -27,6 +28,8 @@ __all__ = ["KeptRobot"]
 _SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".3mf", ".png"))
 """What meshes and height fields are read from."""
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".gif", ".webp"))
+_LONGEST = 2**26
+"""Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
 _texts: ByIdentity[str] = ByIdentity()
 _made: weakref.WeakValueDictionary[str, Model] = weakref.WeakValueDictionary()
 """Robots by what files say of them: all files of one robot give the same object, which is compiled once."""
@@ -41,6 +44,19 @@ class KeptRobot:
     def __init__(self, model: Model | None, text: str = "") -> None:
         self._model = model
         self._text = text
+
+    @classmethod
+    def of_file(cls, path: Path) -> KeptRobot | None:
+        """The robot in a file of a folder, of which nothing is read yet; None if there is no such file.
+
+        Raises `TrajectoryFileError`.
+        """
+        try:
+            return cls(None, read_regular(path, _LONGEST).decode())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
 
     @property
     def text(self) -> str:

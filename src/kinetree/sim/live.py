@@ -53,6 +53,8 @@ class Live:
         """Whether a push waits until the kernel for it is made."""
         self.is_seen = False
         """Whether somebody looks, who may push."""
+        self.lost = 0.0
+        """Seconds that the motion was late and did not catch up."""
         self.factor = math.nan
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
         self.begin(1.0, 0, 0, 0)
@@ -176,7 +178,7 @@ class Live:
                 due = self._anchor[0] + (moment - self._anchor[1]) / self._speed
                 if due <= now:
                     if now - due > _PATIENCE:
-                        self._anchor = now, moment
+                        self._anchor, self.lost = (now, moment), self.lost + now - due
                     return
                 self._changed.wait(due - now)
 

@@ -15,7 +15,7 @@ from kinetree.sim.setting import Setting
 from kinetree.sim.stepper import Stepper
 from kinetree.sim.stiffness import Parts
 
-__all__ = ["Held", "Motion", "Sampled", "side_by_side"]
+__all__ = ["Held", "Motion", "Sampled", "Samples", "force_records", "side_by_side"]
 
 Array = NDArray[np.float64]
 
@@ -72,9 +72,8 @@ class Held:
         return {}
 
 
-class Sampled:
-    """A motion under torques or commands that functions of time and state give at regular times, constant between
-    them."""
+class Samples:
+    """Torques, commands and forces that functions of time and state give at regular times, constant between them."""
 
     def __init__(
         self,
@@ -83,48 +82,83 @@ class Sampled:
         period: int,
         count: int,
         carried: Mapping[str, NDArray[Any]],
+        recorded: Mapping[str, NDArray[Any]],
     ) -> None:
-        """`sources`: "tau", and "ctrl" if there are commands: rows (…, count, n) that are known, or functions.
+        """`sources`: "tau", "ctrl" if there are commands, and the names of forces that functions give: rows
+        (…, count, n) that are known, or functions.
 
-        `period`: how many steps from one sample to the next; `count`: how many the whole motion has.
+        `period`: how many steps from one sample to the next; `count`: how many the whole motion has; `recorded`: where
+        to put forces, if that is part of something longer.
         """
-        self._sources, self._period, self._count, self._first = sources, period, count, setting.first
+        self._sources, self.period, self._count, self._first = sources, period, count, setting.first
         self._dt, self._ends = setting.dt, setting.ends
-        self._stepper = Stepper(setting, count)
-        self.part, self.tell = self._stepper.part, self._stepper.tell
-        self._held = dict(carried)
+        self._held = {name: x for name, x in carried.items() if name in sources}
+        self.recorded = recorded or force_records(setting, count)
+        """The forces at each moment."""
+        self._given = {name: source for name, source in sources.items() if name not in self.recorded}
 
     def most(self, step: int) -> int:
-        return self._period - (self._first + step) % self._period
+        """How many steps may be taken until the next sample."""
+        return self.period - (self._first + step) % self.period
 
     def given(self, step: int, row: Array) -> Array:
+        """Torques and commands at the beginning of a step (…, n); the functions are called if it is time to."""
         moment = self._first + step
-        if moment % self._period == 0 and step < self._count:
-            q, v, act = self._ends
-            state = row[..., :q], row[..., q:v], row[..., v:act]
-            for name, source in self._sources.items():
-                if callable(source):
-                    self._held[name] = source(moment * self._dt, *state)
+        q, v, act = self._ends
+        state = row[..., :q], row[..., q:v], row[..., v:act]
+        is_time = moment % self.period == 0 and step < self._count
+        for name, source in self._sources.items():
+            if callable(source) and (is_time or name not in self._held):
+                self._held[name] = source(moment * self._dt, *state)
+        self._hold(step, 1)
         return self._rows(min(step, self._count - 1), 1)[..., 0, :]
 
+    def advance(self, step: int, count: int) -> Array:
+        """Torques and commands from a step on (…, count, n); forces are those of the last sample."""
+        self._hold(step, count)
+        return self._rows(step, count)
+
+    def carried(self) -> dict[str, NDArray[Any]]:
+        """What was given last."""
+        return {name: np.array(x) for name, x in self._held.items()}
+
+    def _rows(self, step: int, count: int) -> Array:
+        rows = [
+            self._held[name][..., None, :] if callable(source) else source[..., step : step + count, :]
+            for name, source in self._given.items()
+        ]
+        if len(rows) == count == 1:
+            return rows[0]
+        return side_by_side([np.broadcast_to(x, (*x.shape[:-2], count, x.shape[-1])) for x in rows])
+
+    def _hold(self, step: int, count: int) -> None:
+        for name, x in self.recorded.items():
+            x[..., step : step + count, :] = self._held[name][..., None, :]
+
+
+class Sampled:
+    """A motion under torques, commands or forces that functions of time and state give at regular times."""
+
+    def __init__(self, setting: Setting, samples: Samples, count: int) -> None:
+        """`count`: how many steps the whole motion has."""
+        self._samples, self.recorded = samples, samples.recorded
+        self.most, self.given = samples.most, samples.given
+        self._stepper = Stepper(setting.with_rows(samples.recorded, count), count)
+        self.part, self.tell = self._stepper.part, self._stepper.tell
+
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        self._stepper.advance(record, step, self._rows(step, count), parts)
+        self._stepper.advance(record, step, self._samples.advance(step, count), parts)
 
     def accept(self, record: Record, first: int, end: int) -> None:
         """What functions return is checked then."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        return {name: np.array(x) for name, x in self._held.items()}
+        return self._samples.carried()
 
-    def _rows(self, step: int, count: int) -> Array:
-        """What is given from a step on (…, count, n)."""
-        rows = [
-            self._held[name][..., None, :] if callable(source) else source[..., step : step + count, :]
-            for name, source in self._sources.items()
-        ]
-        if len(rows) == count == 1:
-            return rows[0]
-        return side_by_side([np.broadcast_to(x, (*x.shape[:-2], count, x.shape[-1])) for x in rows])
+
+def force_records(setting: Setting, count: int) -> dict[str, NDArray[Any]]:
+    """Where forces that functions give at each moment are put, (…, count + 1, 6) by name."""
+    return {name: np.zeros((*setting.shape, count + 1, 6)) for name in setting.sources.values()}
 
 
 def side_by_side(rows: Sequence[Array]) -> Array:

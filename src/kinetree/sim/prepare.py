@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.actuation import Actuation
+from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
+from kinetree.functions.above_ground import above_ground
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
+from kinetree.functions.force_programs import GIVEN, computed_forces, force_names, with_forces
 from kinetree.functions.integrator_options import simulated_integrator, usual_integrator
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
 from kinetree.sim.commands import command_rows, first_activations
-from kinetree.sim.controllers import checked_commander, checked_controller
+from kinetree.sim.controllers import checked_commander, checked_controller, checked_force
 from kinetree.sim.durations import MAX_STEPS, check_total, step_count
 from kinetree.sim.events import event_numbers
 from kinetree.sim.held import held_frames, leading_axes
@@ -92,8 +95,12 @@ def prepared(
             "take another integrator, or give what kt.actuator_forces makes of the commands as tau"
         )
     actuation = _actuation(robot, tau, ctrl, act)
-    if control_dt is not None and not callable(tau) and not callable(ctrl):
-        raise OptionError("control_dt says how often tau or ctrl is called, so it needs a controller; leave it out")
+    f_ext, computed = computed_forces(robot, f_ext)
+    callers = [x for x in (tau, ctrl, *computed.values()) if callable(x)]
+    if control_dt is not None and not callers:
+        raise OptionError(
+            "control_dt says how often tau, ctrl or a force of f_ext is called, so it needs a controller; leave it out"
+        )
     period = control_period(control_dt, dt)
     if period is None and actuation is not None:
         raise OptionError(
@@ -101,6 +108,15 @@ def prepared(
             "actuators act at each stage of it"
         )
     program = next((x for x in (tau, ctrl) if isinstance(x, Program)), None)
+    if computed:
+        if any(isinstance(x, Program) for x in callers) and not all(isinstance(x, Program) for x in callers):
+            raise OptionError(
+                "simulate: torques, commands and external forces that are computed are all programs or all Python "
+                "functions; make a program of each (kt.program)"
+            )
+        if isinstance(callers[0], Program):
+            program, rows = _with_forces(robot, program, computed, tau, ctrl, rows, steps)
+            tau, ctrl = (program, None) if ctrl is None else (tau, program)
     inputs = None
     if program is not None:
         if period is None and tolerances is not None:
@@ -112,9 +128,11 @@ def prepared(
     else:
         for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
             if value is not None:
-                raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
+                raise OptionError(
+                    f"simulate: {name}= is for a controller that is a kt.program, or a force that is one; leave it out"
+                )
     _check_resumed(resume, q, v, state, act)
-    q, v = _start_of(robot, q, v) if resume is None else _state_of(robot, resume)
+    q, v = _start_of(robot, q, v, soft) if resume is None else _state_of(robot, resume)
     w = np.zeros(0)
     if actuation is not None:
         w = first_activations(robot, act) if resume is None else resume.act
@@ -131,20 +149,30 @@ def prepared(
     held, places = held_frames(robot, constraints, q, v, given, places)
     first = 0 if resume is None else resume.step
     setting = Setting(
-        robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first, actuation, tolerances
-    )
+        robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first, actuation, tolerances,
+        force_names([*computed]),
+    )  # fmt: skip
     torques: Any = tau
     if known is not None:
         torques = known
     elif not isinstance(tau, Program):
         torques = checked_controller(robot, tau, shape)
-        if period is None and shape:
+    if period is None and program is None:
+        if shape:
             raise OptionError(
                 f"control_dt='stages' is for one motion, and this is a batch {shape}: leave it out, or simulate the "
                 "motions one by one"
             )
+        if computed and tolerances is not None:
+            raise OptionError(
+                f"simulate: with the integrator {integrator!r} a force of f_ext is called once every dt, or every "
+                "control_dt; control_dt='stages' is for the other integrators"
+            )
     if callable(commands) and not isinstance(commands, Program):
         commands = checked_commander(robot, commands, shape)
+    functions = {} if program is not None else {
+        setting.sources[key]: checked_force(robot, key, x, shape) for key, x in computed.items()
+    }  # fmt: skip
     events = event_numbers(robot, until, shape)
     wanted = wanted_of(robot, record, every, dt, soft, bool(held), has_commands=actuation is not None)
     identity = identity_of(setting, period, program)
@@ -154,7 +182,25 @@ def prepared(
     else:
         resume.check(identity)
         start = resume.start
-    return Task(setting, start, steps, torques, commands, inputs, period, events, wanted, identity)
+    return Task(setting, start, steps, torques, functions, commands, inputs, period, events, wanted, identity)
+
+
+def _with_forces(
+    robot: Model, controller: Program | None, forces: Mapping[ForceKey, Program], tau: Any, ctrl: Any, rows: Any,
+    steps: int,
+) -> tuple[Program, Any]:  # fmt: skip
+    """The controller with forces that programs compute, and its arguments with one row per step.
+
+    Joint forces, or commands, that are known in advance are such an argument.
+    """
+    if controller is not None:
+        return with_forces(controller, forces), rows
+    name, given = ("tau", tau) if ctrl is None else ("ctrl", ctrl)
+    if given is None:
+        return with_forces(None, forces, name, robot.nv), rows
+    known = torque_rows(robot, tau, steps) if ctrl is None else command_rows(robot, ctrl, steps)
+    program = with_forces(None, forces, name, known.shape[-1], is_given=True)
+    return program, {**(rows or {}), GIVEN.format(name): known}
 
 
 def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
@@ -175,7 +221,11 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
     return actuation_of_robot(robot)
 
 
-def _start_of(robot: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
+def _start_of(
+    robot: Model, q: ArrayLike | None, v: ArrayLike | None, soft: SoftConstraints | None
+) -> tuple[Array, Array]:
+    if q is None and soft is not None and robot.extras.reference_configuration is None:
+        q = above_ground(robot)
     q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)

@@ -41,6 +41,8 @@ class Record:
         self.told = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
+        self.forces = tuple(setting.sources.values())
+        """The names of external forces among what is recorded."""
         self.recorded: Mapping[str, NDArray[Any]] = {}
         """What a controller returned besides these, (…, steps + 1, *shape)."""
         self.lost: dict[tuple[int, ...], Array] = {}

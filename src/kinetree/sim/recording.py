@@ -51,6 +51,7 @@ def trajectory_of(
         for name, x in record.recorded.items()
     }
     units: dict[str, str] = {name: unit for name, unit in PUSH_UNITS.items() if name in recorded}
+    units |= dict.fromkeys(record.forces, "N, N·m")
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
     is_told = record.told is not None and record.told.shape[-1] > 1

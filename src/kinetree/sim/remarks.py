@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.contact import SoftConstraints
+from kinetree.functions.above_ground import deepest_overlap, free_bases
 from kinetree.functions.constraint_options import first_sample
-from kinetree.functions.contact_reports import ADVICE, unsolved
+from kinetree.functions.contact_reports import TOO_LONG, advice, first_of, makes_energy, unsolved
+from kinetree.functions.energy import kinetic_energy
 from kinetree.model import Model
+from kinetree.sim.torques import for_all_rows
 from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["remarks"]
 
 Array = NDArray[np.float64]
+Parameters = Mapping[str, Array]
 
+_INSIDE = 0.01
+"""m that shapes may be inside each other at the start."""
+_GAINED = 0.1
+"""The part of the energies there are that contacts may have given beyond what they took."""
+_APART = 1.0
+"""m/s at which they push apart what overlaps at the start, which is more."""
 _DEEP = 10.0
 """m that a base may fall."""
 _MOST = 5
@@ -54,7 +64,9 @@ class _Limited(NamedTuple):
         return f"its {name} limit of {limit:g} {self.unit}"
 
 
-def remarks(robot: Model, motion: Trajectory, gravity: Array, contact: SoftConstraints | None) -> list[str]:
+def remarks(
+    robot: Model, motion: Trajectory, gravity: Array, contact: SoftConstraints | None, parameters: Parameters
+) -> list[str]:
     """One sentence about each thing that a user will want to know; `gravity`: (…, 3).
 
     With contacts joints end at their limits, which they exceed by a little then.
@@ -79,8 +91,15 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, contact: SoftConst
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
-        said += [] if told is None else [f"{told}; {ADVICE}"]
-    return [*said, *_overflows(motion), *through, *_falls(robot, motion, gravity, has_contacts=contact is not None)]
+        said += [] if told is None else [f"{told}; {advice(contact.setting)}"]
+        said += _inside(robot, motion, contact)
+    return [
+        *said,
+        *_overflows(motion),
+        *_energies(robot, motion, contact, parameters),
+        *through,
+        *_falls(robot, motion, gravity, has_contacts=contact is not None),
+    ]
 
 
 def _diverged(motion: Trajectory) -> str:
@@ -93,6 +112,24 @@ def _diverged(motion: Trajectory) -> str:
     )
 
 
+def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints) -> Iterator[str]:
+    """Shapes that are inside each other where the motion began; a piece of a longer one did not begin."""
+    if not motion.time.size or motion.time[0] != 0.0:
+        return
+    overlap = deepest_overlap(robot, contact, motion.q[..., 0, :])
+    if overlap is not None and overlap.depth > _INSIDE:
+        where = f" of sample {overlap.sample}" if overlap.sample else ""
+        advice = "begin with another q"
+        if free_bases(robot):
+            advice += ", such as kt.above_ground(robot, q), which raises what floats out of its ground"
+        else:
+            advice += ", or put the ground elsewhere (robot.on_ground(height))"
+        yield (
+            f"at the start{where} {overlap.second} and {overlap.first} are inside each other by {overlap.depth:.3g} m, "
+            f"and contacts push them apart; {advice}"
+        )
+
+
 def _overflows(motion: Trajectory) -> Iterator[str]:
     infinite = np.isinf(motion.kinetic) | np.isinf(motion.potential)
     if infinite.any():
@@ -102,6 +139,40 @@ def _overflows(motion: Trajectory) -> Iterator[str]:
             "are finite, but so large that their energy is no number; begin with smaller velocities, or take a smaller "
             f"step than {motion.dt:g} s"
         )
+
+
+def _energies(
+    robot: Model, motion: Trajectory, contact: SoftConstraints | None, parameters: Parameters
+) -> Iterator[str]:
+    """Energy that is made by steps, or by contacts: if energies are recorded."""
+    with np.errstate(all="ignore"):
+        change = np.abs(np.diff(motion.balance_error, axis=-1))
+        if (np.diff(motion.time) < 1.5 * motion.dt).all():  # velocities that turn around between rows say nothing
+            more: Any = {"parameters": for_all_rows(robot, parameters) or None}
+            change = np.maximum(change, kinetic_energy(robot, motion.q[..., 1:, :], np.diff(motion.v, axis=-2), **more))
+        wrong = makes_energy(change, motion.kinetic)
+        if wrong.any():
+            part = f"{int(wrong.sum()):,} of {wrong.size:,} steps"
+            yield f"{part} make energy, from {first_of(wrong, motion.time)} on: {TOO_LONG}"
+        if contact is None or not _gives_nothing(contact):
+            return
+        scale = np.nanmax(motion.kinetic, axis=-1, initial=0.0) + np.ptp(motion.potential, axis=-1)
+        mass = sum(body.inertia.mass for body in robot.bodies.values())
+        gained = -motion.dissipated > (_GAINED * scale + 0.5 * mass * _APART**2)[..., None]
+    if gained.any():
+        sample, where = first_sample(np.asarray(gained.any(axis=-1)))
+        row, own = int(np.argmax(gained[sample])), motion.dissipated[sample]
+        yield (
+            f"contacts and limits{where} have made energy since t = {motion.time[row]:g} s: they pushed "
+            f"{-np.nanmin(own):.3g} J more into the motion than they took; take a smaller step or accurate rigid "
+            "contacts, or begin with shapes and joints that are not beyond each other or their limits"
+        )
+
+
+def _gives_nothing(contact: SoftConstraints) -> bool:
+    """Whether nothing but what was pressed together before gives energy: no belts, adhesion or equalities."""
+    is_moved = any(any(map(any, touch.surface_velocity)) or touch.adhesion for touch in contact.touches)
+    return not (is_moved or contact.couplings or contact.connections or contact.loops or contact.tendons)
 
 
 def _without_diverged(motion: Trajectory) -> Trajectory:

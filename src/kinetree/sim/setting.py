@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class Setting:
     """The actuators that have commands; None if there are no commands."""
     tolerances: Tolerances | None = None
     """How exact steps are whose length follows from that; None for steps of dt."""
+    sources: Mapping[ForceKey, str] = field(default_factory=dict)
+    """The external forces that functions or programs give, with the names by which they are recorded."""
 
     @property
     def gravity(self) -> Array:
@@ -94,6 +96,16 @@ class Setting:
         constraints = {"constraints": self.held} if self.held else {}
         contact = {} if self.contact is None else {"contact": self.contact}
         return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints, **contact}
+
+    @property
+    def known_forces(self) -> list[Array]:
+        """External forces that are known in advance (…, steps, 6)."""
+        return [rows for key, rows in self.forces.items() if key not in self.sources]
+
+    def with_rows(self, recorded: Mapping[str, NDArray[Any]], count: int) -> Setting:
+        """The setting in which forces that are recorded (…, count + 1, 6) are known, one row per step."""
+        rows = {key: recorded[name][..., :count, :] for key, name in self.sources.items()}
+        return replace(self, forces={**self.forces, **rows}) if rows else self
 
     def piece(self, begin: int, count: int) -> Setting:
         """The setting of `count` of these steps, from number `begin` on."""

@@ -16,8 +16,8 @@ from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import ContactOption
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.drives import Passive
+from kinetree.functions.force_programs import ActingForces
 from kinetree.model import Model, check_robot
-from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
 from kinetree.sim.at_once import at_once
 from kinetree.sim.controllers import Commander, Controller
@@ -52,7 +52,7 @@ def simulate(
     tau: ArrayLike | Controller | Program | None = None,
     ctrl: ArrayLike | Commander | Program | None = None,
     act: ArrayLike | None = None,
-    f_ext: ExternalForces | None = None,
+    f_ext: ActingForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
@@ -87,7 +87,7 @@ def simulate(
     tau: ArrayLike | Controller | Program | None = None,
     ctrl: ArrayLike | Commander | Program | None = None,
     act: ArrayLike | None = None,
-    f_ext: ExternalForces | None = None,
+    f_ext: ActingForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
@@ -121,7 +121,7 @@ def simulate(
     tau: ArrayLike | Controller | Program | None = None,
     ctrl: ArrayLike | Commander | Program | None = None,
     act: ArrayLike | None = None,
-    f_ext: ExternalForces | None = None,
+    f_ext: ActingForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
@@ -174,7 +174,10 @@ def simulate(
     returns, and its state, in `recorded`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
-    per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
+    per step (steps, 6), such as a push that ends; or a program or Python function of time and state, as tau may be,
+    that returns (6,): a thruster, wind, drag. Programs take `arguments`, `rows` and `state` too, and may return the
+    wrench as "f_ext" beside other results; `control_dt` holds for all that is called. What they return is in
+    `recorded`, as "f_ext.FRAME". The work of all external forces is part of the trajectory's `work`.
 
     `constraints` is a list of `kt.Contact` and `kt.Loop` that hold during the whole motion, as for
     `constrained_dynamics`; a contact without `at=` stays where it is at the start. Each step ends with a projection
@@ -230,10 +233,14 @@ def simulate(
 
     `view=True` shows the motion in the browser while it is computed, on a page whose address is logged; it begins when
     the page is there, or after 10 s. `view` may also be the `kt.view` of this robot. The page has buttons to pause, to
-    go on by 1/60 s, to begin again, and to end the motion early, of which what was computed is returned. `speed` is how
-    many seconds of it pass per second, 1 by default, math.inf for as fast as it goes. A single motion's bodies can be
-    pushed with the mouse: the trajectory has the force in `recorded`, and its work in `work`. Nothing else of this
-    changes any number. The page stays and plays the motion, until its `close` is called or Python ends.
+    go on by 1/60 s, to begin again, and to end the motion early, of which what was computed is returned. A single
+    motion's bodies can be pushed with the mouse: the trajectory has the force in `recorded`, and its work in `work`.
+    Nothing else of this changes any number. The page stays and plays the motion, until its `close` is called or Python
+    ends.
+
+    `speed` is how many seconds of the motion pass per second: with a page 1 by default, otherwise as fast as it goes
+    (math.inf). So speed=1 without a page keeps to real time, for a Python function as controller that asks a joystick
+    or answers a program; it waits at every 1/60 s, and changes no number.
 
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
@@ -271,7 +278,7 @@ def simulate(
     said: list[str] = []
 
     def tell(part: Trajectory) -> None:
-        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact))
+        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact, task.setting.parameters))
 
     def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
         if stream is None:
@@ -282,7 +289,8 @@ def simulate(
 
     motion = watched(task, compute, view, speed, is_streamed=stream is not None)
     if task.is_python and view is False:
-        _say_if_slow(time.perf_counter() - began, "tau" if ctrl is None or callable(tau) else "ctrl")
+        names = {"tau": tau, "ctrl": ctrl, **{f"f_ext[{key!r:.80}]": x for key, x in dict(f_ext or {}).items()}}
+        _say_if_slow(time.perf_counter() - began, next(name for name, x in names.items() if callable(x)))
     for remark in said:
         warnings.warn(remark, SimulationWarning, stacklevel=2)
     return motion

@@ -34,7 +34,7 @@ class Stepper:
         self._unread = [np.zeros(1), np.zeros(robot.nv)] if kind.tells else []
         self._given = [slice(0, robot.nv), slice(robot.nv, None)] if kind.commands else []
         self._forces = [*setting.forces.values()]
-        self._until = [int(end) for end in ends_of_runs(self._forces, count)]
+        self._until = [int(end) for end in ends_of_runs(setting.known_forces, count)]
         cores = [robot.parameter(name).shape for name in setting.parameters]
         self._parameters = [
             np.broadcast_to(np.asarray(x, order="C"), (*shape, *core))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.actuation import Actuation
 from kinetree.algorithms import INTEGRATORS
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.model import Model
-from kinetree.sim.fastest import Fastest
+from kinetree.sim.fastest import Fastest, servo_slopes, spring_stiffness, steepest_friction, with_slopes
 
 __all__ = [
     "EULER_REACH",
@@ -54,6 +55,7 @@ class Stiffness:
         integrator: str,
         dt: float,
         parameters: Mapping[str, Array] | None = None,
+        actuation: Actuation | None = None,
     ) -> None:
         self._integrator = integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
@@ -63,10 +65,28 @@ class Stiffness:
             for suffix in joint.kind.v_names
         ]
         method = INTEGRATORS.get(integrator)  # one that takes friction at the end of a step is steady with any
-        is_explicit = method is not None and method.at_the_end == "nothing"
-        friction = [name for name in ("damping", "friction") if name in passive and is_explicit]
-        self._friction = Fastest(robot, friction, parameters)
-        self._springs = Fastest(robot, [name for name in ("spring",) if name in passive], parameters)
+        at_the_end = "everything" if method is None else method.at_the_end
+        friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
+        springs = [name for name in ("spring",) if name in passive]
+        damping, stiffness = servo_slopes(robot, actuation)
+        implicit = 0.0 * damping  # c, with which steps have M + h c: then h d <= M + h c if h (d - c) <= M
+        if at_the_end != "nothing" and "damping" in passive:
+            implicit = implicit + steepest_friction(robot, ["damping"])
+        if at_the_end in ("velocity forces", "everything"):
+            damping, implicit = 0.0 * damping, implicit + damping
+        damping = np.maximum(damping - implicit, 0.0)
+        stiffness = np.maximum(stiffness - implicit / dt, 0.0) * (at_the_end != "everything")
+        braking = swinging = robot
+        self._or_servo = [" or servo" if x.any() else "" for x in (damping, stiffness)]
+        if damping.any():
+            none = 0.0 * damping
+            braking = with_slopes(robot, steepest_friction(robot, friction) + damping, none, none)
+            friction = ["damping"]
+        if stiffness.any():
+            none = 0.0 * stiffness
+            swinging, springs = with_slopes(robot, none, none, spring_stiffness(robot, springs) + stiffness), ["spring"]
+        self._friction = Fastest(braking, friction, parameters)
+        self._springs = Fastest(swinging, springs, parameters)
         self.is_zero = self._friction.is_zero and self._springs.is_zero
         """Whether no step need ever be divided."""
         self.parts: Parts = 1
@@ -170,16 +190,21 @@ class Stiffness:
     def _refuse(self, decay: float, swing: float, needed: float, sample: tuple[int, ...]) -> None:
         if decay >= swing:
             raise StiffFrictionError(
-                f"the friction of {self._name('friction', sample)!r} stops it within {1.0 / decay:.1g} s, "
-                f"so {self._integrator!r} would need {needed:.0f} parts of each step of {self._dt:g} s (at most "
-                f"{MAX_SUBSTEPS} are taken); use the integrator 'semi_implicit_euler', which takes friction "
-                "implicitly, or leave friction out"
+                f"the friction{self._or_servo[0]} of {self._name('friction', sample)!r} stops it within "
+                f"{1.0 / decay:.1g} s, so {self._integrator!r} would need {needed:.0f} parts of each step of "
+                f"{self._dt:g} s (at most {MAX_SUBSTEPS} are taken); use the integrator "
+                + (
+                    "'discrete', which takes servos at the end of a step, or smaller gains"
+                    if self._or_servo[0]
+                    else "'semi_implicit_euler', which takes friction implicitly, or leave friction out"
+                )
             )
         raise SimulationError(
-            f"the spring of {self._name('spring', sample)!r} swings it within "
+            f"the spring{self._or_servo[1]} of {self._name('spring', sample)!r} swings it within "
             f"{2.0 * math.pi / swing:.1g} s, so the integrator {self._integrator!r} would need {needed:.0f} parts of "
             f"each step of {self._dt:g} s (at most {MAX_SUBSTEPS} are taken); take a smaller step or a softer spring, "
             "lock the joint, or leave springs out"
+            + ("; the integrator 'discrete' takes servos at the end of a step" if self._or_servo[1] else "")
         )
 
 

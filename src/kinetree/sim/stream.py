@@ -29,6 +29,7 @@ from kinetree.sim.pieces import piece_name, snapshot_name
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+from kinetree.sim.trajectory_file import write_trajectory
 
 __all__ = ["inputs_of", "streamed"]
 
@@ -57,7 +58,7 @@ def streamed(
         _begin(folder, settings)
         robot = KeptRobot(task.setting.robot)
         if not (folder / ROBOT).exists():
-            write_file(folder / ROBOT, lambda file: file.write(robot.text.encode()))
+            write_file(folder / ROBOT, lambda file: file.write(robot.text.encode()), within=folder)
         motion = TrajectoryFolder(folder, robot)
         try:
             _compute(task, motion, progress, told, live)
@@ -120,9 +121,10 @@ def _keep(
         return number
     if told is not None:
         told(trajectory)
-    replace(trajectory, kept=None).save(folder / piece_name(number))
+    rows = replace(trajectory, kept=None)
+    write_file(folder / piece_name(number), lambda file: write_trajectory(file, rows), within=folder)
     if trajectory.end is not None:
-        write_file(folder / snapshot_name(number + 1), trajectory.end.write)
+        write_file(folder / snapshot_name(number + 1), trajectory.end.write, within=folder)
         with suppress(OSError):
             (folder / snapshot_name(number)).unlink()
     return number + 1
@@ -191,7 +193,7 @@ def _begin(folder: Path, settings: Mapping[str, str]) -> None:
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))
+    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()), within=path.parent)
 
 
 def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:

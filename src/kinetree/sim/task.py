@@ -21,7 +21,7 @@ from kinetree.sim.events import EventNumber
 from kinetree.sim.held_torques import HeldTorques, KnownTorques, ProgramTorques, SampledTorques, StageTorques
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.live import Live
-from kinetree.sim.motion import Held, Motion, Sampled, side_by_side
+from kinetree.sim.motion import Held, Motion, Sampled, Samples, side_by_side
 from kinetree.sim.pushed import Pushed, Pushes
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
@@ -49,6 +49,9 @@ class Task:
     """How many from the start on."""
     torques: Array | Program | Torque
     """Known torques (…, steps, nv), or a controller."""
+    forces: Mapping[str, Torque]
+    """The functions of external forces, by the names that these are recorded by; those of programs are part of the
+    controller."""
     commands: Array | Program | Torque | None
     """Known commands of actuators (…, steps, nu), or a controller; None if there are none."""
     inputs: Inputs | None
@@ -65,9 +68,16 @@ class Task:
         return Piece(self, start, count, pushes)
 
     @property
+    def can_be_pushed(self) -> bool:
+        """Whether somebody who follows it can push its bodies: not those of a batch, nor beside computed forces."""
+        return not self.setting.shape and not self.setting.sources
+
+    @property
     def is_python(self) -> bool:
         """Whether a Python function is called."""
-        return any(callable(x) and not isinstance(x, Program) for x in (self.torques, self.commands))
+        return any(
+            callable(x) and not isinstance(x, Program) for x in (self.torques, self.commands, *self.forces.values())
+        )
 
 
 class Piece:
@@ -90,10 +100,11 @@ class Piece:
             self._motion = Pushed(make, setting, count, start.carried, pushes)
         self.record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
-        if isinstance(self._motion, ProgramMotion | Adaptive | Pushed):
-            self.record.recorded = self._motion.recorded
+        self.record.recorded = getattr(self._motion, "recorded", {})
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
-        self._stiffness = Stiffness(robot, passive, setting.integrator, setting.dt, setting.parameters)
+        self._stiffness = Stiffness(
+            robot, passive, setting.integrator, setting.dt, setting.parameters, setting.actuation
+        )
         self._stiffness.go_on(start.stiffness)
         self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
 
@@ -138,6 +149,7 @@ class Piece:
         if isinstance(self._motion, Pushed):
             record.recorded = {**record.recorded, **self._motion.told(record.done)}
             setting = replace(setting, forces=self._motion.forces())
+        setting = setting.with_rows(record.recorded, self._count)
         with np.errstate(all="ignore"):
             return trajectory_of(
                 setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows,
@@ -169,6 +181,7 @@ def _motion(
 
     if setting.tolerances is not None:
         held = _held_torques(task, setting, begin, count, carried, recorded)
+        setting = setting.with_rows(held.recorded, count)
         return Adaptive(setting, held, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
     tau, ctrl = piece(task.torques), piece(task.commands)
     for controller in (tau, ctrl):
@@ -181,8 +194,8 @@ def _motion(
     if not task.is_python:
         return Held(setting, side_by_side([*sources.values()]))
     if task.period is None:
-        return Staged(setting, tau, count)
-    return Sampled(setting, sources, task.period, count, carried)
+        return Staged(setting, tau, task.forces, count)
+    return Sampled(setting, Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded), count)
 
 
 def _held_torques(
@@ -196,8 +209,10 @@ def _held_torques(
         inputs = task.inputs.piece(begin, count, torques)
         return ProgramTorques(setting, torques, inputs, task.period, count, carried, recorded)
     if isinstance(torques, np.ndarray):
-        return KnownTorques(torques[..., begin : begin + count, :])
-    function: Any = torques
+        torques = torques[..., begin : begin + count, :]
+        if not task.forces:
+            return KnownTorques(torques)
     if task.period is None:
+        function: Any = torques
         return StageTorques(setting, function)
-    return SampledTorques(setting, function, task.period, count, carried)
+    return SampledTorques(Samples(setting, {"tau": torques, **task.forces}, task.period, count, carried, recorded))

@@ -16,6 +16,7 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.files import file_path, write_file
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
+from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
@@ -290,6 +291,10 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> table.shape
         (1001, 12)
         """
+        return table(self.time, self.shape, self._columns())
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        """Every number of the motion by name, each (…, T)."""
         scalars = ("kinetic", "potential", "work", "dissipated")
         vectors = (("q", self.q_names), ("v", self.v_names), ("qdd", self.v_names), ("tau", self.v_names))
         found = {
@@ -300,7 +305,7 @@ class Trajectory(TrajectoryArrays, Shown):
         for name, x in self.recorded.items():
             for place in np.ndindex(x.shape[first:]):
                 found[f"recorded.{name}{list(place) or ''}"] = x[(..., *place)]
-        return table(self.time, self.shape, found)
+        return found
 
     def plot(
         self,
@@ -388,17 +393,21 @@ class Trajectory(TrajectoryArrays, Shown):
         return save_html(path, self, fps=fps, robot=robot, parameters=parameters)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.
+        """Write all fields to a NumPy .npz file and return its path; ".npz" is appended to a name without it.
 
         A batch is written as one file, with its axes first. The robot is in the file, in its text form, with the paths
         of its meshes on this disk: `model` of what is read from it makes it again.
+
+        A name that ends with .csv gives a table of one motion instead, with a column "time" and those of
+        `to_dataframe`, to the last bit, which `kinetree.identification.read_log` reads; `load` does not.
 
         The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
 
         Raises:
             SaveError: the file cannot be written, for example because its folder does not exist or the disk is full.
             DTypeError: `path` is no path.
-            OptionError: `path` names no file.
+            OptionError: `path` names no file, or ends like a file of another format, or it is a .csv file and this is
+                a batch.
 
         >>> import kinetree as kt, tempfile, pathlib
         >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), duration=0.01)
@@ -407,8 +416,15 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> bool((back.q == motion.q).all())
         True
         """
-        target = file_path("save", path, ".npz")
-        write_file(target, lambda file: write_trajectory(file, self))
+        target = file_path("save", path)
+        if target.suffix.lower() != ".csv":
+            target = file_path("save", path, ".npz")
+            write_file(target, lambda file: write_trajectory(file, self))
+            return target
+        if self.shape:
+            raise OptionError(f"save: a .csv file holds one motion, and this is a batch {self.shape}; save motions[k]")
+        columns = {"time": self.time} | self._columns()
+        write_file(target, lambda file: write_table(file, columns))
         return target
 
     @classmethod

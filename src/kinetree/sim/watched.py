@@ -1,4 +1,4 @@
-"""A motion that is seen in the browser while it is computed."""
+"""A motion that keeps to a speed while it is computed, and is seen in the browser if it is to be."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _log = logging.getLogger("kinetree")
 
 
 def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: Any, *, is_streamed: bool) -> M:
-    """What `compute` returns; with a view, its motion is shown on a page.
+    """What `compute` returns; with a view, its motion is shown on a page, and with a speed it keeps to that.
 
     Raises:
         MissingPackageError: viser is not installed.
         OptionError: view is no page of this robot at rest, or speed is no speed.
     """
-    pace = _pace(view, speed)
+    pace = _pace(speed)
     if view is False:
-        return compute(None)
+        return compute(None) if speed is None else _paced(compute, pace)
     from kinetree.viewer import LivePage
 
     viewer = _viewer(task, view)
     live = Live(lambda *moment: page.show(*moment), speed=pace)
-    page = LivePage(viewer, live, is_one=not task.setting.shape and not is_streamed, begins_again=not is_streamed)
+    page = LivePage(viewer, live, is_one=task.can_be_pushed and not is_streamed, begins_again=not is_streamed)
     if view is True:
         _log.warning("the motion can be seen at %s", viewer.url)
         viewer.wait_for_somebody(PATIENCE)
@@ -54,11 +54,20 @@ def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: A
     return motion
 
 
-def _pace(view: Any, speed: Any) -> float:
+def _paced(compute: Callable[[Live | None], M], speed: float) -> M:
+    """A motion that keeps to a speed, with nobody to see it."""
+    live = Live(lambda *_: None, speed=speed)
+    motion = compute(live)
+    if live.lost:
+        _log.warning(
+            "computing did not keep up with speed=%g: the motion came to its end %.2g s late", speed, live.lost
+        )
+    return motion
+
+
+def _pace(speed: Any) -> float:
     if speed is None:
         return 1.0
-    if view is False:
-        raise OptionError("simulate: speed is that of a motion that is seen while it is computed; give view=True")
     if isinstance(speed, bool) or not isinstance(speed, Real) or not float(speed) > 0.0:
         raise OptionError(
             "simulate: speed must be a positive number, seconds of the motion per second, or math.inf, not "

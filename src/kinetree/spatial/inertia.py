@@ -112,6 +112,17 @@ class Inertia:
         return about_origin
 
     @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The spatial inertia (6, 6) of a body, linear part first: from [v; ω] to momentum [m v_c; angular], about the
+        origin. Of constant inertias only (RBDA eq. 2.63).
+
+        >>> import kinetree as kt
+        >>> kt.solids.box(1.0, 2.0, 3.0, mass=12.0).matrix.diagonal().tolist()
+        [12.0, 12.0, 12.0, 13.0, 10.0, 5.0]
+        """
+        return np.array([float(x) for x in self.articulated.linear_first()]).reshape(6, 6)
+
+    @property
     def articulated(self) -> ArticulatedInertia:
         return ArticulatedInertia(self.I, Mat3.skew(self.h), Sym3.scalar(self.mass))
 

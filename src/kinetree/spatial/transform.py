@@ -150,6 +150,27 @@ class Transform:
         return np.array([float(x) for x in self.homogeneous()]).reshape(4, 4)
 
     @property
+    def motion_matrix(self) -> NDArray[np.float64]:
+        """The spatial transform (6, 6) of motions from A to B, linear part first: [v; ω] in B is this times that in A.
+        Of constant transforms only (RBDA eq. 2.24).
+
+        >>> import kinetree as kt
+        >>> X = kt.placement((0.0, 0.0, 2.0))
+        >>> (X.motion_matrix @ [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]).tolist()  # 1 rad/s about x, seen 2 m above
+        [0.0, -2.0, 0.0, 1.0, 0.0, 0.0]
+        """
+        E, r = self.rotation.T, self.r
+        across = np.array([float(x) for x in Mat3.skew(r).components()]).reshape(3, 3)
+        return np.block([[E, -E @ across], [np.zeros((3, 3)), E]])
+
+    @property
+    def force_matrix(self) -> NDArray[np.float64]:
+        """The spatial transform (6, 6) of forces from A to B, linear part first: [f; n] in B is this times that in A.
+        It is the transpose of the inverse of `motion_matrix` (RBDA eq. 2.25), so that power is the same in A and in B.
+        """
+        return self.inverse.motion_matrix.T
+
+    @property
     def position(self) -> NDArray[np.float64]:
         """The origin of B in A, (3,)."""
         return self.matrix[:3, 3]

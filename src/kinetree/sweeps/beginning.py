@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,22 +54,23 @@ def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> Non
     samples = work.plan.samples
     for name, shape in work.plan.shapes.items():
         if 0 not in shape:
-            _make(folder.place("inputs", name), (samples, *shape), chunk, np.float64, name)
+            _make(folder, "inputs", (samples, *shape), chunk, np.float64, name)
     units = work.units(task)
     for name, x in trial.arrays.items():
-        _make(folder.place("results", name), (samples, *x.shape[1:]), chunk, x.dtype, name, work.has_rows, units)
+        _make(folder, "results", (samples, *x.shape[1:]), chunk, x.dtype, name, work.has_rows, units)
     attributes = {"robot": work.robot.name, "samples": samples, "grid": json.dumps(work.plan.grid)}
     if work.has_rows:
         times = work.times(task)
-        StoredArray.made(folder.place("results", "time"), times.shape, len(times), np.float64, ["time"], "s").write(
-            0, times
-        )
+        place = folder.place("results", "time")
+        made = StoredArray.made(place, times.shape, len(times), np.float64, ["time"], "s", root=folder.path)
+        made.write(0, times)
     for group in ("inputs", "results"):
         write_group(folder.path / group, attributes)
 
 
 def _make(
-    place: Path,
+    folder: StudyFolder,
+    group: str,
     shape: tuple[int, ...],
     chunk: int,
     dtype: Any,
@@ -82,4 +82,5 @@ def _make(
     own = [f"{name}_{k}" for k in range(rest)]
     if has_rows and rest and name not in ("status", "ended"):
         own = ["time", *own[: rest - 1]]
-    StoredArray.made(place, shape, chunk, dtype, ["sample", *own], (units or {}).get(name, ""))
+    place, unit = folder.place(group, name), (units or {}).get(name, "")
+    StoredArray.made(place, shape, chunk, dtype, ["sample", *own], unit, root=folder.path)

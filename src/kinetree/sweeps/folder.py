@@ -18,15 +18,21 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from kinetree.errors import OptionError, SaveError, TrajectoryFileError
-from kinetree.files import reason, write_file
+from kinetree.files import read_json, reason, write_file
+from kinetree.inputs import whole_number
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.only_writer import LOCK
+from kinetree.sweeps.motion_options import are_kept_options
 from kinetree.sweeps.work import Failure, Work
 from kinetree.sweeps.zarr_arrays import StoredArray
 
 __all__ = ["FORMAT", "StudyFolder"]
 
 FORMAT = 1
+_MOST = 2**53
+"""Samples of a study: whole numbers below are exact in every reader of JSON."""
+_LONGEST_FAILURES = 2**26
+"""Bytes of the failures of a chunk; one has 100 or so."""
 _ABOUT, _ROBOT = "study.json", "robot.json"
 _PLAIN = " ,:@()[]+="
 """Characters of names that are those of folders, too, besides letters, digits and ".-_~"."""
@@ -42,15 +48,11 @@ class StudyFolder:
         """The contents of study.json."""
         place = self.path / _ABOUT
         try:
-            found = json.loads(place.read_text(encoding="utf-8"))
-            if found.get("format") != FORMAT:
-                raise ValueError(f"its format is {found.get('format')!r:.60}, which this kinetree does not read")
-            int(found["samples"]), int(found["chunk"]), dict(found["settings"]), dict(found["grid"])
+            return _checked(read_json(place))
         except FileNotFoundError:
             raise TrajectoryFileError(f"{self.path} holds no study: there is no {_ABOUT} in it") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise TrajectoryFileError(f"{place} cannot be read: {error}") from None
-        return dict(found)
+        except (OSError, ValueError) as error:
+            raise TrajectoryFileError(f"{place} cannot be read: {reason(error)}") from None
 
     def make(self) -> None:
         """Make the folder if it is not there."""
@@ -74,8 +76,8 @@ class StudyFolder:
                     f"kt.sweep: the folder {self.path} holds other files ({others[0]!r}, …) and no study: take a new "
                     "one"
                 )
-            write_file(self.path / _ROBOT, lambda file: file.write(robot.text.encode()))
-            _write_json(self.path / _ABOUT, about)
+            write_file(self.path / _ROBOT, lambda file: file.write(robot.text.encode()), within=self.path)
+            self._write_json(_ABOUT, about)
         there, here = self.about(), about["settings"]
         for name in dict.fromkeys((*here, *there["settings"])):
             if here.get(name) != (known := there["settings"].get(name)):
@@ -87,16 +89,11 @@ class StudyFolder:
 
     def robot(self) -> KeptRobot | None:
         """The robot; nothing of it is read before it is asked for."""
-        try:
-            return KeptRobot(None, (self.path / _ROBOT).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise TrajectoryFileError(f"{self.path / _ROBOT} cannot be read: {error}") from None
+        return KeptRobot.of_file(self.path / _ROBOT)
 
     def array(self, group: str, name: str) -> StoredArray:
         """One of the arrays."""
-        return StoredArray(self.place(group, name))
+        return StoredArray(self.place(group, name), self.path)
 
     def place(self, group: str, name: str) -> Path:
         """The folder of an array."""
@@ -126,11 +123,14 @@ class StudyFolder:
             if name != "status":
                 self.array("results", name).write(number, x)
         if block.failures:
-            os.makedirs(self.path / "failures", exist_ok=True)
             told = [[one.sample, one.time, one.name, one.cause] for one in block.failures]
-            _write_json(self.path / "failures" / f"{number}.json", told)
+            self._write_json(f"failures/{number}.json", told)
         status.write(number, block.arrays["status"])
         return len(block.failures)
+
+    def _write_json(self, name: str, content: Any) -> None:
+        text = json.dumps(content, indent=1)
+        write_file(self.path / name, lambda file: file.write(text.encode()), within=self.path)
 
     def failures(self) -> Iterator[Failure]:
         """The samples that failed, of whole chunks, in order."""
@@ -140,22 +140,45 @@ class StudyFolder:
     def _failures(self, number: int) -> list[Failure]:
         place = self.path / "failures" / f"{number}.json"
         try:
-            read = json.loads(place.read_text(encoding="utf-8"))
+            read = read_json(place, _LONGEST_FAILURES)
             return [
                 Failure(int(sample), None if time is None else float(time), str(name), str(cause))
                 for sample, time, name, cause in read
             ]
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, TypeError) as error:
-            raise TrajectoryFileError(f"{place} cannot be read: {error}") from None
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            raise TrajectoryFileError(f"{place} cannot be read: {reason(error)}") from None
+
+
+def _checked(about: Any) -> dict[str, Any]:
+    """The contents of study.json, if they describe a study. Raises `ValueError`."""
+    if not isinstance(about, dict):
+        raise ValueError(f"it holds {type(about).__name__}, not a description of a study")
+    if about.get("format") != FORMAT:
+        raise ValueError(f"its format is {about.get('format')!r:.60}, which this kinetree does not read")
+    for name in ("samples", "chunk"):
+        if not _is_count(about.get(name)):
+            raise ValueError(f"{name} must be a whole number from 1 on, not {about.get(name)!r:.60}")
+    if not isinstance(grid := about.get("grid"), dict) or not all(_is_count(n) for n in grid.values()):
+        raise ValueError(f"grid must be numbers of values by name, not {grid!r:.60}")
+    settings = about.get("settings")
+    if not isinstance(settings, dict) or not all(isinstance(x, str) for x in settings.values()):
+        raise ValueError("its settings are not texts by name")
+    if missing := [name for name in ("robot", "varied") if name not in settings]:
+        raise ValueError(f"its settings lack {', '.join(missing)}")
+    motion = about.get("motion")  # studies of older versions have none
+    if motion is not None and not are_kept_options(motion):
+        raise ValueError("its motion is not the options of simulate, with a list of those that are missing")
+    return about
+
+
+def _is_count(x: Any) -> bool:
+    n = whole_number(x)
+    return n is not None and 0 < n < _MOST
 
 
 def _folder_name(name: str) -> str:
     """A name as that of a folder, of which there are none that are hidden or outside."""
     found = quote(name, safe=_PLAIN)
     return f"%2E{found[1:]}" if found.startswith(".") else found
-
-
-def _write_json(path: Path, content: Any) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))

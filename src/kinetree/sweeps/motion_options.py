@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.sim.simulate import simulate
 
-__all__ = ["DEFAULTS", "kept_options"]
+__all__ = ["DEFAULTS", "are_kept_options", "kept_options"]
 
 _LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
 """Arguments of `simulate` that studies do not have."""
@@ -45,3 +45,14 @@ def _as_data(x: Any) -> Any:
     if isinstance(x, Mapping) and all(isinstance(name, str) for name in x):
         return {name: _as_data(y) for name, y in x.items()}
     raise TypeError(type(x).__name__)
+
+
+def are_kept_options(kept: Any) -> bool:
+    """Whether what a file has is what `kept_options` gives."""
+    return (
+        isinstance(kept, dict)
+        and isinstance(options := kept.get("options"), dict)
+        and isinstance(missing := kept.get("missing"), list)
+        and all(name in DEFAULTS for name in options)
+        and all(isinstance(name, str) for name in missing)
+    )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.compiler.thread_count import at_most
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, SaveError, SimulationError
-from kinetree.files import reason, write_file
+from kinetree.files import read_regular, reason, write_file
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.work import Work
 
@@ -66,7 +66,7 @@ def compute_on(
 ) -> None:
     """Compute chunks on a cluster, in any order; `told` gets the number of each."""
     place = str(folder.path)
-    digest = _write(folder.path / _PICKLE, work)
+    digest, size = _write(folder.path / _PICKLE, work)
     _check_workers(client, place)
     left = iter(pending)
     going: set[Any] = set()
@@ -77,7 +77,7 @@ def compute_on(
         room = _PER_THREAD * sum(client.nthreads().values()) - len(going)
         for number in islice(left, max(1 if not going else 0, room)):
             future = client.submit(
-                _compute, place, digest, number, key=f"kinetree-sweep-{digest[:16]}-{number}", pure=False
+                _compute, place, digest, size, number, key=f"kinetree-sweep-{digest[:16]}-{number}", pure=False
             )
             going.add(future)
             future.add_done_callback(ended.put)
@@ -107,16 +107,19 @@ def _result(future: Any) -> int:
         ) from None
 
 
-def _write(path: Path, work: Work) -> str:
-    """Write what is computed; its digest. Functions of the user's script go by value, as Dask sends them."""
+def _write(path: Path, work: Work) -> tuple[str, int]:
+    """Write what is computed; its digest and its length in bytes.
+
+    Functions of the user's script go by value, as Dask sends them.
+    """
     from distributed.protocol.pickle import dumps
 
     try:
         data = dumps(work)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
         raise DTypeError(f"kt.sweep: what is computed cannot be sent to workers: {error}") from None
-    write_file(path, lambda file: file.write(data))
-    return hashlib.sha256(data).hexdigest()
+    write_file(path, lambda file: file.write(data), within=path.parent)
+    return hashlib.sha256(data).hexdigest(), len(data)
 
 
 def _check_workers(client: Client, place: str) -> None:
@@ -136,20 +139,20 @@ def _seen(place: str) -> str | None:
     return None if os.access(place, os.W_OK | os.X_OK) else "it must not"
 
 
-def _compute(place: str, digest: str, number: int) -> int:
+def _compute(place: str, digest: str, size: int, number: int) -> int:
     """Compute a chunk, on one thread, since Dask counts on that."""
     folder = StudyFolder(Path(place))
     with at_most(1):
-        folder.write_chunk(_work(place, digest), number)
+        folder.write_chunk(_work(place, digest, size), number)
     return number
 
 
 @lru_cache(maxsize=4)
-def _work(place: str, digest: str) -> Work:
+def _work(place: str, digest: str, size: int) -> Work:
     """The work of a study, read once in each process."""
     path = Path(place) / _PICKLE
     try:
-        data = path.read_bytes()
+        data = read_regular(path, size)
     except OSError as error:
         raise SaveError(f"{path} cannot be read: {reason(error)}") from None
     if hashlib.sha256(data).hexdigest() != digest:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names
+from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names, visible
 from kinetree.files import file_path
 from kinetree.model import Model
 from kinetree.sim.at_once import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
+from kinetree.sweeps.motion_options import DEFAULTS
 from kinetree.sweeps.work import Failure, Work, task_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class _Arrays(Mapping[str, NDArray[Any]]):
         return len(self._folder.names(self._group))
 
     def __repr__(self) -> str:
-        return f"<{self._group} of {self._folder.path}: {', '.join(self) or 'nothing yet'}>"
+        return visible(f"<{self._group} of {self._folder.path}: {', '.join(self) or 'nothing yet'}>")
 
     def part(self, name: str, begin: int, end: int | None) -> NDArray[Any]:
         """The rows of an array from `begin` to `end`."""
@@ -104,7 +105,8 @@ class Study:
     def done(self) -> int:
         """How many samples are computed."""
         last = self.chunks - 1
-        return sum(self.samples - last * self.chunk if k == last else self.chunk for k in self._folder.whole_chunks())
+        whole = [k for k in self._folder.whole_chunks() if k <= last]
+        return sum(self.samples - last * self.chunk if k == last else self.chunk for k in whole)
 
     @property
     def is_complete(self) -> bool:
@@ -144,7 +146,7 @@ class Study:
         how_many = "all computed" if done == samples else f"{done:,} of them computed"
         failed = f", {count:,} failed" if (count := self.failed) else ""
         results = ", ".join(x for x in self.results if x not in ("status", "ended", "time")) or "status"
-        return (
+        return visible(
             f"<Study of {self.settings['robot']!r}: {samples:,} samples, {how_many}{failed}; results {results}; varied "
             f"{self.settings['varied'].replace(';', ',')}>"
         )
@@ -192,7 +194,11 @@ class Study:
             )
         if number // self.chunk not in self._folder.whole_chunks():
             raise OptionError(f"motion: sample {number} is not computed yet; {again}")
-        return robot, kept["options"], {name: self.inputs.part(name, number, number + 1) for name in self.inputs}
+        return (
+            robot,
+            {**DEFAULTS, **kept["options"]},
+            {name: self.inputs.part(name, number, number + 1) for name in self.inputs},
+        )
 
     def to_xarray(self) -> xarray.Dataset:
         """The results as a dataset, lazily if Dask is installed; the varied values are coordinates "varied.NAME".

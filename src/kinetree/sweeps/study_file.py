@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.errors import OptionError, nearest_names
-from kinetree.files import open_regular, reason
+from kinetree.files import read_regular, reason
 from kinetree.records import record
 from kinetree.sim.simulate import simulate
 from kinetree.sweeps.variations import Anywhere, Grid, LogUniform, Normal, Uniform
@@ -32,6 +32,8 @@ from kinetree.sweeps.variations import Anywhere, Grid, LogUniform, Normal, Unifo
 __all__ = ["StudyFile", "read_study_file"]
 
 _TWO_NUMBERS: dict[str, Any] = {"uniform": Uniform, "log_uniform": LogUniform, "normal": Normal}
+_LONGEST = 2**24
+"""Bytes of a file."""
 _KINDS = (*_TWO_NUMBERS, "grid", "anywhere", "values")
 _OPTIONS = ("samples", "seed", "keep", "every", "record", "chunk")
 _KNOWN = ("robot", "folder", *_OPTIONS, "motion", "vary")
@@ -62,8 +64,7 @@ def read_study_file(path: Path) -> StudyFile:
     ('cart_pole', 'swings', {'q': Uniform(low=-1, high=1, relative=False)})
     """
     try:
-        with open_regular(path) as file:
-            read = tomllib.load(file)
+        read = tomllib.loads(read_regular(path, _LONGEST).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = reason(error) if isinstance(error, OSError) else error
         raise OptionError(f"{path}: this study cannot be read: {why}") from None

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,45 +19,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import TrajectoryFileError
-from kinetree.files import open_regular, reason, write_file
+from kinetree.files import open_regular, read_json, reason, write_file
+from kinetree.inputs import whole_number
+from kinetree.number_files.arrays import is_excessive
 
 __all__ = ["StoredArray", "write_group"]
 
 _ABOUT = "zarr.json"
+_AXES = 32
+"""Axes of an array, at most; NumPy has had no more than this for long."""
+_PLAIN = 2**30
+"""Bytes that rows may take in memory, however few of them are on disk."""
+_FEW = 64
+"""Chunks of which each is looked for; of more, those that are there."""
 _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 
 
 class StoredArray:
     """An array whose first axis is cut into chunks; what is not there yet is NaN, zero or false."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, root: Path | None = None) -> None:
+        """`root` is the folder below which nothing is written through links; by default the one that `path` is in."""
+        self.path, self._root = path, root or path.parent
         try:
-            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
-            self.shape = tuple(int(n) for n in about["shape"])
-            self.chunk = int(about["chunk_grid"]["configuration"]["chunk_shape"][0])
+            about = read_json(path / _ABOUT)
+            self.shape = _sizes(about["shape"], 0)
+            self.chunk, *others = _sizes(about["chunk_grid"]["configuration"]["chunk_shape"], 1)
+            if not self.shape or (*others,) != self.shape[1:]:
+                raise ValueError(f"its chunks {(self.chunk, *others)} are not rows of its shape {self.shape}")
             self.dtype = np.dtype(_DTYPES[_DTYPES.index(about["data_type"])])
             self.unit = str(about["attributes"].get("units", ""))
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            raise TrajectoryFileError(f"{path} holds no array that can be read: {error}") from None
+        except (OSError, ValueError) as error:
+            raise TrajectoryFileError(f"{path} holds no array that can be read: {reason(error)}") from None
+        except (KeyError, TypeError, AttributeError):
+            raise TrajectoryFileError(f"{path} holds no array that can be read: {_ABOUT} describes none") from None
 
     @classmethod
     def made(
-        cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = ""
-    ) -> StoredArray:
+        cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = "",
+        *, root: Path | None = None,
+    ) -> StoredArray:  # fmt: skip
         """The array of that folder; it is begun if it is not there."""
         if not (path / _ABOUT).exists():
-            os.makedirs(path, exist_ok=True)
-            _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit))
-        return cls(path)
+            _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit), root or path.parent)
+        return cls(path, root)
 
     def write(self, number: int, rows: NDArray[Any]) -> None:
         """Write a chunk; the last one may have fewer rows, and is filled up."""
         whole = np.full((self.chunk, *self.shape[1:]), _fill(self.dtype), self.dtype.newbyteorder("<"))
         whole[: len(rows)] = rows
-        place = self._place(number)
-        os.makedirs(place.parent, exist_ok=True)
-        write_file(place, lambda file: file.write(whole.tobytes()))
+        write_file(self._place(number), lambda file: file.write(whole.tobytes()), within=self._root)
 
     def has(self, number: int) -> bool:
         """Whether a chunk is there."""
@@ -64,8 +76,15 @@ class StoredArray:
 
     def read(self, begin: int, end: int) -> NDArray[Any]:
         """The rows from `begin` to `end`."""
-        found = np.full((max(end - begin, 0), *self.shape[1:]), _fill(self.dtype), self.dtype)
-        for number in range(begin // self.chunk, -(-end // self.chunk)) if end > begin else ():
+        shape = max(end - begin, 0), *self.shape[1:]
+        numbers = self._numbers(begin, end)
+        if is_excessive(math.prod(shape) * self.dtype.itemsize, self._size(numbers), plain=_PLAIN):
+            raise TrajectoryFileError(
+                f"{self.path} would take {math.prod(shape) * self.dtype.itemsize / 2**30:,.1f} GiB, of which less than "
+                "a hundredth is computed yet; read it later, or lazily (Study.to_xarray)"
+            )
+        found = np.full(shape, _fill(self.dtype), self.dtype)
+        for number in numbers:
             first = number * self.chunk
             low, high = max(begin, first), min(end, first + self.chunk)
             if (rows := self._chunk(number, low - first, high - first)) is not None:
@@ -86,19 +105,47 @@ class StoredArray:
             raise TrajectoryFileError(f"{self._place(number)} is cut off")
         return np.frombuffer(data, self.dtype.newbyteorder("<")).reshape(high - low, *self.shape[1:])
 
+    def _numbers(self, begin: int, end: int) -> Iterable[int]:
+        """The numbers of the chunks that may have rows from `begin` to `end`."""
+        numbers = range(begin // self.chunk, -(-end // self.chunk)) if end > begin else range(0)
+        if len(numbers) <= _FEW:
+            return numbers
+        there = self.path / "c"
+        names = [name for name in os.listdir(there) if name.isdecimal()] if there.is_dir() else []
+        return sorted(number for name in names if (number := int(name)) in numbers)
+
+    def _size(self, numbers: Iterable[int]) -> int:
+        """How many bytes of these chunks are on disk."""
+        size = 0
+        for number in numbers:
+            with suppress(OSError):
+                size += os.stat(self._place(number)).st_size
+        return size
+
     def _place(self, number: int) -> Path:
         return self.path.joinpath("c", str(number), *("0" for _ in self.shape[1:]))
+
+
+def _sizes(given: Any, least: int) -> tuple[int, ...]:
+    """The lengths of axes. Raises `ValueError`."""
+    sizes = [whole_number(x) for x in given] if isinstance(given, list) else [None]
+    if any(n is None or not least <= n < 2**53 for n in sizes) or len(sizes) > _AXES:
+        raise ValueError(f"{given!r:.60} are not the lengths of up to {_AXES} axes")
+    return tuple(n for n in sizes if n is not None)
 
 
 def write_group(path: Path, attributes: Mapping[str, Any]) -> None:
     """Describe a folder of arrays; those that are there now are listed in it, so that readers need not search."""
     members = {}
     for about in sorted(path.glob(f"*/{_ABOUT}")):
-        members[about.parent.name] = json.loads(about.read_text(encoding="utf-8"))
+        try:
+            members[about.parent.name] = read_json(about)
+        except (OSError, ValueError) as error:
+            raise TrajectoryFileError(f"{about} cannot be read: {reason(error)}") from None
     content: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
     if members:
         content["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": members}
-    _write_json(path / _ABOUT, content)
+    _write_json(path / _ABOUT, content, path.parent)
 
 
 def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequence[str], unit: str) -> dict[str, Any]:
@@ -122,5 +169,5 @@ def _fill(dtype: np.dtype[Any]) -> Any:
     return np.nan if dtype.kind == "f" else 0
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))
+def _write_json(path: Path, content: Mapping[str, Any], root: Path) -> None:
+    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()), within=root)

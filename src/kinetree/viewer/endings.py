@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.viewer.controls import Text, add_list
+
 if TYPE_CHECKING:
     from viser import GuiApi
 
@@ -21,12 +23,13 @@ def add_endings(gui: GuiApi, motions: Sequence[Any]) -> None:
     lines = [line for k, one in enumerate(motions) for line in _lines(one, f"{k + 1}, " if len(motions) > 1 else "")]
     if not lines:
         return
-    more = [f"- and {len(lines) - _MOST:,} more"] if len(lines) > _MOST else []
     with gui.add_folder("Ended early", expand_by_default=False):
-        gui.add_markdown("\n".join([*lines[:_MOST], *more]))
+        add_list(gui, lines[:_MOST])
+        if len(lines) > _MOST:
+            Text(gui, f"and {len(lines) - _MOST:,} more")
 
 
-def _lines(motion: Any, before: str) -> list[str]:
+def _lines(motion: Any, before: str) -> list[tuple[str, str]]:
     """Lines about a motion; none of one that does not know what became of it."""
     if not motion.shape or not hasattr(motion, "diverged"):
         return []
@@ -34,4 +37,4 @@ def _lines(motion: Any, before: str) -> list[str]:
     told = {sample: str(one) for sample, one in motion.diverged.items()}
     for sample in map(tuple, np.argwhere(ended < motion.time[-1]).tolist()):
         told.setdefault(sample, f"ended at t = {ended[sample]:g} s")
-    return [f"- **{before}{numbers[sample]}**: {told[sample]}" for sample in sorted(told)]
+    return [(f"{before}{numbers[sample]}", told[sample]) for sample in sorted(told)]

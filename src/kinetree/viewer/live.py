@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.viewer.controls import Text
 from kinetree.viewer.push import Hand, Pushable
 from kinetree.viewer.viewer import Viewer
 
@@ -76,7 +77,7 @@ class LivePage:
             if now - self._told > _TOLD_EVERY or self._motion.is_paused:
                 self._told = now
                 self._motion.is_seen = bool(viewer.server.get_clients())
-                self._tell(_told(t, self._motion))
+                self._text.content = _told(t, self._motion)
 
     def end(self, motion: Any, why: str) -> None:
         """Let the page play what was computed, if there is any, and say why there is no more."""
@@ -88,7 +89,7 @@ class LivePage:
                 self._hand.let_go()
             for control in self._controls:
                 control.visible = False
-            self._tell(why)
+            self._text.content = why
             viewer.become(motion if motion is not None and len(motion.time) else None)
 
     def leave(self) -> None:
@@ -97,15 +98,11 @@ class LivePage:
             self.end(None, "")
             self._folder.remove()
 
-    def _tell(self, text: str) -> None:
-        if self._text.content != text:
-            self._text.content = text
-
     def _add_controls(self, is_one: bool, begins_again: bool) -> None:
         gui, motion = self._viewer.server.gui, self._motion
         self._folder = gui.add_folder("Simulation", order=-1.0)
         with self._folder:
-            self._text = gui.add_markdown("The motion begins when this page is there.")
+            self._text = Text(gui, "The motion begins when this page is there.")
             run = gui.add_button("Go on" if motion.is_paused else "Pause")
             names = ("step", "begin again", "end") if begins_again else ("step", "end")
             more = gui.add_button_group(
@@ -114,7 +111,7 @@ class LivePage:
             speed = gui.add_dropdown(
                 "speed", tuple(_SPEEDS), initial_value=_named(motion.speed), hint="seconds of the motion per second"
             )
-            hint = gui.add_markdown("Drag a body with the mouse to push it, and the background to turn the view.")
+            hint = Text(gui, "Drag a body with the mouse to push it, and the background to turn the view.")
         hint.visible = is_one
         self._controls: list[Any] = [run, more, speed, hint]
 

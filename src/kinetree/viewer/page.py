@@ -13,6 +13,7 @@ from kinetree.appearance import Unseen
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
 from kinetree.pictures.recorded import RecordedMotion
+from kinetree.viewer.controls import add_list
 from kinetree.viewer.endings import add_endings
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
@@ -94,7 +95,7 @@ class Page:
         add_endings(gui, [frames.motion for frames in subject.motions])
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
-                gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
+                add_list(gui, [(one.part, one.reason) for one in self.unseen])
 
     def _add_player(self) -> Player:
         self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._tell)

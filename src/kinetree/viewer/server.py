@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import errno
 import io
+import re
 import socket
 import threading
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from kinetree.errors import MissingPackageError, OptionError
 from kinetree.files import reason
+from kinetree.viewer.gate import Gate
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -25,12 +28,14 @@ _TRIED = 100
 """How many ports from the usual one on are tried."""
 
 
-def started(host: str = LOOPBACK, port: int | None = None) -> ViserServer:
+def started(host: str = LOOPBACK, port: int | None = None, allow_hosts: Sequence[str] = ()) -> ViserServer:
     """A page without anything on it, served at a port, by default the first free one from 8080 on; 0: any free one.
 
+    `allow_hosts` are names of this machine under which it may be opened, besides those that it knows.
+
     Raises:
-        MissingPackageError: viser is not installed.
-        OptionError: the port is in use, or there is no such address.
+        MissingPackageError: viser is not installed, or in a version whose server cannot be guarded.
+        OptionError: the port is in use, or there is no such address, or a name is not one.
     """
     try:
         import viser
@@ -38,6 +43,8 @@ def started(host: str = LOOPBACK, port: int | None = None) -> ViserServer:
         raise MissingPackageError("a page in the browser needs viser: pip install 'kinetree[view]'") from None
 
     class Server(viser.ViserServer):
+        gate: Gate
+
         def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: ARG002
             """The robot stays on this machine: nothing in the page can ask a server elsewhere to publish it."""
             return None
@@ -47,15 +54,30 @@ def started(host: str = LOOPBACK, port: int | None = None) -> ViserServer:
                 super().stop()
 
     chosen = _free_port(host, port)
+    gate = Gate(host, _names(allow_hosts))
     with _QUIET, redirect_stdout(io.StringIO()):  # a banner; the address is for whoever called to say
-        return Server(host=host, port=chosen, label="kinetree", verbose=False)
+        server = gate.guarded(lambda: Server(host=host, port=chosen, label="kinetree", verbose=False))
+    server.gate = gate
+    return server
 
 
 def address(server: ViserServer) -> str:
     """The address that a browser on this machine opens."""
     host = server.get_host()
     shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{shown}:{server.get_port()}"
+    gate: Gate = server.gate
+    return f"http://{shown}:{server.get_port()}{gate.token and '/' + gate.token}"
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Names of machines, such as "lab.example.org"."""
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+|[\da-fA-F:]+", name):
+            raise OptionError(
+                f"allow_hosts are names of this machine such as 'lab.example.org', without a port, not {name!r:.60}"
+            )
+    return names
 
 
 def _free_port(host: str, port: int | None) -> int:

@@ -34,7 +34,8 @@ class Told:
         @handle.on_click  # type: ignore[untyped-decorator, unused-ignore]
         def _(event: SceneNodePointerEvent[Any]) -> None:
             sample, k = divmod(event.instance_index or 0, len(pieces))
-            self._turn(sample, int(pieces[k]))
+            if 0 <= sample < len(self._positions):
+                self._turn(sample, int(pieces[k]))
 
     def pose(self, placements: Array) -> None:
         """Move the labels: placements (samples, pieces, 4, 4)."""

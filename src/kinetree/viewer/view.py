@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ def view(
     parameters: Mapping[str, ArrayLike] | None = None,
     host: str = LOOPBACK,
     port: int | None = None,
+    allow_hosts: Sequence[str] = (),
 ) -> Viewer:
     """Show a robot, a motion or several motions in the browser.
 
@@ -47,8 +48,11 @@ def view(
         parameters: values that override some of the robot's parameters, such as {"body.NAME.placement": (7,)}, one for
             all samples: those that a motion was simulated with.
         host: the address to listen on; pages can be opened on this machine only unless it is another one, such as
-            "0.0.0.0". Whoever can open the page can move the robot on it.
+            "0.0.0.0". The page's address then has a secret in it: whoever knows it can move the robot.
         port: the port to listen on; the first free one from 8080 on if None, any free one if 0.
+        allow_hosts: names under which browsers may open the page, such as ["lab.example.org"] for a proxy in front of
+            it, besides localhost and the names and numbers of this machine. Requests under other names are refused, and
+            so are those of pages from elsewhere.
 
     Returns:
         The page, which is there until its `close` is called or Python ends.
@@ -66,7 +70,7 @@ def view(
     """
     subject = subject_of("view", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show,
         parameters=parameters)  # fmt: skip
-    server = started(host, port)
+    server = started(host, port, allow_hosts)
     try:
         viewer = Viewer(server, subject)
     except BaseException:

@@ -1,4 +1,7 @@
-"""The catalogue of the zoo: one file per robot in `models/`, URDF or kinetree's own text, each with a description."""
+"""The catalogue of the zoo: one file per robot in `models/`, URDF or kinetree's own text, each with a description.
+
+An SRDF file of the same name says which bodies of a robot never meet.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +53,14 @@ def load(name: str, *, floating_base: bool | None = None, gravity: Sequence[floa
 
     file = found(name)
     floats = file.floating_base if floating_base is None else floating_base
-    return load_file(file.path, floating_base=floats, gravity=gravity)
+    return load_file(file.path, floating_base=floats, gravity=gravity, srdf=file.srdf)
 
 
 def found(name: str) -> Found:
-    """The file of a robot of the zoo, and whether its base floats."""
-    return Found(path(name), floating_base=name in _FLOATING)
+    """The files of a robot of the zoo, and whether its base floats."""
+    file = path(name)
+    srdf = file.with_suffix(".srdf")
+    return Found(file, floating_base=name in _FLOATING, srdf=srdf if srdf.is_file() else None)
 
 
 def _files() -> dict[str, Path]:

@@ -44,6 +44,7 @@ BROKEN = {
     "nan.stl": (stl(CORNERS * np.nan), "a coordinate of a vertex is not a finite number; export the mesh again"),
     "text.stl": (b"solid a\nvertex 1 2 x\nvertex 1 2 3\nvertex 1 2 3", "something else between the numbers"),
     "half.stl": (b"solid a\nvertex 1 2 3\nvertex 1 2 3", "2 corners do not make triangles; is the file cut off?"),
+    "more.stl": (b"solid a\n" + b"vertex 1 2 3\n" * 4, "4 corners do not make triangles; is the file cut off?"),
     "cut.dae": (b"<COLLADA><asset>", "not XML"),
     "other.dae": (b"<svg/>", "first element is <svg>"),
     "bomb.dae": (b'<!DOCTYPE a [<!ENTITY b "c">]><COLLADA/>', "defines entities"),
@@ -103,7 +104,10 @@ def test_a_file_that_is_gone_or_is_none_is_said(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh_files, "_MOST_IN_STL", 100)
-    with pytest.raises(ModelError, match=r"cube\.stl is larger than 0 MiB; simplify the mesh"):
+    with pytest.raises(
+        ModelError,
+        match=r"cube\.stl cannot be read: the file is larger than .* MiB, the limit for such a file; simplify it",
+    ):
         file_mesh(write_stl(tmp_path / "cube.stl"), 100)
 
 

@@ -231,3 +231,38 @@ def test_the_help_needs_neither_compiler_nor_plotting() -> None:
     out, err = process.communicate()
     assert err == ""
     assert out.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate --duration -1", "simulate --duration nan", "simulate -t inf", "simulate --dt 0",
+        "simulate --rtol 0 --integrator rk45", "simulate --atol -1 --integrator rk45", "simulate --rtol 1e-6",
+        "simulate --angle 1.6", "simulate --angle nan", "simulate --spread nan", "simulate --film film.txt",
+        "simulate --speed 0 --view", "identify log.csv --cutoff 0", "identify log.csv --resample -1",
+        "identify log.csv --bridge nan", "identify log.csv --prior-deviation 0", "bench -n 0",
+        "identify log.csv --plot picture.gif", "plot --samples one", "plot --out picture.gif",
+    ],
+)  # fmt: skip
+def test_a_wrong_value_ends_a_command_before_it_reads_a_file(kinetree: Command, command: str) -> None:
+    name, *options = command.split()
+    result = kinetree(name, *options, "nowhere.urdf")
+    assert result.code in (1, 2)
+    assert any(word in result.err for word in (*options, ".gif"))
+    assert "nowhere.urdf" not in result.err
+    assert "No such file" not in result.err
+
+
+@pytest.mark.parametrize("option", ["--duration", "--dt", "--rtol", "--atol", "--angle"])
+def test_a_wrong_number_ends_the_command_before_anything_is_loaded(option: str) -> None:
+    code = f"""
+import sys
+from kinetree.cli.app import main
+try:
+    main(["simulate", "{option}", "nan"])
+except SystemExit as end:
+    print(end.code, [name for name in ("kinetree.sim", "kinetree.model.robot", "llvmlite") if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert result.stdout == "2 []\n"
+    assert "not nan" in result.stderr

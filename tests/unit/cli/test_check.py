@@ -100,6 +100,12 @@ def test_sarif(kinetree: Command) -> None:
     assert places == [("bad.urdf", 33), ("odd.urdf", 28), ("nowhere.urdf", 1)]
 
 
+def test_addresses_in_sarif_are_quoted(kinetree: Command) -> None:
+    (run,) = json.loads(kinetree("check", "my robots/a#1.urdf", "--sarif").out)["runs"]
+    (location,) = run["results"][0]["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "my%20robots/a%231.urdf"
+
+
 @pytest.mark.usefixtures("files")
 def test_an_srdf_file_is_checked_with_the_robot(kinetree: Command) -> None:
     Path("a.srdf").write_text('<robot name="sound">\n<passive_joint name="elbo"/></robot>', encoding="utf-8")

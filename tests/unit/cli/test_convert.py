@@ -42,6 +42,15 @@ def test_losses_end_it_with_code_1_unless_they_are_accepted(kinetree: Command) -
     assert kt.load("arm.urdf") == kt.zoo.load("arm6", floating_base=False)
 
 
+def test_a_real_robot_becomes_mjcf_without_further_options(kinetree: Command) -> None:
+    """Velocity limits, transmissions and parts for Gazebo are listed, and do not end the command."""
+    result = kinetree("convert", str(robot_path("solo12")), "solo.xml")
+    assert (result.code, result.err) == (0, "")
+    assert "left out, as no simulation of MJCF computes with it:\n" in result.out
+    assert "  velocity limits of joints (12): 'FL_HAA', 'FL_HFE'" in result.out
+    assert kt.load("solo.xml").nv == 12
+
+
 def test_what_cannot_be_written_at_all_has_code_1(kinetree: Command) -> None:
     result = kinetree("convert", "ragdoll", "doll.urdf", "--lossy")
     assert result.code == 1

@@ -136,3 +136,21 @@ def test_degrees_of_freedom_without_a_motor_are_told(kinetree: Command) -> None:
     robot = every_joint().with_actuation({"wrist": [True, False]})
     kt.save(robot, "every.json")
     assert "wrist.roll has no motor" in kinetree("info", "every.json").out.splitlines()
+
+
+def test_each_fault_is_printed_once(kinetree: Command) -> None:
+    """Among the notes of the robot, and not as a warning as well."""
+    names = ["left", "right"]
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/>'
+        f'</inertial></link><joint name="{name}_joint" type="continuous"><parent link="base"/><child link="{name}"/>'
+        "</joint>"
+        for name in names
+    )
+    Path("flat.urdf").write_text(f'<robot name="flat"><link name="base"/>{links}</robot>', encoding="utf-8")
+    result = kinetree("info", "flat.urdf")
+    assert (result.code, result.err) == (0, "")
+    for name in names:
+        assert f'note: flat.urdf:1: <inertial> in <link name="{name}">: body {name!r}' in result.out
+        assert (result.out + result.err).count(f"body {name!r}") == 1
+    assert "warning: " in kinetree("simulate", "flat.urdf", "--duration", "0.002").err

@@ -13,7 +13,7 @@ from kinetree.cli.app import app
 from tests.unit.cli.conftest import Command
 
 LOADING = ("info", "check", "convert", "export", "simulate", "compare", "bench", "view", "sweep", "identify")
-SHARED = {"floating_base", "package_root", "ros_packages", "source", "srdf", "xacro_arg"}
+SHARED = {"floating_base", "package_root", "ros_packages", "source", "srdf", "xacro", "xacro_arg"}
 XACRO = """<robot name="pair" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
 <link name="a"/><link name="b"><inertial><mass value="$(arg mass)"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -65,6 +65,8 @@ def test_each_takes_a_source_and_an_srdf_file(kinetree: Command, name: str) -> N
 def test_each_takes_arguments_of_a_xacro_file(kinetree: Command, name: str) -> None:
     pytest.importorskip("xacro")
     Path("pair.xacro").write_text(XACRO, encoding="utf-8")
+    assert "--xacro" in run(kinetree, name, "pair.xacro").err + run(kinetree, name, "pair.xacro").out
+    assert run(kinetree, name, "pair.xacro", "--xacro").code == 0
     assert run(kinetree, name, "pair.xacro", "--xacro-arg", "mass=2").code == 0
     negative = run(kinetree, name, "pair.xacro", "--xacro-arg", "mass=-2")
     assert negative.code == 1

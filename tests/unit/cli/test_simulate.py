@@ -178,8 +178,8 @@ def test_steps_as_long_as_their_error_allows(kinetree: Command) -> None:
     assert motion.step_counts is not None
     assert " steps (" in kinetree("simulate", "double_pendulum", *given, "--samples", "3").out
     wrong = kinetree("simulate", "double_pendulum", "--rtol", "1e-8")
-    assert wrong.code != 0
-    assert 'integrator="rk45"' in wrong.err
+    assert wrong.code == 2
+    assert "--integrator rk45" in wrong.err
 
 
 def test_random_starts_follow_the_seed_and_pairs_go_on_top(kinetree: Command) -> None:
@@ -249,7 +249,10 @@ def test_without_matplotlib_the_numbers_are_written_and_the_reason_said(
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = kinetree("simulate", "double_pendulum", *QUICK)
     assert result.code == 0
-    assert "warning: no picture: drawing needs matplotlib: pip install kinetree[plot]" in result.err
+    assert (
+        "warning: double_pendulum.png was not written: drawing needs matplotlib: pip install kinetree[plot]"
+        in result.err
+    )
     assert Path("double_pendulum.npz").is_file()
     assert Path("double_pendulum.motion.png").is_file()
     assert not Path("double_pendulum.png").exists()
@@ -508,6 +511,7 @@ def test_a_picture_that_cannot_be_written_does_not_take_the_numbers_along(
         (("double_pendulum", "--tau-file", "missing.csv"), "missing.csv"),
         (("double_pendulum", "--tau", "1,1", "--tau-file", "."), "--tau-file"),
         (("double_pendulum", "--dt", "fast"), "--dt"),
+        (("double_pendulum", "--dt", "0"), "it must be a positive number, not 0.0"),
         (("double_pendulum", "--seed", "-1"), "--seed"),
         (("double_pendulum", "--nothing"), "--nothing"),
         (("double_pendulum", "arm6"), "arm6"),
@@ -523,8 +527,6 @@ def test_wrong_usage(kinetree: Command, arguments: tuple[str, ...], message: str
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dt", "0"), "dt must be a positive number of seconds, not 0.0"),
-        (("--duration", "nan"), "duration must be a positive number of seconds, not nan"),
         (("--duration", "1e12"), "at most 10,000,000 are taken at once"),
         (("--v", "1e160,0"), "is no longer finite at t ="),
     ],

@@ -169,7 +169,7 @@ def test_many_balls_on_a_slope(kinetree: Command) -> None:
     Path("ball.xml").write_text(BALL, encoding="utf-8")
     result = kinetree("simulate", "ball.xml", "--on", "slope", "--samples", "25", "--duration", "0.3", "--dt", "0.002")
     assert (result.code, result.err) == (0, "")
-    assert "raised by up to 0.163 m, so that nothing begins nearer to the ground than 0.1 m" in result.out
+    assert "raised by up to 0.163 m, to start at least 0.1 m above the ground" in result.out
     assert "ball: 25 motions of 0.3 s, semi_implicit_euler, 150 steps of 0.002 s" in result.out
     words = result.out.replace("│", " ").split()
     assert ["motion", "19"] in [words[k : k + 2] for k in range(len(words))]

@@ -52,7 +52,7 @@ def test_ctrl_c_during_the_motion_writes_it_and_does_not_wait(
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(("--speed", "2"), "add --view"), (("--view", "--speed", "-1"), "a positive number or inf")],
+    [(("--speed", "0"), "a positive number or inf"), (("--view", "--speed", "-1"), "a positive number or inf")],
 )
 def test_wrong_speeds(kinetree: Command, options: tuple[str, ...], message: str) -> None:
     found = kinetree(*RUN, *options)

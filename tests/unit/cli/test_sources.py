@@ -48,7 +48,10 @@ def test_a_xacro_file_gets_its_arguments(kinetree: Command, tmp_path: Path) -> N
     text = """<robot xmlns:xacro="x" name="arm"><xacro:arg name="name" default="base"/>
     <link name="$(arg name)"/></robot>"""
     path = str(write(tmp_path, text, "arm.xacro"))
-    assert " base" in kinetree("info", path).out
+    refused = kinetree("info", path)
+    assert refused.code == 1
+    assert "--xacro on the command line" in refused.err
+    assert " base" in kinetree("info", path, "--xacro").out
     assert " foot=2" in kinetree("info", path, "--xacro-arg", "name=foot=2").out
     result = kinetree("info", path, "--xacro-arg", "name")
     assert result.code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -35,6 +36,24 @@ def test_it_says_the_address_and_runs_until_it_is_interrupted(
     assert result.code == 130
     assert result.out.startswith("showing 'arm6' at http://127.0.0.1:")
     assert result.err == "interrupted; the page is closed\n"
+
+
+def test_names_under_which_the_page_may_be_opened(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[int] = []
+
+    def ask(viewer: object) -> None:
+        for name in ("lab.example.org", "elsewhere.test"):
+            request = urllib.request.Request(viewer.url, headers={"Host": name})  # type: ignore[attr-defined]
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    codes.append(answer.status)
+            except urllib.error.HTTPError as error:
+                codes.append(error.code)
+                error.close()
+
+    monkeypatch.setattr("kinetree.viewer.Viewer.wait", ask)
+    assert kinetree("view", "arm6", "--port", "0", "--no-browser", "--allow-host", "lab.example.org").code == 0
+    assert codes == [200, 403]
 
 
 def test_a_browser_that_cannot_be_opened(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:

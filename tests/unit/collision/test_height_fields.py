@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree import collision
 from kinetree.spatial import Mat3, Transform, Vec3
 from tests.unit.collision.test_pairs import SHAPES, placed, random_placement
@@ -82,3 +85,72 @@ def test_balls_on_hills_touch_as_in_mujoco() -> None:
     assert len(errors) > 40
     assert np.median(errors) < 1e-12
     assert max(errors) < 0.005  # where a second triangle is nearer than the one below
+
+
+RADIUS, START = 0.1, (0.9, 0.07)
+
+
+def in_a_bowl(count: int, path: Path) -> tuple[kt.Model, float]:
+    """A ball in the bowl 0.2 r² of count x count heights, written to a file; and where it touches."""
+    side = np.linspace(-1.5, 1.5, count)
+    heights = 0.2 * (side[:, None] ** 2 + side[None, :] ** 2)
+    numbers = " ".join(f"{z:.17g}" for z in (heights / heights.max()).ravel())
+    path.write_text(
+        f'<mujoco><asset><hfield name="h" nrow="{count}" ncol="{count}" size="1.5 1.5 {heights.max():.17g} 1" '
+        f'elevation="{numbers}"/></asset><worldbody><geom type="hfield" hfield="h" friction="1 0 0"/>'
+        f'<body><freejoint/><geom size="{RADIUS}" mass="1" friction="1 0 0"/></body></worldbody>'
+        '<option timestep="0.001"/></mujoco>'
+    )
+    field = collision.HeightField(tuple(map(tuple, heights.tolist())), 1.5, 1.5)
+    low, high = 0.1, 0.5
+    for _ in range(50):
+        z = 0.5 * (low + high)
+        ball = Transform(Mat3.identity(), Vec3(*START, z))
+        (point,) = collision.contacts(field, Transform.identity(), collision.Sphere(RADIUS), ball)
+        low, high = (z, high) if float(point.distance) < 0.0 else (low, z)  # type: ignore[arg-type]
+    return kt.load(path), high
+
+
+def turning_points(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:
+    moves = np.sign(np.diff(x))
+    return [abs(float(x[k + 1])) for k in np.flatnonzero(moves[1:] * moves[:-1] < 0.0)]
+
+
+def test_a_ball_in_a_bowl_loses_less_the_finer_the_triangles_are(tmp_path: Path) -> None:
+    """It bumps at every edge between triangles, where its speed is turned by the angle θ between them and it loses some
+    sin² θ of its energy: half as much in all where there are twice as many. MuJoCo's losses do not become smaller."""
+    import mujoco
+
+    lost, swings, theirs = [], [], []
+    for count in (11, 21, 41):
+        robot, z = in_a_bowl(count, tmp_path / "bowl.xml")
+        q = robot.neutral()
+        q[:3] = *START, z
+        contact = kt.soft_constraints(robot, setting="rigid", accurate=True)
+        motion = kt.simulate(robot, q=q, v=np.zeros(6), duration=6.0, contact=contact)
+        energy = motion.kinetic + motion.potential
+        range_ = energy[0] - motion.potential.min()
+        assert energy.max() - energy[0] < 1e-4 * range_
+        lost.append((energy[0] - energy[-1]) / range_)
+        swings.append(turning_points(motion.q[:, 0])[2] / START[0])
+        model = mujoco.MjModel.from_xml_path(str(tmp_path / "bowl.xml"))
+        data = mujoco.MjData(model)
+        data.qpos[:3] = *START, z
+        x = []
+        for _ in range(6000):
+            mujoco.mj_step(model, data)
+            x.append(data.qpos[0])
+        theirs.append(turning_points(np.array(x))[2] / START[0])
+    np.testing.assert_allclose(swings, [0.945, 0.973, 0.984], rtol=0, atol=2e-3)
+    np.testing.assert_allclose(np.array(lost[1:]) / lost[:-1], 0.5, rtol=0, atol=0.05)
+    assert max(theirs) < 0.9
+
+
+def test_a_ball_that_starts_in_the_triangles_gains_at_most_the_energy_that_lifts_it_out(tmp_path: Path) -> None:
+    robot, z = in_a_bowl(21, tmp_path / "bowl.xml")
+    q = robot.neutral()
+    q[:3] = *START, z - 1e-3
+    contact = kt.soft_constraints(robot, setting="rigid", accurate=True)
+    motion = kt.simulate(robot, q=q, v=np.zeros(6), duration=0.1, contact=contact)
+    energy = motion.kinetic + motion.potential
+    assert 0.7 < (energy.max() - energy[0]) / (9.81 * 1e-3) < 1.0

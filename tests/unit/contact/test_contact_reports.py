@@ -14,6 +14,7 @@ import kinetree as kt
 from kinetree.algorithms.convex_dynamics import Effort
 from kinetree.functions.contact_reports import unsolved
 from tests.closed_form.scenes import Array, Thing, contact, world
+from tests.unit.sim.test_commands import turning_link
 
 BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
 
@@ -91,14 +92,50 @@ def test_what_is_said_of_errors() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"contact": False}, "it needs contact=True"), ({"contact": True, "report": 1}, "report must be True, for")],
-)
-def test_reports_are_for_contacts(options: dict[str, Any], words: str) -> None:
+def test_reports_are_asked_for_by_true() -> None:
     q, v, tau = start(BOX, 1)
-    with pytest.raises(kt.OptionError, match=words):
-        kt.rollout(BOX, q, v, tau, 0.001, **{"report": True, **options})
+    with pytest.raises(kt.OptionError, match="report must be True, for"):
+        kt.rollout(BOX, q, v, tau, 0.001, contact=True, report=1)  # type: ignore[call-overload]
+
+
+def test_without_contacts_no_step_is_flagged() -> None:
+    q, v, tau = start(BOX, 3)
+    found = kt.rollout(BOX, q, v, tau, 0.001, report=True)
+    np.testing.assert_array_equal(found.states, kt.rollout(BOX, q, v, tau, 0.001))
+    assert not found.contact_error.any()
+    assert not found.flagged.any()
+
+
+@kt.program(q=1, v=1, gain=())
+def servo(q: Any, v: Any, gain: Any) -> Any:
+    return np.clip(gain * (40.0 * (0.3 - q) - v), -15.0, 15.0)
+
+
+@pytest.mark.parametrize("contact", [False, True])
+def test_a_controller_that_steps_do_not_resolve_is_flagged_with_sample_and_step(contact: bool) -> None:
+    """h d / I is 0.4 in the first motion, and 37 in the second."""
+    robot, gain = turning_link(2.7e-6), np.array([1e-3, 0.1])
+    with pytest.warns(
+        kt.SimulationWarning, match=r"rollout: \d+ of 100 steps make energy, from step \d of sample \(1,\)"
+    ):
+        found = kt.rollout(
+            robot, [0.0], [0.0], servo, 1e-3, steps=50, arguments={"gain": gain}, contact=contact, report=True
+        )
+    flagged = found.recorded["flagged"]
+    assert flagged.sum(axis=-1)[1] >= 5
+    assert not flagged[0].any()
+
+
+def test_servos_that_steps_do_not_resolve_are_flagged_and_those_at_the_end_of_steps_are_not() -> None:
+    robot, ctrl = turning_link(2.7e-6).with_servos(4.0, 0.1), np.full((50, 1), 0.3)
+    with pytest.warns(kt.SimulationWarning, match=r"steps make energy, from step \d on: velocities turn around"):
+        found = kt.rollout(robot, [0.0], [0.0], None, 1e-3, ctrl=ctrl, report=True)
+    assert abs(found.states[:, 1]).max() > 1e3
+    assert found.flagged.sum() > 40
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = kt.rollout(robot, [0.0], [0.0], None, 1e-3, ctrl=ctrl, integrator="discrete", report=True)
+    assert not found.flagged.any()
 
 
 def test_programs_take_steps_as_before() -> None:

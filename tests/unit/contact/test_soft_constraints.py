@@ -107,8 +107,9 @@ def test_limits_and_friction_of_followers(tmp_path: Path) -> None:
     soft = soft_constraints(robot := _load(tmp_path, ARM))
     assert [(one.joint, one.lower, one.upper) for one in soft.limits] == [("shoulder", -1.0, 2.0), ("twist", -1.0, 2.0)]
     assert [(one.joint, one.dof, one.loss) for one in soft.frictions] == [("shoulder", 0, 0.7)]
-    narrow = _load(tmp_path, ARM.replace('multiplier="-0.5"', 'multiplier="2"'))
-    assert [one.joint for one in soft_constraints(narrow).limits] == ["shoulder", "twist", "wrist"]
+    for steep in ("2", "-2"):
+        narrow = _load(tmp_path, ARM.replace('multiplier="-0.5"', f'multiplier="{steep}"'))
+        assert [one.joint for one in soft_constraints(narrow).limits] == ["shoulder", "twist", "wrist"]
     weights = InverseWeights(robot)
     assert weights.of_joint("wrist") == pytest.approx(0.25 * weights.of_joint("shoulder"))
 

@@ -125,3 +125,11 @@ def test_descent_finds_a_minimum_beside_a_wall() -> None:
         return float(x @ x + wall), 2.0 * x - np.array([1e-3 / (x[0] - 0.5), 0.0])
 
     assert np.allclose(descend(bowl, np.array([2.0, 3.0]), 100, 1e-12), [0.501, 0.0], atol=1e-3)
+
+
+def test_half_of_the_margin_is_left_at_either_end() -> None:
+    robot = kt.zoo.load("arm6")
+    bounds, span = bounds_of(robot, {}, 0.1), robot.upper - robot.lower
+    np.testing.assert_allclose(bounds.q[0], robot.lower + 0.05 * span)
+    np.testing.assert_allclose(bounds.q[1], robot.upper - 0.05 * span)
+    np.testing.assert_allclose(bounds.v[1], 0.9 * robot.velocity_limit)

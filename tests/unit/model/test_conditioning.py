@@ -198,3 +198,68 @@ def test_a_robot_without_such_joints_is_not_touched_by_rechart() -> None:
         robot.rechart(q, v[:5])
     with pytest.raises(kt.ShapeError, match=r"the leading axes of \(2, 6\) and \(3, 6\) do not broadcast together"):
         robot.rechart(np.zeros((2, 6)), np.zeros((3, 6)))
+
+
+def gimbal(kind: JointKind, armature: float = 0.0) -> kt.Model:
+    builder = kt.ModelBuilder("gimbal")
+    builder.add_body("world")
+    builder.add_body("box", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement((0.1, 0.0, 0.2))))
+    builder.add_joint("gimbal", kind, "world", "box", armature=(armature,) * kind.nv)
+    return builder.build()
+
+
+@EACH
+def test_dynamics_at_a_singularity_is_an_error_that_names_the_joint_and_the_sample(
+    kind: JointKind, place: list[float], away: list[float]
+) -> None:
+    robot = gimbal(kind)
+    q, zero = np.array(place), np.zeros(kind.nv)
+    tau = np.arange(1.0, kind.nv + 1.0)  # which asks for a motion that the joint does not have there
+    near = q + 0.1 * np.array(away)
+    said = r"aba: q has joint 'gimbal' \(.*\) at a singularity"
+    for v in (zero, np.ones(kind.nv)):  # the one gives NaN, the other numbers without digits
+        for call in (kt.aba, kt.compile(robot, kt.aba)):
+            first = (robot,) if call is kt.aba else ()
+            with pytest.raises(kt.ConfigurationError, match=said):
+                call(*first, q, v, tau)  # type: ignore[operator]
+            with pytest.raises(kt.ConfigurationError, match=said):
+                call(*first, q, v, tau, out=np.empty(kind.nv))  # type: ignore[operator]
+            for count in (3, 5000):
+                batch = np.tile(near, (count, 1))
+                batch[2] = q
+                with pytest.raises(kt.ConfigurationError, match=r"q\[2\] has joint 'gimbal'"):
+                    call(*first, batch, v, tau)  # type: ignore[operator]
+    with pytest.raises(kt.ConfigurationError, match="mass_matrix_inverse: q has joint 'gimbal'"):
+        kt.mass_matrix_inverse(robot, q)
+    with pytest.raises(kt.ConfigurationError, match="rollout: q has joint 'gimbal'"):
+        kt.rollout(robot, q, zero, np.tile(tau, (3, 1)), 0.001)
+    with pytest.raises((kt.ConfigurationError, kt.SimulationError), match="singularity"):
+        kt.simulate(robot.with_actuation({"gimbal": True}), q=q, tau=tau, duration=0.01)
+    assert np.isfinite(kt.rnea(robot, q, zero, zero)).all()
+
+
+def test_what_is_regular_at_a_singularity_or_wrong_elsewhere_is_no_such_error() -> None:
+    place, zero = np.array([0.3, QUARTER, 0.1]), np.zeros(3)
+    with_rotors = gimbal(kt.Euler("ZYX"), armature=0.1)
+    assert np.isfinite(kt.aba(with_rotors, place, zero, np.ones(3))).all()
+    robot = gimbal(kt.Euler("ZYX"))
+    aba = kt.compile(robot, kt.aba)
+    assert np.isnan(aba(place - 0.5, zero, np.full(3, np.nan))).all()
+    assert np.isnan(aba(np.full(3, np.nan), zero, zero)).all()
+    q = np.array([place - 0.5, np.full(3, np.nan), place - 0.4])
+    assert np.isfinite(aba(q, zero, zero)).all(axis=-1).tolist() == [True, False, True]
+    assert abs(aba(place - 0.5, zero, np.full(3, 1e14))).max() > 1e12
+    assert (
+        aba(place - 0.5, zero, np.ones(3)).tobytes() == aba(np.tile(place - 0.5, (9, 1)), zero, np.ones(3))[4].tobytes()
+    )
+
+
+def test_only_robots_with_such_joints_are_looked_at() -> None:
+    for robot in (
+        kt.zoo.load("arm6"),
+        kt.zoo.load("quadruped"),
+        gimbal(kt.Spherical()),
+        gimbal(kt.Placed(kt.Free(), np.eye(4))),
+    ):
+        assert not any(joint.kind.can_be_singular for joint in robot.joints.values())
+    assert gimbal(kt.Placed(kt.FreeRPY(), np.eye(4))).joints["gimbal"].kind.can_be_singular

@@ -247,6 +247,17 @@ def explodes(_: float, _q: Array, v: Array) -> Array:
     return v * v * v
 
 
+def test_torques_that_change_at_every_row_are_integrated_exactly() -> None:
+    """The rate at the end of a step is not that at the start of the next, if the torque changes there."""
+    builder = kt.ModelBuilder("slider")
+    builder.add_body("rail")
+    builder.add_body("mass", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "rail", "mass")
+    tau = np.random.default_rng(0).uniform(-100.0, 100.0, size=(60, 1))
+    motion = adaptive(builder.build(), tau=tau, rtol=1e-3, atol=1e-3, duration=0.6)
+    np.testing.assert_allclose(motion.v[1:, 0], 0.01 * np.cumsum(tau), rtol=0, atol=1e-10)
+
+
 def test_a_motion_that_leaves_no_step_is_stopped_with_the_time_and_the_joint() -> None:
     """v̇ = v³ - g from v = 3 grows beyond all bounds."""
     with pytest.raises(

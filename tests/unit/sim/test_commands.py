@@ -211,3 +211,50 @@ def test_commands_are_held_between_rows_and_activations_are_not(leg: kt.Model) -
     between = motion.resampled([0.003])
     np.testing.assert_array_equal(between.recorded["ctrl"][0], motion.recorded["ctrl"][1])
     np.testing.assert_allclose(between.recorded["act"][0], motion.recorded["act"][1:3].mean(axis=0))
+
+
+SLIDERS = """
+<mujoco><option gravity="0 0 0"/><default><joint type="slide" axis="1 0 0" damping="0.5"/></default><worldbody>
+  <body><joint name="left"/><geom size=".1" mass="0.01"/><body><joint name="on left" axis="0 1 0"/>
+    <geom size=".1" mass="0.02"/></body></body>
+  <body pos="0 1 0"><joint name="right"/><geom size=".1" mass="0.03"/></body>
+</worldbody><tendon><fixed name="across"><joint joint="left" coef="1"/><joint joint="right" coef="-2"/></fixed></tendon>
+<actuator><position joint="on left" kp="400" kv="10"/><position tendon="across" kp="300" kv="10"/>
+  <motor joint="right" gear="3"/></actuator></mujoco>"""
+
+
+def turning_link(inertia: float) -> kt.Model:
+    builder = kt.ModelBuilder("link", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("base")
+    builder.add_body("link", kt.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * inertia))
+    limits = kt.Limits(lower=(-2.0,), upper=(2.0,), effort=(15.0,), velocity=(np.inf,))
+    builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "link", limits=limits)
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("integrator", "dt"), [("semi_implicit_euler", 1e-4), ("implicitfast", 2e-3), ("discrete", 2e-3)]
+)
+@pytest.mark.parametrize("limits", [False, True])
+def test_the_work_is_that_of_the_forces_that_acted(integrator: Any, dt: float, limits: bool, tmp_path: Path) -> None:
+    """Without gravity and with a constant mass matrix, M (v⁺ - v) · v⁺ is the work of a step less that of friction."""
+    (tmp_path / "sliders.xml").write_text(SLIDERS)
+    robot = kt.load(tmp_path / "sliders.xml")
+    motion = kt.simulate(
+        robot, v=[0.3, -0.2, 0.1], ctrl=[0.2, -0.3, 0.1], dt=dt, duration=25 * dt, integrator=integrator, limits=limits
+    )
+    assert motion.substeps == 1
+    momenta = motion.v @ kt.crba(robot, robot.neutral())
+    exact = (np.diff(momenta, axis=0) * motion.v[1:]).sum(axis=-1)
+    np.testing.assert_allclose(np.diff(motion.work - motion.dissipated), exact, rtol=1e-12, atol=1e-12)
+
+
+def test_a_stiff_servo_does_no_more_work_than_its_link_takes() -> None:
+    """With h d / I = 37 all of the motion is at the end of the steps."""
+    inertia = 2.7e-6
+    motion = kt.simulate(
+        turning_link(inertia).with_servos(4.0, 0.1), ctrl=[0.3], dt=1e-3, duration=0.5, integrator="discrete"
+    )
+    exact = np.cumsum(inertia * np.diff(motion.v[:, 0]) * motion.v[1:, 0])
+    np.testing.assert_allclose(motion.work[1:], exact, rtol=0, atol=1e-15)
+    assert motion.work.max() < 2.1 * motion.kinetic.max()

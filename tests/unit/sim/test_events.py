@@ -103,6 +103,15 @@ def test_motions_of_a_batch_end_one_by_one() -> None:
         assert own.ended == alone.ended
 
 
+def test_the_torque_acts_until_the_event() -> None:
+    q = np.array([[1.0], [2.0], [30.0]])
+    motions = kt.simulate(ROBOT, q=q, tau=[1.0], duration=1.0, dt=0.01, until=lands)
+    for k in range(3):
+        steps = int(np.ceil(motions.ended[k] / 0.01 - 1e-9))
+        assert motions.tau[k, :steps, 0].tolist() == [1.0] * steps
+        assert not motions.tau[k, steps:-1].any() or steps == 100
+
+
 def test_a_batch_ends_with_the_last_of_its_motions() -> None:
     motions = kt.simulate(ROBOT, q=[[1.0], [0.5]], duration=5.0, dt=0.01, until=lands)
     assert len(motions.time) == 47  # the step in which the first one lands is the last

@@ -227,3 +227,35 @@ def test_a_motion_that_diverges_tells_as_without_anybody_following(live_motion: 
         live_motion(Live(lambda _, q, __: seen.append(q), speed=4.0), **options)
     assert str(found.value) == str(wanted.value)
     assert np.isfinite(seen).all()
+
+
+def test_a_speed_needs_no_page(caplog: pytest.LogCaptureFixture) -> None:
+    wanted, times = kt.simulate(ROBOT, **START), []
+    began = time.perf_counter()
+
+    def torque(t: float, q: Any, v: Any) -> Any:  # noqa: ARG001
+        times.append((t, time.perf_counter()))
+        return [0.0, 0.0]
+
+    assert_same(kt.simulate(ROBOT, **START, speed=2.0, tau=torque), kt.simulate(ROBOT, **START, tau=torque))
+    assert_same(kt.simulate(ROBOT, **START, speed=2.0), wanted)
+    assert_same(kt.simulate(ROBOT, **START, speed=math.inf), wanted)
+    assert time.perf_counter() - began >= 2 * 0.2 / 2.0 - FRAME
+    (t0, first), (t1, last) = times[0], times[199]
+    assert last - first >= (t1 - t0) / 2.0 - FRAME
+    assert "keep up" not in caplog.text
+
+
+def test_a_motion_that_cannot_keep_its_pace_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    def slow(t: float, q: Any, v: Any) -> Any:  # noqa: ARG001
+        time.sleep(0.15)
+        return [0.0, 0.0]
+
+    kt.simulate(ROBOT, duration=0.1, control_dt=0.05, tau=slow, speed=10.0)
+    assert "computing did not keep up with speed=10" in caplog.text
+
+
+@pytest.mark.parametrize("speed", [0.0, -1.0, math.nan, True, "fast"])
+def test_what_is_no_speed_is_refused_without_a_page_too(speed: Any) -> None:
+    with pytest.raises(kt.OptionError, match="speed must be a positive number"):
+        kt.simulate(ROBOT, duration=0.1, speed=speed)

@@ -156,6 +156,14 @@ def test_the_mass_that_is_felt_at_a_point() -> None:
         np.testing.assert_allclose(found.wrench[3:], np.cross(point, found.wrench[:3]), atol=1e-12)
 
 
+def test_another_point_of_a_body_is_another_mass() -> None:
+    ball, law = free_ball(), PushLaw(free_ball(), {})
+    for point in ((0.0, 0.0, 0.0), (0.0, 0.0, 0.3), (0.0, 0.0, 0.0)):
+        push = Push("ball", point, (0.1, 0.0, point[2]))
+        found, fresh = (one(push, ball.neutral(), np.zeros(6)) for one in (law, PushLaw(ball, {})))
+        np.testing.assert_array_equal(found.wrench, fresh.wrench)
+
+
 def test_what_does_not_move_feels_as_heavy_as_the_robot() -> None:
     push = Push("upper_rod", (0.0, 0.0, 0.0), (0.0, 0.0, 1e3))
     law = PushLaw(ROBOT, {})

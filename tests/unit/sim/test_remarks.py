@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 
 import kinetree as kt
+from tests.unit.sim.test_commands import turning_link
 
 
 def stops(lower: float, upper: float) -> kt.Limits:
@@ -109,3 +112,47 @@ def test_the_first_motion_of_a_batch_is_named() -> None:
     assert sentence.startswith("'track' of sample (1,) went through its stop at t = 0.21 s: 2.1 m")
     (sentence,) = said(crank(), q=[[0.1], [90.0]], duration=0.01)
     assert sentence.startswith("'pin' starts at 90 rad of sample (1,), far beyond")
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+def test_a_controller_that_makes_energy_is_told_with_time_and_sample(integrator: str) -> None:
+    robot = turning_link(2.7e-6)
+
+    def servo(_: float, q: Any, v: Any) -> Any:
+        return np.clip(np.array([[1e-3], [0.1]]) * (40.0 * (0.3 - q) - v), -15.0, 15.0)
+
+    found = said(robot, q=np.zeros((2, 1)), tau=servo, duration=0.1, integrator=integrator)
+    (sentence,) = (x for x in found if "make energy" in x)
+    assert re.match(
+        r"\d+ of 200 steps make energy, from t = 0(\.00\d)? s of sample \(1,\) on: velocities turn", sentence
+    )
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler", "symplectic_euler", "implicitfast", "discrete"])
+def test_stiff_servos_make_no_energy(integrator: str) -> None:
+    """A step of 1 ms has 37 of their time constants: steps are divided, or take servos at their end."""
+    robot = turning_link(2.7e-6).with_servos(4.0, 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motion = kt.simulate(robot, ctrl=[0.3], duration=0.3, integrator=integrator)
+    assert motion.q[-1] == pytest.approx(0.3, abs=1e-4)
+    assert motion.kinetic.max() < 2e-4  # half a kp 0.3² is 0.18 J, which the damper takes
+    assert (motion.substeps > 20) == (integrator not in ("implicitfast", "discrete"))
+
+
+def test_servos_of_tendons_and_ball_joints_divide_steps_too() -> None:
+    ball = kt.ModelBuilder("ball", gravity=(0.0, 0.0, 0.0))
+    ball.add_body("base")
+    ball.add_body("link", kt.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * 2.7e-6))
+    ball.add_joint("turn", kt.Spherical(), "base", "link")
+    motion = kt.simulate(ball.build().with_servos(0.0, 0.1), ctrl=[0.3, 0.0, 0.1], duration=0.05, integrator="rk4")
+    assert motion.substeps > 20
+    np.testing.assert_allclose(motion.v[-1], [0.3, 0.0, 0.1], rtol=0, atol=1e-6)
+
+
+def test_a_servo_that_no_division_resolves_is_refused_with_the_integrator_that_does() -> None:
+    robot = turning_link(2.7e-6)
+    with pytest.raises(kt.StiffFrictionError, match=r"friction or servo of 'turn'.*use the integrator 'discrete'"):
+        kt.simulate(robot.with_servos(0.0, 100.0), ctrl=[0.3], duration=0.1, integrator="rk4")
+    with pytest.raises(kt.SimulationError, match=r"spring or servo of 'turn'.*'discrete' takes servos at the end"):
+        kt.simulate(robot.with_servos(1e6, 1e-9), ctrl=[0.3], duration=0.1, integrator="rk4")

@@ -315,7 +315,9 @@ def test_a_controller_is_called_once_per_step_in_the_order_of_time_and_held() ->
 def test_times_that_are_no_control_period_are_refused(control_dt: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         simulate(cart(), tau=lambda _t, _q, v: -v, control_dt=control_dt)
-    with pytest.raises(OptionError, match="control_dt says how often tau or ctrl is called, so it needs a controller"):
+    with pytest.raises(
+        OptionError, match="control_dt says how often tau, ctrl or a force of f_ext is called, so it needs a controller"
+    ):
         simulate(cart(), tau=[1.0], control_dt=0.01)
 
 

@@ -148,6 +148,15 @@ kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.95, stream=
 """
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the open files as Linux lists them")
+def test_files_are_closed_after_a_motion(tmp_path: Path) -> None:
+    counts = []
+    for k in range(3):
+        kt.simulate(ROBOT, stream=tmp_path / str(k), **START)
+        counts.append(len(os.listdir("/proc/self/fd")))
+    assert counts[0] == counts[1] == counts[2]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a process of Windows cannot be killed in this way")
 def test_a_process_that_is_killed_loses_no_whole_piece(tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path / "run"), "die"], check=False)
@@ -183,6 +192,24 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
     assert motion.time.tolist() == whole.time[: len(motion.time)].tolist()
     assert [name for name in os.listdir(motion.path) if name.startswith(".")] == []
     same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
+
+
+@pytest.mark.parametrize("name", ["piece-000002.npz", "snapshot-000003.npz", "complete.json"])
+def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Path) -> None:
+    """The folder may come from somebody else; what its links lead to is not the motion's."""
+
+    def interrupt(done: int, _: int) -> None:
+        if done >= 130:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **START)
+    place, elsewhere = tmp_path / "run" / name, tmp_path / "elsewhere"
+    assert not place.exists()
+    place.symlink_to(elsewhere)
+    with pytest.raises((kt.SaveError, kt.TrajectoryFileError)):
+        kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    assert not elsewhere.exists()
 
 
 def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +299,7 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(kt.TrajectoryFileError, match="none cannot be read: No such file"):
         kt.load_trajectory(tmp_path / "none")
     for content, text in (
-        ("[]", "holds something else"),
+        ("[]", "not a description of a motion"),
         ("{", "cannot be read"),
         ('{"settings": {}}', "its format is"),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.identification import read_log
 
 pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
@@ -68,12 +70,12 @@ def test_other_moments_are_on_the_motion() -> None:
 
 
 def test_quaternions_keep_their_length_and_take_the_shorter_way() -> None:
-    found = motion("quadruped", v=5.0 * np.ones(18), dt=5e-3)
-    found.q[5:, 3:7] *= -1.0  # the same attitudes
-    between = found.resampled(np.linspace(0.0, 0.2, 77))
-    part = between.q[:, 3:7]
-    np.testing.assert_allclose(np.linalg.norm(part, axis=-1), 1.0, rtol=1e-14)
-    assert (np.abs(np.sum(part[1:] * part[:-1], axis=-1)) > 0.999).all()
+    found, times = motion("quadruped", v=5.0 * np.ones(18), dt=5e-3), np.linspace(0.0, 0.2, 77)
+    expected = found.resampled(times).q[:, 3:7]
+    np.testing.assert_allclose(np.linalg.norm(expected, axis=-1), 1.0, rtol=1e-14)
+    found.q[5::2, 3:7] *= -1.0  # the same attitudes
+    turned = found.resampled(times).q[:, 3:7]
+    np.testing.assert_allclose(np.abs(np.sum(turned * expected, axis=-1)), 1.0, rtol=1e-14)
 
 
 def test_torques_are_those_that_were_held() -> None:
@@ -126,11 +128,47 @@ def test_a_table_of_a_batch_counts_the_motions() -> None:
     assert grid.index.names == ["motion_0", "motion_1", "time"]
 
 
+def test_a_csv_file_holds_every_number_of_a_motion(tmp_path: Path) -> None:
+    found = motion(tau=[0.1, 1.0 / 3.0])
+    path = found.save(tmp_path / "log.csv")
+    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+    log = read_log(path, kt.zoo.load("double_pendulum"))
+    for name in ("time", "q", "v", "qdd", "tau"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(found, name))
+    header = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert header == ["time", *found.to_dataframe().columns]
+
+
+def test_names_with_commas_come_back_from_csv(tmp_path: Path) -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("world")
+    builder.add_body("tip", kt.solids.sphere(0.1, mass=1.0))
+    builder.add_joint('a, "b"', kt.Revolute([1, 0, 0]), "world", "tip")
+    robot = builder.build()
+    found = kt.simulate(robot, q=[0.1], duration=0.01)
+    np.testing.assert_array_equal(read_log(found.save(tmp_path / "log.csv"), robot).v, found.v)
+
+
+def test_a_batch_has_no_place_in_csv(tmp_path: Path) -> None:
+    with pytest.raises(kt.OptionError, match=r"a \.csv file holds one motion, and this is a batch \(2,\)"):
+        motion(q=np.zeros((2, 2)), v=np.zeros(2)).save(tmp_path / "log.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_text_is_one_line() -> None:
     assert repr(motion()) == (
         "<Trajectory of 'double_pendulum': 0.2 s in steps of 0.001 s, rk4; q (201, 2), v (201, 2)>"
     )
     assert re.fullmatch(r"<Trajectory of .*: \(2,\) motions, .*>", repr(motion(q=np.zeros((2, 2)), v=np.zeros(2))))
+
+
+def test_a_notebook_shows_a_plot() -> None:
+    """IPython displays what `_repr_png_` returns; without pyplot nothing else draws a figure."""
+    drawn = motion().plot()
+    shown = drawn._repr_png_()  # type: ignore[union-attr]
+    assert shown.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(shown) > 10_000
+    assert pickle.loads(pickle.dumps(drawn))._repr_png_()[:4] == shown[:4]
 
 
 def test_a_picture_is_a_figure_or_a_file(tmp_path: Path) -> None:

@@ -153,12 +153,12 @@ kt.sweep(kt.zoo.load("double_pendulum"), {str(tmp_path / "study")!r}, chunk=2, s
 
 def test_samples_that_fail_do_not_stop_the_others(tmp_path: Path) -> None:
     values = np.zeros((6, 2))
-    values[1], values[4] = 1e200, np.nan
-    with pytest.warns(kt.SimulationWarning, match="2 of 6 samples failed"):
+    values[1], values[4], values[5] = 1e200, np.nan, 1e200
+    with pytest.warns(kt.SimulationWarning, match="3 of 6 samples failed"):
         study = kt.sweep(ROBOT, tmp_path / "study", vary={"v": values}, duration=0.08, dt=0.01, chunk=3)
-    assert study.results["status"].tolist() == [1, 3, 1, 1, 4, 1]
-    diverged, refused = study.failures
-    assert (diverged.sample, diverged.cause) == (1, "state")
+    assert study.results["status"].tolist() == [1, 3, 1, 1, 4, 3]
+    diverged, refused, later = study.failures
+    assert [(one.sample, one.cause) for one in (diverged, later)] == [(1, "state"), (5, "state")]
     assert (refused.sample, refused.time, refused.name) == (4, None, "")
     assert "v must be finite" in refused.cause or "must be finite" in refused.cause
     assert np.isnan(study.results["q"][4]).all()
@@ -285,3 +285,35 @@ def test_a_loaded_study_says_what_it_cannot_do(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "study")
     with pytest.raises(kt.TrajectoryFileError, match="holds no study"):
         load_study(tmp_path / "study")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["results", "results/q", "results/q/c", "results/q/c/1", "results/q/c/1/0", "results/status", "inputs/q/c/1/0"],
+)
+def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Path) -> None:
+    """The folder may come from somebody else; what its links lead to is not the study's."""
+    study, elsewhere = tmp_path / "study", tmp_path / "elsewhere"
+    kt.sweep(ROBOT, study, vary=VARY, chunk=2, **MOTION)
+    (study / "results/status/c/1").unlink()  # this chunk is computed again
+    for group in ("inputs", "results"):
+        (study / group / "q/c/1/0").write_bytes(b"mine")
+    place = study / name
+    if place.exists():
+        place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    before = _contents(elsewhere)
+    with pytest.raises(kt.SaveError, match=f"{place} is a link, which would be written through; remove it"):
+        kt.sweep(ROBOT, study, vary=VARY, chunk=2, **MOTION)
+    assert _contents(elsewhere) == before
+
+
+def test_a_study_may_be_reached_by_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "study").symlink_to(tmp_path / "real")
+    assert kt.sweep(ROBOT, tmp_path / "study", vary=VARY, **MOTION).is_complete
+
+
+def _contents(path: Path) -> dict[str, bytes]:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return {str(file): file.read_bytes() for file in files if file.is_file()}

@@ -127,6 +127,7 @@ np.all(A > -1, axis=1) | np.any(v) | np.all(v) | (v > 5).any() | np.count_nonzer
 v.cumsum() | np.cumsum(A) | np.cumsum(A, axis=1) | np.cumprod(v) | np.cumprod(A, axis=0) | k.cumsum() | np.diff(v)
 np.diff(A) | np.diff(A, axis=0) | np.diff(u, n=2) | np.diff(v, prepend=0.0) | np.diff(A, axis=0, append=v[None])
 np.diff(k) | np.unwrap(8 * z) | np.unwrap(8 * A, axis=0) | np.unwrap(z * y, period=1.5) | np.trapezoid(A)
+np.unwrap(np.pi * np.sign(z)) | np.unwrap(-np.pi * np.sign(z))
 np.trapezoid(A, axis=0, dx=0.5) | np.trapezoid(u, u * u) | np.trapezoid(A, v) | np.linspace(x, 2.0, 5)
 np.linspace(v, w, 4, endpoint=False) | np.linspace(0.0, x, 3, axis=-1) | np.linspace(x, 1.0, 1) | np.cumulative_sum(v)
 np.cumulative_sum(A, axis=1) | np.ediff1d(u) | v.argmin() | v.argmax() | np.argmax(A) | np.argmin(A, axis=0)

@@ -13,7 +13,6 @@ import os, signal, sys, threading, time
 import numpy as np
 from kinetree.compiler.batch_pieces import call_in_pieces
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 X = np.arange(64.0)
 helped = threading.Event()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -51,8 +52,9 @@ def told(viewer: Viewer) -> list[str]:
 
 
 def texts(viewer: Viewer) -> list[str]:
-    """What is written on the page between its controls."""
-    return [m["props"]["_markdown"] for m in messages(viewer) if m["type"] == "GuiMarkdownMessage"]
+    """What is written on the page between its controls, without the backslashes before characters that are no marks."""
+    written = [m["props"]["_markdown"] for m in messages(viewer) if m["type"] == "GuiMarkdownMessage"]
+    return [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text) for text in written]
 
 
 def control(viewer: Viewer, label: str) -> Any:

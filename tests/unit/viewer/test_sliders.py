@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.viewer.sliders import dials_of
+from kinetree.viewer.sliders import _finite, dials_of
 from tests.robots import _kinds
 
 
@@ -53,3 +53,11 @@ def test_what_follows_another_joint_has_no_slider() -> None:
     builder.add_joint("right", kt.Prismatic([-1, 0, 0]), "base", "right", mimic=kt.Mimic("left"))
     (dial,) = dials_of(builder.build(), 1.0)
     assert (dial.labels, dial.low, dial.high) == (("left, m",), 0.0, 0.04)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, -10.0), (10.0, np.inf), (-np.inf, np.inf), (-np.inf, 1.0)])
+def test_a_slider_reaches_from_a_limit_to_where_there_is_none(low: float, high: float) -> None:
+    ends = _finite(low, high, np.pi)
+    assert ends[0] < ends[1]
+    assert ends[0] == (low if np.isfinite(low) else min(-np.pi, high - np.pi))
+    assert ends[1] == (high if np.isfinite(high) else max(np.pi, low + np.pi))

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,8 +18,9 @@ from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
 from kinetree.viewer import Viewer
 from kinetree.viewer.contacts import Contacts
+from kinetree.viewer.controls import add_list
 
-from .pages import clicked, control, labels, moved, position_of, texts, told, wait_until
+from .pages import clicked, control, labels, messages, moved, position_of, texts, told, wait_until
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -379,3 +381,18 @@ def test_a_motion_that_went_to_infinity_leaves_the_others_in_view() -> None:
         viewer.set_time(0.3)
         assert np.allclose(position_of(viewer, "/robot/ball"), before)
         assert np.allclose(viewer.stages[0]._last[2], q[2, 30])
+
+
+@pytest.mark.parametrize("call", ["add_markdown", "add_html"])
+def test_texts_become_markdown_in_one_place(call: str) -> None:
+    """Viser shows the HTML in Markdown."""
+    rooms = Path(kt.__file__).parent
+    holders = [file.relative_to(rooms) for file in rooms.rglob("*.py") if f".{call}(" in file.read_text()]
+    assert holders == ([Path("viewer/controls.py")] if call == "add_markdown" else [])
+
+
+def test_marks_of_a_text_are_itself() -> None:
+    with kt.view(ARM, port=0) as viewer:
+        add_list(viewer.server.gui, [("<b>a</b>\n# b", "*x* [y](z) `w` \x1b[2J &lt; \u202e 1. $")])
+        (written,) = (m["props"]["_markdown"] for m in messages(viewer) if m["type"] == "GuiMarkdownMessage")
+    assert written == (r"- **\<b\>a\<\/b\> \# b**: \*x\* \[y\]\(z\) \`w\` \\x1b\[2J \&lt\; \\u202e 1\. \$")

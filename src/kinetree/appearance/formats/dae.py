@@ -18,8 +18,12 @@ from kinetree.errors import ModelError
 
 __all__ = ["read_dae"]
 
+_MOST_INDICES = 1000
+"""Numbers of a row of a table, and indices of a corner."""
 _MOST_NODES = 100_000
 _DEEPEST = 200
+_MOST_CORNERS = 50_000_000
+"""Corners and vertices of all instances together, which are all in memory."""
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +44,7 @@ class _Scene:
         unit = root.find("asset/unit")
         self._meter = float(numbers_in(where, "1" if unit is None else unit.get("meter", "1"))[0])
         self._root = root
-        self._nodes = 0
+        self._nodes = self._corners = 0
         self._read: dict[int, list[tuple[str, Piece]]] = {}
 
     def pieces(self) -> Iterator[Piece]:
@@ -86,6 +90,9 @@ class _Scene:
         R = pose[:3, :3] * self._meter
         is_mirrored = np.linalg.det(pose[:3, :3]) < 0.0
         for symbol, piece in self._read[id(geometry)]:
+            self._corners += 3 * len(piece.faces) + len(piece.vertices)
+            if self._corners > _MOST_CORNERS:
+                raise ModelError(f"{self._where}: its scene shows more than {_MOST_CORNERS:,} corners; simplify it")
             normals = piece.normals
             if normals is not None:
                 cofactors = np.stack([np.cross(R[1], R[2]), np.cross(R[2], R[0]), np.cross(R[0], R[1])])
@@ -139,7 +146,7 @@ class _Scene:
         found: dict[str, tuple[int, Floats]] = {}
         stride = 0
         for one in primitive.findall("input"):
-            offset, semantic = int(one.get("offset", "0")), one.get("semantic", "")
+            offset, semantic = self._whole(one, "offset", 0), one.get("semantic", "")
             stride = max(stride, offset + 1)
             source = self._target(one.get("source", ""))
             if semantic == "VERTEX" and source is not None:
@@ -155,9 +162,19 @@ class _Scene:
         if source is None or array is None:
             raise ModelError(f"{self._where}: the numbers {url!r} are not in the file; export it again")
         accessor = source.find("technique_common/accessor")
-        stride = 3 if accessor is None else int(accessor.get("stride", "1"))
+        stride = 3 if accessor is None else self._whole(accessor, "stride", 1)
         numbers = numbers_in(self._where, array.text or "")
         return numbers[: len(numbers) - len(numbers) % stride].reshape(-1, stride)
+
+    def _whole(self, element: Element, name: str, least: int) -> int:
+        """The whole number in an attribute."""
+        text = element.get(name, str(least))
+        if not text.strip().isdecimal() or not least <= (found := int(text)) < _MOST_INDICES:
+            raise ModelError(
+                f'{self._where}: <{element.tag} {name}="{text:.60}"> must be a whole number from {least} to '
+                f"{_MOST_INDICES:,}; export it again"
+            )
+        return found
 
     def _target(self, url: str) -> Element | None:
         return self._by_id.get(url.removeprefix("#"))

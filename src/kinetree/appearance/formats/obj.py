@@ -12,6 +12,9 @@ from kinetree.records import record
 
 __all__ = ["read_obj"]
 
+_MOST_IN_LIBRARIES = 16 * 2**20
+"""Bytes of all material libraries of a file, of which each is read once; one has thousands."""
+
 
 @record(slots=True)
 class Material:
@@ -36,7 +39,8 @@ def read_obj(
     tables: dict[bytes, list[bytes]] = {b"v": [], b"vt": [], b"vn": []}
     groups: dict[str, list[bytes]] = {}
     materials: dict[str, Material] = {}
-    current, ends = "", False
+    libraries: set[bytes] = set()
+    current, ends, room = "", False, _MOST_IN_LIBRARIES
     for line in data.replace(b"\\\n", b" ").splitlines():
         word, _, rest = line.strip().partition(b" ")
         if word in tables:
@@ -52,10 +56,13 @@ def read_obj(
             ends = True
         elif word == b"usemtl":
             current = rest.strip().decode("utf-8", "replace")
-        elif word == b"mtllib":
-            found = companion(rest.strip().decode("utf-8", "replace"))
-            if found is not None:
-                materials |= _materials(where, found)
+        elif word == b"mtllib" and rest not in libraries:
+            libraries.add(rest)
+            found = companion(rest.strip().decode("utf-8", "replace")) or b""
+            room -= len(found)
+            if room < 0:
+                raise ModelError(f"{where}: its material libraries have more than {_MOST_IN_LIBRARIES >> 20} MiB")
+            materials |= _materials(where, found)
     vertices, colors = _vertices(where, tables[b"v"])
     uv = _table(where, tables[b"vt"], 2)
     normals = _table(where, tables[b"vn"], 3)

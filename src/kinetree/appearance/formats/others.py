@@ -6,6 +6,7 @@ Colours of GLB and GLTF are amounts of light, except in images (glTF 2.0, sectio
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ __all__ = ["OTHERS", "read_other"]
 
 Floats = NDArray[np.float64]
 
+_PLAIN = 8 * 2**20
+"""Bytes that any archive may unpack to."""
+_RATIO = 30
+"""How many times its own size an archive may unpack to beyond that; the text of meshes shrinks to a tenth."""
 _LINEAR = (".glb", ".gltf")
 OTHERS = (*_LINEAR, ".ply", ".off", ".3mf")
 
@@ -31,6 +36,9 @@ def read_other(path: Path, kind: str, data: bytes, companion: Callable[[str], by
         import trimesh
     except ImportError:
         raise MissingPackageError(f"reading {kind} files needs trimesh: pip install 'kinetree[view]'") from None
+
+    if kind == ".3mf":
+        _check_archive(path, data)
 
     class Companions:
         def get(self, name: str) -> bytes:
@@ -52,6 +60,20 @@ def read_other(path: Path, kind: str, data: bytes, companion: Callable[[str], by
         for mesh in meshes
         if isinstance(mesh, trimesh.Trimesh)
     ]
+
+
+def _check_archive(path: Path, data: bytes) -> None:
+    """Raise a `ModelError` for an archive that unpacks to very much more than it has."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise ModelError(f"{path}: the file is not an archive of 3MF: {error}") from None
+    if unpacked > max(_PLAIN, _RATIO * len(data)):
+        raise ModelError(
+            f"{path}: the file unpacks to {unpacked / 2**20:,.0f} MiB, more than {_RATIO} times its own size; simplify "
+            "the mesh"
+        )
 
 
 def _piece(mesh: Any, visual: Any, *, is_linear: bool) -> Piece:

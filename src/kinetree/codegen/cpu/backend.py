@@ -90,13 +90,18 @@ class CpuKernels:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
         if len(kernel.outputs) != 1 or not kernel.outputs[0].size:
             return emit(program, self._precision, host(), kernel.quaternions)
-        return emit_batch(program, self._precision, host(), kernel.quaternions, kernel.optional)
+        return emit_batch(
+            program, self._precision, host(), kernel.quaternions, kernel.optional, declines_huge=kernel.declines_huge
+        )
 
     def _single_text(self) -> str:
         from kinetree.codegen.cpu.single import emit_single
 
         kernel = self._kernel
-        return emit_single(self._statements(), self._precision, host(), kernel.quaternions, kernel.optional)
+        return emit_single(
+            self._statements(), self._precision, host(), kernel.quaternions, kernel.optional,
+            declines_huge=kernel.declines_huge,
+        )  # fmt: skip
 
     def _single_rounds_text(self) -> str:
         from kinetree.codegen.cpu.rounds import Rounds

@@ -10,15 +10,43 @@ import ctypes
 
 import numpy as np
 
+from kinetree.codegen.backend import HUGE
 from kinetree.codegen.cpu.builtin import ArrayObject, Context
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.expr import Port, Program
 
-__all__ = ["C_CONTIGUOUS", "POINTER", "WRITEABLE", "CallWriter"]
+__all__ = ["C_CONTIGUOUS", "POINTER", "WRITEABLE", "CallWriter", "are_moderate"]
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 _TYPE, _LENGTH = POINTER, 2 * POINTER  # offsets of any object's type and of a tuple's number of items
 C_CONTIGUOUS, WRITEABLE = 0x0001 | 0x0100, 0x0400  # NPY_ARRAY_…, with NPY_ARRAY_ALIGNED
+
+
+def are_moderate(precision: Precision) -> str:
+    """`@are_moderate`: whether all numbers of an array are smaller than `HUGE`, so that none is NaN."""
+    t = precision.type
+    return f"""\
+define internal i1 @are_moderate(ptr %x, i64 %count) nounwind {{
+start:
+  br label %loop
+loop:
+  %k = phi i64 [0, %start], [%next, %test]
+  %so_far = phi i1 [true, %start], [%all, %test]
+  %is_more = icmp slt i64 %k, %count
+  br i1 %is_more, label %test, label %end
+test:
+  %place = getelementptr {t}, ptr %x, i64 %k
+  %number = load {t}, ptr %place
+  %is_below = fcmp olt {t} %number, {precision.literal(HUGE)}
+  %is_above = fcmp ogt {t} %number, {precision.literal(-HUGE)}
+  %is_moderate = and i1 %is_below, %is_above
+  %all = and i1 %so_far, %is_moderate
+  %next = add i64 %k, 1
+  br label %loop
+end:
+  ret i1 %so_far
+}}
+"""
 
 
 class CallWriter:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter
+from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
 from kinetree.codegen.cpu.module import sample_module
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
@@ -27,13 +27,16 @@ def emit_single(
     target: Target,
     quaternions: Sequence[tuple[int, int]] = (),
     optional: range = range(0),
+    *,
+    declines_huge: bool = False,
 ) -> str:
     """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads; and `@one`,
     if there is one result.
 
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
     squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
-    `optional` as for `CallWriter`.
+    `declines_huge`: so it does where not all numbers of a result are moderate (`are_moderate`). `optional` is as for
+    `CallWriter`.
 
     >>> from kinetree.codegen.llvm.precision import F64
 
@@ -44,9 +47,9 @@ def emit_single(
     True
     """
     sample = sample_module(program, precision, target, 1, zeros=True)
-    parts = [sample, _SingleWriter(program, precision, quaternions, optional).text()]
+    parts = [sample, _SingleWriter(program, precision, quaternions, optional, declines_huge).text()]
     if len(program.outputs) == 1:
-        parts.append(_SingleWriter(program, precision, quaternions).at_places())
+        parts.append(_SingleWriter(program, precision, quaternions, range(0), declines_huge).at_places())
     return "\n".join(parts)
 
 
@@ -58,10 +61,12 @@ class _SingleWriter(CallWriter):
         program: Program,
         precision: Precision,
         quaternions: Sequence[tuple[int, int]],
-        optional: range = range(0),
+        optional: range,
+        declines_huge: bool,
     ) -> None:
         super().__init__(program, precision, optional)
         self._quaternions = quaternions
+        self._declines_huge = declines_huge and len(self._outputs) == 1 and self._outputs[0].shape != ()
 
     def text(self) -> str:
         emit = self._lines.append
@@ -88,7 +93,8 @@ class _SingleWriter(CallWriter):
         else:
             emit("new:")
             self._into_tuple()
-        return "\n".join((*self._shapes(), self._function()))
+        moderate = [are_moderate(self._precision)] if self._declines_huge else []
+        return "\n".join((*self._shapes(), *moderate, self._function()))
 
     def at_places(self) -> str:
         """`@one`: a sample whose numbers are at the places in a table, the inputs' and then that of the result."""
@@ -160,6 +166,8 @@ class _SingleWriter(CallWriter):
             if source.size and port.size:
                 self._require(self._is_apart(data, self._bytes(port), f"%in{k}", self._bytes(source)))
         self._lines.append(f"  call void @sample({self._with_outputs([data])})")
+        if self._declines_huge:
+            self._require(f"call i1 @are_moderate(ptr {data}, i64 {port.size})")
         self._lines.append(f"  %result = call ptr {self._context('new_reference')}(ptr %given)")
         self._lines.append("  ret ptr %result")
 
@@ -172,7 +180,12 @@ class _SingleWriter(CallWriter):
         self._unless_null(array)
         data = self._load("ptr", self._field(array, "data"))
         self._lines.append(f"  call void @sample({self._with_outputs([data])})")
+        if self._declines_huge:
+            self._require(f"call i1 @are_moderate(ptr {data}, i64 {port.size})", otherwise="huge")
         self._lines.append(f"  ret ptr {array}")
+        if self._declines_huge:
+            self._lines.append("huge:")
+            self._lines.append(f"  call void {self._context('release')}(ptr {array})\n  br label %general")
 
     def _into_tuple(self) -> None:
         """Return several results. The tuple owns each from the start, so that releasing it is enough if one fails."""

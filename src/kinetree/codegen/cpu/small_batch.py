@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter
+from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
 from kinetree.codegen.cpu.extents import SAME
 from kinetree.codegen.cpu.module import emit
 from kinetree.codegen.llvm.precision import Precision
@@ -29,6 +29,8 @@ def emit_batch(
     target: Target,
     quaternions: Sequence[tuple[int, int]] = (),
     optional: range = range(0),
+    *,
+    declines_huge: bool = False,
 ) -> str:
     """The module of `emit` for a program with one result, plus `@call`, the C function of a builtin.
 
@@ -41,7 +43,8 @@ def emit_batch(
     True
     """
     kernel = emit(program, precision, target, quaternions)
-    return f"{kernel}\n{SAME}{_COPIED}\n{_BatchWriter(program, precision, optional, looks=bool(quaternions)).text()}"
+    writer = _BatchWriter(program, precision, optional, looks=bool(quaternions), declines_huge=declines_huge)
+    return f"{kernel}\n{SAME}{_COPIED}\n{are_moderate(precision) if declines_huge else ''}{writer.text()}"
 
 
 _COPIED = """
@@ -69,11 +72,14 @@ end:
 class _BatchWriter(CallWriter):
     """Writes `@call`."""
 
-    def __init__(self, program: Program, precision: Precision, optional: range, *, looks: bool) -> None:
-        """`looks`: whether the kernel checks quaternions."""
+    def __init__(
+        self, program: Program, precision: Precision, optional: range, *, looks: bool, declines_huge: bool
+    ) -> None:
+        """`looks`: whether the kernel checks quaternions. `declines_huge`: as for `emit_single`."""
         super().__init__(program, precision, optional)
         (self._output,) = program.outputs
         self._looks = looks
+        self._declines_huge = declines_huge
         self._flags = "null"
 
     def text(self) -> str:
@@ -190,6 +196,9 @@ class _BatchWriter(CallWriter):
         self._require("icmp eq i32 %errors, 0", otherwise="odd")
         if self._looks:
             self._check_no_doubt("odd")
+        if self._declines_huge:
+            emit(f"  %numbers = mul i64 %count, {self._output.size}")
+            self._require("call i1 @are_moderate(ptr %data, i64 %numbers)", otherwise="odd")
         emit("  br i1 %is_new, label %done, label %counted_once\ncounted_once:")
         emit(f"  call ptr {self._context('new_reference')}(ptr %given)\n  br label %done\ndone:\n  ret ptr %result")
         for label, then in ("odd", "general"), ("failed", "nothing"):

@@ -63,8 +63,9 @@ def inverse_kinematics(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        A `kt.control.InverseKinematics`: q, errors, reached, starts, evaluations. A target that was not reached has
-        `reached` False, and its errors say how far it is. One with NaN is not reached either, from q0.
+        A `kt.control.InverseKinematics`: q, errors, reached, starts, evaluations, limits. A target that was not reached
+        has `reached` False, its errors say how far it is, and `at_limits` and the text which joints are at limits
+        there. One with NaN is not reached either, from q0.
 
     Raises:
         OptionError: tasks, limits or numbers are not allowed values.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kinetree.control.kinematics.arguments import checked_limits, checked_number, common_axes
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.program import Found, linearized_program, made_program
-from kinetree.control.kinematics.result import InverseKinematics
+from kinetree.control.kinematics.result import InverseKinematics, SearchLimits
 from kinetree.control.kinematics.rows import levels_of
 from kinetree.control.tasks import Task
 from kinetree.model import Model
@@ -43,7 +43,7 @@ class Solver:
         self._ends = np.cumsum(self.sizes).tolist()
         self._middle: NDArray[np.float64] | None = None
         self._robot = robot
-        self._nq = robot.nq
+        self._nq, self._names = robot.nq, tuple(robot.q_names)
         self._bare: Callable[..., Any] | None = None
         self._unshifted = np.zeros(self.coordinates.drawn)
 
@@ -82,8 +82,8 @@ class Solver:
         if threads is None and [x.ndim for x in given[:-5]] == self._axes[:-5]:
             if self._bare is None:
                 self._bare = self.program.compile()
-            return self._result_of_one(self._bare(*given))
-        return self._result(self._found(given, threads))
+            return self._result_of_one(self._bare(*given), SearchLimits(self._names, *given[-7:-5]))
+        return self._result(self._found(given, threads), SearchLimits(self._names, *given[-7:-5]))
 
     def _found(self, given: Sequence[Any], threads: int | None) -> Found:
         """All samples; of many, those that take long are computed together in the end, from the beginning."""
@@ -111,16 +111,17 @@ class Solver:
             found: Found = self.program(*given) if threads is None else self.program(*given, threads=threads)
         return found
 
-    def _result_of_one(self, numbers: Any) -> InverseKinematics:
+    def _result_of_one(self, numbers: Any, limits: SearchLimits) -> InverseKinematics:
         """The same as `_result`, of the numbers that the program's results are, one after the other; quicker."""
         reached, starts, evaluations = numbers[-3:].tolist()
-        told: Any = np.bool_(reached), np.int64(int(starts)), np.int64(int(evaluations))
+        told: Any = np.bool_(reached), np.int64(int(starts)), np.int64(int(evaluations)), limits
         n, errors = self._nq, numbers[self._nq : -3]
         return InverseKinematics(numbers[:n], (errors,) if len(self.sizes) == 1 else self.apart(errors), *told)
 
-    def _result(self, found: Found) -> InverseKinematics:
+    def _result(self, found: Found, limits: SearchLimits) -> InverseKinematics:
         q, joined, reached, starts, evaluations = found
-        return InverseKinematics(q, self.apart(joined), reached, starts.astype(np.int64), evaluations.astype(np.int64))
+        counts = starts.astype(np.int64), evaluations.astype(np.int64)
+        return InverseKinematics(q, self.apart(joined), reached, *counts, limits)
 
     def apart(self, errors: Any) -> tuple[Any, ...]:
         """The errors of each task, from those of all (…, m)."""

@@ -39,7 +39,8 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     bounded. Forces that are not modelled, such as friction, let it drift: stop (Γ = 0) when |s| is at the noise.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         bodies: the names of the bodies whose parameters are learned, such as ["payload"]; by default all.
         metric: "euclidean" or "natural".
 

@@ -45,7 +45,8 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive with respect to what it touches.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         frame: a name in `robot.frames`.
         axes: the axes of stiffness, damping and limits: "world", "target" (which turn with the target), "local" (with
             the frame), or another frame's name, such as one on the base or on a tool. Frames of these three names

@@ -29,7 +29,8 @@ def computed_torque(robot: Model) -> Program:
     below about 0.2.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
 
     Returns:
         The program (q, v, target, stiffness, damping, target_velocity, target_acceleration) of the joint forces (nv,):

@@ -32,7 +32,8 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     yields by K⁻¹ τ_ext where it is at rest.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         damping: "ratio", or "given".
 
     Returns:

@@ -41,7 +41,8 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     rotations, along the shortest turn. Joints that no task moves come to rest by `posture_damping`.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         tasks: the tasks by names of your own, such as {"hand": kt.control.Pose("tool")}; priority 0 comes first.
 
     Returns:

@@ -28,7 +28,8 @@ def passivity_based(robot: Model) -> Program:
     that is not modelled leaves at most |s| = |d| / K. `adaptive` is this law with unknown masses.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
 
     Returns:
         The program (q, v, target, rate, gain, target_velocity, target_acceleration) of the joint forces (nv,): q and

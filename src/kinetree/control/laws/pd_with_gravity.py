@@ -23,7 +23,8 @@ def pd_with_gravity(robot: Model) -> Program:
     the same everywhere take `computed_torque`, for a damping ratio `joint_impedance`.
 
     Args:
-        robot: the robot; every degree of freedom has a motor.
+        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
+            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
 
     Returns:
         The program (q, v, target, stiffness, damping) of the joint forces (nv,): q (nq,), v (nv,), target (nq,),

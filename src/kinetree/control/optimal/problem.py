@@ -40,7 +40,8 @@ class OptimalControl:
             that have motors.
         limits: (lower, upper), each a number or (nu,), in N·m or N; "effort" for the effort limits of the robot's
             motors; None for none.
-        integrator: how the robot's own equations become steps: one of `kt.rollout`'s integrators.
+        integrator: how the robot's own equations become steps: one of `kt.rollout`'s integrators; None
+            for that of the robot's MJCF file.
         passive: whether friction, damping and springs of joints act, as in `kt.aba`.
 
     Raises:
@@ -84,7 +85,7 @@ class OptimalControl:
         *,
         motors: Sequence[str] | None = None,
         limits: Limits = None,
-        integrator: str = "semi_implicit_euler",
+        integrator: str | None = "semi_implicit_euler",
         passive: bool = False,
     ) -> None:
         check_robot(robot)
@@ -95,7 +96,7 @@ class OptimalControl:
             raise OptionError(f"terminal_cost must be a program, made by kt.program, not {terminal_cost!r:.60}")
         if not isinstance(passive, bool):
             raise OptionError(f"passive must be True, or False for joints without friction, not {passive!r:.60}")
-        rollout_integrator_option(robot, integrator)
+        integrator = rollout_integrator_option(robot, integrator)
         selection = _selection(robot, motors)
         nu = number_of_controls(robot, several, len(selection))
         if any(phase.constraints and not phase.is_impact for phase in several) and (

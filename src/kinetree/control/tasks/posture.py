@@ -25,10 +25,12 @@ class Posture(Task):
     """Joints are to be as in a given configuration. A target is a whole configuration (nq,).
 
     The error is `kt.difference` from the configuration to the target, so that spherical and free joints count by
-    displacements.
+    displacements. Without `joints` a floating root counts as well, with the first six rows: position and attitude. If
+    others decide where the robot is, name the rest: `Posture([name for name in robot.joints if name != "root_joint"])`.
 
     Attributes:
-        joints: the names of the joints that matter, in the order of their rows; by default all, in the robot's order.
+        joints: the names of the joints that matter, in the order of their rows; by default all, the joint
+            of a floating root included, in the robot's order.
 
     Raises:
         OptionError: for names, weights or a priority that are not allowed values.

@@ -72,6 +72,26 @@ class Layout:
         return np.flatnonzero(self.robot.actuated)
 
     @property
+    def limited(self) -> Array:
+        """The driven degrees of freedom whose joints have limits that are kept; none without a horizon."""
+        if self.horizon is None:
+            return np.zeros(0, int)
+        lower, upper, _ = self.position_limits
+        most = self.robot.velocity_limit
+        return np.flatnonzero(self.robot.actuated & (np.isfinite(lower) | np.isfinite(upper) | np.isfinite(most)))
+
+    @property
+    def position_limits(self) -> tuple[Array, Array, Array]:
+        """Lower and upper limits (nv,) of joints with one coordinate, infinite for others, and their places in q."""
+        robot = self.robot
+        lower, upper, place = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf), np.zeros(robot.nv, int)
+        for joint in robot.joints.values():
+            if joint.has_coordinates and len(robot.q_names[joint.q_slice]) == len(robot.v_names[joint.v_slice]) == 1:
+                i, k = joint.q_slice.start, joint.v_slice.start
+                lower[k], upper[k], place[k] = robot.lower[i], robot.upper[i], i
+        return lower, upper, place
+
+    @property
     def first_rows(self) -> int:
         """How many equations always hold."""
         return len(self.passive) + self.n - self.robot.nv
@@ -106,8 +126,7 @@ class Layout:
     @property
     def side_count(self) -> int:
         """How many rows are bounded."""
-        count = len(self.driven) + sum(len(lower) for _, lower, _ in self.cones)
-        return count + (len(self.driven) if self.horizon is not None else 0)
+        return len(self.driven) + sum(len(lower) for _, lower, _ in self.cones) + len(self.limited)
 
     @property
     def given(self) -> dict[str, Given]:
@@ -166,7 +185,7 @@ def matrices(layout: Layout, effort_limit: Array) -> Program:
         h_driven, limit = h[layout.driven], effort_limit[layout.driven]
         sides = [torques, _constant_sides(layout)]
         lower, upper = [-limit - h_driven, *low], [limit - h_driven, *high]
-        if layout.horizon is not None:
+        if len(layout.limited):
             least, most = _allowed(layout, q, v)
             lower.append(least)
             upper.append(most)
@@ -222,9 +241,7 @@ def _constant_sides(layout: Layout) -> Array:
     for (rows, lower, _), where in zip(layout.cones, layout.forces.values(), strict=True):
         cones[start : start + len(lower), where] = rows
         start += len(lower)
-    if layout.horizon is None:
-        return cones
-    return np.vstack([cones, np.eye(layout.n + 1)[layout.driven]])
+    return np.vstack([cones, np.eye(layout.n + 1)[layout.limited]])
 
 
 def _allowed(layout: Layout, q: Any, v: Any) -> tuple[Any, Any]:
@@ -232,13 +249,9 @@ def _allowed(layout: Layout, q: Any, v: Any) -> tuple[Any, Any]:
 
     Source: B. Faverjon, P. Tournassoud, ICRA 1987 (velocity dampers); A. Ames et al., ECC 2019 (control barriers).
     """
-    robot, T = layout.robot, float(layout.horizon or 1.0)
-    lower, upper, place = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf), np.zeros(robot.nv, int)
-    for joint in robot.joints.values():
-        if joint.has_coordinates and len(robot.q_names[joint.q_slice]) == len(robot.v_names[joint.v_slice]) == 1:
-            i, k = joint.q_slice.start, joint.v_slice.start
-            lower[k], upper[k], place[k] = robot.lower[i], robot.upper[i], i
-    k, most = layout.driven, robot.velocity_limit[layout.driven]
+    T, k = float(layout.horizon or 1.0), layout.limited
+    lower, upper, place = layout.position_limits
+    most = layout.robot.velocity_limit[k]
     position, velocity = q[place[k]], v[k]
     top = np.minimum(((upper[k] - position) / T - velocity) / T, (most - velocity) / T)
     bottom = np.maximum(((lower[k] - position) / T - velocity) / T, (-most - velocity) / T)

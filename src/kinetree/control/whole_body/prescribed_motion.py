@@ -115,7 +115,7 @@ def prescribed_motion(
     controller = WholeBody(
         robot, {"joints of the motion": joints, "root of the motion": root} if driven else {"root of the motion": root},
         contacts, stiffness=dict.fromkeys(["joints of the motion", "root of the motion"][not driven :], 0.0),
-        effort=Effort(1e-8, 1.0), torque_limit=torque_limit,
+        effort=Effort(1e-8, 1.0), torque_limit=torque_limit, joint_limit_horizon=None,
     )  # fmt: skip
     rows = {name: np.eye(robot.nv)[task._rows(robot)] for name, task in controller.tasks.items()}  # type: ignore[attr-defined]
     found = controller.step(

@@ -55,7 +55,7 @@ class Solver:
         self._unmet = {name: slice(rows.start - first, rows.stop - first) for name, rows in where.items()}
         self._motion = slice(nv)
         named = sum(rows.stop - rows.start for rows in self._unmet.values())
-        soft = len(layout.driven) if layout.horizon is not None else 0
+        soft = len(layout.limited)
         self._numbers = n, m - soft, soft, self._levels, first, named
         generators, owners, self._forces = _generators(layout)
         self._constants = (self.weights, starts, layout.driven.astype(np.int32), owners, limit, generators)

@@ -36,12 +36,16 @@ Array = NDArray[Any]
 _F64 = np.dtype(np.float64)
 
 
+_HORIZON = 0.1
+"""s: several steps of a controller that runs 50 times per second or more often."""
+
+
 class WholeBody:
     """A controller of a whole robot: `step` gives the torques of one moment, or of many.
 
     Each step is one problem in the accelerations v̇ and the forces f of the contacts,
 
-        M v̇ + h = τ + Jᵀ f,  contacts do not move,  friction cones,  limits of torques (and of joints),
+        M v̇ + h = τ + Jᵀ f,  contacts do not move,  friction cones,  limits of torques and of joints,
 
     under which the tasks are met in order of their priorities: those of priority 1 use what those of 0 leave free, and
     so on; tasks of the same priority are weighed against each other. Last comes the effort. A task asks for the
@@ -50,9 +54,9 @@ class WholeBody:
 
     What cannot be met is given up from below. The equations of motion, the friction cones and the torques' limits are
     never violated; then contacts, then tasks by priority, are met as well as those before allow, in the sense of
-    weighted squares, and the result tells by how much they are not. With limits of joints, these come between the
-    torques' limits and the contacts, and are left out altogether where no torques keep them. Whatever can be met
-    exactly is met to rounding.
+    weighted squares, and the result tells by how much they are not. The limits of joints' positions and velocities come
+    between the torques' limits and the contacts, and are left out altogether where no torques keep them. Whatever can
+    be met exactly is met to rounding.
 
     One compiled program computes all matrices of the state, and the solver is that of `kt.control.quadratic_program`.
     A controller serves one thread at a time.
@@ -67,7 +71,7 @@ class WholeBody:
         torque_limit: of all degrees of freedom (nv,) or one number; by default the robot's own (`robot.effort_limit`).
         joint_limit_horizon: the time, in seconds, in which joints may come near the limits of their positions by the
             factor 1/e, and in which they may reach the limits of their velocities; None leaves these limits out. It
-            should be several times the time between two steps.
+            should be several times the time between two steps. Only joints of one coordinate have such limits.
 
     Raises:
         OptionError: names, weights, gains, limits or priorities that are not allowed.
@@ -98,7 +102,7 @@ class WholeBody:
         damping: Values | None = None,
         effort: Effort | None = None,
         torque_limit: ArrayLike | None = None,
-        joint_limit_horizon: float | None = None,
+        joint_limit_horizon: float | None = _HORIZON,
     ) -> None:
         self.robot = check_robot(robot)
         self.tasks = checked_tasks(robot, tasks)

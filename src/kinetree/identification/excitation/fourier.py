@@ -16,6 +16,7 @@ from kinetree.files import file_path, write_file
 from kinetree.identification.options import whole_between
 from kinetree.inputs import number_between, real_array
 from kinetree.model import Model
+from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record
 
 __all__ = ["FourierTrajectory", "Motion", "basis"]
@@ -80,9 +81,12 @@ class FourierTrajectory:
         time = np.arange(round(times * self.period * hertz) + 1) / hertz
         robot = self.robot
         named = (("q", robot.q_names), ("v", robot.v_names), ("qdd", robot.v_names))
-        header = ",".join(["time", *(f"{kind}.{name}" for kind, names in named for name in names)])
-        table = np.column_stack([time, *self.at(time)])
-        write_file(target, lambda file: np.savetxt(file, table, fmt="%.12g", delimiter=",", header=header, comments=""))
+        columns = {"time": time} | {
+            f"{kind}.{name}": x
+            for (kind, names), rows in zip(named, self.at(time), strict=True)
+            for name, x in zip(names, rows.T, strict=True)
+        }
+        write_file(target, lambda file: write_table(file, columns))
         return target
 
 

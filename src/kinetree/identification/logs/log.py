@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import LogError, OptionError, listed
+from kinetree.errors import LogError, OptionError, listed, visible
 from kinetree.identification.logs.smoothing import Smoothing
 from kinetree.inputs import number_between, real_number
 from kinetree.model import Model
@@ -56,7 +56,7 @@ class Log:
             f"log of {self.robot.name!r}: {len(self.time):,} rows over {self.duration:g} s, "
             f"{1.0 / self.step:.6g} Hz, {', '.join(parts)}"
         ]
-        return "\n  ".join([*lines, *self.remarks])
+        return visible("\n  ".join([*lines, *self.remarks]))
 
     def __len__(self) -> int:
         return len(self.time)

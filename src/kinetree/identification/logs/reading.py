@@ -13,9 +13,9 @@ from kinetree.errors import LogError, OptionError, listed, nearest_names
 from kinetree.files import file_path
 from kinetree.identification.logs.arrays import log_of
 from kinetree.identification.logs.log import Log
-from kinetree.identification.logs.messages import read_messages
 from kinetree.identification.logs.tables import read_table
 from kinetree.model import Model, check_robot
+from kinetree.number_files.joint_states import read_messages
 
 __all__ = ["read_log"]
 

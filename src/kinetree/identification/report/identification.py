@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.charts.sheet import encoded
-from kinetree.errors import OptionError, listed
+from kinetree.errors import OptionError, listed, visible
 from kinetree.files import file_path, write_file
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.consistent import ConsistentEstimate
@@ -87,7 +87,7 @@ class Identification:
             lines += [f"  friction ({curve.form}):", *(f"    {line}" for line in repr(curve).splitlines())]
         if curve is not None and not curve.is_in_robot:
             lines.append("  Stribeck's friction has no place in a robot or its file; friction.torques(v) computes it")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def table(self) -> str:
         """A line per parameter: by least squares, its standard deviation, and in the robot."""

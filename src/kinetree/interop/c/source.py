@@ -70,7 +70,7 @@ class CSource:
             raise SaveError(f"{place}: {reason(error)}; name a folder, in one that exists") from error
         texts = {f"{self.name}.c": self.source, f"{self.name}.h": self.header, f"{self.name}_test.c": self.test}
         for name, text in texts.items():
-            write_file(place / name, _writing(text))
+            write_file(place / name, _writing(text), within=place)
         return [place / name for name in texts]
 
     def __repr__(self) -> str:

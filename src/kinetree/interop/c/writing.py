@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.codegen.c.casadi import HEADER, casadi_function, order
 from kinetree.codegen.c.function import FunctionWriter
 from kinetree.codegen.c.names import identifier
-from kinetree.codegen.c.real import REALS
+from kinetree.codegen.c.real import REALS, Real
 from kinetree.codegen.c.self_test import self_test
 from kinetree.codegen.c.unit import length_name, texts
 from kinetree.expr import Port, in_pieces
@@ -34,7 +34,9 @@ def plain_source(subject: Subject, node: Node, name: str) -> CSource:
     ports = _named_ports(node, name)
     function, real = _function(node, name, ports), REALS[node.dtype.name]
     about = _about(subject, node, ports)
-    source, header = texts(name, [function], real, about, [_identity(name, node)])
+    source, header = texts(
+        name, [function], real, about, [_identity(name, node), *_initialisers(subject, name, ports, real)]
+    )
     given, expected = _samples(subject, node, ports)
     test = self_test(name, name, real, given, expected, _WITHIN[node.dtype.name], function.memory)
     return _made(node, name, ports, source, header, test, function.memory)
@@ -92,6 +94,13 @@ def _samples(
 
 def _identity(name: str, node: Node) -> str:
     return f'#define {name.upper()}_ID "{node.fingerprint[:16]}"'
+
+
+def _initialisers(subject: Subject, name: str, ports: Sequence[tuple[str, Port]], real: Real) -> list[str]:
+    """A macro for each argument that has values already: `const double gain[2] = NAME_DEFAULT_gain;`."""
+    known = {ports[k][0]: x.ravel().tolist() for k, x in subject.own_numbers().items() if x.size}
+    lines = [f"#define {name.upper()}_DEFAULT_{c} {{{', '.join(map(real.bare, x))}}}" for c, x in known.items()]
+    return ["#include <math.h> /* INFINITY */", *lines] if any("INFINITY" in line for line in lines) else lines
 
 
 def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> list[str]:

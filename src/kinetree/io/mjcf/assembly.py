@@ -18,7 +18,7 @@ from kinetree.io.mjcf.springdampers import Moved, set_springs
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia, Mat3, Sym3, Transform
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["Assembly"]
 
@@ -49,6 +49,8 @@ class Assembly:
         self._inertias: dict[int, Inertia] = {}
         self.inertia_axes: dict[str, Mat3] = {}
         """The principal axes of bodies' inertias, as rows."""
+        self.massless_centers: dict[str, Vec3] = {}
+        """Where the centres of mass of bodies without mass are, in the bodies' frames."""
         self._moved: dict[int, Transform] = {}
         """The placement of the file's frame of a body in the robot's, where they are not the same."""
         self._geoms: dict[int, list[Geom]] = {}
@@ -94,6 +96,8 @@ class Assembly:
             self._notes.add("frames of bodies with free joints were aligned with their inertia, as asked", body.name)
         self._inertias[id(body)] = mass.inertia()
         self.inertia_axes[body.name] = mass.frame.E
+        if mass.mass == 0.0:
+            self.massless_centers[body.name] = mass.frame.r
 
     def _scale(self, total: float) -> None:
         mass = sum(float(inertia.mass) for inertia in self._inertias.values())

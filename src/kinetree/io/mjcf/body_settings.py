@@ -12,7 +12,7 @@ from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import same, user_data, words
 from kinetree.io.notes import Notes
 from kinetree.model.extras import BodySettings, Camera, ShapeSettings, Site, Unused
-from kinetree.spatial import Mat3
+from kinetree.spatial import Mat3, Vec3
 
 __all__ = ["read_body_settings", "read_cameras", "read_shape_settings", "read_sites"]
 
@@ -25,13 +25,19 @@ _MODES = same("fixed", "track", "trackcom", "targetbody", "targetbodycom")
 _OUTPUTS = ("rgb", "depth", "distance", "normal", "segmentation")
 
 
-def read_body_settings(bodies: Sequence[BodyPart], axes: Mapping[str, Mat3], notes: Notes) -> list[BodySettings]:
-    """The settings of those bodies that have any; `axes` are the principal axes of bodies in a medium."""
+def read_body_settings(
+    bodies: Sequence[BodyPart], axes: Mapping[str, Mat3], centers: Mapping[str, Vec3], notes: Notes
+) -> list[BodySettings]:
+    """The settings of those bodies that have any.
+
+    `axes` are the principal axes of bodies in a medium, `centers` the centres of massless bodies that sensors measure.
+    """
     made = []
     for body in bodies[1:]:
         a = body.part.attributes
         own_axes = axes[body.name].components() if body.name in axes else ()
-        if not a.has_any(_OF_BODIES) and "plugin" not in body.parts and not own_axes:
+        center = centers[body.name].components() if body.name in centers else ()
+        if not a.has_any(_OF_BODIES) and "plugin" not in body.parts and not own_axes and not center:
             continue
         plugin = _plugin([part.element for part in body.parts.get("plugin", [])])
         settings = BodySettings(
@@ -43,6 +49,7 @@ def read_body_settings(bodies: Sequence[BodyPart], axes: Mapping[str, Mat3], not
             tuple(float(x) for x in own_axes),
             user_data(a),
             plugin,
+            tuple(float(x) for x in center),
         )
         if settings.gravity_compensation:
             notes.add("the compensation of gravity is kept as data; kt.gravity_compensation has its forces", body.name)

@@ -10,6 +10,7 @@ from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_extras import write_options
+from kinetree.io.mjcf.writing_free import with_free_joints_on_world
 from kinetree.io.mjcf.writing_geoms import write_geom
 from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
@@ -31,7 +32,7 @@ _NOTHING = Inertia.zero()
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    named = without_actuators(with_fit_names(parts, losses))
+    named = without_actuators(with_free_joints_on_world(with_fit_names(parts, losses), losses))
     fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
     return _Writer(fit, losses).document()
 
@@ -51,6 +52,8 @@ class _Writer:
         self._root = next(link for link in parts.links if link.name not in carried)
         self._on_world = self._root.name == _WORLD and not parts.floating_base
         self._joint_names = {joint.name for joint in parts.joints}
+        self._held = {_WORLD} if self._on_world else set[str]()
+        """Bodies that nothing moves, and the world."""
         self._bodies: list[str] = []
         self._joints: list[str] = []
         self._records = Records(parts, losses)
@@ -128,6 +131,8 @@ class _Writer:
         self._bodies += [joint.child for joint in joints] or [link.name]
         self._joints += [joint.name for joint in joints]
         element = around.add("body", name=link.name, **pose(series.placement))
+        if not series.moves and (around.tag == "worldbody" or joints[0].parent in self._held):
+            self._held.add(link.name)
         self._inertial(element, link, series)
         write_joints(element, series, self._losses)
         self._records.joints(element, series)
@@ -173,7 +178,9 @@ class _Writer:
     def _fill(self, element: Tag, link: LinkSpec) -> None:
         """Shapes and frames."""
         shapes = [
-            write_geom(element, shape, link.name, self._assets, self._losses, self._records.asset_of(link.name, k))
+            None
+            if shape.shape == "plane" and self._lose_plane(link)
+            else write_geom(element, shape, link.name, self._assets, self._losses, self._records.asset_of(link.name, k))
             for k, shape in enumerate(link.geometry)
         ]
         if any(shape.contact is None or shape.color is None for shape in link.geometry):
@@ -181,6 +188,15 @@ class _Writer:
                 f"body {link.name!r}: shapes without contact parameters or colours have MuJoCo's when the file is read"
             )
         self._records.body(element, link, shapes, self._frames.get(link.name, []))
+
+    def _lose_plane(self, link: LinkSpec) -> bool:
+        """Whether a plane of a body is lost, because MuJoCo has planes only on bodies that nothing moves."""
+        if link.name in self._held:
+            return False
+        self._losses.lost.append(
+            f"body {link.name!r} moves and has a plane, and MuJoCo has planes only on what is fixed"
+        )
+        return True
 
     def _equalities(self, section: Tag) -> None:
         """Followers as soft constraints."""

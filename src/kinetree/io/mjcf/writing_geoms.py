@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from kinetree.io.chains import free_name
 from kinetree.io.losses import Losses
@@ -59,21 +60,30 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
     kind = shape.shape
     what = f"body {owner!r}: the {shape.role} shape{f' {shape.name!r}' if shape.name else ''}"
     attributes: dict[str, str | None] = {"name": shape.name or None, "type": kind}
-    if kind in ("mesh", "heightfield"):
-        tag = "mesh" if kind == "mesh" else "hfield"
-        address = shape.mesh or ""
-        asset = asset or assets.known(tag, address, shape.size)
+    tag = {"mesh": "mesh", "heightfield": "hfield"}.get(kind, "")
+    address = shape.mesh or ""
+    asset = asset or assets.known(tag, address, shape.size)
+    if not asset and losses.lose_unfit(shape, what):
+        return None
+    if tag:
         plain = asset or (
             "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
         )
         if not plain:
-            losses.lost.append(f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths")
+            if shape.may_touch:
+                why = f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths"
+                losses.lost.append(why)
+            else:
+                losses.leave_out("visual shapes in files that MuJoCo does not open", repr(PurePosixPath(address).name))
             return None
         attributes |= {"type": tag, tag: asset or assets.name(tag, address, shape.size)}
     else:
         size = _half_lengths(kind, shape.size)
         if size is None:
-            losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+            if shape.may_touch:
+                losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+            else:
+                losses.leave_out("visual shapes of kinds that MJCF does not have", f"{kind} of {owner!r}")
             return None
         attributes["size"] = shown_numbers(size)
     attributes |= pose(shape.placement)

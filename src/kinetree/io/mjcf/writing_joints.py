@@ -261,8 +261,9 @@ def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
 def _tell_lost(joint: JointSpec, losses: Losses) -> None:
     kind: JointKind = joint.kind
     bare = Drive.none(kind)
+    if joint.limits.velocity != Limits.none(kind).velocity:
+        losses.leave_out("velocity limits of joints", repr(joint.name))
     for what, is_there in (
-        ("velocity limits", joint.limits.velocity != Limits.none(kind).velocity),
         ("a speed within which friction is smoothed", joint.drive.friction_speed != bare.friction_speed),
         ("a rotor", joint.rotor is not None),
         ("its own choice of motors", joint.actuated is not None),

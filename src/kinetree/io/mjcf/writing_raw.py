@@ -44,8 +44,7 @@ class Raw:
             else:
                 (self._sections if one.tag in _SECTIONS else self.compiler).append(one)
         if strange:
-            told = listed(f"<{tag}>" for tag in dict.fromkeys(strange))
-            losses.lost.append(f"robot.extras.unused: {told} are not of an MJCF file, which has no place for them")
+            losses.unneeded["parts of files of other formats"] = [f"<{tag}>" for tag in dict.fromkeys(strange)]
         self._losses = losses
         for asset in self.assets:
             written.add(asset.tag, _name(asset))

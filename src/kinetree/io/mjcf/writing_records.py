@@ -27,6 +27,11 @@ _HELD = frozenset((
     "options", "actuators", "tendons", "equalities", "sensors", "contact_pairs", "contact_exclusions", "keyframes",
     "reference_configuration", "joints", "bodies", "shapes", "sites", "cameras", "unused",
 ))  # fmt: skip
+_UNNEEDED = frozenset((
+    "motion_limits", "safety_limits", "calibrations", "transmissions", "textures", "groups", "named_states",
+    "end_effectors", "virtual_joints", "passive_joints", "joint_properties", "body_spheres",
+))  # fmt: skip
+"""What URDF and SRDF say for controllers, planners and pictures."""
 
 
 class Records:
@@ -133,7 +138,7 @@ class Records:
         actuators = write_actuators(root, extras, written, losses)
         write_sensors(root, extras, written, losses)
         write_keyframes(root, extras, self._in_order, self._parts.joints, actuators, losses)
-        losses.lose_extras(extras, held=_HELD)
+        losses.lose_extras(extras, held=_HELD, unneeded=_UNNEEDED)
 
     def _tell_homeless(self) -> None:
         """Lose the records of what is not in the file."""

@@ -59,6 +59,12 @@ def set_body(element: Tag, settings: BodySettings) -> None:
     element.attributes |= changed(settings, _BODY, _OF_BODIES)
     if user := raw_numbers(settings.user):
         element.attributes["user"] = user
+    if settings.massless_center:
+        inertial = next((child for child in element.children if child.tag == "inertial"), None)
+        if inertial is None:
+            inertial = element.add("inertial", mass="0", diaginertia="0 0 0")
+        if inertial.attributes["mass"] == "0":
+            inertial.attributes["pos"] = shown_numbers(settings.massless_center)
     _plugin(element, settings.plugin)
 
 

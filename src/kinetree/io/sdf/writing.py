@@ -15,7 +15,7 @@ from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.fit_inertias import moments_of, with_fit_inertias
 from kinetree.io.losses import Losses
 from kinetree.io.sdf.writing_gearboxes import write_gearbox
-from kinetree.io.sdf.writing_geometry import write_geometry
+from kinetree.io.sdf.writing_geometry import shape_names, write_geometry
 from kinetree.io.sdf.writing_joints import has_word, write_joint
 from kinetree.io.substitutes import with_substitutes
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
@@ -101,7 +101,7 @@ class _Writer:
         joints = {joint.name: joint for joint in parts.joints}
         for coupling in parts.couplings:
             write_gearbox(model, coupling, joints, self._above, self._joint_names, self._names, self._losses)
-        self._losses.lose_extras(parts.extras)
+        self._losses.lose_extras(parts.extras, unneeded=("safety_limits", "calibrations"))
         return sdf.document()
 
     def _lose_world(self) -> None:
@@ -164,8 +164,8 @@ class _Writer:
             after = joint.kind.after if isinstance(joint.kind, Placed) else _HERE
             _write_pose(element, after, relative_to=self._joint_names[joint.name])
         _write_inertia(element, link.inertia)
-        for shape in link.geometry:
-            shown = write_geometry(element, shape, link, self._losses)
+        for shape, name in zip(link.geometry, shape_names(link, self._losses), strict=True):
+            shown = write_geometry(element, shape, name, link, self._losses)
             if shown is not None:
                 _write_pose(shown, shape.placement, first=True)
         self._losses.lose_contacts(link)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 
-from kinetree.io.chains import free_name
+from kinetree.io.chains import distinct_names
 from kinetree.io.losses import Losses
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.model.elements import Geometry
 from kinetree.model.specs import LinkSpec
 
-__all__ = ["write_geometry"]
+__all__ = ["shape_names", "write_geometry"]
 
 _LISTS = {"box": "size", "sphere": "radius", "ellipsoid": "radii", "plane": "size"}
 """Shapes whose lengths are in one element."""
 _ROUND = ("capsule", "cone", "cylinder")
 
 
-def write_geometry(link: Tag, shape: Geometry, body: LinkSpec, losses: Losses) -> Tag | None:
-    """Add a shape, without its pose, and return its element; None if SDF has no such shape."""
+def write_geometry(link: Tag, shape: Geometry, name: str, body: LinkSpec, losses: Losses) -> Tag | None:
+    """Add a shape under a name, without its pose, and return its element; None if SDF has no such shape."""
     role, kind, lose = shape.role, shape.shape, losses.lost.append
-    name = _name(link, shape, body, losses)
     what = f"body {body.name!r}: the {role} shape {name!r}"
+    if losses.lose_unfit(shape, what):
+        return None
     is_known = kind in _LISTS or kind in _ROUND or kind in ("mesh", "heightfield")
     if not is_known or not all(map(math.isfinite, shape.size)):
         lose(f"{what} is of kind {kind!r}{' without bounds' if is_known else ''}, which SDF does not have")
@@ -48,21 +49,26 @@ def write_geometry(link: Tag, shape: Geometry, body: LinkSpec, losses: Losses) -
             material.add("ambient", shown_numbers(shape.color))
             material.add("diffuse", shown_numbers(shape.color))
         else:
-            lose(f"{what}: the colour of a collision shape has no place in SDF")
+            losses.leave_out("colours of collision shapes", f"{name!r} of {body.name!r}")
     return element
 
 
-def _name(link: Tag, shape: Geometry, body: LinkSpec, losses: Losses) -> str:
-    """A name that no shape of the link and role has yet: SDF requires one."""
-    used = {str(element.attributes.get("name")) for element in link.children if element.tag == shape.role}
-    name = shape.name.strip()
-    if name and name not in used:
-        if name != shape.name:
-            losses.lost.append(f"body {body.name!r}: blanks around the name of the shape {shape.name!r} are not kept")
-        return name
-    later = {other.name for other in body.geometry if other.role == shape.role}
-    found = free_name(name or shape.role, used | later)
-    losses.changed.append(
-        f"body {body.name!r}: a {shape.role} shape gets the name {found!r}, as SDF wants each to differ"
-    )
+def shape_names(link: LinkSpec, losses: Losses) -> list[str]:
+    """A name for each shape of a link: SDF requires one, which no other shape of the same role has."""
+    found = [""] * len(link.geometry)
+    for role in dict.fromkeys(shape.role for shape in link.geometry):
+        places = [k for k, shape in enumerate(link.geometry) if shape.role == role]
+        places.sort(key=lambda k: not link.geometry[k].name.strip())  # own names come first
+        for k, name in zip(
+            places, distinct_names([link.geometry[k].name.strip() or role for k in places]), strict=True
+        ):
+            found[k] = name
+    for shape, name in zip(link.geometry, found, strict=True):
+        own = shape.name.strip()
+        if name != own:
+            losses.changed.append(
+                f"body {link.name!r}: a {shape.role} shape gets the name {name!r}, as SDF wants each to differ"
+            )
+        elif own != shape.name:
+            losses.lost.append(f"body {link.name!r}: blanks around the name of the shape {shape.name!r} are not kept")
     return found

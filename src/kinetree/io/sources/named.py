@@ -20,6 +20,8 @@ class Found:
     floating_base: bool | None = None
     """Whether its base floats, where that is not in the file."""
     xacro_args: dict[str, str] | None = None
+    srdf: Path | None = None
+    """The file that says which of its bodies never meet."""
 
 
 PACKAGE = "robot_descriptions"

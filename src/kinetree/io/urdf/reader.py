@@ -179,7 +179,7 @@ def _refuse_macros(document: Document) -> None:
     if macros:
         document.root.fail(
             f"<{macros[0].rpartition('/')[2]}> is a macro of xacro, which has not been expanded; "
-            "give xacro_args={} if it is to be expanded, or run xacro on it and load the result",
+            "load it with xacro=True, or --xacro on the command line, if you trust it: a xacro file is a program",
             "unexpanded-macro",
         )
 

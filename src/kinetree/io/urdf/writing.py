@@ -1,8 +1,8 @@
 """Robots as URDF: every number that the format has a place for, and a sentence on everything else.
 
-URDF has no gravity, springs, armature, rotors, motors, couplings, frames beside links, and no word for whether the base
-floats. Placements are written as xyz and rpy, not in the newest revision's quaternions, because older readers skip
-those without a word.
+URDF has no gravity, springs, armature, rotors, motors, couplings, and no word for whether the base floats. Frames are
+links without mass, as in ROS. Placements are written as xyz and rpy, not in the newest revision's quaternions, because
+older readers skip those without a word.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
+from kinetree.io.document import MAX_TEXT
 from kinetree.io.losses import Losses
 from kinetree.io.substitutes import with_substitutes
 from kinetree.io.urdf.writing_extras import write_controllers, write_extras
@@ -33,7 +34,6 @@ _SHAPES = {
     "box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
     "mesh": ("scale",),
 }  # fmt: skip
-_LONGEST_NAME = 4096
 
 
 def write_urdf(parts: Parts, losses: Losses) -> str:
@@ -69,7 +69,7 @@ class _Writer:
             joints = ", ".join(map(repr, coupling.joints))
             lose(f"coupling {coupling.name!r} has no place in URDF: its joints ({joints}) would move independently")
         for frame in parts.frames:
-            lose(f"frame {frame.name!r} has no place in URDF: it would be a link without mass on a fixed joint")
+            self._losses.changed.append(f"frame {frame.name!r} is a link without mass on a fixed joint in URDF")
             self._fixed_link(frame.name, frame.body, frame.placement)
         write_extras(self._root, parts.extras, self._losses)
         return self._root.document()
@@ -80,10 +80,10 @@ class _Writer:
             self._losses.lost.append(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
         for what, specs in (("body", parts.links), ("joint", parts.joints), ("frame", parts.frames)):
             for spec in specs:
-                if len(spec.name) > _LONGEST_NAME:
+                if len(spec.name) > MAX_TEXT:
                     self._losses.impossible.append(
                         f"the name of {what} {spec.name!r} is {len(spec.name):,} characters long; the limit is "
-                        f"{_LONGEST_NAME:,}"
+                        f"{MAX_TEXT:,}"
                     )
 
     def _materials(self) -> None:
@@ -105,8 +105,13 @@ class _Writer:
 
     def _geometry(self, link: Tag, shape: Geometry, body: str, place: int) -> None:
         what = f"the {shape.role} shape {shape.name!r}" if shape.name else f"a {shape.role} shape"
-        if shape.shape not in _SHAPES:
+        if shape.shape not in _SHAPES and shape.may_touch:
             self._losses.lost.append(f"body {body!r}: {what} is of kind {shape.shape!r}, which URDF does not have")
+            return
+        if shape.shape not in _SHAPES:
+            self._losses.leave_out("visual shapes of kinds that URDF does not have", f"{shape.shape} of {body!r}")
+            return
+        if self._losses.lose_unfit(shape, f"body {body!r}: {what}"):
             return
         element = link.add(shape.role, name=shape.name or None)
         _write_origin(element, shape.placement)

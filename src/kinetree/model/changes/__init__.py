@@ -4,6 +4,7 @@ from kinetree.model.changes.actuation import with_actuation
 from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
 from kinetree.model.changes.contacts import with_contacts, without_self_contact
+from kinetree.model.changes.elastic import with_elastic_joint
 from kinetree.model.changes.gravity import with_gravity
 from kinetree.model.changes.ground import on_ground, on_slope
 from kinetree.model.changes.lock import lock
@@ -36,6 +37,7 @@ __all__ = [
     "scaled",
     "with_actuation",
     "with_contacts",
+    "with_elastic_joint",
     "with_free_body",
     "with_gravity",
     "with_mocap",

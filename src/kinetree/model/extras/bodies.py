@@ -34,6 +34,9 @@ class BodySettings:
     where forces of a medium depend on them."""
     user: tuple[float, ...] = ()
     plugin: Unused | None = None
+    massless_center: tuple[float, ...] = ()
+    """Where the file's simulator puts the centre of mass of a body without mass, in the body's frame; known where
+    sensors measure it. () is the origin."""
 
     def __repr__(self) -> str:
         return call_text(self)

@@ -45,7 +45,7 @@ def test_a_sample_is_the_same_alone_and_in_any_batch() -> None:
     order = np.random.default_rng(0).permutation(200)
     mixed = inverse_kinematics(ARM, TOOL, targets[order], threads=2)
     few = inverse_kinematics(ARM, TOOL, targets[:7])
-    for whole, moved, part in zip(together[:1] + together[2:], mixed[:1] + mixed[2:], few[:1] + few[2:], strict=True):
+    for whole, moved, part in zip(*(x[:1] + x[2:5] for x in (together, mixed, few)), strict=True):
         assert (whole[order] == moved).all()
         assert (whole[:7] == part).all()
     for k in np.argsort(together.evaluations)[[0, 100, -2, -1]]:
@@ -80,6 +80,22 @@ def test_what_cannot_be_reached_is_approached() -> None:
     np.testing.assert_allclose(np.linalg.norm(found.errors[0], axis=-1), 0.5 * radius, rtol=1e-6)
     assert "0 of 9 reached" in str(found)
     assert "the largest error of the others is" in str(found)
+
+
+def test_joints_that_end_at_limits_are_named() -> None:
+    arm = kt.zoo.load("double_pendulum")
+    tip, lower, upper = Position("tip"), np.array([-1.0, 0.1]), np.array([0.5, 3.0])
+    targets = kt.frame_placement(arm, np.array([[0.2, 0.3], [1.2, 0.4], [1.4, 0.2]]), "tip")[:, :3, 3]
+    found = inverse_kinematics(arm, tip, targets, [0.3, 0.3], lower=lower, upper=upper)
+    assert found.reached.tolist() == [True, False, False]
+    assert {name: there.tolist() for name, there in found.at_limits.items()} == {"shoulder": [False, True, True]}
+    assert str(found).endswith("; at their limits there: shoulder (2 of 2)")
+    one = inverse_kinematics(arm, tip, targets[1], [0.3, 0.3], lower=lower, upper=upper)
+    assert str(one).endswith("; at their limits there: shoulder")
+    assert found.limits.names == ("shoulder", "elbow")
+    far = inverse_kinematics(arm, tip, [0.0, 0.0, 9.0], [0.3, 0.3])
+    assert far.at_limits == {}
+    assert str(far).endswith("; no joint is at a limit there")
 
 
 def test_limits_hold_the_nearest_configuration() -> None:
@@ -132,7 +148,7 @@ def test_what_is_known_of_tasks_is_by_their_values() -> None:
     assert (results[1].q != results[0].q).any()
     batch = inverse_kinematics(ARM, [Pose("tool"), Posture(weight=0.01)], [TARGETS[6:9], rest], starts=1)
     for one, many in zip(
-        (*results[0][:1], *results[0][1], *results[0][2:]), (*batch[:1], *batch[1], *batch[2:]), strict=True
+        (*results[0][:1], *results[0][1], *results[0][2:5]), (*batch[:1], *batch[1], *batch[2:5]), strict=True
     ):
         assert (one == many[1]).all()
         assert one.dtype == many.dtype

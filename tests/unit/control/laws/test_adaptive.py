@@ -89,3 +89,10 @@ def test_ten_parameters_are_a_positive_definite_matrix_and_stay_one() -> None:
     inverse = np.linalg.inv(pseudo_inertia(ten))
     product = np.trace(inverse @ pseudo_inertia(rate) @ inverse @ pseudo_inertia(other))  # in the metric of P
     assert abs(product - gradient @ other) < 1e-6 * np.linalg.norm(gradient)
+
+
+def test_an_estimate_that_would_not_be_finite_stays() -> None:
+    q, v, fives = ARM.random(0), np.full(6, 0.3), np.full(6, 5.0)
+    done = kt.control.adaptive(ARM, bodies=["hand"])(q, v, ARM.neutral(), fives, fives, np.full(10, 1e308), 1e10, START)
+    assert done["estimate"].tolist() == START.tolist()
+    assert done["tau"].tolist() == [0.0] * 6

@@ -27,16 +27,16 @@ def test_the_step_is_the_minimum_of_the_quadratic_model(with_gaps: bool) -> None
     given = problem(np.random.default_rng(1), b=1, T=T, n=n, m=m, bound=np.inf, with_gaps=with_gaps)
     backward_pass(*given)
     k, K, report = given[5], given[6].reshape(T, m, n), given[7]
-    H, g, change = dense(given, T, n, m, with_gaps)
+    H, g, change, closed = dense(given, T, n, m, with_gaps)
     best = np.linalg.solve(H, -g)
     x, u = np.zeros(n), []
     for t in range(T):
         u.append(k[0, t] + K[t] @ x)
         x = change(t, x, u[-1])
     assert np.allclose(np.ravel(u), best, rtol=0, atol=1e-9)
+    assert np.isclose(report[0, 3], closed + 0.5 * (g @ best))
     if not with_gaps:
         assert np.isclose(report[0, 2], g @ best)
-        assert np.isclose(report[0, 3], 0.5 * (g @ best))
 
 
 def test_limits_hold_and_the_rest_is_best() -> None:
@@ -44,7 +44,7 @@ def test_limits_hold_and_the_rest_is_best() -> None:
     given = problem(np.random.default_rng(2), b=1, T=T, n=n, m=m, bound=0.05, with_gaps=False)
     backward_pass(*given)
     k, K = given[5][0, 0], given[6].reshape(m, n)
-    H, g, _ = dense(given, T, n, m, False)
+    H, g, _, _ = dense(given, T, n, m, False)
     held = abs(k) == 0.05
     assert held.any()
     assert (abs(k) <= 0.05).all()
@@ -98,8 +98,9 @@ def problem(rng: np.random.Generator, *, b: int, T: int, n: int, m: int, bound: 
     ]  # fmt: skip
 
 
-def dense(given: list[Any], T: int, n: int, m: int, with_gaps: bool) -> tuple[Any, Any, Any]:
-    """Hessian and gradient of the first problem's model by all controls, and its linear steps."""
+def dense(given: list[Any], T: int, n: int, m: int, with_gaps: bool) -> tuple[Any, Any, Any, float]:
+    """Hessian and gradient of the first problem's model by all controls, its linear steps, and what closing the gaps
+    costs without a change of the controls."""
     p, row, last = n + m, given[0][0], given[1][0]
 
     def change(t: int, x: Any, u: Any) -> Any:
@@ -120,4 +121,4 @@ def dense(given: list[Any], T: int, n: int, m: int, with_gaps: bool) -> tuple[An
     single = np.array([cost(e) for e in one])
     g = np.array([0.5 * (cost(e) - cost(-e)) for e in one])
     H = np.array([[cost(a + b) - single[i] - single[j] + zero for j, b in enumerate(one)] for i, a in enumerate(one)])
-    return H, g, change
+    return H, g, change, zero

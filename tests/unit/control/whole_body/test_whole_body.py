@@ -21,7 +21,7 @@ TARGETS = {"trunk": np.eye(3), "posture": STANDING}
 
 @cache
 def whole_body() -> control.WholeBody:
-    """Made when a test first needs it: to compile its program takes seconds."""
+    """Made when a test first needs it: to compile its program takes seconds. It keeps no limits of joints."""
     return control.WholeBody(
         ROBOT,
         {
@@ -31,6 +31,7 @@ def whole_body() -> control.WholeBody:
         },
         {name: control.Support(name, friction=FRICTION, most_force=150.0) for name in FEET},
         torque_limit=40.0,
+        joint_limit_horizon=None,
     )
 
 
@@ -108,7 +109,7 @@ def test_the_solution_is_that_of_the_quadratic_program() -> None:
     tasks = {"com": control.CenterOfMass(), "posture": control.Posture(weight=0.1)}
     feet = {name: control.Support(name, friction=0.3) for name in FEET}
     effort = control.Effort(1e-4, 1e-3, 1e-3, priority=0)
-    controller = control.WholeBody(ROBOT, tasks, feet, effort=effort)
+    controller = control.WholeBody(ROBOT, tasks, feet, effort=effort, joint_limit_horizon=None)
     q, v = state(4)
     v = kt.nearest_velocity(ROBOT, q, 0.1 * v, [kt.Contact(name) for name in FEET])
     com = kt.center_of_mass(ROBOT, q) + np.array([0.1, 0.0, 0.05])
@@ -159,6 +160,65 @@ def test_limits_of_joints_are_kept_and_given_up_last() -> None:
     assert found.joint_limits_given_up
     assert "limits of joints were given up" in found.told()
     assert (abs(found.tau) <= arm.effort_limit).all()
+
+
+def test_a_joint_far_beyond_its_limit_comes_back_as_quickly_as_its_speed_allows() -> None:
+    """The acceleration that its position asks for is more than its speed allows; the limits are not given up."""
+    arm = kt.zoo.load("arm6")
+    controller = control.WholeBody(arm, {"posture": control.Posture()}, {}, joint_limit_horizon=0.05)
+    q, v = 0.5 * (arm.lower + arm.upper), np.zeros(6)
+    q[1], v[1] = arm.lower[1] - 1.0, arm.velocity_limit[1]
+    found = controller.step(q, v, {"posture": q})
+    assert not found.joint_limits_given_up
+    assert abs(found.qdd[1]) < 1e-6
+
+
+def test_limits_of_joints_are_kept_unless_they_are_switched_off() -> None:
+    arm = kt.zoo.load("arm6")
+    q, v, beyond = np.minimum(arm.upper, 1.0) - 0.01, np.zeros(6), {"posture": arm.upper + 1.0}
+    free, usual, kept = (
+        control.WholeBody(arm, {"posture": control.Posture()}, {}, **options).step(q, v, beyond)
+        for options in ({"joint_limit_horizon": None}, {}, {"joint_limit_horizon": 0.1})
+    )
+    assert (usual.qdd == kept.qdd).all()
+    assert (usual.qdd <= np.minimum((arm.upper - q) / 0.1, arm.velocity_limit) / 0.1 + 1e-6).all()
+    assert (free.qdd > (arm.upper - q) / 0.1**2 + 1.0).any()
+
+
+def test_only_joints_with_limits_cost_rows() -> None:
+    """The floating base and ball joints of the ragdoll have none."""
+    doll = kt.zoo.load("ragdoll")
+    controller = control.WholeBody(doll, {"posture": control.Posture()}, {})
+    free = control.WholeBody(doll, {"posture": control.Posture()}, {}, joint_limit_horizon=None)
+    controller.step(doll.neutral(), np.zeros(doll.nv), {"posture": doll.neutral()})
+    assert len(controller.inequalities[0]) - len(free.inequalities[0]) == np.isfinite(doll.upper).sum() == 6
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+def test_a_ragdoll_that_is_sent_into_its_ankle_stops_stays_on_its_feet() -> None:
+    """Without limits in the controller the stops push the feet off the ground, and the motion diverges after 1 s."""
+    doll = kt.zoo.load("ragdoll")
+    q0 = doll.neutral()
+    for side in ("left", "right"):
+        q0[doll.joints[f"{side}_knee"].q_slice], q0[doll.joints[f"{side}_ankle"].q_slice] = 0.4, -0.2
+        q0[doll.joints[f"{side}_hip"].q_slice] = [0.0, np.sin(-0.1), 0.0, np.cos(-0.1)]
+    q0[2] -= kt.frame_placement(doll, q0, "left_foot")[2, 3] - 0.075
+    corners = [(x, y, -0.075) for x in (-0.02, 0.14) for y in (-0.03, 0.03)]
+    feet = {
+        f"{side}_foot": control.Support(f"{side}_foot", corners=corners, friction=0.6, velocity_gain=20.0)
+        for side in ("left", "right")
+    }
+    tasks = {"center": control.CenterOfMass(), "posture": control.Posture(weight=0.1, priority=1)}
+    controller = control.WholeBody(doll, tasks, feet, torque_limit=300.0)
+    below = kt.center_of_mass(doll, q0) - np.array([0.0, 0.0, 0.1])
+    motion = kt.simulate(
+        doll.on_ground(), q=q0, tau=lambda _, q, v: controller.step(q, v, {"center": below, "posture": q0}).tau,
+        contact=True, duration=1.5, dt=2e-3,
+    )  # fmt: skip
+    ankle = motion.q[:, doll.joints["left_ankle"].q_slice]
+    assert ankle.min() < doll.joints["left_ankle"].limits.lower[0] + 0.05
+    assert abs(motion.v).max() < 10.0
+    assert abs(kt.center_of_mass(doll, motion.q[-1]) - below).max() < 0.01
 
 
 def test_its_text_names_tasks_and_contacts() -> None:

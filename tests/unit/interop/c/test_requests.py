@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.c.names import LONGEST
-from tests.c_code import STRICT, called, library, needs
+from tests.c_code import STRICT, built, called, library, needs, ran
 
 ROBOT = kt.zoo.load("double_pendulum")
 gcc = needs("gcc")
@@ -150,3 +150,37 @@ def test_files_are_written_into_a_folder(tmp_path: Path) -> None:
     assert kt.to_c(kt.crba, ROBOT) == made
     assert made.fingerprint in made.header
     assert kt.to_c(kt.crba, kt.zoo.load("arm6")).fingerprint != made.fingerprint
+
+
+@needs("gcc")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_defaults_of_a_program_are_in_the_header(tmp_path: Path, dtype: str) -> None:
+    """A caller in C who passes them has what a caller in Python has who leaves them out."""
+
+    @kt.program(q=2, gain=2, most=(), count=int)
+    def law(q, gain=(2.5, -1.0 / 3.0), most=np.inf, count=3):  # type: ignore[no-untyped-def]
+        return np.minimum(gain * q * count, most)
+
+    made = kt.to_c(law, dtype=dtype)
+    real = "double" if dtype == "float64" else "float"
+    caller = f"""
+#include "law.h"
+void called(const {real} q[2], {real} result[2])
+{{
+    const {real} gain[2] = LAW_DEFAULT_gain, most[1] = LAW_DEFAULT_most, count[1] = LAW_DEFAULT_count;
+    law(q, gain, most, count, result);
+}}
+"""
+    made.save(tmp_path)
+    (tmp_path / "caller.c").write_text(caller, encoding="ascii")
+    assert ran(built(tmp_path, "gcc", [tmp_path / "law.c", tmp_path / "law_test.c"], *STRICT)) == 0
+    loaded = library(tmp_path, "gcc", [tmp_path / "caller.c", tmp_path / "law.c"], *STRICT)
+    q = np.array([0.3, 0.7], dtype)
+    (result,) = called(loaded.called, [q], [2], 0, dtype)
+    assert (result == law(q)).all()
+
+
+def test_own_numbers_of_a_robot_are_in_the_header_as_well() -> None:
+    made = kt.to_c(kt.aba, kt.zoo.load("double_pendulum"), parameters=["gravity"])
+    assert "#define DOUBLE_PENDULUM_ABA_DEFAULT_gravity {0.0, 0.0, -9.81}\n" in made.header
+    assert "DEFAULT" not in kt.to_c(kt.aba, kt.zoo.load("double_pendulum")).header

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import weakref
 
@@ -20,6 +21,14 @@ def test_a_capsule_of_numpy() -> None:
     assert (dtype, device) == (np.float32, 0)
     assert contents(np.zeros(3, np.int16).__dlpack__())[3] == np.int16
     assert contents(np.zeros((), bool).__dlpack__())[1:4:2] == ((), np.bool_)
+
+
+def test_an_array_may_begin_at_an_offset() -> None:
+    x = np.arange(6.0)
+    made = x.__dlpack__()
+    pointer = dlpack._python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    dlpack._Tensor.from_address(pointer(made, b"dltensor")).offset = 16
+    assert contents(made)[0] == x.ctypes.data + 16
 
 
 def test_a_capsule_of_pytorch() -> None:

@@ -1,4 +1,7 @@
-"""Messages sensor_msgs/JointState in the files that ROS and Foxglove write."""
+"""Messages sensor_msgs/JointState in the files that ROS and Foxglove write.
+
+The packages mcap and rosbags read them, in a process of their own: files are hostile, and both believe them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError, listed, nearest_names
-from kinetree.files import open_regular, reason
+from kinetree.files import open_regular, read_regular, reason
+from kinetree.own_process import OwnProcessError, called_apart
 from kinetree.records import record
 
-__all__ = ["JointStates", "read_messages"]
+__all__ = ["JointStates", "read_messages", "read_messages_here"]
 
 Array = NDArray[np.float64]
 
 _KIND = "JointState"
+_SECONDS = 20.0
+_BYTES_PER_SECOND = 1e6
+"""The slowest that files are read, many times slower than usual."""
+_MEMORY = 2**29
+"""Bytes of memory for any file, however small."""
+_RATIO = 4
+"""Bytes of memory for each byte of a file; rosbags keeps where each message is."""
+_METADATA = "metadata.yaml"
+_LONGEST_METADATA = 2**22
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -38,6 +51,39 @@ class JointStates:
 
 def read_messages(path: Path, topic: str | None) -> JointStates:
     """The joint states of a file, in the order of its messages. Raises LogError, MissingPackageError."""
+    try:
+        size = _size(path)
+        seconds, memory = _SECONDS + size / _BYTES_PER_SECOND, _MEMORY + _RATIO * size
+        found: JointStates = called_apart(
+            f"{__name__}:{read_messages_here.__name__}", path, topic, seconds=seconds, memory=memory
+        )
+    except OSError as error:
+        raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
+    except OwnProcessError as error:
+        raise LogError(f"read_log: {path} cannot be read: {error}") from None
+    return found
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, or of a bag's folder; an `OSError` if something in it is neither a file nor a folder."""
+    if path.suffix.lower() == ".db3":
+        open_regular(path).close()
+        path = path.parent
+    files = [one for one in path.iterdir() if not one.is_dir()] if path.is_dir() else [path]
+    size = 0
+    for one in files:
+        try:
+            open_regular(one).close()
+            if one.name == _METADATA:
+                read_regular(one, _LONGEST_METADATA)
+        except OSError as error:
+            raise OSError(error.errno, f"{one.name}: {reason(error)}") from None
+        size += one.stat().st_size
+    return size
+
+
+def read_messages_here(path: Path, topic: str | None) -> JointStates:
+    """The same in this process, where a file may take any time and memory and raise any error."""
     source = _mcap if path.suffix.lower() == ".mcap" else _ros
     try:
         topics, messages = source(path)
@@ -132,7 +178,7 @@ def _ros(path: Path) -> tuple[Mapping[str, str], Messages]:
     folder = path.parent if path.suffix.lower() == ".db3" else path
     if folder is not path:
         open_regular(path).close()  # an error for a file that is not there
-        if not (folder / "metadata.yaml").exists():
+        if not (folder / _METADATA).exists():
             raise LogError(
                 f"read_log: {path} is one file of a bag of ROS 2, and the bag's metadata.yaml is not beside it; copy "
                 "the bag's whole folder, or let `ros2 bag reindex` write that file"

@@ -1,0 +1,248 @@
+"""Starts on a ground: how deep shapes are inside each other, and configurations raised until none is in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.collision import (
+    FAR,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Plane,
+    Shape,
+    Sphere,
+    contacts,
+    has_loops,
+)
+from kinetree.collision.supports import core_of
+from kinetree.compiler.definition import Array
+from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec
+from kinetree.errors import OptionError
+from kinetree.functions.contact_options import soft_of
+from kinetree.functions.kinematics import forward_kinematics
+from kinetree.inputs import real_array
+from kinetree.model import Joint, Model, check_robot
+from kinetree.model.reference import reference_configuration
+from kinetree.spatial import Mat3, Transform, Vec3
+
+__all__ = ["Overlap", "above_ground", "deepest_overlap", "free_bases"]
+
+_ROUNDS = 10
+"""How often what is raised is looked at again: it may meet another obstacle."""
+_STEEPEST = 0.3
+"""Cosine of the steepest slope that something is raised from; steeper ones are walls."""
+_EXACT = 1e-12
+"""m that may be missing, which is rounding."""
+_GROUNDS = (Plane, HeightField)
+
+
+class Overlap(NamedTuple):
+    """Two shapes inside each other."""
+
+    depth: float
+    """m."""
+    sample: tuple[int, ...]
+    first: str
+    second: str
+
+
+def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float = 0.0) -> Array:
+    """The configurations q with free bases raised until nothing of theirs is inside a ground or another fixed shape.
+
+    Each free base moves against gravity, with all that it carries, by the least height after which none of its shapes
+    is nearer than `clearance` to those that do not move. What is high enough stays where it is. Only shapes that may
+    touch count (`kt.soft_constraints`).
+
+    Args:
+        robot: the robot, such as `robot.on_ground()`.
+        q: configuration (…, nq); by default where an MJCF file places the robot, and `robot.neutral()` for others.
+        clearance: the distance that is left, m.
+
+    Returns:
+        Configurations (…, nq).
+
+    Raises:
+        OptionError: the clearance is not a number from 0 on.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    >>> import kinetree as kt
+    >>> scene = kt.zoo.load("ragdoll").on_ground()
+    >>> q = kt.above_ground(scene, clearance=0.01)
+    >>> scene.q_names[2], round(float(q[2] - scene.neutral()[2]), 3)
+    ('base.z', 0.985)
+    """
+    model = check_robot(robot)
+    distance = real_array("clearance", clearance, "()")
+    if distance.ndim or not 0.0 <= float(distance) < math.inf:
+        raise OptionError(f"above_ground: clearance must be a distance from 0 on, in m, not {clearance!r:.60}")
+    given = reference_configuration(model) if q is None else real_array("q", q, f"(…, {model.nq})")
+    model.check_configuration(given)
+    raised = np.array(given, np.float64).reshape(-1, model.nq)
+    touches = soft_of(model).touches
+    gravity = np.array(model.gravity, np.float64)
+    strength = float(np.linalg.norm(gravity))
+    up = Vec3(*(-gravity / strength).tolist()) if strength else Vec3(0.0, 0.0, 1.0)
+    for base in free_bases(model):
+        carried = _carried(model, base)
+        met = [touch for touch in touches if _is_on_fixed(model, touch, carried)]
+        direction = _upward(model, base, up)
+        for _ in range(_ROUNDS if met else 0):
+            height = _missing(model, raised, met, carried, up, float(distance))
+            if (height < _EXACT).all():
+                break
+            raised[:, base.q_slice][:, :3] += height[:, None] * direction
+    return raised.reshape(given.shape)
+
+
+def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Overlap | None:
+    """The two shapes that are deepest inside each other in configurations (…, nq), if there are such.
+
+    Of two curved or angular shapes, whose distance takes iterations to find, only the balls inside them count.
+    """
+    rows = np.asarray(q, np.float64).reshape(-1, robot.nq)
+    places = _placements(robot, rows)
+    deepest = None
+    for touch in constraints.touches:
+        depth = -_distance(touch, *_placed(touch, places))
+        k = int(np.argmax(depth))
+        if depth[k] > (deepest.depth if deepest else 0.0):
+            sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))
+            deepest = Overlap(float(depth[k]), sample, _name(touch.first), _name(touch.second))
+    return deepest
+
+
+def free_bases(scene: Model) -> list[Joint]:
+    """The free joints on what does not move."""
+    return [
+        joint
+        for joint in scene.joints.values()
+        if scene.bodies[joint.parent].slot == 0 and joint.kind.nv == 6 and joint.kind.quaternions
+    ]
+
+
+def _carried(scene: Model, base: Joint) -> set[str]:
+    """The bodies that a joint moves."""
+    return {
+        body.name
+        for body in scene.bodies.values()
+        if body.slot and any(slot == base.slot for slot, _ in scene.tree.toward_root(body.slot))
+    }
+
+
+def _upward(scene: Model, base: Joint, up: Vec3) -> Array:
+    """How the position (3,) among a free joint's coordinates changes when what it carries moves up by 1 m."""
+    q = np.tile(scene.neutral(), (4, 1))
+    q[1:, base.q_slice][:, :3] += np.eye(3)
+    p = forward_kinematics(scene, q, frames=[base.child])[:, 0, :3, 3]
+    return np.asarray(np.linalg.solve((p[1:] - p[0]).T, [float(x) for x in up.components()]))
+
+
+def _is_on_fixed(scene: Model, touch: TouchSpec, carried: set[str]) -> bool:
+    """Whether one of two shapes is carried, and the other one does not move."""
+    sides = touch.first, touch.second
+    is_carried = [side.body in carried for side in sides]
+    is_fixed = [side.body is None or scene.bodies[side.body].slot == 0 for side in sides]
+    return any(is_carried) and any(is_fixed)
+
+
+def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str], up: Vec3, clearance: float) -> Array:
+    """How much higher a base must be in each configuration (N, nq): that of the touch that lacks most."""
+    places, height = _placements(scene, q), np.zeros(len(q))
+    for touch in touches:
+        X_a, X_b = _placed(touch, places)
+        if (_bound(touch, X_a, X_b) > clearance).all():
+            continue
+        sign = 1.0 if touch.second.body in carried else -1.0
+        for point in contacts(touch.first.shape, X_a, touch.second.shape, X_b, math.inf):
+            distance = np.asarray(point.distance, np.float64)
+            slope = sign * np.asarray(point.normal.dot(up), np.float64)
+            lacks = (distance < clearance) & (slope > _STEEPEST) & (abs(distance) < 0.5 * FAR)
+            height = np.maximum(height, np.where(lacks, (clearance - distance) / np.where(lacks, slope, 1.0), 0.0))
+    return height
+
+
+def _placements(robot: Model, q: Array) -> Mapping[str, Transform]:
+    """The placement of each body, whose numbers are those of all configurations (N,)."""
+    poses: Any = forward_kinematics(robot, q)
+    found = {}
+    for k, name in enumerate(robot.bodies):
+        x, y, z, r = (Vec3(*(poses[:, k, i, j] for i in range(3))) for j in range(4))
+        found[name] = Transform(Mat3(x, y, z), r)
+    return found
+
+
+def _placed(touch: TouchSpec, places: Mapping[str, Transform]) -> Iterator[Transform]:
+    for side in (touch.first, touch.second):
+        yield side.placement if side.body is None else side.placement @ places[side.body]
+
+
+def _distance(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
+    """The smallest distance of two shapes (N,), or less than it; a bound where it would be positive or iterated."""
+    a, b = touch.first.shape, touch.second.shape
+    bound = _bound(touch, X_a, X_b)
+    if (bound > 0.0).all():
+        return bound
+    if not isinstance(a, _GROUNDS) and has_loops(a.kind, b.kind):
+        return np.asarray(_apart(X_a, X_b) - _inner(a) - _inner(b))
+    points = contacts(a, X_a, b, X_b, 0.0)
+    return np.array([np.broadcast_to(np.asarray(p.distance), bound.shape) for p in points]).min(axis=0)
+
+
+def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
+    """A number that two shapes are at least apart, (N,), from balls around them; -inf where hills are near."""
+    a, b = touch.first.shape, touch.second.shape
+    if isinstance(a, HeightField):
+        local = X_a.E @ (X_b.r - X_a.r)
+        gap = np.asarray(local.z) - _outer(b) - _highest(a, np.asarray(local.x), np.asarray(local.y), _outer(b))
+        return np.where(gap > 0.0, _STEEPEST * gap, -math.inf)
+    if isinstance(a, Plane):
+        return np.asarray(X_a.E.z.dot(X_b.r - X_a.r) - _outer(b), np.float64)
+    return np.asarray(_apart(X_a, X_b) - _outer(a) - _outer(b))
+
+
+def _highest(field: HeightField, x: Array, y: Array, around: float) -> Array:
+    """The greatest height of a field (N,) in the squares of cells around places."""
+    heights = np.array(field.heights)
+    found = np.full(x.shape, -math.inf)
+    axes = [np.linspace(-half, half, n) for half, n in zip((field.half_y, field.half_x), heights.shape, strict=True)]
+    for k in range(len(x)):
+        rows, columns = (
+            slice(max(int(np.searchsorted(axis, at - around)) - 1, 0), int(np.searchsorted(axis, at + around)) + 1)
+            for axis, at in zip(axes, (y[k], x[k]), strict=True)
+        )
+        found[k] = heights[rows, columns].max(initial=-math.inf)
+    return found
+
+
+def _apart(X_a: Transform, X_b: Transform) -> Array:
+    d = X_b.r - X_a.r
+    return np.sqrt(np.asarray(d.dot(d), np.float64))
+
+
+def _outer(shape: Shape) -> float:
+    """The radius of the ball around a shape's origin that contains it."""
+    return float(core_of(shape).reach)
+
+
+def _inner(shape: Shape) -> float:
+    """The radius of a ball around a shape's origin that it contains."""
+    match shape:
+        case Sphere() | Capsule():
+            return float(shape.radius)
+        case Box() | Ellipsoid():
+            return min(float(x) for x in (shape.x, shape.y, shape.z))
+        case Cylinder():
+            return min(float(shape.radius), float(shape.half_length))
+    return 0.0
+
+
+def _name(side: TouchingShape) -> str:
+    return repr(side.name) if side.body is None else f"{side.name!r} of {side.body!r}"

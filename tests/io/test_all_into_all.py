@@ -1,0 +1,158 @@
+"""Every robot of the tests, whatever its format, written in every format: what was written can be read.
+
+MuJoCo reads what is MJCF, with a tetrahedron in place of each mesh file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.io.texts import FORMATS, written
+from kinetree.model import Geometry
+from kinetree.pictures.png import png_bytes
+from kinetree.spatial import Transform
+from tests.io.mjcf.record_files import FILES
+from tests.io.round_trips import quietly
+from tests.io.sdf.robots import ROBOTS, TETRAHEDRON
+from tests.io.sdf.written import read
+from tests.robots import REFUSED, load_robot, robot_files
+from tests.strategies import law
+
+mujoco = pytest.importorskip("mujoco")
+
+ENDINGS = {"native": ".json", "urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml"}
+
+
+def _from_mjcf(folder: Path, text: str) -> kt.Model:
+    (folder / "robot.xml").write_text(text, encoding="utf-8")
+    return quietly(lambda: kt.load(folder / "robot.xml"))
+
+
+def _sources() -> Iterator[tuple[str, Callable[[Path], kt.Model]]]:
+    for name in kt.zoo.names():
+        yield f"zoo {name}", lambda _, name=name: kt.zoo.load(name)  # type: ignore[misc]
+    for file in robot_files():
+        if file not in REFUSED:
+            yield f"URDF {file}", lambda _, file=file: load_robot(file, mimic=True)  # type: ignore[misc]
+    for name, text in ROBOTS.items():
+        yield f"SDF {name}", lambda folder, text=text: read(folder, text)  # type: ignore[misc]
+    for name, text in FILES.items():
+        yield f"MJCF {name}", lambda folder, text=text: _from_mjcf(folder, text)  # type: ignore[misc]
+
+
+SOURCES = dict(_sources())
+
+
+@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+def test_what_was_written_can_be_read(make: Callable[[Path], kt.Model], tmp_path: Path) -> None:
+    robot = make(tmp_path)
+    for one in (robot, _with_equal_names(robot)):
+        for format in FORMATS:
+            _assert_readable(one, format, tmp_path)
+
+
+def _with_equal_names(robot: kt.Model) -> kt.Model:
+    """The robot whose bodies all have shapes called "visual", as is usual in SDF, whatever is around them."""
+    builder = kt.ModelBuilder(robot.name, gravity=robot.parts.gravity)
+    here = Transform.identity()
+    shapes = (
+        Geometry("visual", "box", (0.1, 0.1, 0.1), here, "visual"),
+        Geometry("collision", "sphere", (0.1,), here, "visual"),
+        Geometry("visual", "mesh", (1.0, 1.0, 1.0), here, "visual"),
+    )
+    links = [
+        replace(link, geometry=(*(replace(x, name="visual") for x in link.geometry), *shapes))
+        for link in robot.parts.links
+    ]
+    builder.add_parts(replace(robot.parts, links=tuple(links)))
+    return quietly(lambda: builder.build(floating_base=robot.parts.floating_base))
+
+
+NAMES = ("", "a", " a ", "visual", "x\ty", "ü", "a&b", "x" * 5000, "__a__", "a::b", "world", "mesh_1", "a\nb")
+FILES_OF_MESHES = (
+    *(None, "", " ", "a.stl", "a b.obj", " a.stl", "package://x/a.dae", "file:///a.stl", "../a.stl", "a.png"),
+    *("x" * 5000 + ".stl", "b.STL", "a\\b.stl", "é.stl"),
+)
+LENGTHS = (0.1, 1.0, 0.5, 1e-9, 1e9, -1.0, 0.0, math.inf, 1e-310, 1e300)
+SHAPES = {
+    "box": 3, "cylinder": 2, "sphere": 1, "capsule": 2, "cone": 2, "ellipsoid": 3, "plane": 2, "heightfield": 4,
+    "mesh": 3,
+}  # fmt: skip
+
+
+@st.composite
+def _any_shapes(draw: st.DrawFn) -> list[Geometry]:
+    """Shapes that a program may make, also those that no reader takes."""
+    found = []
+    for _ in range(draw(st.integers(0, 3))):
+        kind = draw(st.sampled_from(list(SHAPES)))
+        lengths = (1.0, 0.5, -1.0, math.inf) if kind == "mesh" else LENGTHS  # MuJoCo refuses tiny meshes
+        size = tuple(draw(st.sampled_from(lengths)) for _ in range(SHAPES[kind]))
+        mesh = draw(st.sampled_from(FILES_OF_MESHES)) if kind in ("mesh", "heightfield") else None
+        color = draw(st.sampled_from([None, (1.0, 0.0, 0.0, 1.0), (2.0, 0.0, -1.0, 1.0)]))
+        role, name = draw(st.sampled_from(["visual", "collision"])), draw(st.sampled_from(NAMES))
+        found.append(Geometry(role, kind, size, kt.placement((0.0, 0.0, 0.5)), name, mesh, color=color))
+    return found
+
+
+@law(60)
+@given(_any_shapes(), _any_shapes(), st.sampled_from(["world", "base"]), st.booleans())
+def test_any_shapes_are_written_so_that_they_can_be_read_or_are_lost(
+    one: list[Geometry], other: list[Geometry], root: str, floats: bool
+) -> None:
+    builder = kt.ModelBuilder("shapes")
+    builder.add_body(root, kt.solids.box(1, 1, 1, mass=1.0))
+    for name, shapes, kind in (("a", one, kt.Revolute([0, 0, 1])), ("b", other, kt.Fixed())):
+        builder.add_body(name, kt.solids.box(1, 1, 1, mass=1.0), geometry=shapes)
+        builder.add_joint(f"{name} joint", kind, root, name)
+    robot = builder.build(floating_base=floats)
+    with tempfile.TemporaryDirectory() as folder:
+        for format in FORMATS:
+            _assert_readable(robot, format, Path(folder))
+
+
+def _assert_readable(robot: kt.Model, format: str, folder: Path) -> None:
+    text, losses = written(robot, format)
+    if losses.impossible:
+        return
+    path = folder / f"written{ENDINGS[format]}"
+    path.write_text(text, encoding="utf-8")
+    again = quietly(lambda: kt.load(path))
+    if format == "native":
+        assert again == robot
+    elif not (losses.lost or losses.changed):
+        assert (again.nq, again.nv) == (robot.nq, robot.nv)
+    if format == "mjcf":
+        model = mujoco.MjModel.from_xml_string(text, _tetrahedra(text))
+        assert model.njnt <= len(robot.joints) + 2 * robot.nv
+        assert math.isfinite(float(model.body_mass.sum()))
+
+
+def _tetrahedra(text: str) -> dict[str, bytes]:
+    """A small mesh for each file that a text names."""
+    triangles = struct.pack("<80xI", 4) + b"".join(
+        struct.pack("<12f2x", *(0.0,) * 3, *points)
+        for points in (
+            (0, 0, 0, 0, 1, 0, 1, 0, 0), (0, 0, 0, 1, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 1, 0, 1, 0),
+            (1, 0, 0, 0, 1, 0, 0, 0, 1),
+        )
+    )  # fmt: skip
+    contents = {
+        ".obj": TETRAHEDRON.encode(),
+        ".stl": triangles,
+        ".png": png_bytes(np.arange(12, dtype=np.uint8).reshape(2, 2, 3)),
+    }
+    files = re.findall(r'<(?:mesh|hfield) [^>]*file="([^"]*)"', text)
+    return {file: contents[Path(file).suffix.lower()] for file in files}
