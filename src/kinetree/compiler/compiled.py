@@ -174,10 +174,11 @@ class CompiledFunction:
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
         if len(arguments) < self.arrays:
-            if (filled := self._left_out.filled(arguments)) is not arguments and threads is None:
+            filled = self._left_out.filled(arguments)
+            if threads is None and filled is not arguments:
                 quick: Array = self.call(*filled, out=out)
                 return quick
-            arguments = filled
+            arguments = tuple(filled)
         expected = self._expected(arguments)
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)

@@ -132,7 +132,7 @@ def passive_forces(
     >>> kt.passive_forces(robot, [0.0, 0.0], [2.0, 1.0]).tolist()
     [-0.1, -0.0005]
     """
-    options = {} if passive is True else {"passive": all_passive_option(check_robot(robot), passive)}
+    options: dict[str, Any] = {} if passive is True else {"passive": all_passive_option(check_robot(robot), passive)}
     return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **options)
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.expr import Port, trace
+from kinetree.expr import Port, Program, interpret, trace
+from kinetree.interop.subject import Subject
 
 RNG = np.random.default_rng(4)
 _TEXT = """
@@ -40,6 +41,16 @@ def leg() -> kt.Model:
 def rolled(count: int) -> tuple[np.ndarray, ...]:
     state, rows = RNG.normal(size=(2, count, 2)), RNG.normal(size=(2, count, 4, 2))
     return (*state, np.zeros((count, 0)), *rows, np.array(0.002))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the interpreter was imported to."""
+
+    def refused(program: Program, *_: object) -> None:
+        raise AssertionError(f"{program.name} is interpreted")
+
+    monkeypatch.setattr(interpret, "__code__", refused.__code__)
 
 
 def test_a_gufunc_has_them() -> None:
@@ -118,3 +129,59 @@ def test_results_without_numbers_compile_nothing() -> None:
         assert f(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 1, 0))).shape == (2, 3, 0)
         with pytest.raises(kt.ShapeError, match="leading axes do not broadcast"):
             f(np.zeros((3, 0)), np.zeros((2, 0)), np.zeros(0))
+
+
+def test_derivatives_by_them_are_empty() -> None:
+    given = rolled(40)
+    weights = RNG.normal(size=(40, 4, 4))
+    value, gradients = kt.vjp(leg(), kt.actuated_rollout, given, weights)
+    np.testing.assert_array_equal(value, kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4]))
+    assert gradients["act"].shape == (40, 0)
+    direction = RNG.normal(size=(40, 4, 2))
+    _, slope = kt.jvp(leg(), kt.actuated_rollout, given, {"ctrl": direction, "act": np.zeros((40, 0))})
+    np.testing.assert_allclose((slope * weights).sum(), (gradients["ctrl"] * direction).sum(), rtol=1e-12)
+    assert kt.jacobian(leg(), kt.actuated_rollout, given, wrt="act").shape == (40, 4, 4, 0)
+
+
+def test_torch_has_them() -> None:
+    torch = pytest.importorskip("torch")
+    given = rolled(300)
+    q, v, act, tau, ctrl, dt = map(torch.tensor, given)
+    f = kt.to_torch(kt.actuated_rollout, leg(), steps=4)
+    expected = kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4])
+    np.testing.assert_array_equal(f(q, v, act, tau, ctrl, dt), expected)
+    np.testing.assert_array_equal(f(q, v, torch.zeros(0, dtype=q.dtype), tau, ctrl, dt), expected)
+    ctrl.requires_grad_()
+    act.requires_grad_()
+    f(q, v, act, tau, ctrl, dt).sum().backward()
+    _, gradients = kt.vjp(leg(), kt.actuated_rollout, given, np.ones((300, 4, 4)), wrt=["ctrl"])
+    np.testing.assert_allclose(ctrl.grad, gradients["ctrl"], rtol=1e-11, atol=1e-13)
+    assert act.grad.shape == (300, 0)
+
+
+def test_jax_has_them() -> None:
+    jax = pytest.importorskip("jax")
+    given = rolled(20)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        q, v, act, tau, ctrl, dt = map(jax.numpy.asarray, given)
+        f = kt.to_jax(kt.actuated_rollout, leg(), steps=4)
+        found = jax.jit(f)(q, v, act, tau, ctrl, dt)
+        slopes = jax.grad(lambda act, ctrl: f(q, v, act, tau, ctrl, dt).sum(), argnums=(0, 1))(act, ctrl)
+    np.testing.assert_array_equal(found, kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4]))
+    assert [x.shape for x in slopes] == [(20, 0), (20, 4, 2)]
+
+
+def test_casadi_and_c_have_none_of_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # numbers for the test of C are interpreted
+    header = kt.to_c(kt.actuated_rollout, leg(), steps=4).header
+    assert "const double q[2], const double v[2], const double tau[8]" in header
+    pytest.importorskip("casadi")
+    q, v, _, tau, ctrl, dt = rolled(1)
+    f = kt.to_casadi(kt.actuated_rollout, leg(), steps=4)
+    found = np.array(f(q[0], v[0], np.zeros(0), tau[0], ctrl[0], dt)).reshape(4, 4)
+    np.testing.assert_allclose(found, kt.rollout(leg(), q[0], v[0], tau[0], dt, ctrl=ctrl[0]), rtol=1e-12)
+
+
+def test_a_graphics_processor_reads_nothing_of_them() -> None:
+    ptx = Subject(kt.actuated_rollout, leg(), options={"steps": 4}).node("float64").ptx
+    assert ".visible .entry" in ptx.text()
