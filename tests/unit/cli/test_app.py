@@ -98,7 +98,7 @@ def test_suspicious_files_are_warned_of_in_a_line_each(kinetree: Command) -> Non
         '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>',
         encoding="utf-8",
     )
-    result = kinetree("info", "r.urdf")
+    result = kinetree("convert", "r.urdf", "r.json")
     assert result.code == 0
     (line,) = result.err.splitlines()
     assert line.startswith("warning: r.urdf:1")
