@@ -7,18 +7,11 @@ import importlib
 import typing
 
 from kinetree import zoo  # a source of robots, for `load`
+from kinetree.guide import UnknownName as _UnknownName
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 importlib.import_module("kinetree.pictures")  # draws robots in notebooks
-
-
-def _instead(name: str) -> str:
-    """What to use in place of a name that is not here."""
-    from kinetree.guide import instead
-
-    return instead(name, __all__)
-
 
 if typing.TYPE_CHECKING:
     from kinetree import attitudes, control, identification, solids, sweeps
@@ -340,7 +333,7 @@ else:
             "sweeps.sweep": "sweep",
             "viewer.view": "view",
         },
-        _instead,
+        _UnknownName,
     )
 
 

@@ -7,6 +7,7 @@ installed package in its own folder docs/.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from kinetree.errors import nearest_names
 
-__all__ = ["Answer", "Section", "answers", "elsewhere", "find", "instead", "pages_folder", "sections"]
+__all__ = ["Answer", "Section", "UnknownName", "answers", "elsewhere", "find", "instead", "pages_folder", "sections"]
 
 T = TypeVar("T")
 
@@ -96,14 +97,24 @@ def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
     return {name: tuple(rows) for name, rows in found.items()}
 
 
-def instead(name: str, public: Sequence[str]) -> str:
+class UnknownName(AttributeError):
+    """An attribute that is not there; its text says what to use in its place, which is looked up when it is read."""
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        advice = instead(self.name) if isinstance(self.name, str) else ""
+        return f"{message}: {advice}" if advice else message
+
+
+def instead(name: str) -> str:
     """What to use in place of a name that kinetree does not have: the end of an error message.
 
-    >>> instead("getInvMassMatrix", ["mass_matrix_inverse"])
+    >>> instead("getInvMassMatrix")
     "DART's getInvMassMatrix is kt.mass_matrix_inverse here (M⁻¹)"
     """
     if len(name) > _LONGEST or name.startswith("_"):
         return ""
+    public: Sequence[str] = sys.modules["kinetree"].__all__
     members, rows = _members(tuple(public)), elsewhere().get(_plain(name), ())
     rows = tuple(row for row in rows if row[1].task) or rows
     same = sorted(members.get(_plain(name), ()) or ({} if rows else members.get(_core(name), ())))

@@ -13,13 +13,12 @@ __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str], instead: Callable[[str], str] | None = None
+    package: str, homes: Mapping[str, str], error: type[AttributeError] = AttributeError
 ) -> Callable[[str], object]:
     """The `__getattr__` of a package (PEP 562) whose names are kept in modules below it.
 
     `homes` has the names that each module holds, with blanks between them; modules are named from the package on. What
-    is in no module may be a module or a room of the package itself. `instead` completes the error about a name that is
-    not there.
+    is in no module may be a module or a room of the package itself; any other name raises the error.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -32,8 +31,6 @@ def lazy_names(
         if not name.startswith("_") and name.isidentifier() and find_spec(f"{package}.{name}") is not None:
             with importing:
                 return importlib.import_module(f"{package}.{name}")
-        advice = instead(name) if instead is not None else ""
-        message = f"module {package!r} has no attribute {name!r}" + (f": {advice}" if advice else "")
-        raise AttributeError(message, name=name, obj=sys.modules[package])
+        raise error(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
 
     return __getattr__

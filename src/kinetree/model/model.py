@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.display import html_of, png_of
 from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.guide import UnknownName
 from kinetree.inputs import plain
 from kinetree.joints import JointKind
 from kinetree.model import changes, named_states, quaternions
@@ -49,6 +50,11 @@ class Model(Robot):
         "": CHANGED,
     }
     """Ways to another robot, by the attribute that somebody tried to set."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise UnknownName(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @classmethod
     def of(cls, change: Changed) -> Model:

@@ -65,7 +65,7 @@ def followed(robot: Model, q: Floats, camera: Camera, parameters: Values | None 
     own = {name: x[0] for name, x in (parameters or {}).items()}  # of the first sample
     with np.errstate(all="ignore"):  # a motion that diverged has numbers of any size
         placements = frame_placement(robot, np.where(np.isfinite(q), q, 0.0), camera.follows, parameters=own or None)
-    return np.where(np.isfinite(q).all(axis=-1)[..., None], placements[..., :3, 3], np.nan)
+    return np.where(np.isfinite(q).all(axis=-1, keepdims=True), placements[..., :3, 3], np.nan)
 
 
 def shots(
@@ -76,8 +76,8 @@ def shots(
         there = np.flatnonzero((np.abs(path) < _FARTHEST).all(axis=1))  # NaN is not
         if not there.size:
             raise OptionError(f"the camera follows {camera.follows!r}, which is at no finite place")
-        whole = np.array([np.interp(np.arange(len(path)), there, x[there]) for x in path.T]).T
-        way, moving = _smooth(whole, _SMOOTH * fps), camera
+        complete = np.array([np.interp(np.arange(len(path)), there, x[there]) for x in path.T]).T
+        way, moving = _smooth(complete, _SMOOTH * fps), camera
         return lambda frame: moving.at(way[frame])
     if isinstance(camera, Camera):
         fixed = camera
