@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.actuation.damping_ratio import servo_damping, unit_acceleration
+from kinetree.actuation.damping_ratio import ease_of_motion, servo_damping, unit_acceleration
 from kinetree.actuation.refusals import refuse_unknown
 from kinetree.actuation.spec import (
     Actuation,
@@ -55,7 +55,9 @@ def actuation(robot: Model) -> Actuation:
         muscle = _muscle(robot, one, transmission) if one.dynamics == "muscle" else None
         law = _law(one, transmission, servo_damping(robot, one, transmission), options)
         disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
-        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle))
+        is_limited_servo = law.force_range is not None and any((*law.bias[1:], *law.gain[1:]))
+        ease = ease_of_motion(robot, transmission) if is_limited_servo else 0.0
+        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease))
     return Actuation(
         tuple(found),
         options.flags.actuation,

@@ -1,4 +1,4 @@
-"""The damping of servos whose files give its ratio to the critical one.
+"""The damping of servos whose files give its ratio to the critical one, and how easily they move what they move.
 
     d = 2 ζ √(k m),    m = (J M⁻¹ Jᵀ)⁻¹
 
@@ -20,10 +20,13 @@ from kinetree.actuation.spec import TransmissionSpec
 from kinetree.algorithms.transmissions import Reach, viewed
 from kinetree.errors import ModelError
 from kinetree.model import Model
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.extras import Actuator
 from kinetree.model.reference import reference_configuration, with_tendon_armature
 
-__all__ = ["servo_damping", "unit_acceleration"]
+__all__ = ["ease_of_motion", "servo_damping", "unit_acceleration"]
+
+_MASS: ByIdentity[NDArray[np.float64]] = ByIdentity()
 
 
 def servo_damping(robot: Model, one: Actuator, transmission: TransmissionSpec) -> float | None:
@@ -42,6 +45,12 @@ def servo_damping(robot: Model, one: Actuator, transmission: TransmissionSpec) -
     return 2.0 * one.damping_ratio * math.sqrt(one.gain_parameters[0] / ease)
 
 
+def ease_of_motion(robot: Model, transmission: TransmissionSpec) -> float:
+    """J M⁻¹ Jᵀ: the acceleration along the length for a force of 1 along it, in the reference configuration."""
+    row, moved = _row_and_acceleration(robot, transmission)
+    return float(row @ moved) if np.isfinite(moved).all() else 0.0
+
+
 def unit_acceleration(robot: Model, transmission: TransmissionSpec) -> float:
     """|M⁻¹ Jᵀ|: the acceleration that a force of 1 along the length gives in the reference configuration."""
     return float(np.linalg.norm(_row_and_acceleration(robot, transmission)[1]))
@@ -53,9 +62,11 @@ def _row_and_acceleration(
     """J, and M⁻¹ Jᵀ; infinite where M is singular."""
     q = robot.tree.split(reference_configuration(robot).tolist(), "nq")
     row = _row(robot, reach_of(viewed(robot.tree, q), robot, transmission))
-    M = np.array(algorithms.crba(robot.tree, q).flat(), dtype=np.float64).reshape(robot.nv, robot.nv)
+    if robot not in _MASS:
+        M = np.array(algorithms.crba(robot.tree, q).flat(), dtype=np.float64).reshape(robot.nv, robot.nv)
+        _MASS[robot] = with_tendon_armature(robot, M)
     try:
-        return row, np.asarray(np.linalg.solve(with_tendon_armature(robot, M), row), dtype=np.float64)
+        return row, np.asarray(np.linalg.solve(_MASS[robot], row), dtype=np.float64)
     except np.linalg.LinAlgError:
         return row, np.full_like(row, math.inf)
 

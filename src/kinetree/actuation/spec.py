@@ -97,6 +97,8 @@ class ActuatorSpec:
     is_disabled: bool = False
     muscle: Muscle | None = None
     """Its force and activation, where it is a muscle; the law then has the ranges."""
+    ease: float = 0.0
+    """How fast a force of 1 accelerates the length in the reference configuration; of servos with a range of forces."""
 
 
 @record(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kinetree.expr import Scalar, exp, floor, less, maximum, minimum, select
+from kinetree.expr import Scalar, absolute, exp, floor, less, less_equal, maximum, minimum, select
 from kinetree.records import record
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "actuator_slopes",
     "is_within",
     "next_activation",
+    "secant",
     "shared_out",
     "within_range",
 ]
@@ -33,6 +34,8 @@ Dynamics = Literal["none", "integrator", "filter", "filterexact", "muscle"]
 """How activations change; muscles.py has those of muscles."""
 
 _SHORTEST = 1e-15
+_EASIER = 4.0
+"""How much more easily a length may move than in the reference configuration."""
 
 
 @record(frozen=True, slots=True)
@@ -97,6 +100,21 @@ def actuator_slopes(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: S
 def is_within(x: Scalar, limits: Range) -> Scalar:
     """1 for a number between the ends of a range, 0 at the ends and beyond."""
     return 1.0 if limits is None else less(limits[0], x) * less(x, limits[1])
+
+
+def secant(law: ActuatorLaw, unlimited: Scalar, force: Scalar, slope: Scalar, ease: Scalar, h: Scalar) -> Scalar:
+    """The part of its slopes that a servo at its limit keeps in a step of h: that of the line to where it has no force.
+
+    It is zero unless h times the limit may take the length's velocity to where the limit ends; there a force that stays
+    at the limit overshoots, without bound if what it moves is light. `ease`: accelerations per force; `slope`: of the
+    force with the velocity, at the end of the step.
+    """
+    if law.force_range is None:
+        return 0.0
+    size, limit = absolute(unlimited), absolute(force)
+    leaves = less(size - limit, h * limit * (_EASIER * ease) * slope) * less(0.0, unlimited * force)
+    is_limited = less_equal(limit, size) * (1.0 - is_within(force, law.force_range))
+    return select(leaves * is_limited, limit / select(less(0.0, size), size, 1.0), 0.0)
 
 
 def _input(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: Scalar) -> Scalar:

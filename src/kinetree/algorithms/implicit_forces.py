@@ -38,6 +38,8 @@ class Slope(NamedTuple):
     """By the slots of the joints that change the length, one number per degree of freedom."""
     damping: Scalar
     stiffness: Scalar
+    leaving: tuple[Scalar, Scalar] = (0.0, 0.0)
+    """Damping and stiffness of a force at its limit that the step may leave, where all is taken at its end."""
 
 
 class Coupling(NamedTuple):
@@ -148,7 +150,8 @@ def end_of_step(
     for slope in slopes:
         damping, stiffness = slope.damping, slope.stiffness if takes_all else 0.0
         if takes_all:
-            damping, stiffness = maximum(damping, 0.0), maximum(stiffness, 0.0)
+            both = zip((damping, stiffness), slope.leaving, strict=True)
+            damping, stiffness = (maximum(x if is_zero(y) else x + y, 0.0) for x, y in both)
         if is_zero(damping) and is_zero(stiffness):
             continue
         gain = dt * stiffness * _along(slope.moment, v) + dt * damping * _along(slope.moment, turning)

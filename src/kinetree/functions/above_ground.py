@@ -193,7 +193,7 @@ def _distance(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
     if not isinstance(a, _GROUNDS) and has_loops(a.kind, b.kind):
         return np.asarray(_apart(X_a, X_b) - _inner(a) - _inner(b))
     points = contacts(a, X_a, b, X_b, 0.0)
-    return np.array([np.broadcast_to(np.asarray(p.distance), bound.shape) for p in points]).min(axis=0)
+    return np.asarray(np.array([np.broadcast_to(np.asarray(p.distance), bound.shape) for p in points]).min(axis=0))
 
 
 def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:

@@ -88,6 +88,8 @@ class Acting(NamedTuple):
 
     reaches: list[Reach]
     forces: list[Scalar]
+    unlimited: list[Scalar]
+    """The forces before they are limited by their own ranges."""
     rates: list[Scalar]
     """The rates of activations."""
     pieces: list[list[Scalar]]
@@ -130,9 +132,10 @@ def acting(
         ]
         for k, force in zip(on_it, algorithms.shared_out([forces[k] for k in on_it], limits), strict=True):
             forces[k] = force
+    unlimited = forces
     forces = [
         algorithms.within_range(force, one.law.force_range)
-        for force, one in zip(forces, actuation.actuators, strict=True)
+        for force, one in zip(unlimited, actuation.actuators, strict=True)
     ]
     pieces: list[list[Scalar]] = [[0.0] * joint.nv for joint in tree.joint]
     for force, reach in zip(forces, reaches, strict=True):
@@ -146,7 +149,7 @@ def acting(
     for name, limits in actuation.joint_ranges:
         slot = robot.joints[name].slot
         pieces[slot] = [algorithms.within_range(x, limits) for x in pieces[slot]]
-    return Acting(reaches, forces, rates, pieces)
+    return Acting(reaches, forces, unlimited, rates, pieces)
 
 
 def _actuator_forces(

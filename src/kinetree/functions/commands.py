@@ -8,7 +8,7 @@ from typing import Any
 from kinetree.actuation import Actuation, CoordinateSpec, TendonSpec
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
-from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation
+from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation, secant
 from kinetree.algorithms.fluid_slopes import fluid_slopes
 from kinetree.algorithms.implicit_forces import Slope
 from kinetree.algorithms.stages import Applied, Pull
@@ -16,7 +16,7 @@ from kinetree.algorithms.tendons import tendon_force, tendon_slopes
 from kinetree.algorithms.transmissions import along_tendon, reach_velocity, viewed
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, is_zero
 from kinetree.functions.actuators import Acting, acting, actuation_of_robot, carried_weights
 from kinetree.functions.fluid import forces_of_medium
 from kinetree.model import Model
@@ -108,6 +108,8 @@ def _slopes(
         w = act[places[k]] if k in places else 0.0
         damping, stiffness = actuator_slopes(one.law, ctrl[k], w, dt)
         free = is_within(force, one.law.force_range)
+        part = secant(one.law, found.unlimited[k], force, damping + dt * stiffness, one.ease, dt) if one.ease else 0.0
+        leaving = (0.0, 0.0) if is_zero(part) else (part * damping, part * stiffness)
         if isinstance(one.transmission, CoordinateSpec) and one.transmission.joint in joints:
             (total,) = found.pieces[model.one_by_one.joints[one.transmission.joint].slot]
             free = free * is_within(total, joints[one.transmission.joint])
@@ -122,5 +124,5 @@ def _slopes(
                 0.0,
             )
             free = free * is_within(total, tendons[name])
-        slopes.append(Slope(reach.moment, free * damping, free * stiffness))
+        slopes.append(Slope(reach.moment, free * damping, free * stiffness, leaving))
     return slopes

@@ -73,6 +73,7 @@ def remarks(
     """
     through: list[str] = []
     said: list[str] = []
+    has_stored = False
     if motion.diverged:
         said.append(_diverged(motion))
         motion = _without_diverged(motion)
@@ -92,11 +93,13 @@ def remarks(
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
         said += [] if told is None else [f"{told}; {advice(contact.setting)}"]
-        said += _inside(robot, motion, contact)
+        inside = [*_inside(robot, motion, contact)]
+        said += inside
+        has_stored = bool(inside)
     return [
         *said,
         *_overflows(motion),
-        *_energies(robot, motion, contact, parameters),
+        *_energies(robot, motion, None if has_stored else contact, parameters),
         *through,
         *_falls(robot, motion, gravity, has_contacts=contact is not None),
     ]
@@ -145,15 +148,15 @@ def _energies(
     robot: Model, motion: Trajectory, contact: SoftConstraints | None, parameters: Parameters
 ) -> Iterator[str]:
     """Energy that is made by steps, or by contacts: if energies are recorded."""
+    is_every_step = motion.substeps == 1 and (np.diff(motion.time) < 1.5 * motion.dt).all()
     with np.errstate(all="ignore"):
-        change = np.abs(np.diff(motion.balance_error, axis=-1))
-        if (np.diff(motion.time) < 1.5 * motion.dt).all():  # velocities that turn around between rows say nothing
+        if is_every_step and motion.step_counts is None:  # otherwise velocities may turn around between rows
             more: Any = {"parameters": for_all_rows(robot, parameters) or None}
-            change = np.maximum(change, kinetic_energy(robot, motion.q[..., 1:, :], np.diff(motion.v, axis=-2), **more))
-        wrong = makes_energy(change, motion.kinetic)
-        if wrong.any():
-            part = f"{int(wrong.sum()):,} of {wrong.size:,} steps"
-            yield f"{part} make energy, from {first_of(wrong, motion.time)} on: {TOO_LONG}"
+            change = kinetic_energy(robot, motion.q[..., 1:, :], np.diff(motion.v, axis=-2), **more)
+            wrong = makes_energy(change, motion.kinetic)
+            if wrong.any():
+                part = f"{int(wrong.sum()):,} of {wrong.size:,} steps"
+                yield f"{part} make energy, from {first_of(wrong, motion.time)} on: {TOO_LONG}"
         if contact is None or not _gives_nothing(contact):
             return
         scale = np.nanmax(motion.kinetic, axis=-1, initial=0.0) + np.ptp(motion.potential, axis=-1)

@@ -148,7 +148,8 @@ def simulate(
     """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
     q (nq,) and v (nv,) are the initial state: by default at rest, where an MJCF file places the robot's bodies
-    (`robot.extras.reference_configuration`), and `robot.neutral()` for others. The motion ends at the first whole
+    (`robot.extras.reference_configuration`), and `robot.neutral()` for others, with contacts raised out of their ground
+    (`kt.above_ground`). The motion ends at the first whole
     number of steps `dt` that reaches `duration` (both in s). Arrays of results have one row per step and one for the
     start: q is (steps + 1, nq).
 
@@ -202,7 +203,8 @@ def simulate(
     is at most rtol (1e-6) in a configuration, rad or m, and rtol of each velocity, plus atol (1e-8). Rows are every dt,
     on its interpolation of order four; it ends steps where torques or external forces change, and `step_counts` of the
     trajectory tells how many there were.
-    Other steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
+    Other steps are divided where friction (for RK4), springs or servos (for all that do not take them at the end) are
+    stiff. Where that would take more than a
     hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`. Of a batch, in which
     others can go on, the motion ends there.
 
@@ -210,7 +212,8 @@ def simulate(
     "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no
     joint beyond its velocity limit. Without `contact=True` a joint swings through its stops, and a
     `SimulationWarning` says which, when and how far. Another warns about a base that falls more than 10 m, about a
-    start far outside a joint's limits, and about contacts that were not solved. See docs/drives.md. `parameters`
+    start far outside a joint's limits or inside something, about contacts that were not solved, and about steps that
+    make energy. See docs/drives.md. `parameters`
     are values that override some of the robot's parameters, as for `aba`. `progress(done, steps)` is called now and
     then.
 

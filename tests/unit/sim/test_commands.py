@@ -227,7 +227,7 @@ def turning_link(inertia: float) -> kt.Model:
     builder = kt.ModelBuilder("link", gravity=(0.0, 0.0, 0.0))
     builder.add_body("base")
     builder.add_body("link", kt.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * inertia))
-    limits = kt.Limits(lower=(-2.0,), upper=(2.0,), effort=(15.0,), velocity=(np.inf,))
+    limits = kt.Limits(lower=(-100.0,), upper=(100.0,), effort=(15.0,), velocity=(np.inf,))
     builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "link", limits=limits)
     return builder.build()
 
@@ -258,3 +258,20 @@ def test_a_stiff_servo_does_no_more_work_than_its_link_takes() -> None:
     exact = np.cumsum(inertia * np.diff(motion.v[:, 0]) * motion.v[1:, 0])
     np.testing.assert_allclose(motion.work[1:], exact, rtol=0, atol=1e-15)
     assert motion.work.max() < 2.1 * motion.kinetic.max()
+
+
+@pytest.mark.parametrize("speed", [155.0, 200.0, 1000.0, 2000.0, 1e4])
+def test_a_servo_beyond_its_effort_limit_brakes_and_does_not_overshoot(speed: float) -> None:
+    """h times the limit over the inertia is 5,556 rad/s: with the limit all the time the link would be thrown back."""
+    robot = turning_link(2.7e-6).with_servos(4.0, 0.1)
+    motion = kt.simulate(robot, v=[speed], ctrl=[0.3], dt=1e-3, duration=0.02, integrator="discrete")
+    assert (motion.kinetic <= motion.kinetic[0]).all()
+    assert motion.kinetic[-1] < 0.01 * motion.kinetic[0]
+    torques = 2.7e-6 * np.diff(motion.v[:, 0]) / 1e-3
+    assert abs(torques).max() <= 15.0 * (1.0 + 1e-12)
+
+
+def test_a_servo_far_beyond_its_effort_limit_gives_just_the_limit() -> None:
+    robot = turning_link(1.0).with_servos(4000.0, 100.0)
+    motion = kt.simulate(robot, q=[-1.0], ctrl=[0.3], dt=1e-3, duration=0.2, integrator="discrete")
+    np.testing.assert_allclose(motion.v[:, 0], 15.0 * motion.time, rtol=1e-9, atol=0)
