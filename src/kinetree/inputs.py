@@ -40,8 +40,9 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     """Return x as an array of real numbers of at most 64 bits, not copied; the message names `shape`, such as "(…, 7)".
 
     Raises `DTypeError`, whose message begins with `name`, for numbers that are not real, for wider ones, which would
-    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
-    returned as they are, and lists and arrays of dtype object with symbolic numbers as symbolic arrays.
+    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost; and `ShapeError`
+    for more than 32 axes. Symbolic arrays are returned as they are, and lists and arrays of dtype object with symbolic
+    numbers as symbolic arrays.
     """
     if type(x) is np.ndarray and x.dtype is _F64 and x.ndim <= MOST_AXES:  # fast path for the usual array
         return x

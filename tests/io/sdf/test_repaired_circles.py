@@ -24,3 +24,13 @@ def test_a_circle_is_a_problem_of_the_file_however_it_is_read(content: str, tmp_
     with pytest.raises(kt.ModelError, match="in a circle"):
         kt.load(path, repair=True)
     assert any("in a circle" in str(problem) for problem in kt.check(path).errors)
+
+
+def test_frames_that_lead_to_nothing_are_looked_at_more_than_once(tmp_path: Path) -> None:
+    """The model's own frame is needed by the joint and by the frame, and its link is not there."""
+    content = '<joint name="j" type="revolute"><child>__model__</child></joint><link name="b"/><frame name="h"/>'
+    path = written(tmp_path, sdf(model(content, attributes=' canonical_link="k"')))
+    for load in (lambda: kt.load(path), lambda: kt.load(path, repair=True)):
+        with pytest.raises(kt.ModelError, match="'k'"):
+            load()
+    assert any("'k'" in str(problem) for problem in kt.check(path).errors)
