@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, OptionError
+from kinetree.errors import DTypeError, OptionError, ShapeError
 
 __all__ = [
+    "MOST_AXES",
     "array_or_foreign",
     "chosen_word",
     "framework_of",
@@ -31,14 +32,19 @@ __all__ = [
 ]
 
 
+MOST_AXES = 32
+"""Axes of an argument: results have a few more, and NumPy's limit is 64, in parts of it 32."""
+
+
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     """Return x as an array of real numbers of at most 64 bits, not copied; the message names `shape`, such as "(…, 7)".
 
     Raises `DTypeError`, whose message begins with `name`, for numbers that are not real, for wider ones, which would
-    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
-    returned as they are, and lists and arrays of dtype object with symbolic numbers as symbolic arrays.
+    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost; and `ShapeError`
+    for more than 32 axes. Symbolic arrays are returned as they are, and lists and arrays of dtype object with symbolic
+    numbers as symbolic arrays.
     """
-    if type(x) is np.ndarray and x.dtype is _F64:  # fast path for the usual array
+    if type(x) is np.ndarray and x.dtype is _F64 and x.ndim <= MOST_AXES:  # fast path for the usual array
         return x
     if holds_symbols(x):
         symbolic: NDArray[Any] = _reader[0](x)
@@ -56,6 +62,8 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
         raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
     if array.dtype.itemsize > 8:
         raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
+    if array.ndim > MOST_AXES:
+        raise ShapeError(f"{wanted}, with at most {MOST_AXES} axes, not {array.ndim}; give x.reshape(-1, …)")
     return array
 
 

@@ -13,7 +13,7 @@ from kinetree.compiler.definition import Array
 from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Port
-from kinetree.inputs import real_array, sample_shape
+from kinetree.inputs import MOST_AXES, is_masked, real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.conditioning import refuse_singular
 from kinetree.model.robot import refuse_zero_quaternions
@@ -109,7 +109,7 @@ class Arguments:
             if type(x) is not np.ndarray or x.dtype is not dtype:
                 return False
             shape = x.shape
-            if core and shape[-len(core) :] != core:
+            if (core and shape[-len(core) :] != core) or len(shape) > MOST_AXES:
                 return False
             if out is not None:
                 leading = shape[: len(shape) - len(core)]
@@ -176,8 +176,8 @@ def _hint(port: Port, array: Array) -> str:
 
 def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise if a result of this shape and dtype cannot go into `out`."""
-    if not isinstance(out, np.ndarray):
-        raise DTypeError(f"{function}: out must be a NumPy array, not {type(out).__name__}")
+    if not isinstance(out, np.ndarray) or is_masked(out):
+        raise DTypeError(f"{function}: out must be a NumPy array without a mask, not {type(out).__name__}")
     if out.dtype != dtype:
         raise DTypeError(f"{function}: out has dtype {out.dtype}, but the result is {dtype}")
     if out.shape != shape:

@@ -29,7 +29,7 @@ from kinetree.compiler.forms.rolled import RolledModel, RolledSource
 from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
-from kinetree.errors import OptionError, SingularModelError
+from kinetree.errors import ModelError, OptionError, SingularModelError
 from kinetree.expr import Index, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
@@ -43,6 +43,7 @@ from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
 __all__ = ["Specialization", "too_large_to_write_out"]
 
+_MOST_RECORDED = 2_000_000  # in a straight line that cannot be in loops; tracing them takes 1 GB
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
@@ -208,6 +209,8 @@ class Specialization:
         try:
             straight = self._recorded(rolled=False) if is_looped else self._straight()
         except TraceTooLongError:
+            if not self._may_loop:
+                raise ModelError(self._too_long()) from None
             return self.looped()
         if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.strategy.longest:
             return self.looped()
@@ -227,7 +230,20 @@ class Specialization:
     @property
     def _most(self) -> int:
         """The number of records in a trace from which on its straight line is certain to be too long."""
-        return _TRACED * self.definition.strategy.longest if self._may_loop else sys.maxsize
+        return _TRACED * self.definition.strategy.longest if self._may_loop else _MOST_RECORDED
+
+    def _too_long(self) -> str:
+        """The sentence about a straight line that nobody could compile."""
+        advice = "take a smaller robot"
+        if "contact" in self.options:
+            advice = (
+                "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
+                "(docs/collision.md)"
+            )
+        return (
+            f"{self.definition.name} of {self.model.name!r} is a program of more than {_MOST_RECORDED:,} operations, "
+            f"which would take many minutes and gigabytes to compile; {advice}"
+        )
 
     def looped(self) -> Program:
         """The program that loops over bodies, however small the robot is."""
@@ -289,9 +305,11 @@ class Specialization:
         if self.unroll is False or self.definition.is_step or (chooses and (self._is_large() or self._is_dense())):
             return self.called(*flat)
         try:
-            with in_progress.at_most(self.definition.strategy.longest if self._may_loop else sys.maxsize):
+            with in_progress.at_most(self.definition.strategy.longest if self._may_loop else _MOST_RECORDED):
                 return self.one_sample(*flat, form=partial(self._form, in_progress))
         except TraceTooLongError:
+            if not self._may_loop:
+                raise ModelError(self._too_long()) from None
             return self.called(*flat)
 
     @cached_property

@@ -121,4 +121,6 @@ def _chosen(what: Any) -> dict[str, Sequence[str] | None]:
     if isinstance(what, str) or not isinstance(what, Sequence):
         hint = f", such as [{what!r}]" if isinstance(what, str) else ""
         raise OptionError(f"simulate: record must be a list of names, or a dict{hint}, not {what!r:.60}")
+    if not all(isinstance(name, str) for name in what):
+        raise OptionError(f"simulate: record must be a list of names, not {what!r:.60}")
     return dict.fromkeys(what)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import NameNotFoundError, OptionError, nearest_names
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.kinematics import integrate
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
@@ -57,12 +58,12 @@ class Quantities:
                 raise NameNotFoundError(
                     f"vary: {robot.name!r} has no frame {part!r:.60}: {nearest_names(part, robot.frames)}"
                 )
-            return self._constant(name, (self._given.get("f_ext") or {}).get(part, np.zeros(6)), 6)
+            return self._constant(name, self._named("f_ext").get(part, np.zeros(6)), 6)
         if what in _NAMED:
             return self._of_program(name, what, part)
         own = robot.parameter(name)  # raises for other names
-        given = (self._given.get("parameters") or {}).get(name)
-        return own if given is None else np.broadcast_to(np.asarray(given, np.float64), own.shape)
+        given = self._named("parameters").get(name)
+        return own if given is None else _broadcast(name, given, own.shape)
 
     def arguments(self, values: Mapping[str, Array], count: int) -> dict[str, Any]:
         """The arguments of `simulate` for `count` samples, whose varied values (count, *shape) are these."""
@@ -80,11 +81,11 @@ class Quantities:
             elif parts:
                 parts = {name: x.astype(self._program().arguments[name].dtype) for name, x in parts.items()}
             if parts:
-                found[what] = {**(self._given.get(what) or {}), **parts}
+                found[what] = {**self._named(what), **parts}
         known = ("q", "v", "tau", "ctrl", "act", "dq", "f_ext", *_NAMED)
         parameters = {name: x for name, x in values.items() if name.partition(".")[0] not in known}
         if parameters:
-            found["parameters"] = {**(self._given.get("parameters") or {}), **parameters}
+            found["parameters"] = {**self._named("parameters"), **parameters}
         return found
 
     def _rows(self, what: str, values: Mapping[str, Array], count: int) -> Array:
@@ -107,12 +108,21 @@ class Quantities:
     def _constant(self, name: str, given: Any, size: int) -> Array:
         if callable(given) or isinstance(given, Program):
             raise OptionError(f"vary: {name} cannot vary, since a controller computes it; leave one of them out")
-        array = np.asarray(given, np.float64)
+        array = real_array(name, given, f"({size},)").astype(np.float64)
         if array.shape != (size,):
             raise OptionError(
                 f"vary: {name} can vary if it is constant over the motion, ({size},), and it is given as {array.shape}"
             )
         return array
+
+    def _named(self, what: str) -> Mapping[str, Any]:
+        """What is given by name for all samples, such as external forces."""
+        given = self._given.get(what)
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            raise DTypeError(f"{what} must be values by name, not {type(given).__name__}")
+        return given
 
     def _names(self, what: str) -> Sequence[str]:
         robot = self._robot
@@ -130,11 +140,20 @@ class Quantities:
                 f"vary: {program.name!r} has no argument {part!r:.60}: {nearest_names(part, program.arguments)}"
             )
         shape = program.arguments[part].shape
-        given = (self._given.get(what) or {}).get(part)
-        return np.broadcast_to(np.asarray(0.0 if given is None else given, np.float64), shape)
+        given = self._named(what).get(part)
+        return _broadcast(name, 0.0 if given is None else given, shape)
 
     def _program(self, name: str = "this") -> Program:
         program = next((x for x in map(self._given.get, ("tau", "ctrl")) if isinstance(x, Program)), None)
         if program is None:
             raise OptionError(f"vary: {name} is for a controller that is a kt.program, and there is none")
         return program
+
+
+def _broadcast(name: str, given: Any, shape: tuple[int, ...]) -> Array:
+    """What is given for a quantity of some shape."""
+    array = real_array(name, given, sample_shape(shape)).astype(np.float64)
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ShapeError(f"{name} has shape {array.shape}, and {shape} is needed") from None

@@ -165,7 +165,7 @@ def _recorded(record: Any, keep: tuple[str, ...] | None) -> Any:
     more = dict.fromkeys(needed[name] for name in keep or () if name in needed)
     if isinstance(record, Mapping):
         return {**dict.fromkeys(more, True), **record}
-    if isinstance(record, str) or not isinstance(record, Sequence):
+    if isinstance(record, str) or not isinstance(record, Sequence) or not all(isinstance(x, str) for x in record):
         return record  # which simulate refuses
     return list(dict.fromkeys((*record, *more)))
 

@@ -32,4 +32,6 @@ def parsed(where: object, data: bytes) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ModelError(f"{where}: the file is not XML: {error}; is it cut off?") from None
+    except (LookupError, ValueError) as error:
+        raise ModelError(f"{where}: the file is not XML in an encoding that is read: {error}") from None
     return builder.close()

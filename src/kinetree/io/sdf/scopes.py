@@ -234,42 +234,54 @@ def resolve(nodes: list[Node]) -> None:
     """Work out the poses of all frames; an error if some depend on each other in a circle."""
     for start in nodes:
         stack = [start]
-        while stack:
-            node = stack[-1]
-            if node.local is not None:
-                stack.pop()
-            elif node.busy:
-                node.work_out()
+        try:
+            _resolve(stack)
+        finally:  # after an error, other frames are looked at, if problems are collected
+            for node in stack:
                 node.busy = False
-            else:
-                node.busy = True
-                for needed in node.needs():
-                    if needed.local is not None:
-                        continue
-                    if needed.busy:
-                        circle = [n for n in stack[stack.index(needed) :] if n.busy]
-                        _fail_circle("poses are given relative to each other in a circle", circle)
-                    stack.append(needed)
+
+
+def _resolve(stack: list[Node]) -> None:
+    """Work out the pose of the first frame on a stack, and before it all that it needs."""
+    while stack:
+        node = stack[-1]
+        if node.local is not None:
+            stack.pop()
+        elif node.busy:
+            node.work_out()
+            node.busy = False
+        else:
+            node.busy = True
+            for needed in node.needs():
+                if needed.local is not None:
+                    continue
+                if needed.busy:
+                    circle = [n for n in stack[stack.index(needed) :] if n.busy]
+                    _fail_circle("poses are given relative to each other in a circle", circle)
+                stack.append(needed)
 
 
 def body_of(node: Node) -> Node:
     """The link that a frame is fixed to, or the world."""
     path: list[Node] = []
-    while node.body is None:
-        if node.busy:
-            _fail_circle("frames are attached to each other in a circle", path[path.index(node) :])
-        node.busy = True
-        path.append(node)
-        if node.kind == "joint":
-            node = node.child()
-        elif node.kind == "frame":
-            node = node.attached_to()
-        else:
-            assert node.inner is not None
-            node = _world(node) if node.inner.static else node.canonical()
+    try:
+        while node.body is None:
+            if node.busy:
+                _fail_circle("frames are attached to each other in a circle", path[path.index(node) :])
+            node.busy = True
+            path.append(node)
+            if node.kind == "joint":
+                node = node.child()
+            elif node.kind == "frame":
+                node = node.attached_to()
+            else:
+                assert node.inner is not None
+                node = _world(node) if node.inner.static else node.canonical()
+    finally:
+        for passed in path:
+            passed.busy = False
     for passed in path:
         passed.body = node.body
-        passed.busy = False
     return node.body
 
 
