@@ -103,7 +103,8 @@ def differentiated(
     M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], first: Sequence[Scalar], second: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The acceleration and the forces of the second stage, with derivatives."""
-    n, p = len(tau), [[0.0] * len(block.J) for block in blocks]
+    n, a = len(tau), list[Scalar]()
+    p: list[list[Scalar]] = [[0.0] * len(block.J) for block in blocks]
     for stage in (first, second):
         constants = [_constant(x) for x in stage]
         a, p = _stepped(M, tau, blocks, constants[:n], split(blocks, constants[n:]), p)
