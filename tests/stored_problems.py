@@ -26,7 +26,7 @@ from kinetree.compiler.definition import Definition, Strategy
 from kinetree.tree.elimination import Elimination
 from kinetree.tree.sparse_matrix import SparseMatrix
 
-__all__ = ["PATH", "Problems", "Solved", "natural_map", "pinocchio", "solved", "stored"]
+__all__ = ["PATH", "Problems", "Solved", "natural_map", "pinocchio", "solved", "stored", "violation"]
 
 Array = NDArray[np.float64]
 
@@ -82,6 +82,22 @@ def natural_map(B: Array, g: Array, mu: Array, impulses: Array) -> Array:
     c[..., 0] += mu * np.linalg.norm(c[..., 1:], axis=-1)
     gap = w * (forces - _projected(forces - c / w, mu))
     found: Array = np.abs(gap).max((1, 2))
+    return found
+
+
+def violation(B: Array, g: Array, mu: Array, impulses: Array) -> Array:
+    """The largest violation of each problem: min(c_n, w λ_n), and how far w λ_t is from what friction asks for."""
+    count, contacts = mu.shape
+    G = B @ B.swapaxes(1, 2)
+    c = (np.einsum("nij,nj->ni", G, impulses) + g).reshape(count, contacts, 3)
+    forces = impulses.reshape(count, contacts, 3)
+    w = np.maximum(np.einsum("nii->ni", G).reshape(count, contacts, 3).mean(-1), _LEAST)
+    normal = np.abs(np.minimum(c[..., 0], w * forces[..., 0]))
+    across = w[..., None] * forces[..., 1:]
+    wanted = across - c[..., 1:]
+    size, most = np.linalg.norm(wanted, axis=-1), w * mu * np.maximum(forces[..., 0], 0.0)
+    wanted *= np.minimum(1.0, most / np.where(size > 0.0, size, 1.0))[..., None]
+    found: Array = np.maximum(normal, np.abs(across - wanted).max(-1)).max(1)
     return found
 
 

@@ -124,6 +124,27 @@ def test_friction_is_the_same_in_all_directions(name: str) -> None:
     np.testing.assert_allclose(normal, normal[0], rtol=1e-7)
 
 
+@RIGID
+@pytest.mark.filterwarnings("ignore:rollout. the contacts of 1 of:kinetree.SimulationWarning")
+@pytest.mark.parametrize("mu", [5.0, 100.0, 1e4, 1e5, 1e6])
+def test_a_block_that_slides_stays_on_the_ground_with_any_friction(name: str, mu: float) -> None:
+    # It stops within a step or some, and tips. In one round what slides may fall for one step until friction is known.
+    surface = contact((mu, 0.005, 0.0001))
+    robot = world(Thing("box", (0.2, 0.2, 0.1), surface, inertia=0.01), ground=surface)
+    q, v = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    q_all, v_all = moved(robot, q, v, 300, name)
+    assert q_all[:, 2].min() > 0.05 - (1e-8 if name == "accurate" else 1e-4)
+    assert q_all[:, 2].max() < 0.06
+    assert q_all[-1, 0] < 0.005 or mu < 10.0
+    energy = kt.kinetic_energy(robot, q_all, v_all) + kt.potential_energy(robot, q_all)
+    assert energy.max() <= 0.5 + G * 0.05 + 1e-9
+    falls, soft = v.copy(), kt.soft_constraints(robot, H, **SETTINGS[name])
+    falls[2] = -0.01
+    found = kt.contact_dynamics(robot, q, falls, np.zeros(6), contact=soft)
+    sinks = -min(0.0, -0.01 + H * found.qdd[2])  # no less than that is reported
+    assert found.error >= 0.5 * sinks
+
+
 @pytest.mark.parametrize("zeta", [0.05, 0.2, 0.5])
 def test_a_compliant_bounce_is_that_of_its_spring_and_damper(zeta: float) -> None:
     # To first order in the step, at whose end they act.

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import kinetree as kt
 from tests.closed_form.scenes import G, H, Thing, contact, world
 from tests.closed_form.settings import PER_STEP, SETTINGS, R, moved
 
 BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
+
+LONG = world(
+    Thing("box", (0.3, 0.1, 0.1), contact((0.6, 0.005, 0.0001)), inertia=0.01), ground=contact((0.6, 0.005, 0.0001))
+).with_gravity((0, 0, 0))
 
 FOUR = np.array([[0.3, -0.2, 0.4, 0.1, 0.5, -0.3], [0.0, 0.0, -1.0, 0.0, 0.0, 0.0], [1.0, 0.5, -0.5, 0.0, 0.0, 2.0]])
 
@@ -60,6 +65,26 @@ def test_balls_that_meet_keep_their_momentum_and_gain_no_energy(name: str) -> No
     energy = kt.kinetic_energy(PAIR, q_all, v_all)
     assert (np.abs(v_all[:, -1, 0] - v[:, 0]) > 0.1).all()  # they did meet
     assert (np.diff(energy, axis=1) < 1e-9 if name == "accurate" else energy <= energy[:, :1] + 1e-9).all()
+
+
+@pytest.mark.parametrize("e", [0.3, 1.0])
+def test_bounces_with_friction_make_no_energy(e: float) -> None:
+    # By Newton's law alone boxes that land on a corner would gain up to 40 % in one step.
+    rng, count = np.random.default_rng(0), 1000
+    q, half = np.tile(LONG.neutral(), (count, 1)), np.array([0.15, 0.05, 0.05])
+    q[:, 3:] = rng.normal(size=(count, 4))
+    q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1, keepdims=True)
+    x, y, z, w = q[:, 3:].T
+    down = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=-1)
+    q[:, 2] = np.abs(down) @ half + 2e-4
+    v = rng.normal(size=(count, 6)) * [1, 1, 1, 6, 6, 6] - [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    soft = kt.soft_constraints(LONG, H, setting="rigid", accurate=True, restitution=e)
+    found = kt.contact_dynamics(LONG, q, v, np.zeros((count, 6)), contact=soft)
+    after = v + H * found.qdd
+    before = kt.kinetic_energy(LONG, q, v)
+    assert (kt.kinetic_energy(LONG, q, after) < before + 1e-7).all()
+    assert (np.abs(found.qdd).max(axis=1) > 1.0).mean() > 0.3  # they do land
+    assert (found.error < 1e-7).mean() > 0.99
 
 
 @PER_STEP

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.stored_problems import Problems, Solved, natural_map, pinocchio, solved, stored
+from tests.stored_problems import Problems, Solved, natural_map, pinocchio, solved, stored, violation
 
 STORED = stored()
 
@@ -18,9 +18,9 @@ def answer(size: int) -> Solved:
 
 
 def left(size: int) -> np.ndarray:
-    """The natural map at what came out."""
+    """The violation at what came out."""
     problems = STORED[size]
-    return natural_map(problems.B, problems.g, problems.mu, answer(size).impulses)
+    return violation(problems.B, problems.g, problems.mu, answer(size).impulses)
 
 
 def test_there_are_a_thousand_problems_of_fifteen_robots_with_certificates() -> None:
@@ -40,20 +40,26 @@ def test_what_is_reported_as_left_is_what_is_left(size: int) -> None:
 def test_all_but_a_few_are_solved_and_those_are_reported() -> None:
     residuals = np.concatenate([left(size) for size in sorted(STORED)])
     iterations = np.concatenate([answer(size).iterations for size in sorted(STORED)])
-    assert (residuals < 1e-6).sum() >= 1040
+    assert (residuals < 1e-6).sum() >= 1045
+    assert np.quantile(residuals, 0.99) < 1e-8
     assert residuals.max() < 1e-3
-    assert np.median(iterations) < 40
-    assert iterations.max() <= 40 * 20 + 500
+    assert np.median(iterations) < 20
+    assert iterations.max() <= 42 * 20 + 3 * 24 + 500
 
 
 @pytest.mark.parametrize("size", sorted(STORED))
 def test_motions_are_those_of_the_certificates(size: int) -> None:
     # Impulses of several contacts need not be unique, and without friction's lift neither need motions be: where the
-    # two agree less, both satisfy the conditions.
+    # two agree less, both satisfy the conditions. How contacts that hold each other share their load decides how they
+    # slide, so motions are compared more strictly where the rows of contacts that push are independent.
     problems, found = STORED[size], answer(size)
     sure = (problems.residual < 1e-10) & (found.residual < 1e-8)
     apart = np.einsum("nij,nj->ni", problems.B.swapaxes(1, 2), found.impulses - problems.solution)
-    assert (np.abs(apart[sure]).max(axis=1) < 1e-5).mean() > 0.97
+    agree = np.abs(apart).max(axis=1) < 1e-5
+    pushing = np.repeat(found.impulses[:, ::3] > 1e-9, 3, axis=1)
+    independent = np.linalg.matrix_rank(problems.B * pushing[..., None], tol=1e-6) == pushing.sum(axis=1)
+    assert agree[sure & independent].mean() > 0.97
+    assert agree[sure].mean() > 0.85
 
 
 def test_one_round_satisfies_friction_at_the_velocity_before() -> None:
@@ -63,6 +69,48 @@ def test_one_round_satisfies_friction_at_the_velocity_before() -> None:
     normal, *across = np.moveaxis(found.impulses.reshape(-1, 2, 3), -1, 0)
     assert (np.hypot(*across) <= problems.mu * normal + 1e-9).all()
     assert found.iterations.max() <= 20
+
+
+def stacks(friction: float, count: int) -> Problems:
+    """Two boxes on each other, on four corners each: 24 rows, of which twelve are independent."""
+    rng = np.random.default_rng(1)
+    numbers = []
+    corners = [np.array([x, y, -0.05]) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    for _ in range(count):
+        inverse = np.concatenate([np.r_[np.full(3, 1.0 / rng.uniform(0.5, 2.0)), 1.0 / rng.uniform(0.005, 0.02, 3)]
+                                  for _ in range(2)])  # fmt: skip
+        J = np.zeros((24, 12))
+        for k, corner in enumerate(corners):
+            r = corner + 1e-3 * rng.normal(size=3)
+            J[3 * k : 3 * k + 3, :6] = at_point(r)
+            J[12 + 3 * k : 15 + 3 * k, 6:] = at_point(r)
+            J[12 + 3 * k : 15 + 3 * k, :6] = -at_point(r + np.array([0.0, 0.0, 0.1]))
+        v = rng.normal(size=12) * np.tile([1.0, 1.0, 0.3, 1.0, 1.0, 3.0], 2)
+        v[[2, 8]] -= rng.choice([0.01, 0.5])
+        half = np.sqrt(inverse)[:, None] * J.T
+        scale = np.sqrt(24.0 / np.trace(half.T @ half))
+        B = np.zeros((24, 24))
+        B[:, :12] = np.linalg.qr(half * scale, mode="r").T
+        numbers.append((B, J @ v))
+    B, g = map(np.array, zip(*numbers, strict=True))
+    return Problems(B, g, np.full((count, 8), friction), np.zeros(count), np.zeros_like(g), np.zeros(count))
+
+
+def at_point(r: np.ndarray) -> np.ndarray:
+    """The velocity of a point of a free body along z, x and y, from its linear and angular one."""
+    x, y, z = r
+    return np.array([[0, 0, 1, y, -x, 0], [1, 0, 0, 0, z, -y], [0, 1, 0, -z, 0, x]], dtype=float)
+
+
+@pytest.mark.parametrize("friction", [0.5, 3.0, 100.0, 1e4, 1e6])
+def test_stacks_of_boxes_with_any_friction_are_solved_and_what_is_left_is_reported(friction: float) -> None:
+    # Twice as many rows as boxes can move: with much friction the method of multipliers alone is far from done after
+    # 500 iterations.
+    problems = stacks(friction, 16)
+    found = solved(problems)
+    remain = violation(problems.B, problems.g, problems.mu, found.impulses)
+    np.testing.assert_allclose(found.residual, remain, rtol=1e-3, atol=1e-10)
+    assert (remain < 1e-8).mean() >= 0.9
 
 
 def test_pinocchio_has_the_same_problems_and_the_same_answers() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from kinetree.algorithms.convex_dynamics import Block, Effort, Minimum, minimum_acceleration
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.forward_dynamics import unbalanced
+from kinetree.algorithms.restitution import dead, without_gain
 from kinetree.algorithms.rigid_contact import has_rigid_contacts, rigid_acceleration
 from kinetree.expr import Scalar, is_zero, slopes_of
 from kinetree.spatial import Force
@@ -48,6 +49,8 @@ def contact_dynamics(
     effort = effort or Effort()
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
     found = solve(M, left, blocks, guess, effort)
+    if any(block.bounce is not None for block in blocks):
+        found = without_gain(blocks, found, solve(M, left, dead(blocks), guess, effort))
     if all(block.softer is None for block in blocks):
         return found
     softer = [block.softer or block for block in blocks]

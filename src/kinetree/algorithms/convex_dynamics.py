@@ -26,7 +26,7 @@ from kinetree.algorithms.row_costs import Response, RowCost
 from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
 
-__all__ = ["Block", "Effort", "Minimum", "minimum_acceleration"]
+__all__ = ["Block", "Bounce", "Effort", "Minimum", "minimum_acceleration"]
 
 _FAR = 1e300
 """Larger than any step of a line search."""
@@ -47,6 +47,21 @@ class Block(NamedTuple):
     """1.0 where J and the curvature are zero everywhere, as of a contact that is open: it can be left out there."""
     softer: Block | None = None
     """The block whose derivatives count in place of this one's; None where they are its own."""
+    bounce: Bounce | None = None
+    """Of a contact with restitution, whose bounce may have to be less."""
+
+
+class Bounce(NamedTuple):
+    """What a contact with restitution would do without, and how its points move."""
+
+    dead: Scalar
+    """The first reference acceleration without restitution."""
+    rates: Sequence[Scalar]
+    """The velocity along each row before the step."""
+    still: Sequence[Scalar]
+    """The accelerations along each row after which nothing moves."""
+    step: Scalar
+    """h, s."""
 
 
 @record(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ltdl", "ltdl_half", "ltdl_rest", "ltdl_solve"]
+__all__ = ["ldu", "ltdl", "ltdl_half", "ltdl_rest", "ltdl_solve"]
 
 
 def ltdl(H: Any) -> None:
@@ -21,6 +21,22 @@ def ltdl(H: Any) -> None:
             for j in H.above(i):
                 H[i, j] = H[i, j] - a * H[k, j]
             H[k, i] = a
+
+
+def ldu(H: Any, U: Any) -> None:
+    """The same for a matrix that is not symmetric: `H[k, i]` holds its rows, and `U[k, i]` its columns, i above k.
+
+    H⁻¹ x is then `ltdl_half` with the factors in U and `ltdl_rest` with those in H.
+    """
+    for k in H.inward:
+        inverse = 1.0 / H[k, k]
+        for i in H.above(k):
+            a, b = H[k, i] * inverse, U[k, i] * inverse
+            H[i, i] = H[i, i] - b * H[k, i]
+            for j in H.above(i):
+                H[i, j] = H[i, j] - b * H[k, j]
+                U[i, j] = U[i, j] - a * U[k, j]
+            H[k, i], U[k, i] = a, b
 
 
 def ltdl_solve(L: Any, x: Any) -> None:

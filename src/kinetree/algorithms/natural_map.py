@@ -4,13 +4,18 @@
 
 Without De Saxcé's shift Φ these are the conditions of a convex problem, in which contacts that slide at y_t lift off at
 y_n = ‖μ_j y_j‖. With it they slide along the surface. Other rows have their own sets K and no shift. What remains is
-measured by the natural map, with the inverse inertias w as units:
+measured apart for the normal and across it, with the inverse inertias w as units, so that no friction hides a velocity
+into the surface:
 
-    h |w f - Π_K(w f - (y + Φ(y)))|,  m/s or rad/s
+    h |min(y_n, w f_n)|,    h |w_j f_j - Π(w_j f_j - y_j)|,  m/s or rad/s
 
-Sources: De Saxcé and Feng, "The bipotential method", Mathematical and Computer Modelling 28 (1998); Acary, Cadoux,
-Lemaréchal and Malick, "A formulation of the linear discrete Coulomb friction problem via convex optimization", ZAMM 91
-(2011).
+where Π makes w_j f_j no longer than friction allows, ‖f_j / μ_j‖ ≤ f_n. Other rows have h |w f - Π_K(w f - y)|. The
+natural map of K itself shrinks as 1 / μ for a body that falls through the surface.
+
+Sources: Alart and Curnier, "A mixed formulation for frictional contact problems prone to Newton like solution methods",
+Computer Methods in Applied Mechanics and Engineering 92 (1991); De Saxcé and Feng, "The bipotential method",
+Mathematical and Computer Modelling 28 (1998); Acary, Cadoux, Lemaréchal and Malick, "A formulation of the linear
+discrete Coulomb friction problem via convex optimization", ZAMM 91 (2011).
 """
 
 from __future__ import annotations
@@ -21,13 +26,14 @@ from dataclasses import replace
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.near_rigid import SHARE
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Response, RowCost
-from kinetree.expr import Scalar, absolute, less, maximum, select, sqrt
+from kinetree.expr import Scalar, absolute, less, maximum, minimum, select, sqrt
 from kinetree.records import record
 
 __all__ = [
     "Numbers",
     "RigidContact",
     "away",
+    "flat",
     "inertias",
     "inverse",
     "projected",
@@ -85,8 +91,8 @@ def away(blocks: Sequence[Block], a: Sequence[Scalar], f: Numbers | None = None)
     return found
 
 
-def shift(cost: RowCost, y: Sequence[Scalar]) -> Scalar:
-    """Φ(y) along the first row, for rigid contacts with friction."""
+def shift(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar] | None = None) -> Scalar:
+    """Φ(y) along the first row, for rigid contacts with friction; with forces, as friction brakes it."""
     if not isinstance(cost, RigidContact) or isinstance(cost.cost, OneSided):
         return 0.0
     squared: Scalar = 0.0
@@ -94,6 +100,8 @@ def shift(cost: RowCost, y: Sequence[Scalar]) -> Scalar:
         squared = squared + (mu * y_j) * (mu * y_j)
     slides = less(_TINY, squared)
     found: Scalar = select(slides, sqrt(select(slides, squared, 1.0)), 0.0)
+    if f is not None:
+        found = maximum(0.0, found + cost.cost.friction[0] * cost.cost.friction[0] * _unmet_normal(cost, y, f))
     return found
 
 
@@ -131,15 +139,36 @@ def projected(cost: RowCost, x: Sequence[Scalar]) -> Sequence[Scalar]:
 
 
 def residual(blocks: Sequence[Block], f: Numbers, y: Numbers) -> Scalar:
-    """The largest component of the natural map, as an acceleration."""
+    """The largest violation of the conditions, as an acceleration."""
     worst: Scalar = 0.0
     for block, f_b, y_b in zip(blocks, f, y, strict=True):
-        w = inertias(block.cost)
-        moved = [y_b[0] + shift(block.cost, y_b), *y_b[1:]]
-        wanted = projected(block.cost, [y_k - w_k * f_k for y_k, w_k, f_k in zip(moved, w, f_b, strict=True)])
-        for w_k, f_k, g_k in zip(w, f_b, wanted, strict=True):
-            worst = maximum(worst, absolute(w_k * (f_k - g_k)))
+        for violation in _unmet(block.cost, f_b, y_b):
+            worst = maximum(worst, absolute(violation))
     return worst
+
+
+def _unmet(cost: RowCost, f: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """w (f - Π(f - y / w)) of each row."""
+    w = inertias(cost)
+    freed = [w_k * f_k - y_k for w_k, f_k, y_k in zip(w, f, y, strict=True)]
+    if not isinstance(cost, RigidContact):
+        allowed = projected(cost, [-x for x in freed])
+        return [w_k * (f_k - g_k) for w_k, f_k, g_k in zip(w, f, allowed, strict=True)]
+    found = [_unmet_normal(cost, y, f)]
+    if isinstance(cost.cost, EllipticCone):
+        mu = cost.cost.friction
+        squared: Scalar = _TINY
+        for mu_k, x in zip(mu, freed[1:], strict=True):
+            squared = squared + (mu_k * x) * (mu_k * x)
+        part = minimum(1.0, maximum(0.0, w[0] * f[0]) * (mu[0] * mu[0]) / sqrt(squared))
+        found += [w_k * f_k - part * x for w_k, f_k, x in zip(w[1:], f[1:], freed[1:], strict=True)]
+    return found
+
+
+def _unmet_normal(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar]) -> Scalar:
+    """min(y, w f) along the normal: a velocity into the surface, or a force without touching."""
+    found: Scalar = minimum(y[0], inertias(cost)[0] * f[0])
+    return found
 
 
 def inverse(d: Scalar) -> Scalar:
@@ -153,3 +182,8 @@ def split(blocks: Sequence[Block], numbers: Sequence[Scalar]) -> list[list[Scala
     """Numbers one after the other, per block."""
     given = iter(numbers)
     return [[next(given) for _ in block.J] for block in blocks]
+
+
+def flat(numbers: Numbers) -> list[Scalar]:
+    """The inverse of `split`."""
+    return [x for rows in numbers for x in rows]

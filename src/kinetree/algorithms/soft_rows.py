@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinetree.algorithms.compliance import Compliance
-from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.convex_dynamics import Block, Bounce
 from kinetree.algorithms.dot import dot
 from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.natural_map import RigidContact
@@ -113,11 +113,17 @@ def contact(
     def active() -> list[Scalar]:
         J = _contact_rows(sight, first, second, point, size)
         reference, D = _pressed(sight, J, point, margin, softness, friction, adhesion, surface)
-        return [*(j for row in J for j in row), *reference, *D]
+        dead: list[Scalar] = []
+        if bouncy is not None:
+            dead, _ = _pressed(sight, J, point, margin, replace(bouncy, restitution=0.0), friction, adhesion, surface)
+        return [*(j for row in J for j in row), *reference, *D, *dead[:1]]
 
-    numbers = otherwise(idle, [0.0] * (size * nv + size + stiffnesses), active)
+    bouncy = (
+        softness if isinstance(softness, NearRigid) and softness.restitution > 0.0 and softness.rounds > 1 else None
+    )
+    numbers = otherwise(idle, [0.0] * (size * nv + size + stiffnesses + (bouncy is not None)), active)
     J = [numbers[nv * k : nv * (k + 1)] for k in range(size)]
-    reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size :]
+    reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size : (nv + 1) * size + stiffnesses]
     cost: RowCost
     if friction is None:
         cost = _rigid_if(OneSided(D[0]), softness)
@@ -126,7 +132,13 @@ def contact(
         cost = _rigid_if(EllipticCone(D, mu, mu[0] * sqrt(1.0 / friction.ratio)), softness)
     else:
         cost = Pyramid(D[0], friction.coefficients)
-    return Block(J, reference, cost, select(there, adhesion, 0.0), idle)
+    block = Block(J, reference, cost, select(there, adhesion, 0.0), idle)
+    if bouncy is None:
+        return block
+    rate = dot(J[0], sight.v)
+    still = [-rate * bouncy.damping - dot(J[0], sight.drift), *reference[1:]]
+    rates = [rate, *(-(a + dot(row, sight.drift)) * bouncy.step for a, row in zip(reference[1:], J[1:], strict=True))]
+    return block._replace(bounce=Bounce(numbers[-1], rates, still, bouncy.step))
 
 
 def _rigid_if(cost: EllipticCone | OneSided, law: Law) -> RowCost:

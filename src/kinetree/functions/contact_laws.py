@@ -36,10 +36,10 @@ def timed_laws(setting: Setting, dt: Scalar, *, at_the_end: bool = False) -> Cal
         return soft
     h = setting.timestep if is_zero(dt) else step_of(dt)
     if isinstance(setting, Rigid):
-        time, fastest = setting.correction, setting.fastest_correction
+        time, fastest, e = setting.correction, setting.fastest_correction, setting.restitution
     else:
-        time, fastest = setting.dissipation, _FASTEST
-    return lambda own, *_: NearRigid(h, time, own.inverse_inertia, fastest)
+        time, fastest, e = setting.dissipation, _FASTEST, 0.0
+    return lambda own, gives_way=False: NearRigid(h, time, own.inverse_inertia, fastest, e if gives_way else 0.0)
 
 
 def ahead(law: Law) -> Law:

@@ -68,6 +68,39 @@ def test_they_agree_with_differences(state: str) -> None:
     np.testing.assert_allclose(products, slopes @ weights, atol=1e-10 * np.abs(slopes).max())
 
 
+BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
+ON_FOUR = np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0])
+MASS, FLOOR, THING = "body.thing0.mass", "shape.floor.friction", "shape.thing0[0].friction"
+
+
+@pytest.mark.parametrize("steps", [1, 100])
+@pytest.mark.parametrize("name", [MASS, FLOOR])
+def test_on_four_corners_they_are_those_of_the_forces_that_were_chosen(name: str, steps: int) -> None:
+    # Any three corners would do, and how the box slides and spins depends on how four of them share its weight.
+    soft = kt.soft_constraints(BOX, H, setting="rigid", accurate=True)
+    v, tau = np.array([1.0, 0.3, 0.0, 0.0, 0.0, 4.0]), np.zeros((steps, 6))
+    tau[:, :2], tau[:, 5] = (1.0, 0.5), 0.01
+    at = {key: np.asarray(BOX.parameter(key)) for key in (MASS, FLOOR, THING)}
+    along = {key: np.zeros_like(x) for key, x in at.items()}
+    for key in (MASS,) if name == MASS else (FLOOR, THING):
+        along[key].flat[0] = 1.0
+
+    def end(h: float) -> Array:
+        given = {key: x + h * along[key] for key, x in at.items()}
+        return kt.rollout(BOX, ON_FOUR, v, tau, 0.001, contact=soft, parameters=given)[-1]
+
+    _, slopes = kt.jvp(BOX, kt.rollout, (ON_FOUR, v, tau, 0.001), along, contact=soft, parameters=at)
+    expected = (end(1e-5) - end(-1e-5)) / 2e-5
+    np.testing.assert_allclose(slopes[-1], expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_forces_that_are_not_unique_are_shared_alike() -> None:
+    soft = kt.soft_constraints(BOX, H, setting="rigid", accurate=True)
+    turning = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 4.0])  # about the middle: alike at all corners
+    found = kt.contact_dynamics(BOX, ON_FOUR, turning, np.zeros(6), contact=soft)
+    np.testing.assert_allclose(found.qdd[:5], 0.0, atol=1e-9)
+
+
 def test_in_reverse_through_steps_that_land_and_slide() -> None:
     ball = world(Thing("sphere", (0.1,), contact()), ground=contact())
     soft = kt.soft_constraints(ball, H, setting="rigid", accurate=True, tolerance=1e-12)

@@ -134,6 +134,17 @@ def test_limits_and_dry_friction_of_joints_are_near_rigid(setting: Any) -> None:
     np.testing.assert_allclose(states[0, 0], CART.upper[0], atol=2e-6)  # it does not go past it
 
 
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("accurate", [False, True])
+def test_joints_bounce_off_their_limits(e: float, accurate: bool) -> None:
+    soft = kt.soft_constraints(CART, H, setting="rigid", restitution=e, accurate=accurate)
+    start, v = [CART.upper[0] - 0.5 * H, 0.0], [1.0, 0.0]
+    states = kt.rollout(CART, start, v, np.zeros((3, 2)), H, contact=soft, passive=False)
+    at = states[0, 2] if e else states[1, 2]
+    np.testing.assert_allclose(at, -e, atol=3e-3)  # near-rigid: to a thousandth
+    assert (states[:, 0] < CART.upper[0] + 1e-5).all()
+
+
 @pytest.mark.parametrize("setting", ["compliant", "rigid"])
 def test_edges_of_steps_and_samples(setting: Any) -> None:
     q = np.tile(RESTING, (3, 1))
