@@ -77,7 +77,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
     >>> scene = kt.zoo.load("ragdoll").on_ground()
     >>> q = kt.above_ground(scene, clearance=0.01)
     >>> scene.q_names[2], round(float(q[2] - scene.neutral()[2]), 3)
-    ('base.z', 0.985)
+    ('root_joint.z', 0.985)
     """
     model = check_robot(robot)
     distance = real_array("clearance", clearance, "()")
