@@ -193,9 +193,9 @@ def _with_forces(
 
     Joint forces, or commands, that are known in advance are such an argument.
     """
-    if controller is not None:
-        return with_forces(controller, forces), rows
     name, given = ("tau", tau) if ctrl is None else ("ctrl", ctrl)
+    if controller is not None:
+        return with_forces(controller, forces, name), rows
     if given is None:
         return with_forces(None, forces, name, robot.nv), rows
     known = torque_rows(robot, tau, steps) if ctrl is None else command_rows(robot, ctrl, steps)
