@@ -204,7 +204,7 @@ class CompiledFunction:
         return self._checked_batch(expected, arrays, out, threads)  # which warns as NumPy does
 
     def _is_answered(self, expected: Arguments, arrays: Sequence[Array], result: Array) -> bool:
-        """Whether all numbers are finite. Raises if singular coordinates of a joint make some NaN, or `HUGE` and more."""
+        """Whether all numbers are finite. Raises if singular coordinates of a joint make some NaN, or huge (`HUGE`)."""
         moderate = np.abs(result) < HUGE
         if moderate.all():
             return True
