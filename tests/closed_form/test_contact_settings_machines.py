@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,14 @@ def test_a_box_that_tumbles_never_has_more_energy_than_it_began_with(name: str) 
     assert (energy <= start[:, None] + 1e-9).all()
     assert np.abs(v_all[:, -1]).max() < 1e-2
     assert (q_all[..., 2] > 0.05 - 0.01).all()
+
+
+def test_steps_of_a_ragdoll_whose_limbs_overlap_are_solved() -> None:
+    """Newton's method begins at the acceleration of the step before, which can be far from that of the next."""
+    scene = kt.zoo.load("ragdoll").on_ground()
+    q = kt.above_ground(scene, scene.random(1), clearance=0.05)
+    soft = kt.soft_constraints(scene, setting="compliant")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.SimulationWarning)  # of the overlap
+        motion = kt.simulate(scene, q=q, duration=0.65, contact=soft, integrator="discrete")
+    assert motion.recorded["contact.error"].max() < 1e-8

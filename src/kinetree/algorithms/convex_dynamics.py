@@ -33,6 +33,8 @@ _FAR = 1e300
 _EXACT = 0.1
 """The part of the slope that may be left at the end of a line search."""
 _TINY = 1e-300
+_USUAL, _ROUNDING = 18.5, 1e-3
+"""Iterations after which an error below this ends them that no longer halves: in single precision it is rounding."""
 
 
 class Block(NamedTuple):
@@ -68,10 +70,11 @@ class Bounce(NamedTuple):
 class Effort:
     """When to stop: the most iterations, the most evaluations of a line search, and the relative error wanted.
 
-    That is enough for rows that are a thousand times stiffer across a contact than along its normal.
+    That is enough for rows that are a thousand times stiffer across a contact than along its normal, and from a guess
+    far away.
     """
 
-    iterations: int = 20
+    iterations: int = 100
     line_search: int = 24
     tolerance: float = 1e-10
 
@@ -119,7 +122,8 @@ def minimum_acceleration(
         count, *numbers = state
         point = problem.restored(numbers)
         after = problem.moved(point, effort.line_search)
-        return [count + 1.0, *problem.numbers(after)], less_equal(after.error, effort.tolerance)
+        is_rounding = less(_USUAL, count) * less(after.error, _ROUNDING) * less_equal(0.5 * point.error, after.error)
+        return [count + 1.0, *problem.numbers(after)], maximum(less_equal(after.error, effort.tolerance), is_rounding)
 
     count, *numbers = repeat(effort.iterations, [0.0, *begun], step)
     end = problem.restored(numbers)
