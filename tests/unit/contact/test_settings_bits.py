@@ -60,7 +60,7 @@ def test_batches_threads_and_halves_are_the_same_bits(robot: kt.Model, name: str
 
 
 @ALL
-@pytest.mark.filterwarnings("ignore:at the start:kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # balls begin inside each other
 def test_a_motion_that_is_resumed_or_streamed_has_the_bits_of_one_without_a_pause(
     robot: kt.Model, name: str, tmp_path: Path
 ) -> None:
