@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -69,6 +71,39 @@ def test_ellipsoids_feel_the_forces_of_mujoco(medium: str) -> None:
         np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
     slopes = kt.jacobian(robot, kt.fluid_forces, (q, np.zeros(robot.nv)), wrt="v")
     assert np.isfinite(slopes).all()
+
+
+def assert_forces_are_those_of(text: str, robot: kt.Model) -> None:
+    """At the configuration of the file, with all velocities different."""
+    m = mujoco.MjModel.from_xml_string(text)
+    d, layout = mujoco.MjData(m), kt.Layout(robot, "mujoco")
+    d.qvel[:] = np.linspace(1.0, 3.0, m.nv)
+    mujoco.mj_forward(m, d)
+    expected = layout.tau_from(d.qpos, d.qfrc_fluid)
+    q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
+    ours = on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist()))  # type: ignore[attr-defined]
+    np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_coefficients_that_are_left_out_are_those_of_mujoco() -> None:
+    text = FISH.format(medium='density="1000"')
+    builder = kt.ModelBuilder.of(loaded(text))
+    (tail,) = (one for one in builder.extras.shapes if one.body == "tail")
+    others = [one for one in builder.extras.shapes if one is not tail]
+    builder.extras = replace(builder.extras, shapes=(*others, replace(tail, fluid_coefficients=())))
+    assert_forces_are_those_of(text, builder.build())
+
+
+def test_the_box_of_a_body_is_that_of_its_inertia_where_that_has_changed_since_the_file() -> None:
+    before = SWIMMER.format(medium='density="1000" viscosity="0.1"')
+    after = before.replace(
+        'diaginertia="0.01 0.01 0.004" euler="0 30 10"', 'diaginertia="6e-3 0.01 9e-3" euler="5 9 7"'
+    )
+    builder = kt.ModelBuilder.of(loaded(after))
+    extras = loaded(before).extras  # with the axes of the inertia before
+    assert builder.extras != extras
+    builder.extras = extras
+    assert_forces_are_those_of(after, builder.build())
 
 
 def test_without_a_medium_there_is_no_force_and_what_has_no_half_axes_is_refused() -> None:
