@@ -67,8 +67,9 @@ def test_balls_that_meet_keep_their_momentum_and_gain_no_energy(name: str) -> No
     assert (np.diff(energy, axis=1) < 1e-9 if name == "accurate" else energy <= energy[:, :1] + 1e-9).all()
 
 
+@pytest.mark.parametrize("accurate", [False, True], ids=["one round", "accurate"])
 @pytest.mark.parametrize("e", [0.3, 1.0])
-def test_bounces_with_friction_make_no_energy(e: float) -> None:
+def test_bounces_with_friction_make_no_energy(e: float, accurate: bool) -> None:
     # By Newton's law alone boxes that land on a corner would gain up to 40 % in one step.
     rng, count = np.random.default_rng(0), 1000
     q, half = np.tile(LONG.neutral(), (count, 1)), np.array([0.15, 0.05, 0.05])
@@ -78,13 +79,13 @@ def test_bounces_with_friction_make_no_energy(e: float) -> None:
     down = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=-1)
     q[:, 2] = np.abs(down) @ half + 2e-4
     v = rng.normal(size=(count, 6)) * [1, 1, 1, 6, 6, 6] - [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    soft = kt.soft_constraints(LONG, H, setting="rigid", accurate=True, restitution=e)
+    soft = kt.soft_constraints(LONG, H, setting="rigid", accurate=accurate, restitution=e)
     found = kt.contact_dynamics(LONG, q, v, np.zeros((count, 6)), contact=soft)
     after = v + H * found.qdd
     before = kt.kinetic_energy(LONG, q, v)
     assert (kt.kinetic_energy(LONG, q, after) < before + 1e-7).all()
     assert (np.abs(found.qdd).max(axis=1) > 1.0).mean() > 0.3  # they do land
-    assert (found.error < 1e-7).mean() > 0.99
+    assert not accurate or (found.error < 1e-7).mean() > 0.99
 
 
 @PER_STEP

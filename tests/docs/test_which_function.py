@@ -13,9 +13,9 @@ import kinetree as kt
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "which_function.md").read_text()
 BESIDE = {
-    "base_parameters", "compare", "compare_steps", "contact_pairs", "hvp", "inertial_parameters", "jacobian", "jvp",
-    "log_cholesky", "nearest_configuration", "soft_constraints", "sweep", "vjp", "with_fitted_shapes",
-    "with_inertial_parameters",
+    "above_ground", "base_parameters", "compare", "compare_steps", "contact_pairs", "hvp", "inertial_parameters",
+    "jacobian", "jvp", "log_cholesky", "nearest_configuration", "soft_constraints", "sweep", "vjp",
+    "with_fitted_shapes", "with_inertial_parameters",
 }  # fmt: skip
 """Answers that are not functions of a motion by themselves."""
 DEFINED = {name for name in kt.__all__ if hasattr(getattr(kt, name), "definition")}

@@ -95,7 +95,7 @@ def stacks(friction: float, count: int) -> Problems:
         half = np.sqrt(inverse)[:, None] * J.T
         scale = np.sqrt(24.0 / np.trace(half.T @ half))
         B = np.zeros((24, 24))
-        B[:, :12] = np.linalg.qr(half * scale, mode="r").T
+        B[:, :12] = np.asarray(np.linalg.qr(half * scale, mode="r")).T
         numbers.append((B, J @ v))
     B, g = map(np.array, zip(*numbers, strict=True))
     return Problems(B, g, np.full((count, 8), friction), np.zeros(count), np.zeros_like(g), np.zeros(count))

@@ -114,7 +114,8 @@ def secant(law: ActuatorLaw, unlimited: Scalar, force: Scalar, slope: Scalar, ea
     size, limit = absolute(unlimited), absolute(force)
     leaves = less(size - limit, h * limit * (_EASIER * ease) * slope) * less(0.0, unlimited * force)
     is_limited = less_equal(limit, size) * (1.0 - is_within(force, law.force_range))
-    return select(leaves * is_limited, limit / select(less(0.0, size), size, 1.0), 0.0)
+    part: Scalar = select(leaves * is_limited, limit / select(less(0.0, size), size, 1.0), 0.0)
+    return part
 
 
 def _input(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: Scalar) -> Scalar:

@@ -48,7 +48,7 @@ class Block(NamedTuple):
     softer: Block | None = None
     """The block whose derivatives count in place of this one's; None where they are its own."""
     bounce: Bounce | None = None
-    """Of a contact with restitution, whose bounce may have to be less."""
+    """What limits the bounce of a contact with restitution."""
 
 
 class Bounce(NamedTuple):

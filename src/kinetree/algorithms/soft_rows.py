@@ -118,9 +118,7 @@ def contact(
             dead, _ = _pressed(sight, J, point, margin, replace(bouncy, restitution=0.0), friction, adhesion, surface)
         return [*(j for row in J for j in row), *reference, *D, *dead[:1]]
 
-    bouncy = (
-        softness if isinstance(softness, NearRigid) and softness.restitution > 0.0 and softness.rounds > 1 else None
-    )
+    bouncy = softness if isinstance(softness, NearRigid) and softness.restitution > 0.0 else None
     numbers = otherwise(idle, [0.0] * (size * nv + size + stiffnesses + (bouncy is not None)), active)
     J = [numbers[nv * k : nv * (k + 1)] for k in range(size)]
     reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size : (nv + 1) * size + stiffnesses]

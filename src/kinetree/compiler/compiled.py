@@ -200,7 +200,7 @@ class CompiledFunction:
             finally:
                 del self._declined.now
             if self._singular:
-                self._is_moderate(expected, arrays, result)
+                self._is_answered(expected, arrays, result)
             return result
         if self._batch is None:
             self._batch_function()
@@ -209,17 +209,17 @@ class CompiledFunction:
                 arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 result = self._checked_batch(expected, arrays, out, threads)
-            if self._is_moderate(expected, arrays, result):
+            if self._is_answered(expected, arrays, result):
                 return result
         return self._checked_batch(expected, arrays, out, threads)  # which warns as NumPy does
 
-    def _is_moderate(self, expected: Arguments, arrays: Sequence[Array], result: Array) -> bool:
-        """Whether all numbers are smaller than `HUGE`; if not for a joint's singular coordinates, this raises."""
+    def _is_answered(self, expected: Arguments, arrays: Sequence[Array], result: Array) -> bool:
+        """Whether all numbers are finite. Raises if singular coordinates of a joint make some NaN, or huge (`HUGE`)."""
         moderate = np.abs(result) < HUGE
         if moderate.all():
             return True
         expected.check_singularities(arrays, ~moderate, self._singular)
-        return False
+        return bool(np.isfinite(result).all())
 
     def _checked_batch(
         self, expected: Arguments, arrays: Sequence[Array], out: Array | None, threads: int | None

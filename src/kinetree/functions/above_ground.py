@@ -33,7 +33,7 @@ from kinetree.model import Joint, Model, check_robot
 from kinetree.model.reference import reference_configuration
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["Overlap", "above_ground", "deepest_overlap", "free_bases"]
+__all__ = ["Overlap", "above_ground", "deepest_overlap", "free_bases", "usual_start"]
 
 _ROUNDS = 10
 """How often what is raised is looked at again: it may meet another obstacle."""
@@ -77,7 +77,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
     >>> scene = kt.zoo.load("ragdoll").on_ground()
     >>> q = kt.above_ground(scene, clearance=0.01)
     >>> scene.q_names[2], round(float(q[2] - scene.neutral()[2]), 3)
-    ('base.z', 0.985)
+    ('root_joint.z', 0.985)
     """
     model = check_robot(robot)
     distance = real_array("clearance", clearance, "()")
@@ -100,6 +100,13 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
                 break
             raised[:, base.q_slice][:, :3] += height[:, None] * direction
     return raised.reshape(given.shape)
+
+
+def usual_start(robot: Model, *, touches: bool) -> Array:
+    """Where motions begin: where an MJCF file places the robot, or at neutral, out of the ground if it touches."""
+    if touches and robot.extras.reference_configuration is None:
+        return above_ground(robot)
+    return reference_configuration(robot)
 
 
 def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Overlap | None:

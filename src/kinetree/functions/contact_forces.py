@@ -125,7 +125,8 @@ def contact_forces(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        contact: as for `contact_dynamics`; not of accurate rigid contacts, which do not give way.
+        contact: as for `contact_dynamics`; not of rigid contacts that are accurate or have
+            restitution, whose forces do not follow from the acceleration.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, k, 13), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.

@@ -17,7 +17,7 @@ __all__ = ["check_exerted", "exerted"]
 def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
     """What the rows of a soft constraint exert at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
 
-    Those of accurate rigid contacts do not follow from it: `check_exerted`.
+    Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
     """
     (rows,) = in_one_round([block]) if has_rigid_contacts([block]) else [block]
     x = [dot(row, a) - reference for row, reference in zip(rows.J, rows.reference, strict=True)]
@@ -27,9 +27,11 @@ def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
 
 def check_exerted(function: str, constraints: SoftConstraints | None) -> None:
     """Refuse contacts whose forces do not follow from the acceleration."""
-    if constraints is not None and isinstance(constraints.setting, Rigid) and constraints.setting.accurate:
+    setting = None if constraints is None else constraints.setting
+    if isinstance(setting, Rigid) and (setting.accurate or setting.restitution > 0.0):
+        which = "accurate rigid contacts do not give way" if setting.accurate else "bounces depend on their energy"
         raise OptionError(
-            f"{function}: accurate rigid contacts do not give way, so their forces do not follow from the "
-            "acceleration, and are not computed one by one; kt.contact_dynamics(…).forces has what all of them exert "
-            "along the joints, and accurate=False contacts that tell"
+            f"{function}: {which}, so the forces do not follow from the acceleration, and are not "
+            "computed one by one; kt.contact_dynamics(…).forces has what all of them exert along the joints, and "
+            "accurate=False contacts without restitution have forces one by one"
         )

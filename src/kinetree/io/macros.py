@@ -3,32 +3,30 @@
 xacro is a language: its expressions are evaluated by Python, without its built-in functions but not in a sandbox, and a
 file may include others from anywhere on this disk and read environment variables. So a file is only expanded if it is
 asked for, by `xacro=True` or arguments, and only files that are trusted should be. It is expanded in a process of its
-own, `xacro_process.py`, whose time and memory are limited.
+own, whose time and memory are limited.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
-from kinetree.files import reason
 from kinetree.io.document import MAX_BYTES, read_bytes, shown
+from kinetree.own_process import OwnProcessError, called_apart
 from kinetree.problems import problem
 
-__all__ = ["contents", "readable", "xacro_arguments"]
+__all__ = ["contents", "expand", "readable", "xacro_arguments"]
 
 _SECONDS = 60
 _MEMORY = 2**30
 """Bytes that an expansion may take."""
 _MOST_SAID = 10_000
-"""Bytes that are read of what xacro prints, or tells of an error."""
+"""Characters that are kept of what xacro prints, or says of an error."""
 
 
 def xacro_arguments(given: object, is_asked: bool = False) -> dict[str, str] | None:
@@ -69,31 +67,44 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
             f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
         )
     read_bytes(path)  # says what is wrong if it is no file
-    import subprocess  # most processes need neither
-    from tempfile import TemporaryFile
+    try:
+        text, wrong, said = called_apart(
+            f"{__name__}:expand", str(path), dict(arguments), MAX_BYTES, seconds=_SECONDS, memory=_MEMORY
+        )
+    except OwnProcessError as error:
+        raise _error(path, f"its expansion failed: {error}") from None
+    if wrong:
+        raise _failure(path, wrong, said)
+    return bytes(text)
 
-    asked = {
-        "path": str(path), "arguments": dict(arguments),
-        "seconds": _SECONDS + 1, "memory": _MEMORY, "size": MAX_BYTES + 2,
-    }  # fmt: skip
-    with TemporaryFile() as output, TemporaryFile() as printed:
-        try:
-            code = subprocess.run(
-                [sys.executable, "-P", str(Path(__file__).with_name("xacro_process.py"))],
-                input=json.dumps(asked).encode(), stdout=output, stderr=printed, timeout=_SECONDS, check=False,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            ).returncode  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise _error(path, f"its expansion takes longer than {_SECONDS} s, the limit") from None
-        except OSError as error:
-            raise _error(path, f"the program that expands it cannot be started: {reason(error)}") from None
-        for file in (output, printed):
-            file.seek(0)
-        sign, said = output.read(1), printed.read(_MOST_SAID).decode(errors="replace")
-        if code == 0 and sign == b"=":
-            return output.read(MAX_BYTES + 1)
-        wrong = _wrong(output.read(_MOST_SAID)) if sign == b"!" else {}
-    raise _failure(path, wrong, said, code)
+
+def expand(path: str, arguments: dict[str, str], most: int) -> tuple[bytes, dict[str, Any], str]:
+    """The text of at most `most` bytes that a xacro file makes, or what went wrong; and what xacro printed.
+
+    It is called apart.
+    """
+    import xacro
+
+    printed = StringIO()
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed):
+            text = xacro.process_file(path, mappings=arguments).toprettyxml(indent="  ", encoding="utf-8")
+    except RecursionError:
+        return b"", {"kind": "recursion"}, ""
+    except Exception as error:  # whatever an expression raises
+        files, macros, cause = xacro.filestack or [], xacro.macrostack or [], getattr(error, "exc", None) or error
+        if isinstance(cause, MemoryError):
+            raise cause from None
+        wrong = {
+            "kind": "error",
+            "message": str(error)[:_MOST_SAID],
+            "type": type(error).__name__,
+            "included": files[-1] if files else None,
+            "macros": [macro.body.getAttribute("name") for macro in macros],
+            "missing": [str(cause.filename), cause.strerror] if isinstance(cause, OSError) and cause.filename else None,
+        }
+        return b"", wrong, printed.getvalue()[:_MOST_SAID]
+    return (b"", {"kind": "size"}, "") if len(text) > most else (text, {}, "")
 
 
 def _is_installed() -> bool:
@@ -103,28 +114,15 @@ def _is_installed() -> bool:
         return False
 
 
-def _wrong(told: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(told)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _failure(path: Path, wrong: Mapping[str, Any], said: str, code: int) -> ModelError:
-    """The error about what the process tells."""
-    kind = wrong.get("kind")
-    if kind == "recursion":
+def _failure(path: Path, wrong: Mapping[str, Any], said: str) -> ModelError:
+    """The error about what went wrong."""
+    if wrong["kind"] == "recursion":
         return _error(path, "macros are nested too deep; does one use itself?")
-    if kind == "memory":
-        return _error(path, f"its expansion takes more than {_MEMORY // 2**20} MiB of memory, the limit")
-    if kind == "size":
+    if wrong["kind"] == "size":
         sentence = f"it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
         found = problem(path, sentence, "too-large")
         return ModelError(str(found), problems=[found])
-    if kind == "error":
-        return _error(path, f"{_place(path, wrong['included'], wrong['macros'])}{_told(wrong)}{_said(said)}")
-    return _error(path, f"its expansion ended with code {code}{_said(said)}")
+    return _error(path, f"{_place(path, wrong['included'], wrong['macros'])}{_told(wrong)}{_said(said)}")
 
 
 @contextmanager

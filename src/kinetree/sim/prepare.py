@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.actuation import Actuation
 from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
-from kinetree.functions.above_ground import above_ground
+from kinetree.functions.above_ground import usual_start
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
@@ -22,7 +22,6 @@ from kinetree.functions.force_programs import GIVEN, computed_forces, force_name
 from kinetree.functions.integrator_options import simulated_integrator, usual_integrator
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
-from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
 from kinetree.sim.commands import command_rows, first_activations
 from kinetree.sim.controllers import checked_commander, checked_controller, checked_force
@@ -193,9 +192,9 @@ def _with_forces(
 
     Joint forces, or commands, that are known in advance are such an argument.
     """
-    if controller is not None:
-        return with_forces(controller, forces), rows
     name, given = ("tau", tau) if ctrl is None else ("ctrl", ctrl)
+    if controller is not None:
+        return with_forces(controller, forces, name), rows
     if given is None:
         return with_forces(None, forces, name, robot.nv), rows
     known = torque_rows(robot, tau, steps) if ctrl is None else command_rows(robot, ctrl, steps)
@@ -224,9 +223,7 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
 def _start_of(
     robot: Model, q: ArrayLike | None, v: ArrayLike | None, soft: SoftConstraints | None
 ) -> tuple[Array, Array]:
-    if q is None and soft is not None and robot.extras.reference_configuration is None:
-        q = above_ground(robot)
-    q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
+    q = usual_start(robot, touches=soft is not None) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
 

@@ -181,7 +181,8 @@ def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
         if not how.relative:
             width = _broadcast(label, [width, nominal[0].shape])
     else:
-        how = numbers = np.asarray(how, np.float64) if _is_array(how) else _refused(label, how)
+        given = real_array(label, how, "(samples, …)") if _is_array(how) else _refused(label, how)
+        how = numbers = given.astype(np.float64)
         width = numbers.shape[1:]
     _check_shapes(label, names, nominal, width)
     if relative:
@@ -205,7 +206,7 @@ def _broadcast(label: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]
 
 
 def _is_array(how: Any) -> bool:
-    return isinstance(how, list | tuple | np.ndarray) and np.ndim(how) > 0
+    return isinstance(how, list | tuple) or (isinstance(how, np.ndarray) and how.ndim > 0)
 
 
 def _refused(label: str, how: Any) -> Any:

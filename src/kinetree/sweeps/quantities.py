@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.functions.above_ground import usual_start
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.kinematics import integrate
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
-from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
 from kinetree.sim.commands import first_activations
 from kinetree.sim.endings import actuator_names
@@ -103,7 +103,9 @@ class Quantities:
             return np.asarray(first_activations(robot, given))
         if given is not None:
             return self._constant(what, given, len(self._names(what)))
-        return reference_configuration(robot) if what == "q" else np.zeros(len(self._names(what)))
+        if what == "q":
+            return usual_start(robot, touches=bool(self._given.get("contact")))
+        return np.zeros(len(self._names(what)))
 
     def _constant(self, name: str, given: Any, size: int) -> Array:
         if callable(given) or isinstance(given, Program):

@@ -128,8 +128,8 @@ def test_the_content_type_overrides_the_name(tmp_path: Path) -> None:
 def test_no_other_file_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Materials and textures that an OBJ file names are not looked at."""
     opened: list[object] = []
-    original = asset_files.open_regular
-    monkeypatch.setattr(asset_files, "open_regular", lambda path: opened.append(path) or original(path))
+    original = asset_files.read_regular
+    monkeypatch.setattr(asset_files, "read_regular", lambda path, most: opened.append(path) or original(path, most))
     monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("opened a file"))
     monkeypatch.setattr(
         "kinetree.files.open", lambda path, _: os.fdopen(os.open(path, os.O_RDONLY), "rb"), raising=False

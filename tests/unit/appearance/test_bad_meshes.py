@@ -69,7 +69,7 @@ DAE = {
     "coordinate": (">0 0 0 0 ", ">0 nan 0 0 ", "a coordinate of a vertex is not a finite number"),
     "word": (">0 0 0 0 ", ">0 one 0 0 ", "something else between the numbers of the mesh"),
     "source": ('source="#p"/></vertices>', 'source="#q"/></vertices>', "the numbers '#q' are not in the file"),
-    "stride": ('stride="3"', 'stride="x"', "the file is damaged"),
+    "stride": ('stride="3"', 'stride="x"', "must be a whole number from 1 to 1,000; export it again"),
     "pose": ("<translate>200 0 0<", "<translate>200 0<", "<translate> has 2 numbers, not 3; export it again"),
 }
 

@@ -12,7 +12,7 @@ import kinetree as kt
 from kinetree.model import Geometry
 from kinetree.model.extras import Actuator, Equality
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
-from tests.closed_form.scenes import H, Thing, contact, world
+from tests.closed_form.scenes import G, H, Thing, contact, world
 from tests.closed_form.settings import ALL, PER_STEP, SETTINGS, R, moved
 
 GEAR = (10.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -80,6 +80,34 @@ def test_starts_inside_each_other_part_and_steps_of_any_length_stay_finite(name:
     for back in (-1e-3, [1e-3, -1e-3]):
         with pytest.raises(kt.OptionError, match=r"dt must not be negative with contacts, .* -0.001 s"):
             kt.rollout(PUSHED, RESTING, v, np.zeros((3, 2)), back, contact=soft(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio", "depth"), [("rigid", 1e2, 1e-4), ("rigid", 1e4, 1e-2), ("accurate", 1e6, 1e-8)]
+)
+def test_a_light_ball_bears_a_heavy_one(name: str, ratio: float, depth: float) -> None:
+    balls = (
+        Thing("sphere", (R,), contact(), mass=1.0 / ratio, inertia=0.004 / ratio),
+        Thing("sphere", (R,), contact()),
+    )
+    robot = world(*balls, ground=contact())
+    q = robot.neutral()
+    q[[2, 9]] = R, 3.0 * R
+    q_all, _ = moved(robot, q, np.zeros(12), 300, name)
+    assert (q_all[:, 2] > R - depth).all()
+    assert (q_all[:, 9] > 3.0 * R - 2.0 * depth).all()
+
+
+@pytest.mark.parametrize("name", ["rigid", "accurate"])
+def test_a_step_of_a_second_holds_what_touches_and_looks_no_farther_than_its_reach(name: str) -> None:
+    robot = world(Thing("sphere", (R,), contact(), kt.Prismatic([0, 0, 1])), ground=contact())
+    held, _ = moved(robot, [R], [0.0], 60, name, dt=1.0)
+    assert held.min() > R - (1.03e-3 * G if name == "rigid" else 1e-9)  # it gives way by g h (h + τ) / 1000
+    through, _ = moved(robot, [R + 0.1], [0.0], 1, name, dt=1.0)
+    assert through[0, 0] < -5.0
+    more = {"reach": 20.0}
+    stopped, _ = moved(robot, [R + 0.1], [0.0], 1, name, more, dt=1.0)
+    assert stopped[0, 0] > R - 0.02
 
 
 @PER_STEP

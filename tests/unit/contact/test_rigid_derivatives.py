@@ -87,7 +87,8 @@ def test_on_four_corners_they_are_those_of_the_forces_that_were_chosen(name: str
 
     def end(h: float) -> Array:
         given = {key: x + h * along[key] for key, x in at.items()}
-        return kt.rollout(BOX, ON_FOUR, v, tau, 0.001, contact=soft, parameters=given)[-1]
+        found: Array = kt.rollout(BOX, ON_FOUR, v, tau, 0.001, contact=soft, parameters=given)[-1]
+        return found
 
     _, slopes = kt.jvp(BOX, kt.rollout, (ON_FOUR, v, tau, 0.001), along, contact=soft, parameters=at)
     expected = (end(1e-5) - end(-1e-5)) / 2e-5

@@ -109,6 +109,12 @@ def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
         kt.simulate(BALL, q=RESTING, duration=0.1, contact=accurate, record=["contacts"])
 
 
+def test_forces_of_bounces_are_not_found_from_accelerations() -> None:
+    bouncy = kt.soft_constraints(BALL, setting="rigid", restitution=0.5)
+    with pytest.raises(kt.OptionError, match="contact_forces: bounces depend on their energy"):
+        kt.contact_forces(BALL, RESTING, np.zeros(6), np.zeros(6), contact=bouncy)
+
+
 def test_soft_constraints_of_another_robot_are_refused() -> None:
     with pytest.raises(kt.OptionError, match="contact= is of another robot: it names the body 'rail'"):
         kt.contact_dynamics(BALL, RESTING, np.zeros(6), np.zeros(6), contact=kt.soft_constraints(CART))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.sweeps.quantities import Quantities
 
 
 @pytest.mark.parametrize("name", ["humanoid", "quadruped", "ragdoll"])
@@ -70,6 +71,13 @@ def test_a_motion_begins_on_its_ground_and_one_that_is_told_not_to_warns() -> No
         kt.SimulationWarning, match=r"at the start of sample \(1,\) 'left_foot.*inside each other by 0.975"
     ):
         kt.simulate(scene, q=starts, contact=True, duration=0.002)
+
+
+def test_a_study_begins_on_its_ground_too() -> None:
+    scene = kt.zoo.load("ragdoll").on_ground()
+    quantities = Quantities(scene, {"contact": True})
+    np.testing.assert_array_equal(quantities.nominal("q"), kt.above_ground(scene))
+    np.testing.assert_array_equal(Quantities(scene, {}).nominal("q"), scene.neutral())
 
 
 def test_robots_of_the_zoo_touch_the_ground_and_few_of_their_own_parts() -> None:

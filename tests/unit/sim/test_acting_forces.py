@@ -187,7 +187,7 @@ def test_error_control_ends_its_steps_where_a_force_changes() -> None:
 
 
 @pytest.mark.parametrize("kind", ["function", "program"])
-def test_forces_act_beside_contacts_and_commands(kind: str) -> None:
+def test_forces_act_beside_contacts(kind: str) -> None:
     scene = ball().on_ground(0.0)
     up = kt.program(lambda t: np.stack([0, 0, 2.0 * G + 1.0 + 0.0 * t, 0, 0, 0]), t=())
     force: Any = up if kind == "program" else lambda t, q, v: [0, 0, 2.0 * G + 1.0, 0, 0, 0]
@@ -196,6 +196,24 @@ def test_forces_act_beside_contacts_and_commands(kind: str) -> None:
     known = {WORLD: [0, 0, 2.0 * G + 1.0, 0, 0, 0]}
     a, b = (kt.simulate(scene, q=q, f_ext=f, contact=True, duration=0.1) for f in ({WORLD: force}, known))
     np.testing.assert_allclose(a.q, b.q, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["function", "program"])
+@pytest.mark.parametrize("has_controller", [False, True])
+def test_forces_act_beside_commands(kind: str, has_controller: bool) -> None:
+    pole = kt.zoo.load("cart_pole").with_servos(kp=100.0, kd=20.0, joints=["slider"])
+    wind = kt.program(lambda v: np.stack([-v[0], 0.5, 0, 0, 0, 0]), v=2)
+    follow = kt.program(lambda t: np.stack([0.2 + 0.0 * t]), t=())
+    force: Any = wind if kind == "program" else lambda t, q, v: [-v[0], 0.5, 0, 0, 0, 0]
+    ctrl: Any = [0.2] if not has_controller else follow if kind == "program" else lambda t, q, v: [0.2]
+    tau = np.zeros((100, 2))
+    key = kt.WrenchOn(list(pole.bodies)[-1], "local_world_aligned")
+    motion = kt.simulate(pole, tau=tau, ctrl=ctrl, f_ext={key: force}, duration=0.1)
+    rows = {key: motion.recorded[f"f_ext.{key.frame}"][:-1]}
+    known = kt.simulate(pole, tau=tau, ctrl=[0.2], f_ext=rows, duration=0.1)
+    np.testing.assert_allclose(motion.q, known.q, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(motion.work, known.work, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(motion.recorded["ctrl"], known.recorded["ctrl"])
 
 
 @pytest.mark.parametrize(

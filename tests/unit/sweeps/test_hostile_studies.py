@@ -119,3 +119,9 @@ def test_wrong_values_in_a_study_as_toml_are_told(name: str, tmp_path: Path) -> 
         )
         with suppress(kt.KinetreeError):  # some values are possible
             kt.sweep(ROBOT, tmp_path / str(k), **read_study_file(path).options)
+
+
+@pytest.mark.parametrize("values", [["x", 1.0], [[1.0], 2.0], [None], [True, "a"], [1j]])
+def test_wrong_values_of_samples_are_told(values: list[Any], tmp_path: Path) -> None:
+    with pytest.raises(kt.DTypeError, match=r"vary: q\.elbow must be an array of real numbers"):
+        kt.sweep(ROBOT, tmp_path / "study", duration=0.01, vary={"q.elbow": values})
