@@ -13,6 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import algorithms
+from kinetree.algorithms import integrators, stages
 
 Array = np.ndarray[Any, Any]
 Step = Callable[..., Any]
@@ -132,6 +133,19 @@ def test_the_error_of_the_midpoint_rule_is_reported() -> None:
     loads = algorithms.Loads(tree.split([0.0] * ROBOT.nv, "forces"))
     errors = [METHODS["midpoint"](tree.split(q, "nq"), tree.split(v, "nv"), h, loads).error for h in (0.01, 1.0)]
     assert errors[0] < 1e-12 < errors[1]
+
+
+def test_the_error_of_a_step_is_the_largest_of_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, (q, v) = ROBOT.tree, (list(x) for x in moving())
+    errors = iter([1e-3, 4e-3, 2e-3, 1e-4])
+
+    def with_error(*given: Any) -> stages.Evaluation:
+        return stages.evaluated(*given)._replace(error=next(errors))
+
+    monkeypatch.setattr(integrators, "evaluated", with_error)
+    loads = algorithms.Loads(tree.split([0.0] * ROBOT.nv, "forces"))
+    rk4 = algorithms.INTEGRATORS["rk4"]
+    assert integrators.step(tree, rk4, tree.split(q, "nq"), tree.split(v, "nv"), 0.01, loads).error == 4e-3
 
 
 def test_a_free_body_that_spins_keeps_its_linear_momentum_with_every_integrator() -> None:

@@ -132,15 +132,15 @@ class Beside:
         self.d = mujoco.MjData(self.m)
         self.layout = kt.Layout(self.robot, "mujoco")
 
-    def states(self) -> dict[str, Array]:
-        """Random states, controls and activations, and what MuJoCo computes there."""
+    def states(self, spread: float = 1.0) -> dict[str, Array]:
+        """Random states, controls and activations with this deviation, and what MuJoCo computes there."""
         m, d, rng = self.m, self.d, np.random.default_rng(5)
         found: dict[str, list[Array]] = {}
         for _ in range(COUNT):
             mujoco.mj_resetData(m, d)
             mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
             d.qvel[:], d.ctrl[:] = rng.normal(size=m.nv), 2.0 * rng.normal(size=m.nu)
-            d.act[:] = rng.normal(size=m.na)
+            d.act[:] = spread * rng.normal(size=m.na)
             for stage in (mujoco.mj_fwdPosition, mujoco.mj_fwdVelocity, mujoco.mj_fwdActuation):
                 stage(m, d)
             for name in (
@@ -149,8 +149,8 @@ class Beside:
                 found.setdefault(name, []).append(getattr(d, name).copy())
         return {name: np.array(rows) for name, rows in found.items()}
 
-    def assert_same(self) -> dict[str, Array]:
-        x = self.states()
+    def assert_same(self, spread: float = 1.0) -> dict[str, Array]:
+        x = self.states(spread)
         q, v = self.layout.q_from(x["qpos"]), self.layout.v_from(x["qpos"], x["qvel"])
         ours = kt.actuator_forces(self.robot, q, v, x["ctrl"], x["act"])
         _assert_close(ours.forces, x["actuator_force"])
@@ -176,11 +176,24 @@ def test_forces_of_each_kind_are_those_of_mujoco(kind: str) -> None:
         ("", '<flag actuation="disable"/>'),
         ("", '<flag gravity="disable"/>'),
         ('actuatorgroupdisable="3"', ""),
+        ('actuatorgroupdisable="0"', ""),
         ('gravity="1 2 3"', ""),
     ],
 )
 def test_flags_and_groups(options: str, flags: str) -> None:
     Beside(KINDS["motors"] + KINDS["tendons"], options, flags).assert_same()
+
+
+def test_servos_of_rotations_turn_the_shorter_way_to_activations_of_several_turns() -> None:
+    x = Beside(KINDS["joints"]).assert_same(spread=20.0)
+    assert (np.abs(x["act"]) > 4.0 * np.pi).any()
+
+
+def test_damping_by_its_ratio_counts_the_armature_of_tendons() -> None:
+    text = TREE.format(actuators='<position tendon="cable" kp="5" dampratio="1.1" gear="2"/>', options="", flags="")
+    text = text.replace('<fixed name="cable">', '<fixed name="cable" armature="0.7">')
+    m = mujoco.MjModel.from_xml_string(text)
+    assert actuators_of(loaded(text)).actuators[0].law.bias[2] == pytest.approx(m.actuator_biasprm[0, 2], rel=1e-12)
 
 
 def test_activations_of_disabled_actuators_stay() -> None:

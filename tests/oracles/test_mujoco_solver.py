@@ -132,3 +132,38 @@ def test_a_solver_that_stops_early_says_how_far_it_is() -> None:
             data.qfrc_smooth @ np.linalg.solve(M, data.qfrc_smooth) + found.acceleration @ M @ found.acceleration
         )
         assert np.sqrt(away @ M @ away) <= bound * (1.0 + 1e-6) + 1e-9
+
+
+def test_a_guess_that_is_the_answer_takes_one_iteration_and_a_bad_one_is_not_used() -> None:
+    model = model_of("elliptic", 3, 10)
+    data = mujoco.MjData(model)
+    data.qvel[:] = np.random.default_rng(1).normal(size=model.nv)
+    mujoco.mj_step(model, data, 100)
+    mujoco.mj_forward(model, data)
+    counts = []
+    for guess in (data.qacc, 1e4 * np.ones(model.nv), np.linalg.solve(full_matrix(model, data), data.qfrc_smooth)):
+        data.qacc_warmstart[:] = guess
+        found = solved(model, data, Effort(iterations=30, tolerance=1e-8))
+        counts.append(found.iterations)
+        np.testing.assert_allclose(found.acceleration, data.qacc, rtol=0, atol=1e-7 * np.abs(data.qacc).max())
+    assert counts[0] == 1.0
+    assert counts[1] == counts[2] > 2.0
+
+
+def test_the_error_is_relative_to_the_sizes_of_both_accelerations_and_the_costs() -> None:
+    """Of two rows that push one way, far from their minimum."""
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(3, 3))
+    M, D = A @ A.T + np.eye(3), 2.0
+    tau, J, reference = rng.normal(size=3), rng.normal(size=(2, 3)), np.array([5.0, 8.0])
+    order = Elimination((0, 0, 1, 2), (0, 0, 1, 2))  # of one chain
+    blocks = [Block([row.tolist()], [r], OneSided(D)) for row, r in zip(J, reference.tolist(), strict=True)]
+    sparse = SparseMatrix(M.tolist(), order, None)  # type: ignore[arg-type]
+    found = minimum_acceleration(sparse, tau.tolist(), blocks, None, Effort(iterations=0))
+    a = np.array(found.acceleration)
+    left = np.minimum(J @ a - reference, 0.0)
+    assert (left < 0.0).all()
+    g = M @ a - tau + J.T @ (D * left)
+    size = tau @ np.linalg.solve(M, tau) + a @ M @ a + D * left @ left
+    assert found.error == pytest.approx(np.sqrt(g @ np.linalg.solve(M, g) / size), rel=1e-12)
+    assert found.error > 0.1

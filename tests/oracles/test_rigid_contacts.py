@@ -7,6 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from kinetree.algorithms.admm import admm
+from kinetree.algorithms.convex_dynamics import Block, Minimum
+from kinetree.algorithms.row_costs import OneSided
+from kinetree.tree.elimination import Elimination
+from kinetree.tree.sparse_matrix import SparseMatrix
 from tests.stored_problems import Problems, Solved, natural_map, pinocchio, solved, stored, violation
 
 STORED = stored()
@@ -124,3 +129,15 @@ def test_pinocchio_has_the_same_problems_and_the_same_answers() -> None:
     apart = np.einsum("nij,nj->ni", B.swapaxes(1, 2), np.array([x for x, _ in theirs]) - mine)
     both = (residuals < 1e-7) & (answer(4).residual[::12] < 1e-7)
     assert (np.abs(apart[both]).max(axis=1) < 1e-4).mean() > 0.9
+
+
+def test_multipliers_find_the_force_of_a_row_that_gives_way() -> None:
+    """A unit mass, M = 1, on one row with f = D (r - a): f = D r / (1 + D)."""
+    D, r = 2.0, 3.0
+    order = Elimination((0, 0), (0, 0))
+    M = SparseMatrix([[1.0]], order, None)  # type: ignore[arg-type]
+    begun = Minimum([0.0], [[0.0]], 1.0, 0.0)
+    found = admm(M, [0.0], [Block([[1.0]], [r], OneSided(D))], begun, 1.0, 500, 1e-10)
+    assert found.forces[0][0] == pytest.approx(D * r / (1.0 + D), rel=1e-9)
+    assert found.acceleration[0] == pytest.approx(found.forces[0][0], rel=1e-12)
+    assert found.error <= 1e-10

@@ -30,7 +30,7 @@ _LEAST = 2.220446049250313e-16
 
 
 def immersed_ellipsoid(robot: str, body: Body, one: ShapeSettings) -> ImmersedEllipsoid:
-    """The ellipsoid in the place of a shape.
+    """The ellipsoid in the place of a shape, with the frame from the body's own coordinates.
 
     Raises:
         OptionError: the shape has no half axes.
@@ -49,9 +49,8 @@ def immersed_ellipsoid(robot: str, body: Body, one: ShapeSettings) -> ImmersedEl
     kx, ky, kz = (_kappa(*turned) for turned in ((x, y, z), (y, z, x), (z, x, y)))
     masses = [volume * k / max(2.0 - k, _LEAST) for k in (kx, ky, kz)]
     inertias = [0.2 * volume * _swirl(*both) for both in ((y, z, ky, kz), (z, x, kz, kx), (x, y, kx, ky))]
-    frame = geometry.placement @ body.placement
     return ImmersedEllipsoid(
-        frame, axes, blunt, slender, angular, kutta, magnus, (masses[0], masses[1], masses[2]),
+        geometry.placement, axes, blunt, slender, angular, kutta, magnus, (masses[0], masses[1], masses[2]),
         (inertias[0], inertias[1], inertias[2]),
     )  # fmt: skip
 

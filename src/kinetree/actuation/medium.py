@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,16 @@ _OFF_AXES = 1e-6
 
 @record(frozen=True, slots=True)
 class Immersion:
-    """A medium, and what moves in it, with the slot of each: the boxes of bodies, or ellipsoids in their place."""
+    """A medium, and what moves in it: the boxes of bodies, or ellipsoids in their place."""
 
     medium: Medium = Medium()
-    shapes: tuple[tuple[int, ImmersedBox | ImmersedEllipsoid], ...] = ()
+    shapes: tuple[tuple[str, ImmersedBox | ImmersedEllipsoid], ...] = ()
+    """With the name of each body. Their frames are from its own coordinates."""
+
+    def in_slots(self, bodies: Mapping[str, Body]) -> tuple[tuple[int, ImmersedBox | ImmersedEllipsoid], ...]:
+        """The shapes by slots, with frames from the coordinates of moving bodies, which depend on a robot's form."""
+        placed = ((bodies[name], shape) for name, shape in self.shapes)
+        return tuple((body.slot, replace(shape, frame=shape.frame @ body.placement)) for body, shape in placed)
 
 
 def immersion(robot: Model) -> Immersion:
@@ -46,14 +54,14 @@ def immersion(robot: Model) -> Immersion:
     for one in robot.extras.shapes:
         if one.fluid_shape != "none":
             settings.setdefault(one.body, []).append(one)
-    shapes: list[tuple[int, ImmersedBox | ImmersedEllipsoid]] = []
+    shapes: list[tuple[str, ImmersedBox | ImmersedEllipsoid]] = []
     for name, body in robot.bodies.items():
         if not body.slot or float(body.inertia.mass) < _TINY:
             continue
         if name in settings:
-            shapes += [(body.slot, immersed_ellipsoid(robot.name, body, one)) for one in settings[name]]
+            shapes += [(name, immersed_ellipsoid(robot.name, body, one)) for one in settings[name]]
         else:
-            shapes.append((body.slot, _box(body, given.get(name))))
+            shapes.append((name, _box(body, given.get(name))))
     return Immersion(Medium(options.density, options.viscosity, options.wind), tuple(shapes))
 
 
@@ -69,4 +77,4 @@ def _box(body: Body, given: tuple[float, ...] | None) -> ImmersedBox:
     a, b, c = (math.sqrt(6.0 * max(s, _TINY) / mass) for s in (y + z - x, x + z - y, x + y - z))
     E = Mat3(*(Vec3(*map(float, row)) for row in axes))
     center = Vec3(*map(float, body.inertia.center_of_mass))
-    return ImmersedBox(Transform(E, center) @ body.placement, (a, b, c))
+    return ImmersedBox(Transform(E, center), (a, b, c))

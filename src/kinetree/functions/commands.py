@@ -83,8 +83,9 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
             for i, m in reach.moment.items():
                 pieces[i] = [x + m_k * force for x, m_k in zip(pieces[i], m, strict=True)]
         if commanded.medium.shapes:
-            drag = forces_of_medium(tree, q, v, commanded.medium)
-            slopes += fluid_slopes(view, v, commanded.medium.shapes, commanded.medium.medium)
+            shapes, medium = commanded.medium.in_slots(model.one_by_one.bodies), commanded.medium.medium
+            drag = forces_of_medium(tree, q, v, shapes, medium)
+            slopes += fluid_slopes(view, v, shapes, medium)
             for i, _ in tree.outward:
                 pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]
         return Pull(pieces, found.rates, slopes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -28,16 +28,19 @@ def _medium_option(model: Model, value: Any) -> Hashable:
     return immersion(model) if value is None else value
 
 
-def forces_of_medium(tree: Tree, q: Slots, v: Slots, medium: Immersion) -> Any:
+def forces_of_medium(
+    tree: Tree, q: Slots, v: Slots, shapes: Iterable[tuple[int, algorithms.Immersed]], medium: algorithms.Medium
+) -> Any:
     """The forces of a medium along the joints, from slot 1 on."""
-    shapes: dict[int, list[algorithms.Immersed]] = {}
-    for slot, shape in medium.shapes:
-        shapes.setdefault(slot, []).append(shape)
-    return algorithms.fluid_forces(tree, q, v, shapes, medium.medium)
+    by_slot: dict[int, list[algorithms.Immersed]] = {}
+    for slot, shape in shapes:
+        by_slot.setdefault(slot, []).append(shape)
+    return algorithms.fluid_forces(tree, q, v, by_slot, medium)
 
 
 def _fluid_forces(model: Form, q: Slots, v: Slots, *, medium: Immersion) -> list[Scalar]:
-    return model.tree.joined(forces_of_medium(model.tree, q, v, medium), "nv")
+    shapes = medium.in_slots(model.one_by_one.bodies)
+    return model.tree.joined(forces_of_medium(model.tree, q, v, shapes, medium.medium), "nv")
 
 
 FLUID_FORCES = Definition(

@@ -223,3 +223,10 @@ def test_a_vjp_of_a_step_costs_less_than_three_steps() -> None:
     parameters = tuple(name for name in robot.parameter_names if name.startswith("shape."))
     assert operations(robot, ("q", "v", "tau", *parameters), parameters) < 2.0 * operations(robot, (), parameters)
     assert operations(robot, ("q", "v", "tau"), gradient_softness=1.0) < 3.1 * own  # one more solution
+
+
+def test_the_error_and_the_number_of_iterations_have_no_derivatives(on: Case) -> None:
+    arguments, along = (on.q, on.v, on.tau), {"v": np.ones(on.robot.nv), "tau": np.ones(on.robot.nv)}
+    _, slopes = kt.jvp(on.robot, kt.contact_dynamics, arguments, along)
+    assert (slopes[..., : on.robot.nv] != 0.0).any()
+    assert (slopes[..., -2:] == 0.0).all()

@@ -91,3 +91,21 @@ def test_an_interrupted_motion_goes_on() -> None:
     rest = kt.simulate(ROBOT, resume=snapshot, duration=0.001 * (50 - snapshot.step), **settings)
     np.testing.assert_array_equal(rest.q, whole.q[snapshot.step :])
     np.testing.assert_array_equal(stopped.value.trajectory.q, whole.q[: len(stopped.value.trajectory.q)])
+
+
+def test_rows_without_the_numbers_after_q_and_v_are_refused(tmp_path: Path) -> None:
+    """A row is q, v, activations, work and dissipated energy."""
+    with np.load(BEFORE.save(tmp_path / "whole")) as archive:
+        arrays = dict(archive)
+    for size in (ROBOT.nq + ROBOT.nv, ROBOT.nq + ROBOT.nv + 1):
+        np.savez(tmp_path / "short.npz", **{**arrays, "row": arrays["row"][:size]})
+        with pytest.raises(kt.TrajectoryFileError, match=rf"'row' has the shape \({size},\)"):
+            kt.Snapshot.load(tmp_path / "short.npz")
+
+
+def test_arrays_of_other_names_are_not_read(tmp_path: Path) -> None:
+    with np.load(BEFORE.save(tmp_path / "whole")) as archive:
+        np.savez(tmp_path / "more.npz", **archive, **{"other": np.ones(3), "place.of others": np.ones(2)})
+    back = kt.Snapshot.load(tmp_path / "more.npz")
+    np.testing.assert_array_equal(back.start.row, BEFORE.start.row)
+    assert back.start.places.keys() == BEFORE.start.places.keys()

@@ -116,3 +116,37 @@ def test_second_derivatives_are_refused(both: kt.Program) -> None:
     given, weights = arguments(2), (np.ones(2), None, None, None, None)
     with pytest.raises(kt.OptionError, match="first derivatives only"):
         kt.hvp(both, given, weights, {"target": TARGET}, wrt="target")
+
+
+def test_coordinates_at_an_upper_limit_move_with_it(height: kt.Program) -> None:
+    """The mirror image of a lower one: the height is even in q."""
+    lower = arguments(1, lower=np.array([0.41, -np.inf]), q0=[0.41, 1.1])
+    upper = arguments(1, upper=np.array([-0.41, np.inf]), q0=[-0.41, -1.1])
+    assert height(**upper).q[0] == -0.41
+    there, here = (by(height, ("target", name), **given) for name, given in (("lower", lower), ("upper", upper)))
+    np.testing.assert_allclose(here["upper"].q, there["lower"].q, atol=1e-9)
+    np.testing.assert_allclose(here["target"].q[:, 2], -there["target"].q[:, 2], atol=1e-9)
+
+
+def test_where_tasks_contradict_each_other_a_solution_follows_their_weights() -> None:
+    """A point between two targets: x = (w₁ x₁ + w₂ x₂) / (w₁ + w₂)."""
+    ik = inverse_kinematics_program(ROBOT, [BOTH, BOTH])
+    one, other, w = TARGET, TARGET + np.array([2e-3, 0.0, 1e-3]), np.array([3.0, 3.0, 1.0, 1.0])
+    given = arguments(4, weights=w, target_0=one, target_1=other)
+    del given["target"]
+    q, slopes = ik(**given).q, by(ik, "weights", **given).q
+    along = BOTH.jacobian(ROBOT, q, TARGET) @ slopes
+    apart = (other - one)[[0, 2]]
+    expected = np.outer(apart, [-w[2], w[0]]) / (w[0] + w[2]) ** 2  # by the weights of both, where these are alike
+    np.testing.assert_allclose(along[:, :2].sum(axis=1), expected[:, 0], rtol=1e-2)
+    np.testing.assert_allclose(along[:, 2:].sum(axis=1), expected[:, 1], rtol=1e-2)
+
+
+def test_the_weight_of_a_task_that_is_alone_in_its_priority_changes_nothing() -> None:
+    ik = inverse_kinematics_program(ROBOT, [HEIGHT, Posture(priority=1)])
+    given = {"target_0" if name == "target" else name: x for name, x in arguments(3).items()} | {"target_1": Q + 0.2}
+    light, heavy = ({**given, "weights": np.array([1.0, w, w])} for w in (1.0, 9.0))
+    np.testing.assert_allclose(ik(**heavy).q, ik(**light).q, atol=1e-6)
+    slopes = [by(ik, ("target_0", "target_1"), **x) for x in (light, heavy)]
+    for name in slopes[0]:
+        np.testing.assert_allclose(slopes[1][name].q, slopes[0][name].q, atol=1e-6)

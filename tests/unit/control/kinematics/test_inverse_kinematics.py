@@ -19,6 +19,9 @@ from kinetree.control import (
     inverse_kinematics,
     inverse_kinematics_program,
 )
+from kinetree.control.kinematics.coordinates import Coordinates
+from kinetree.control.kinematics.priorities import hierarchical_step
+from kinetree.control.kinematics.search import Bounds, pushed
 
 ARM = kt.zoo.load("arm7")
 TARGETS = kt.frame_placement(ARM, ARM.random(3, size=200), "tool")
@@ -315,3 +318,31 @@ def test_limits_of_a_free_joint_are_refused() -> None:
     robot = kt.zoo.load("quadruped")
     with pytest.raises(kt.OptionError, match=r"lower: q\[0\] belongs to a joint whose velocities are not the rates"):
         inverse_kinematics(robot, CenterOfMass(), np.zeros(3), lower=np.full(robot.nq, -1.0))
+
+
+def test_a_search_ends_after_the_evaluations_and_starts_that_it_may_take() -> None:
+    far = np.array([0.0, 0.0, 9.0])
+    for most in (1, 2, 7):
+        assert inverse_kinematics(ARM, Position("tool"), far, evaluations=most).evaluations == most
+    for starts in (1, 2, 3):
+        assert inverse_kinematics(ARM, Position("tool"), far, starts=starts, evaluations=1000).starts == starts
+
+
+def test_limits_of_both_sides_push_alike() -> None:
+    """Mirrored gradients meet mirrored limits."""
+    rng = np.random.default_rng(2)
+    downhill, low, high = rng.normal(size=200), -rng.uniform(0.0, 2e-3, 200), rng.uniform(0.0, 2e-3, 200)
+    to, held = pushed(downhill, low, high)
+    mirrored, held_there = pushed(-downhill, -high, -low)
+    np.testing.assert_array_equal(mirrored, -to)
+    np.testing.assert_array_equal(held_there, held)
+    assert 0.0 < held.mean() < 1.0
+
+
+def test_other_coordinates_make_up_for_one_that_a_limit_stops() -> None:
+    """d₁ + d₂ = 1 with d₁ ≤ 0.1 has the solution (0.1, 0.9)."""
+    robot = kt.zoo.load("double_pendulum")
+    levels = [(np.array([1.0]), np.array([[1.0, 1.0]])), (np.zeros(1), np.array([[0.0, 1.0]]))]
+    bounds = Bounds(np.full(2, -9.0), np.array([0.1, 9.0]))
+    d = hierarchical_step(Coordinates(robot), np.zeros(2), levels, np.full(2, 1e-12), 1e2, bounds)
+    np.testing.assert_allclose(d, [0.1, 0.9], atol=1e-6)

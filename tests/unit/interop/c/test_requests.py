@@ -184,3 +184,23 @@ def test_own_numbers_of_a_robot_are_in_the_header_as_well() -> None:
     made = kt.to_c(kt.aba, kt.zoo.load("double_pendulum"), parameters=["gravity"])
     assert "#define DOUBLE_PENDULUM_ABA_DEFAULT_gravity {0.0, 0.0, -9.81}\n" in made.header
     assert "DEFAULT" not in kt.to_c(kt.aba, kt.zoo.load("double_pendulum")).header
+
+
+def test_no_argument_has_the_name_of_the_function() -> None:
+    @kt.program(result=2)
+    def twice(result):  # type: ignore[no-untyped-def]
+        return 2.0 * result
+
+    made = kt.to_c(twice, name="result")
+    names = [port.name for port in (*made.inputs, *made.outputs)]
+    assert len({"result", *names}) == 3
+
+
+def test_arguments_without_numbers_are_not_described() -> None:
+    @kt.program(x=2, nothing=0)
+    def both(x, nothing):  # type: ignore[no-untyped-def]
+        return np.concatenate([x, nothing])
+
+    made = kt.to_c(both)
+    assert "x[2]" in made.header
+    assert "nothing" not in made.header

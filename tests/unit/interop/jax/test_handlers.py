@@ -191,3 +191,14 @@ def test_unknown_versions_have_no_handlers(tmp_path: Path, monkeypatch: pytest.M
         assert has_handlers.__wrapped__() is known
     (folder / "c_api.h").unlink()
     assert not has_handlers.__wrapped__()
+
+
+def test_calls_that_are_linear_in_other_inputs_are_other_calls() -> None:
+    """JAX keeps what it traced and compiled by them, transposes included."""
+    from kinetree.interop.jax.calls import Call
+    from kinetree.interop.subject import Subject
+
+    node = Subject(kt.aba, PENDULUM).node("float64")
+    assert Call(node, [0]) == Call(node, [0])
+    assert hash(Call(node, [0])) == hash(Call(node, [0]))
+    assert len({Call(node), Call(node, [0]), Call(node, [1]), Call(node, [1])}) == 3

@@ -37,6 +37,7 @@ def test_leading_axes_broadcast() -> None:
         (q, v[0], tau[:, :1]),
         (q[:, :1], v[0], tau[0, 0]),
         (q[:0], v[0], tau[:0]),
+        (q[:0, :1], v[0], tau[0, 0]),
     ]:
         np.testing.assert_array_equal(aba(*given), kt.aba(PENDULUM, *given))
 
