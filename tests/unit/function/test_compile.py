@@ -111,7 +111,7 @@ def test_arguments_of_other_dtypes_become_the_kernels() -> None:
 OUTSIDE = {
     "aba": ["on_unactuated"],
     "constrained_inverse_dynamics": ["on_impossible"],
-    "rollout": ["act", "arguments", "control_dt", "ctrl", "report", "rows", "state", "steps"],
+    "rollout": ["act", "arguments", "control_dt", "ctrl", "on_unactuated", "report", "rows", "state", "steps"],
 }
 """Arguments that concern the results as they are returned, or what takes the place of an array, and no kernel."""
 FOUND = {"actuated_rollout": {"actuators"}, "fluid_forces": {"medium"}}
