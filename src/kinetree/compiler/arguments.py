@@ -177,7 +177,8 @@ def _hint(port: Port, array: Array) -> str:
 def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise if a result of this shape and dtype cannot go into `out`."""
     if not isinstance(out, np.ndarray) or is_masked(out):
-        raise DTypeError(f"{function}: out must be a NumPy array without a mask, not {type(out).__name__}")
+        what = "a NumPy array" if not is_masked(out) else "a NumPy array without a mask"
+        raise DTypeError(f"{function}: out must be {what}, not {type(out).__name__}")
     if out.dtype != dtype:
         raise DTypeError(f"{function}: out has dtype {out.dtype}, but the result is {dtype}")
     if out.shape != shape:

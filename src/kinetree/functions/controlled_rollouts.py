@@ -146,7 +146,7 @@ def controlled_rollout(
             name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
             for name, part in {**loop.state, **loop.recorded}.items()
         }
-    error, contacts = np.zeros_like(states[..., 0]), None
+    error, contacts = np.zeros(states.shape[:-1], states.dtype), None
     if touches:
         error, contacts = whole[..., places[ERROR].start], touches["contact"].setting
         warn_of_unsolved("rollout", error, 3, contacts)

@@ -137,9 +137,9 @@ def opened_array(path: Path, name: str) -> Iterator[ArrayReader]:
         yield ArrayReader({name: header}, lambda _: nullcontext(file))
 
 
-def is_excessive(unpacked: int, packed: int, plain: int = _PLAIN) -> bool:
+def is_excessive(unpacked: int, packed: int, plain: int | None = None) -> bool:
     """Whether a file of `packed` bytes holds so much more when unpacked that it is not read; never below `plain`."""
-    return unpacked > plain and unpacked > _RATIO * packed
+    return unpacked > (_PLAIN if plain is None else plain) and unpacked > _RATIO * packed
 
 
 def _beginning_with(archive: zipfile.ZipFile, prefix: str) -> list[str]:
