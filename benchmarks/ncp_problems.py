@@ -23,8 +23,8 @@ from tests.stored_problems import PATH, Problems, natural_map, pinocchio, solved
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.algorithms.compliance import NearRigid
 from kinetree.algorithms.forward_dynamics import unbalanced
+from kinetree.algorithms.near_rigid import NearRigid
 from kinetree.algorithms.soft_rows import Friction, Sight, contact, seen
 from kinetree.collision import ContactPoint
 from kinetree.spatial import Vec3

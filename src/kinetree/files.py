@@ -99,7 +99,7 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def read_json(path: Path, most: int = 2**24) -> Any:
-    """What is in a JSON file of at most `most` bytes. Raises `OSError` as `read_regular` does, and `ValueError`."""
+    """Read a JSON file of at most `most` bytes. Raises `OSError` as `read_regular` does, and `ValueError`."""
     try:
         return json.loads(read_regular(path, most).decode("utf-8"))
     except RecursionError:

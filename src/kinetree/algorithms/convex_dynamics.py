@@ -50,11 +50,11 @@ class Block(NamedTuple):
     softer: Block | None = None
     """The block whose derivatives count in place of this one's; None where they are its own."""
     bounce: Bounce | None = None
-    """What limits the bounce of a contact with restitution."""
+    """The limit of the bounce of a contact with restitution."""
 
 
 class Bounce(NamedTuple):
-    """What a contact with restitution would do without, and how its points move."""
+    """The reference of a contact without its restitution, and the motion of its points."""
 
     dead: Scalar
     """The first reference acceleration without restitution."""

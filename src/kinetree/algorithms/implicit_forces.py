@@ -67,7 +67,7 @@ class EndOfStep(NamedTuple):
     tree: Tree
     """With what concerns single degrees of freedom in its armatures."""
     losses: Sequence[Loss]
-    """What the forces along lengths lose until then."""
+    """The losses of the forces along lengths until then."""
     couplings: Sequence[Coupling]
     shift: Slots | None
     """-h K v, and what friction gains where axes turn."""

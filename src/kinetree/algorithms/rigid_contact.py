@@ -121,7 +121,7 @@ def rigid_acceleration(
 def _alternated(
     M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], found: Minimum, h: Scalar, tolerance: float, wanted: Scalar
 ) -> Minimum:
-    """What the alternating direction method of multipliers makes of a solution, where that is wanted."""
+    """A solution improved by the alternating direction method of multipliers, where that is wanted."""
     n = len(tau)
 
     def step(state: Sequence[Scalar]) -> list[Scalar]:

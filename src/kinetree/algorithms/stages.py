@@ -91,9 +91,9 @@ class Evaluation(NamedTuple):
     error: Scalar
     """The error of the convex problem, in parts of its accelerations; 0 without soft constraints."""
     given: Any
-    """What motors give of tau, with what actuators and the like add to it at the beginning of the step."""
+    """Forces of motors and actuators at the beginning of the step."""
     end: EndOfStep
-    """What these forces lose until its end."""
+    """The losses of these forces until its end."""
     solved: Any
     """The acceleration at which soft constraints push; a if there are none."""
 

@@ -1,4 +1,4 @@
-"""What `kinetree simulate` puts a robot on."""
+"""The ground on which `kinetree simulate` puts a robot."""
 
 from __future__ import annotations
 

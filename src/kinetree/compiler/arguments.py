@@ -22,7 +22,7 @@ __all__ = ["Arguments", "LeftOut", "check_out", "dtype_beside"]
 
 
 class LeftOut:
-    """What takes the place of arguments that a call leaves out: zeros for the last few of those that are optional, and
+    """Values in place of arguments that a call leaves out: zeros for the last few of those that are optional, and
     the numbers that options have, all of these together."""
 
     def __init__(self, source: Source, dtype: np.dtype[Any], numbers: Sequence[Array] = ()) -> None:

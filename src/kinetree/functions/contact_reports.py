@@ -38,6 +38,7 @@ __all__ = [
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 """The largest error of a step that counts as solved, in parts of its accelerations."""
 ADVICE = "smaller steps help, a lower impratio, or less friction (docs/contact.md)"
+ACCURATE_ADVICE = "smaller steps help, or less friction (docs/contact.md)"
 MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
 MOST_OF_ONE_ROUND = 1.0
@@ -72,8 +73,10 @@ def most_error(error: Array, setting: Setting) -> float:
 
 
 def advice(setting: Setting) -> str:
-    """What helps where contacts were not solved."""
-    return ROUNDS_ADVICE if isinstance(setting, Rigid) and not setting.accurate else ADVICE
+    """Advice for contacts that were not solved."""
+    if not isinstance(setting, Rigid):
+        return ADVICE
+    return ACCURATE_ADVICE if setting.accurate else ROUNDS_ADVICE
 
 
 def makes_energy(change: Array, kinetic: Array) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ __all__ = [
 Passive = bool | Sequence[str]
 """True for all passive forces, False for none, or a list of names."""
 OnUnactuated = Literal["allow", "error"]
-"""What happens to a force where there is no motor."""
+"""Treatment of a force where there is no motor."""
 
 
 def passive_option(_: Model, value: Any) -> Hashable:
