@@ -214,7 +214,8 @@ def number_between(
     found = real_number(given)
     if found is None or not low < found < high:
         between = f"a number between {low:g} and {high:g}"
-        wanted = between if high < math.inf else "a positive number" if low == 0.0 else f"a number above {low:g}"
+        open_ends = {0.0: "a positive number", -math.inf: "a finite number"}
+        wanted = between if high < math.inf else open_ends.get(low, f"a number above {low:g}")
         unit, example = unit and f" of {unit}", example and f", such as {example}"
         raise OptionError(f"{option} must be {wanted}{unit}{example}, not {given!r:.60}")
     return found

@@ -232,7 +232,10 @@ def simulate(
         ),
     ] = None,
     spread: Annotated[
-        float, typer.Option("--spread", min=0.0, help="rad; sliding joints move a tenth of it in metres.")
+        float,
+        typer.Option(
+            "--spread", min=0.0, callback=between(-math.inf), help="rad; sliding joints move a tenth of it in metres."
+        ),
     ] = SPREAD,
     compare: Annotated[
         Peer | None,
