@@ -49,11 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """The seed of new draws."""
-    if config.option.markexpr != "explore":
-        return None
-    return f"exploring: repeat these draws with --hypothesis-seed={config.option.hypothesis_seed}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The seed of new draws, also of quiet runs."""
+    config = terminalreporter.config
+    if config.option.markexpr == "explore":
+        terminalreporter.write_line(f"repeat these draws with --hypothesis-seed={config.option.hypothesis_seed}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
