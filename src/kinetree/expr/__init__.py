@@ -42,6 +42,7 @@ from kinetree.expr.program import (
     Switch,
     Term,
     Walk,
+    values_used,
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.repeat import otherwise, repeat, unless
@@ -111,6 +112,7 @@ __all__ = [
     "trace",
     "trace_memory",
     "unless",
+    "values_used",
     "with_outputs",
     "without_slopes",
 ]

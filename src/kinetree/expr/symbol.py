@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from kinetree.expr.ops import OPS
@@ -100,7 +101,7 @@ class Graph:
     may be left out, which keeps what is new there.
     """
 
-    __slots__ = ("_clock", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
+    __slots__ = ("_clock", "_fresh", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
         """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
@@ -114,6 +115,7 @@ class Graph:
         self.effects: list[Any] = []
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
+        self._fresh: list[Symbol] = []
         self._clock: list[int] = parent._clock if parent else [0, most]
 
     def __len__(self) -> int:
@@ -156,7 +158,13 @@ class Graph:
 
     def new(self, op: str, *args: Any) -> Symbol:
         """A symbol that is never shared: the current content of memory, or the result of a loop."""
-        return Symbol(self, self.tick(), op, args)
+        symbol = Symbol(self, self.tick(), op, args)
+        self._fresh.append(symbol)
+        return symbol
+
+    def symbols(self) -> Iterator[Symbol]:
+        """What was recorded in this block: operations, and what `new` made."""
+        return chain(self._interned.values(), self._fresh)
 
     def record(self, op: str, *args: Scalar) -> Symbol:
         """The symbol of an operation, always the same one for the same arguments."""
