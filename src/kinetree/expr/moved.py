@@ -42,7 +42,7 @@ def moved(
     """
 
     def index(at: Index) -> Index:
-        if not depth and all(t.table is None for t in at.terms):
+        if not depth and (not at.terms or all(t.table is None or table(t.table) == t.table for t in at.terms)):
             return at
         terms = (Term(t.loop + depth, t.scale, None if t.table is None else table(t.table)) for t in at.terms)
         return Index(at.base, tuple(terms))
@@ -67,10 +67,13 @@ def moved(
     def move(s: Statement) -> Statement:
         if isinstance(s, Instruction):
             return s if name is None else Instruction(s.op, arguments(s.args), name(s.name))
-        if isinstance(s, Load):
-            return Load(*place(s.array, index(s.at)), s.name if name is None else name(s.name))
-        if isinstance(s, Store):
-            return Store(*place(s.array, index(s.at)), argument(s.value))
+        if isinstance(s, (Load, Store)):
+            array, at = place(s.array, index(s.at))
+            if name is None and array == s.array and at is s.at:
+                return s
+            if isinstance(s, Store):
+                return Store(array, at, argument(s.value))
+            return Load(array, at, s.name if name is None else name(s.name))
         if isinstance(s, Call):
             return s if name is None else Call(s.program, arguments(s.args), names(s.defines))
         if isinstance(s, Switch):

@@ -8,9 +8,8 @@ the same, in the same order, so the results are the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 
 from kinetree.expr.alike import shared
 from kinetree.expr.moved import with_bodies
@@ -90,7 +89,7 @@ class _Cutter:
         statements = list(map(self._inside, block.statements))
         if len(statements) <= self._long:
             return Block(tuple(statements))
-        last: dict[Argument, int] = {a: len(statements) for a in results if isinstance(a, int)}
+        last = {a: len(statements) for a in results if isinstance(a, int)}
         for k in reversed(range(len(statements))):
             for a in _all_used(statements[k]):
                 last.setdefault(a, k)
@@ -101,7 +100,7 @@ class _Cutter:
             while end < len(statements) and end - first < self._piece and _is_plain(statements[end]):
                 end += 1
             if end - first > self._piece // 2:
-                cut += self._called(statements[first:end], {a for a, k in last.items() if k >= end})
+                cut += self._called(statements[first:end], lambda name: last.get(name, -1) >= end)  # noqa: B023
             else:
                 end = max(end, first + 1)
                 cut += statements[first:end]
@@ -110,40 +109,36 @@ class _Cutter:
 
     def _inside(self, s: Statement) -> Statement:
         if isinstance(s, Loop):
-            body, is_short = s.body.statements, not self._is_long or s.unless is None or len(s.body.statements) < _BODY
-            if is_short or not all(map(_is_plain, body)):
-                return with_bodies(s, lambda block: self._block(block, s.ends))
-            cut = Block(tuple(self._called(body, {a for a in s.next if isinstance(a, int)})))
-            return with_bodies(s, lambda _: cut)
+            body, may_be_left_out = s.body.statements, s.unless is not None
+            if self._is_long and may_be_left_out and len(body) >= _BODY and all(map(_is_plain, body)):
+                later = {a for a in s.next if isinstance(a, int)}
+                return with_bodies(s, lambda _: Block(tuple(self._called(body, later.__contains__))))
+            return with_bodies(s, lambda block: self._block(block, s.ends))
         if isinstance(s, Switch):
             return with_bodies(s, lambda block: self._block(block, ()))
         if isinstance(s, Call):
             return Call(self.program(s.program), s.args, s.defines)
         return s
 
-    def _called(self, statements: Sequence[Statement], later: set[Argument]) -> list[Statement]:
-        """Operations and loads as a call of a piece, after the loads; `later`: the values that are used afterwards."""
+    def _called(self, statements: Sequence[Statement], is_used: Callable[[int], bool]) -> list[Statement]:
+        """Operations and loads as a call of a piece, after the loads; `is_used`: whether a value is, afterwards."""
         loads = [s for s in statements if isinstance(s, Load)]
         operations = [s for s in statements if isinstance(s, Instruction)]
         made = {s.name for s in operations}
         given = dict.fromkeys([a for s in operations for a in s.args if isinstance(a, int) and a not in made])
-        returned = tuple([s.name for s in operations if s.name in later])
-        names = dict(zip((*given, *(s.name for s in operations)), count(), strict=False))
-        body = Block(
-            tuple(
-                [
-                    Instruction(s.op, tuple([names[a] if isinstance(a, int) else a for a in s.args]), names[s.name])
-                    for s in operations
-                ]
-            )
-        )
+        returned = tuple([s.name for s in operations if is_used(s.name)])
+        names = {name: k for k, name in enumerate((*given, *(s.name for s in operations)))}
+        line = [
+            Instruction(s.op, tuple([names[a] if isinstance(a, int) else a for a in s.args]), names[s.name])
+            for s in operations
+        ]
         ports = (Port("before", (len(given),)),), (Port("after", (len(returned),)),)
-        program = Program("piece", *ports, body, tuple([names[name] for name in returned]))
+        program = Program("piece", *ports, Block(tuple(line)), tuple([names[name] for name in returned]))
         self._pieces.append(program)
         return [*loads, Call(program, tuple(given), returned)]
 
 
-def _all_used(s: Statement) -> Iterator[Argument]:
+def _all_used(s: Statement) -> Iterator[int]:
     """The values that a statement uses, those of its bodies included."""
     yield from (a for a in values_used(s) if isinstance(a, int))
     for block in blocks_of(s):

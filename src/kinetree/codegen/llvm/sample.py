@@ -73,6 +73,7 @@ class SampleWriter:
         self._width = lanes * precision.bytes
         self._entry: list[str] = []
         self._lines: list[str] = []
+        self._emit = self._lines.append
         self._window = _WINDOW
         self._operations = Operations(lanes, precision, target, self._constant, self._emit)
         self._pairs: dict[int, int] = {}
@@ -84,7 +85,8 @@ class SampleWriter:
         self._known: list[dict[object, str]] = [{}]
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
-        calls = [s.program for s in program.body.all_statements() if isinstance(s, Call)]
+        self._statements = [*program.body.all_statements()]
+        calls = [s.program for s in self._statements if isinstance(s, Call)]
         self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > target.stack
         self._shared: dict[int, int] = {}
         """Sizes of the memory that all calls share, by number of the port."""
@@ -124,7 +126,7 @@ class SampleWriter:
     def _reads_outputs(self) -> bool:
         inputs = len(self._program.inputs)
         outputs = range(inputs, inputs + len(self._program.outputs))
-        return any(isinstance(s, Load) and s.array in outputs for s in self._program.body.all_statements())
+        return any(isinstance(s, Load) and s.array in outputs for s in self._statements)
 
     @property
     def _kept(self) -> str:
@@ -183,8 +185,7 @@ class SampleWriter:
             self._emit(f"  call void @llvm.memset.p0.i64(ptr align {align} {pointer}, i8 0, i64 {size}, i1 false)")
 
     def _inputs(self) -> None:
-        body = self._program.body.all_statements()
-        used = {a for s in body for a in values_used(s) if isinstance(a, int)}
+        used = {a for s in self._statements for a in values_used(s) if isinstance(a, int)}
         used.update([a for a in self._program.results or () if isinstance(a, int)])
         for k, port in enumerate(self._program.inputs):
             for n in range(port.size):
@@ -198,8 +199,7 @@ class SampleWriter:
         """Compute the sines and cosines of inputs first and all at once, where each call costs all registers."""
         if not self._target.angles_at_once:
             return
-        statements = self._program.body.all_statements()
-        wanted = {s.args[0] for s in statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
+        wanted = {s.args[0] for s in self._statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
         value, pairs = 0, 0
         calls: list[str] = []
         for k, port in enumerate(self._program.inputs):
@@ -386,9 +386,6 @@ class SampleWriter:
         return pointer
 
     # Values and places.
-
-    def _emit(self, line: str) -> None:
-        self._lines.append(line)
 
     def _access(self, line: str) -> None:
         """A load or store of memory that changes."""
