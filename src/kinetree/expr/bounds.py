@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kinetree.expr.program import Block, Index, Instruction, Load, Loop, Program, Range, Store, Switch, Walk
+from kinetree.expr.program import (
+    Array,
+    Block,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Walk,
+)
 
 __all__ = ["check_bounds"]
 
@@ -58,7 +71,7 @@ class _Around:
 class _Check:
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._arrays = (*program.inputs, *program.outputs, *program.arrays)
+        self._arrays: tuple[Port | Array, ...] = (*program.inputs, *program.outputs, *program.arrays)
 
     def block(self, block: Block, around: tuple[_Around, ...]) -> None:
         for s in block.statements:
