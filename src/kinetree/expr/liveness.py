@@ -32,10 +32,27 @@ class Needs:
         self._sums = sums
         self._orders: dict[Graph, list[Symbol | Effect]] = {}
         self._stores: dict[Graph, set[int]] = {}
-        self._passed: set[int] = set(self.arrays)
-        while not self._passed.isdisjoint(self.arrays):
-            self.uses, self.effects, self._passed = {}, set(), set()
-            self._block(graph, results)
+        self._passed: dict[Effect, set[int]] = {}
+        """Effects that were passed over, and the arrays into which they store."""
+        self._block(graph, results)
+        while late := [e for e, stores in self._passed.items() if not stores.isdisjoint(self.arrays)]:
+            if all(isinstance(e, StoreEffect) and self._is_needed(e.value) for e in late):
+                self._add(late)
+            else:
+                self.uses, self.effects, self._passed = {}, set(), {}
+                self._block(graph, results)
+
+    def _is_needed(self, x: Scalar) -> bool:
+        return not isinstance(x, Symbol) or x in self.uses
+
+    def _add(self, stores: Iterable[Effect]) -> None:
+        """Add stores of values that are needed anyway."""
+        for effect in stores:
+            assert isinstance(effect, StoreEffect)
+            self.effects.add(effect)
+            del self._passed[effect]
+            if isinstance(effect.value, Symbol):
+                self.uses[effect.value] += PLAIN
 
     def order(self, graph: Graph) -> list[Symbol | Effect]:
         """The symbols and effects of a block, in the order of the trace."""
@@ -75,14 +92,14 @@ class Needs:
         if isinstance(effect, StoreEffect):
             stores = {effect.array}
         elif isinstance(effect, CallEffect):
-            stores = set()
+            stores = set[int]()
         else:
             stores = self._stored(effect)
         needed = not stores.isdisjoint(self.arrays)
         if not needed and isinstance(effect, (LoopEffect, CallEffect)):
-            needed = any(s in self.uses for s in effect.results)
+            needed = any(map(self.uses.__contains__, effect.results))
         if not needed:
-            self._passed |= stores
+            self._passed[effect] = stores
             return ()
         self.effects.add(effect)
         if isinstance(effect, StoreEffect):
