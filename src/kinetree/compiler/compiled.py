@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree import expr
 from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments, LeftOut
@@ -26,7 +27,7 @@ from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.expr import Program, without_slopes
+from kinetree.expr import Program
 from kinetree.garbage import collector_paused
 from kinetree.locks import compiling
 
@@ -142,7 +143,7 @@ class CompiledFunction:
         with compiling:
             if self._program is None:
                 with collector_paused():
-                    self._program = without_slopes(self.source.program())
+                    self._program = expr.without_slopes(self.source.program())
                 announce(self.name, self.source.subject, self._program)
             return self._program
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree import expr
 from kinetree.codegen.backend import Batch, Kernel
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
@@ -20,7 +21,7 @@ from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
-from kinetree.expr import Program, in_pieces
+from kinetree.expr import Program
 
 if TYPE_CHECKING:
     from kinetree.codegen.cpu.tensors import TensorBuiltin
@@ -111,7 +112,7 @@ class CpuKernels:
         return single_rounds(self._statements(), self._precision, host(), rounds)
 
     def _statements(self) -> Program:
-        return in_pieces(self._kernel.program())
+        return expr.in_pieces(self._kernel.program())
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""

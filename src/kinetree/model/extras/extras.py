@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
-from kinetree.model.extras.actuators import Actuator
-from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
 from kinetree.model.extras.by_name import Records
-from kinetree.model.extras.cameras import Camera
-from kinetree.model.extras.collisions import BodySpheres, CollisionPair, UncheckedBody
-from kinetree.model.extras.contacts import ContactExclusion, ContactPair
-from kinetree.model.extras.equalities import Equality
-from kinetree.model.extras.groups import EndEffector, JointGroup, NamedState, VirtualJoint
-from kinetree.model.extras.joint_limits import Calibration, MotionLimits, SafetyLimits
-from kinetree.model.extras.joint_properties import JointProperty, PassiveJoint
-from kinetree.model.extras.joints import JointSettings
-from kinetree.model.extras.keyframes import Keyframe
-from kinetree.model.extras.options import SimulationOptions
-from kinetree.model.extras.sensors import Sensor
-from kinetree.model.extras.tendons import Tendon
-from kinetree.model.extras.textures import Texture
-from kinetree.model.extras.transmissions import Transmission
-from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.model.extras.actuators import Actuator
+    from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
+    from kinetree.model.extras.cameras import Camera
+    from kinetree.model.extras.collisions import BodySpheres, CollisionPair, UncheckedBody
+    from kinetree.model.extras.contacts import ContactExclusion, ContactPair
+    from kinetree.model.extras.equalities import Equality
+    from kinetree.model.extras.groups import EndEffector, JointGroup, NamedState, VirtualJoint
+    from kinetree.model.extras.joint_limits import Calibration, MotionLimits, SafetyLimits
+    from kinetree.model.extras.joint_properties import JointProperty, PassiveJoint
+    from kinetree.model.extras.joints import JointSettings
+    from kinetree.model.extras.keyframes import Keyframe
+    from kinetree.model.extras.options import SimulationOptions
+    from kinetree.model.extras.sensors import Sensor
+    from kinetree.model.extras.tendons import Tendon
+    from kinetree.model.extras.textures import Texture
+    from kinetree.model.extras.transmissions import Transmission
+    from kinetree.model.extras.unused import Unused
 
 __all__ = ["NO_EXTRAS", "Extras"]
 
