@@ -6,20 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import FrozenError, NameNotFoundError, OptionError, nearest_names, quoted
+from kinetree.joints import JointKind
+from kinetree.model.extras.contacts import ContactParameters
 from kinetree.record_text import call_text
 from kinetree.records import record
 from kinetree.spatial import Inertia, Transform, Vec3
 from kinetree.tree.drive import Drive, HasDrive, Limits
-
-if TYPE_CHECKING:
-    from kinetree.joints import JointKind
-    from kinetree.model.extras.contacts import ContactParameters
 
 __all__ = ["CHANGED", "Body", "Coupling", "Frame", "Geometry", "Joint", "Mimic", "Named", "Rotor"]
 

@@ -10,13 +10,10 @@ Dynamics 67 (2012).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kinetree.records import record
-
-if TYPE_CHECKING:
-    from kinetree.tree.coordinate_map import Row
-    from kinetree.tree.topology import Topology
+from kinetree.tree.coordinate_map import Row
+from kinetree.tree.topology import Topology
 
 __all__ = ["Cluster", "clusters"]
 
