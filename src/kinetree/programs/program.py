@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,19 +15,18 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
-from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.locks import compiling
 from kinetree.programs.argument import Argument, checked_argument
-from kinetree.programs.description import description
-from kinetree.programs.inside import inside
-from kinetree.programs.profile import Profile, profiled
-from kinetree.programs.results import Results
-from kinetree.programs.source import ProgramSource
-from kinetree.programs.trace import Traced, traced, users_part
+
+if TYPE_CHECKING:
+    from kinetree.programs.profile import Profile
+    from kinetree.programs.results import Results
+    from kinetree.programs.source import ProgramSource
+    from kinetree.programs.trace import Traced
 
 __all__ = ["Program", "dtype_of", "program"]
 
@@ -70,6 +69,8 @@ class Program:
 
     def __call__(self, /, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
         """The results for arrays of one sample, or of many."""
+        from kinetree.programs.inside import inside
+
         arguments = self.bound(given, named)
         if is_symbolic(arguments):
             return inside(self.function, self.name, self.arguments, arguments, out)
@@ -118,6 +119,8 @@ class Program:
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The compiled function of a dtype."""
+        from kinetree.programs.trace import users_part
+
         function = self._functions.get(dtype)
         if function is not None:
             return function
@@ -132,6 +135,8 @@ class Program:
 
     def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
         """The compiled function of a derivative of all results, by arguments of these names."""
+        from kinetree.compiler.derived_source import DerivedSource
+
         key = dtype, mode, wrt, along
         function = self._derivatives.get(key)
         if function is None:
@@ -153,6 +158,8 @@ class Program:
 
     def traced(self, dtype: str = "float64") -> Traced:
         """Its statements, and the form of its results, in a dtype."""
+        from kinetree.programs.trace import traced, users_part
+
         found = self._traced.get(dtype)
         if found is not None:
             return found
@@ -194,6 +201,8 @@ class Program:
         >>> [row.operations.total() for row in energy.profile()]  # the line of M, and the one that returns
         [188, 61]
         """
+        from kinetree.programs.profile import profiled
+
         return profiled(self.function, self.name, self.arguments, self.traced(), _F64)
 
     def __repr__(self) -> str:
@@ -201,6 +210,8 @@ class Program:
         return f"<program {self.name}({ports})>"
 
     def __str__(self) -> str:
+        from kinetree.programs.description import description
+
         return description(self.name, self.arguments, self.traced())
 
     def __reduce__(self) -> str:
@@ -242,6 +253,8 @@ class Program:
         return made
 
     def _source(self, dtype: str) -> ProgramSource:
+        from kinetree.programs.source import ProgramSource
+
         return ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
 
     def _general(self, /, *given: Any, **named: Any) -> Any:
