@@ -37,11 +37,11 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash", "mesh", "name"]
-"""Machine code, the hash of source files in a state that the key tells, a mesh that is ready to be drawn, or the key of
-the machine code that a request was answered with."""
+Kind = Literal["code", "hash", "mesh", "name", "trace"]
+"""Machine code, the hash of source files in a state that the key tells, a mesh that is ready to be drawn, the key of
+the machine code that a request was answered with, or the form of a program's results."""
 _COUNTED = ("code", "mesh")
-_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh|name)"
+_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh|name|trace)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
