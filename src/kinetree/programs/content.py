@@ -19,7 +19,7 @@ import struct
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import Field
+from dataclasses import Field, fields
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -116,7 +116,7 @@ def content(*values: object) -> bytes | None:
     try:
         for value in values:
             writer.put(value)
-    except (_UnknownError, RecursionError):
+    except Exception:  # of objects whose attributes cannot even be read, among others
         return None
     return writer.total.digest()
 
@@ -393,8 +393,8 @@ class _Writer:
             if base.__module__.startswith("kinetree."):
                 without |= {name for name, value in vars(base).items() if isinstance(value, functools.cached_property)}
         self.put(_class_of(x))
-        if kind.__module__.startswith("kinetree.") and hasattr(kind, "DETERMINED_BY"):
-            self._all(getattr(x, name) for name in kind.DETERMINED_BY)
+        if kind.__module__.startswith("kinetree.") and (names := _determined_by(kind)) is not None:
+            self._all(getattr(x, name) for name in names)
             return
         for base in _CONTAINERS:
             if isinstance(x, base):
@@ -442,7 +442,8 @@ def _is_known(module: str, x: Any) -> bool:
         return takes_part(name) and (file is None or file.startswith(_OURS))
     if module.partition(".")[0] == "numpy":
         if isinstance(x, _DISPATCHER):
-            file = x._implementation.__code__.co_filename if hasattr(x, "_implementation") else None
+            code = getattr(getattr(x, "_implementation", None), "__code__", None)
+            file = None if code is None else code.co_filename
         return file is None or file.startswith(_NUMPY)
     return module in _STANDARD and (file is None or x.__globals__ is vars(sys.modules[module]))
 
@@ -457,6 +458,14 @@ def _is_python(kind: type) -> bool:
     return module.partition(".")[0] not in sys.stdlib_module_names | {"numpy"} and not any(
         isinstance(value, MethodDescriptorType) for value in vars(kind).values()
     )
+
+
+def _determined_by(kind: type) -> tuple[str, ...] | None:
+    """The attributes that determine an object of kinetree's: those that its class names, or the fields of a record."""
+    named: tuple[str, ...] | None = getattr(kind, "DETERMINED_BY", None)
+    if named is None and "__dataclass_fields__" in vars(kind):
+        return tuple(field.name for field in fields(kind))
+    return named
 
 
 def _class_of(x: Any) -> type:

@@ -166,6 +166,8 @@ ALL_DIFFERENT: list[Callable[[], Any]] = [
     lambda: np.sin,
     lambda: np.cos,
     lambda: np.clip,
+    lambda: np.concatenate,
+    lambda: np.array,
     lambda: np.linalg.norm,
     lambda: operator.add,
     lambda: functools.partial(np.clip, a_min=0.0),
