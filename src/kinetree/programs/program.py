@@ -47,6 +47,9 @@ class Program:
     then, and reads lists and arrays of numbers then, which are constants of the program from then on.
     """
 
+    DETERMINED_BY = ("function", "name", "arguments")
+    """The attributes that determine what it computes (`kinetree.programs.content`)."""
+
     def __new__(cls, *_: Any, **__: Any) -> Program:
         # Each program has a class of its own, so that its machine code can be what a call of it calls.
         own = type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__})

@@ -17,8 +17,8 @@ from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_b
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.ufunc import make_ufunc
-from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.cache import kept_module
+from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.expr import Program
@@ -116,9 +116,12 @@ class CpuKernels:
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""
-        tools = toolchain(processor(), self._kernel.imported)
+        imported = self._kernel.imported
+        tools = toolchain(processor(), imported)
         key = None if tools is None else self._kernel.key(tools, variant)
-        return kept(key, lambda: compile_module(text(), host()))
+        return kept_module(
+            key, assembler("compile_module", processor(), imported), text, lambda text: compile_module(text, host())
+        )
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel

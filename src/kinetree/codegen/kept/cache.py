@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple
 
 from kinetree.files import create_locked, remove_abandoned
 
-__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
+__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "kept_module", "settings", "user_cache"]
 
 _log = logging.getLogger("kinetree")
 
@@ -37,9 +37,11 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash", "mesh"]
-"""Machine code, the hash of source files in a state that the key tells, or a mesh that is ready to be drawn."""
-_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh)"
+Kind = Literal["code", "hash", "mesh", "name", "trace"]
+"""Machine code, the hash of source files in a state that the key tells, a mesh that is ready to be drawn, the key of
+the machine code that a request was answered with, or the form of a program's results."""
+_COUNTED = ("code", "mesh")
+_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh|name|trace)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
@@ -148,6 +150,31 @@ def kept(key: bytes | None, make: Callable[[], bytes], kind: Kind = "code") -> b
     return code
 
 
+def kept_module(
+    request: bytes | None, assembler: bytes | None, text: Callable[[], str], make: Callable[[str], bytes]
+) -> bytes:
+    """The machine code that `make` makes of a module's text, from the user's cache; made and kept if missing.
+
+    Machine code is kept by the text that it is made of and `assembler`, which identifies what `make` does, and the
+    cache knows which code answered a `request`. So a request that is known needs no text, and one with a text that is
+    known needs no `make`. Without `request` or `assembler` it is only made.
+    """
+    cache = None if request is None or assembler is None else user_cache()
+    if cache is None or request is None or assembler is None:
+        return make(text())
+    name = cache.read(request, "name")
+    if name is not None and (code := cache.read(name)) is not None:
+        return code
+    module = text()
+    name = hashlib.sha256(assembler + module.encode()).digest()
+    code = cache.read(name)
+    if code is None:
+        code = make(module)
+        cache.write(name, code)
+    cache.write(request, name, "name")
+    return code
+
+
 def folder_problem(directory: Path) -> str:
     """Why machine code from this folder must not be run: a sentence that says what to do, "" if the folder is fine."""
     try:
@@ -163,6 +190,19 @@ def folder_problem(directory: Path) -> str:
     if _others_may_write(found):
         return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
     return ""
+
+
+class _File(NamedTuple):
+    """A file of the cache."""
+
+    path: str
+    found: os.stat_result
+    is_entry: bool
+    """Rather than a temporary file or a hash."""
+
+
+def _is_counted(file: _File) -> bool:
+    return file.path.endswith(_COUNTED)
 
 
 class Cache:
@@ -231,22 +271,23 @@ class Cache:
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
         files = list(self._files())
-        return Contents(sum(is_entry for _, _, is_entry in files), sum(found.st_size for _, found, _ in files))
+        return Contents(sum(map(_is_counted, files)), sum(found.st_size for _, found, _ in files))
 
     def clear(self) -> Contents:
         """Remove every entry and the leftovers of unfinished ones, nothing else; return what was removed."""
         removed = Contents(0, 0)
-        for path, found, is_entry in self._files():
+        for file in self._files():
+            path, found, _ = file
             with suppress(OSError):
                 os.unlink(path)
-                removed = Contents(removed.entries + is_entry, removed.size + found.st_size)
+                removed = Contents(removed.entries + _is_counted(file), removed.size + found.st_size)
         return removed
 
     def _path(self, key: bytes, kind: Kind) -> str:
         return os.path.join(self.directory, f"{key.hex()}.{kind}")
 
-    def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
-        """The cache's files: (path, its `stat` result, whether it is an entry or a temporary file)."""
+    def _files(self) -> Iterator[_File]:
+        """The cache's files."""
         with suppress(OSError, ValueError), os.scandir(self.directory) as folder:
             for item in folder:
                 is_entry = re.fullmatch(_ENTRY, item.name) is not None
@@ -255,7 +296,7 @@ class Cache:
                 with suppress(OSError):  # another process may have removed it
                     found = item.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode) and _is_mine(found):
-                        yield item.path, found, is_entry
+                        yield _File(item.path, found, is_entry)
 
     def _tidy(self) -> int:
         """Make room if the cache is too large: first what killed writers left, then the least recently used entries.
