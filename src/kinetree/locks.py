@@ -1,9 +1,9 @@
 """The locks that a fork waits for: a child has its parent's locks, but not the thread that would open them.
 
 A fork takes them in the order `compiling`, `preparing`, `restoring`, `importing`, `replacing`, and so does a thread
-that takes several. They are all made when kinetree is imported, because a lock registered while a fork waits for another one is
-released without having been taken. For the same reason the standard library's modules with such locks that
-kinetree uses later are imported here.
+that takes several. They are all made when kinetree is imported, because a lock registered while a fork waits for
+another one is released without having been taken. For the same reason the standard library's modules with such locks
+that kinetree uses later are imported here.
 """
 
 from __future__ import annotations

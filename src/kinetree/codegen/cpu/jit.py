@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kinetree.codegen.cpu.loader import UnknownObjectError, load
 from kinetree.codegen.llvm.operations import LIBM
@@ -21,7 +21,7 @@ from kinetree.locks import replacing
 
 __all__ = ["MachineCode", "assemble", "compile_module"]
 
-Structure = TypeVar("Structure", bound="ctypes._CData")
+Structure = TypeVar("Structure")
 
 _FROM_LIBM = (*LIBM.values(), "fma", "fmaf")
 _FROM_PROCESS = (
@@ -83,8 +83,10 @@ class MachineCode:
 
     def variable(self, name: str, structure: type[Structure]) -> Structure:
         """A global variable of the module, to be filled in. Code that replaces this begins with its value."""
-        self._filled[name] = ctypes.sizeof(structure)
-        return structure.from_address(self.data_address(name))
+        its_type: Any = structure
+        self._filled[name] = ctypes.sizeof(its_type)
+        filled: Structure = its_type.from_address(self.data_address(name))
+        return filled
 
     def put(self, name: str, place: int | Callable[[], int]) -> None:
         """Write the address of a function to a place in memory, now and whenever other code replaces this.

@@ -29,7 +29,18 @@ from typing import Literal, NamedTuple
 
 from kinetree.files import create_locked, remove_abandoned
 
-__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
+__all__ = [
+    "Cache",
+    "Contents",
+    "Settings",
+    "folder_problem",
+    "found",
+    "keep",
+    "kept",
+    "remove",
+    "settings",
+    "user_cache",
+]
 
 _log = logging.getLogger("kinetree")
 
@@ -37,9 +48,10 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash", "mesh"]
-"""Machine code, the hash of source files in a state that the key tells, or a mesh that is ready to be drawn."""
-_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh)"
+Kind = Literal["code", "text", "hash", "mesh"]
+"""Machine code, the compressed text of a module that waits to be optimised, the hash of source files in a state that
+the key tells, or a mesh that is ready to be drawn."""
+_ENTRY = r"[0-9a-f]{64}\.(?:code|text|mesh)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
@@ -138,14 +150,30 @@ def user_cache() -> Cache | None:
 
 def kept(key: bytes | None, make: Callable[[], bytes], kind: Kind = "code") -> bytes:
     """The code for a key from the user's cache; made and kept if missing. Without a key it is only made."""
-    cache = None if key is None else user_cache()
-    if cache is None or key is None:
-        return make()
-    code = cache.read(key, kind)
+    code = found(key, kind)
     if code is None:
-        code = make()
-        cache.write(key, code, kind)
+        keep(key, code := make(), kind)
     return code
+
+
+def found(key: bytes | None, kind: Kind = "code") -> bytes | None:
+    """The code for a key from the user's cache, None if it is not there. Nothing is there without a key."""
+    cache = None if key is None else user_cache()
+    return None if cache is None or key is None else cache.read(key, kind)
+
+
+def keep(key: bytes | None, code: bytes, kind: Kind = "code") -> None:
+    """Keep the code for a key in the user's cache, if there is a key and a cache."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
+        cache.write(key, code, kind)
+
+
+def remove(key: bytes | None, kind: Kind) -> None:
+    """Remove what the user's cache has for a key, if it has anything."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
+        cache.remove(key, kind)
 
 
 def folder_problem(directory: Path) -> str:
@@ -227,6 +255,11 @@ class Cache:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
+
+    def remove(self, key: bytes, kind: Kind = "code") -> None:
+        """Remove the entry of a key, if there is one."""
+        with suppress(OSError, ValueError):
+            os.unlink(self._path(key, kind))
 
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
