@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import struct
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -17,18 +18,19 @@ from functools import partial
 from itertools import chain, compress
 from operator import attrgetter
 from pathlib import PurePath
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from kinetree.codegen.kept.identity import takes_part
 from kinetree.joints import JointKind
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
 from kinetree.model.extras import Records
 from kinetree.model.robot import Robot
 
-__all__ = ["digest", "fingerprint"]
+__all__ = ["digest", "fingerprint", "is_global"]
 
 _LEFT_OUT: dict[type, frozenset[str]] = {
     Robot: frozenset({"name", "notes", "parts", "source"}),
@@ -137,11 +139,15 @@ class _Writer:
             if kind is dict:
                 self.put([*x.values()])
         elif kind is FunctionType and _is_ours(x):
-            # Functions without a name of their own are distinguished by their place in the source and what they do.
-            code = x.__code__
-            self.words.append(f"function {_full_name(x)} {code.co_firstlineno} {code.co_code.hex()}")
-            held = tuple(cell.cell_contents for cell in x.__closure__ or ())
-            self.put((x.__defaults__, x.__kwdefaults__, held))
+            self.words.append(f"function {_full_name(x)}")
+            if not is_global(x):
+                held = tuple(cell.cell_contents for cell in x.__closure__ or ())
+                self.put((x.__code__, x.__defaults__, x.__kwdefaults__, held))
+        elif kind is CodeType:
+            self.words.append(f"code {x.co_code.hex()} {x.co_names} {x.co_freevars} {x.co_flags}")
+            self.put(x.co_consts)
+        elif kind is frozenset and all(type(part) in _PLAIN for part in x):
+            self.words.append(f"frozenset {sorted(map(repr, x))}")
         elif kind is partial:
             self.words.append("partial")
             self.put((x.func, x.args, x.keywords))
@@ -185,4 +191,14 @@ def _full_name(thing: type | FunctionType) -> str:
 
 
 def _is_ours(thing: type | FunctionType) -> bool:
-    return thing.__module__.startswith("kinetree.")
+    """Whether it is kinetree's, and its code is in the key of all machine code."""
+    package, _, name = thing.__module__.partition(".")
+    return package == "kinetree" and takes_part(name.replace(".", "/"))
+
+
+def is_global(function: FunctionType) -> bool:
+    """Whether a function is found by its name in its module: then that distinguishes it from others."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function

@@ -17,8 +17,8 @@ from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_b
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.ufunc import make_ufunc
-from kinetree.codegen.kept.cache import found, keep, kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.cache import found_module, kept_module
+from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.codegen.optimization import Optimization
@@ -139,14 +139,16 @@ class CpuKernels:
     def _statements(self) -> Program:
         return in_pieces(self._kernel.program())
 
-    def _key(self, variant: str) -> bytes | None:
-        """The key of a module's code; `variant` tells modules apart."""
-        tools = toolchain(processor(), self._kernel.imported)
-        return None if tools is None else self._kernel.key(tools, variant)
-
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The optimised object file of a module: from the disk, or compiled and kept there."""
-        return kept(self._key(variant), lambda: compile_module(text(), host()))
+        return kept_module(*self._keys(variant), text, lambda text: compile_module(text, host()))
+
+    def _keys(self, variant: str, tier: str = "") -> tuple[bytes | None, bytes | None]:
+        """The request for a module's code, and what makes it; `variant` tells modules apart, and `tier` the code."""
+        imported = self._kernel.imported
+        tools = toolchain(processor(), imported)
+        request = None if tools is None else self._kernel.key(tools, f"{tier}{variant}")
+        return request, assembler(f"{tier}compile_module", processor(), imported)
 
     def _when(self) -> Optimization:
         """When code is optimised: at once if this process can start no other that does it."""
@@ -158,22 +160,26 @@ class CpuKernels:
 
         Code that is not optimised joins `_waiting`; `optimize` is called when all that it needs has been filled in.
         """
-        key, when = self._key(variant), self._when()
-        code = found(key)
-        if code is not None or when == "now":
-            return MachineCode(code or self._object(variant, text))
-        quick_key = self._key(f"quick {variant}")
-        code = found(quick_key)
+        keys, when = self._keys(variant), self._when()
+        if when == "now":
+            return MachineCode(self._object(variant, text))
+        code = found_module(*keys)
+        if code is not None:
+            return MachineCode(code)
+        quick_keys = self._keys(variant, "quick ")
+        code = found_module(*quick_keys)
         if code is None:
             written = text()
-            if when == "background" and len(written) <= _AT_ONCE:
-                keep(key, code := compile_module(written, host()))
+            code = found_module(*keys, written)
+            if code is None and when == "background" and len(written) <= _AT_ONCE:
+                code = self._object(variant, lambda: written)
+            if code is not None:
                 return MachineCode(code)
-            keep(quick_key, code := compile_module(written, host(), optimized=False))
-            keep_text(quick_key, written)
+            code = kept_module(*quick_keys, lambda: written, lambda text: compile_module(text, host(), optimized=False))
+            keep_text(quick_keys[0], written)
             text = _constant(written)
         made = MachineCode(code, optimized=False)
-        self._waiting.append(Waiting(made, key, quick_key, text))
+        self._waiting.append(Waiting(made, keys, quick_keys[0], text))
         return made
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:

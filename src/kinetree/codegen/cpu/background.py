@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.kept.cache import found, keep, kept, remove
+from kinetree.codegen.kept.cache import found, found_module, keep, keep_module, kept_module, remove
 from kinetree.locks import replacing
 from kinetree.own_process import OwnProcess
 from kinetree.resources import available_cores, available_memory
@@ -44,14 +44,20 @@ _LOOKS = 0.5
 class Waiting:
     """A module whose code is to be optimised."""
 
-    def __init__(self, code: MachineCode, key: bytes | None, quick_key: bytes | None, text: Callable[[], str]) -> None:
-        """`key`: under which the optimised code is kept, `quick_key`: and what runs now; None if it is not kept.
-        `text` makes the module's text again if it is not kept."""
+    def __init__(
+        self,
+        code: MachineCode,
+        keys: tuple[bytes | None, bytes | None],
+        text_key: bytes | None,
+        text: Callable[[], str],
+    ) -> None:
+        """`keys`: the request for the optimised code and what makes it, as for `kept_module`. `text_key`: under which
+        the module's text is kept; None if it is not. `text` makes it again."""
         self._code = weakref.ref(code)
         self._make_text: Callable[[], str] | None = text
-        self._quick_key = quick_key
+        self._text_key = text_key
         self._is_asked = False
-        self.key = key
+        self.keys = keys
 
     @property
     def is_over(self) -> bool:
@@ -61,7 +67,7 @@ class Waiting:
 
     def optimize_now(self) -> None:
         """Compile the optimised code, which takes the next call."""
-        self.replace(kept(self.key, lambda: compile_module(self.text())))
+        self.replace(kept_module(*self.keys, self.text, compile_module))
         with replacing:
             process = _running.get(self)
         if process is not None:
@@ -78,7 +84,7 @@ class Waiting:
     def text(self) -> str:
         """The module's text."""
         assert self._make_text is not None
-        kept = found(self._quick_key, "text")
+        kept = found(self._text_key, "text")
         return self._make_text() if kept is None else zlib.decompress(kept).decode()
 
     def replace(self, object_code: bytes) -> None:
@@ -86,7 +92,7 @@ class Waiting:
         if (code := self._code()) is not None:
             code.replace(object_code)
         self._make_text = None  # it may hold a large text
-        remove(self._quick_key, "text")
+        remove(self._text_key, "text")
 
 
 def keep_text(key: bytes | None, text: str) -> None:
@@ -147,9 +153,8 @@ def _optimize(waiting: Waiting, patience: float) -> None:
                 "kinetree.codegen.cpu.jit:compile_module", text, seconds=_SECONDS + _SECONDS_A_CHARACTER * len(text),
                 memory=_LIMIT * need, in_background=True,
             )  # fmt: skip
-        del text
         code = process.result()
-        keep(waiting.key, code)
+        keep_module(*waiting.keys, text, code)
     if code is not None:
         waiting.replace(code)
 
@@ -157,8 +162,8 @@ def _optimize(waiting: Waiting, patience: float) -> None:
 def _from_disk(waiting: Waiting, patience: float) -> bytes | None:
     """The optimised code, if another process has made it; a child is patient with its parent."""
     parent, until = os.getppid(), time.monotonic() + patience
-    while (code := found(waiting.key)) is None and time.monotonic() < until and os.getppid() == parent:
-        if waiting.key is None or waiting.is_over:
+    while (code := found_module(*waiting.keys)) is None and time.monotonic() < until and os.getppid() == parent:
+        if None in waiting.keys or waiting.is_over:
             break
         time.sleep(_LOOKS)
     return code

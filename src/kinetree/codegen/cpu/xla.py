@@ -38,7 +38,7 @@ from kinetree.codegen.cpu.xla_frame import (
 from kinetree.codegen.cpu.xla_task import Expected, Task
 from kinetree.codegen.cpu.xla_threads import THREADS
 from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.identity import assembler
 from kinetree.codegen.llvm.memory import FAILURES
 from kinetree.codegen.llvm.target import host
 
@@ -55,7 +55,7 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
     error.
     """
     text = _text()
-    tools = toolchain(processor(), kernel.imported)
+    tools = assembler("compile_module", processor(), kernel.imported)
     key = None if tools is None else hashlib.sha256(tools + text.encode()).digest()
     made = MachineCode(kept(key, lambda: compile_module(text, host())))
     made.keep(code)
