@@ -176,7 +176,8 @@ class CpuKernels:
             if code is not None:
                 return MachineCode(code)
             code = kept_module(*quick_keys, lambda: written, lambda text: compile_module(text, host(), optimized=False))
-            keep_text(quick_keys[0], written)
+            if when == "background":
+                keep_text(quick_keys[0], written)
             text = _constant(written)
         made = MachineCode(code, optimized=False)
         self._waiting.append(Waiting(made, keys, quick_keys[0], text))
