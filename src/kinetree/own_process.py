@@ -72,7 +72,7 @@ class OwnProcess:
                 apart["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
             else:
                 apart["process_group"] = 0
-        self._seconds, self._is_killed = seconds, False
+        self._seconds, self._began = seconds, time.monotonic()
         try:
             self._output = TemporaryFile()  # noqa: SIM115  `result` reads and closes it
             with TemporaryFile() as request:
@@ -105,7 +105,7 @@ class OwnProcess:
             self._output.seek(0)
             answer = self._output.read()
         if code:
-            took_long = code in _TOO_LONG and not self._is_killed
+            took_long = code in _TOO_LONG and time.monotonic() > self._began + self._seconds  # or someone killed it
             raise OwnProcessError(_too_long(self._seconds) if took_long else f"its process ended with code {code}")
         kind, value = pickle.loads(answer)
         if kind == "result":
@@ -115,7 +115,6 @@ class OwnProcess:
     def end(self) -> None:
         """End the process, if it has not ended."""
         if self._process.poll() is None:
-            self._is_killed = True
             self._process.kill()
             self._process.wait()
 

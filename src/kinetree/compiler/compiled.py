@@ -59,7 +59,7 @@ class CompiledFunction:
     ) -> None:
         """`general`: what takes the calls that a quicker way declines, by default this object itself."""
         source.check()
-        self._optimize = optimization()
+        self._optimize: Optimization | None = None  # until someone asks
         self.source = source
         self.name = source.name
         self.dtype = np.dtype(dtype)
@@ -107,7 +107,7 @@ class CompiledFunction:
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
                 general=general or self.__call__,
-                optimize=lambda: self._optimize,
+                optimize=lambda: self._optimize or optimization(),
                 declines_huge=bool(self._singular),
             )
         )
@@ -157,7 +157,7 @@ class CompiledFunction:
     def optimize(self, when: Optimization) -> None:
         """Have its machine code optimised at this time, or earlier, if that was asked for before."""
         with compiling:
-            self._optimize = strongest(self._optimize, when)
+            self._optimize = strongest(self._optimize or when, when)
             self._kernels.optimize()
 
     def prepare(self) -> Callable[..., Any]:

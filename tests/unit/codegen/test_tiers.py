@@ -305,7 +305,8 @@ def test_replaced_code_has_all_that_was_filled_in() -> None:
     both.replace(1)
     single, batch = both.codes
     assert [code.address("call") for code in both.codes] != before
-    assert single.optimized and batch.optimized
+    assert single.optimized
+    assert batch.optimized
     assert both.call is not None
     for result, meant in ((both.call(x[0]), expected[0]), (both.call(x), expected), (both.ufunc(x), expected)):
         np.testing.assert_array_equal(result, meant)

@@ -423,5 +423,5 @@ def test_the_code_of_a_program_is_found_after_its_trace(
         _turning(model, 2.5)(q, v, 3.0)
 
 
-def _no_compiler(*_: object, **how: object) -> bytes:
+def _no_compiler(*_: object, **__: object) -> bytes:
     raise AssertionError("nothing is compiled here")

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.kept.cache import found, found_module, keep, keep_module, kept_module, remove
+from kinetree.codegen.kept.cache import found, found_module, keep, keep_module, kept_module, remove, user_cache
 from kinetree.locks import replacing
 from kinetree.own_process import OwnProcess
 from kinetree.resources import available_cores, available_memory
@@ -163,7 +163,7 @@ def _from_disk(waiting: Waiting, patience: float) -> bytes | None:
     """The optimised code, if another process has made it; a child is patient with its parent."""
     parent, until = os.getppid(), time.monotonic() + patience
     while (code := found_module(*waiting.keys)) is None and time.monotonic() < until and os.getppid() == parent:
-        if None in waiting.keys or waiting.is_over:
+        if user_cache() is None or None in waiting.keys or waiting.is_over:
             break
         time.sleep(_LOOKS)
     return code
