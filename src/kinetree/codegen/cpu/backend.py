@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.codegen.backend import Batch, Kernel
-from kinetree.codegen.cpu.background import Waiting, keep_text
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
@@ -26,6 +25,7 @@ from kinetree.expr import Program, in_pieces
 from kinetree.own_process import can_start_processes
 
 if TYPE_CHECKING:
+    from kinetree.codegen.cpu.background import Waiting
     from kinetree.codegen.cpu.tensors import TensorBuiltin
     from kinetree.codegen.exchange import Exchange
 
@@ -166,6 +166,8 @@ class CpuKernels:
         code = found_module(*keys)
         if code is not None:
             return MachineCode(code)
+        from kinetree.codegen.cpu.background import Waiting, keep_text  # optimised code needs neither
+
         quick_keys = self._keys(variant, "quick ")
         code = found_module(*quick_keys)
         if code is None:
