@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import expr
 from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
+from kinetree.codegen.optimization import Optimization, optimization, strongest
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
@@ -59,6 +60,7 @@ class CompiledFunction:
     ) -> None:
         """`general`: what takes the calls that a quicker way declines, by default this object itself."""
         source.check()
+        self._optimize: Optimization | None = None  # until someone asks
         self.source = source
         self.name = source.name
         self.dtype = np.dtype(dtype)
@@ -106,6 +108,7 @@ class CompiledFunction:
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
                 general=general or self.__call__,
+                optimize=lambda: self._optimize or optimization(),
                 declines_huge=bool(self._singular),
             )
         )
@@ -146,6 +149,17 @@ class CompiledFunction:
                     self._program = expr.without_slopes(self.source.program())
                 announce(self.name, self.source.subject, self._program)
             return self._program
+
+    @property
+    def optimized(self) -> bool:
+        """Whether its machine code has been optimised; until then it gives the same results in about twice the time."""
+        return self._kernels.optimized
+
+    def optimize(self, when: Optimization) -> None:
+        """Have its machine code optimised at this time, or earlier, if that was asked for before."""
+        with compiling:
+            self._optimize = strongest(self._optimize or when, when)
+            self._kernels.optimize()
 
     def prepare(self) -> Callable[..., Any]:
         """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
@@ -87,7 +88,13 @@ class Program:
             self._quicken(dtype)
         return self._traced[dtype].results.apart(whole)
 
-    def compile(self, *, dtype: str | np.dtype[Any] = "float64", device: str = HERE) -> Callable[..., Any]:
+    def compile(
+        self,
+        *,
+        dtype: str | np.dtype[Any] = "float64",
+        device: str = HERE,
+        optimize: Optimization | None = None,
+    ) -> Callable[..., Any]:
         """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
 
         One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
@@ -96,9 +103,10 @@ class Program:
         Args:
             dtype: "float64" or "float32".
             device: "cpu", or "cuda", as in `kinetree.compile`.
+            optimize: "background", "now" or "quick", as in `kinetree.compile`.
 
         Raises:
-            OptionError: the dtype is neither.
+            OptionError: the dtype is neither, or `optimize` none of these.
             ProgramError: the function cannot become a program.
             DeviceError: this machine has no such device.
 
@@ -114,9 +122,12 @@ class Program:
         name = dtype_name(dtype)
         if name not in ("float64", "float32"):
             raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
+        when = optimization(optimize)
+        compiled = self.compiled(name)
         if device != HERE:
-            return on_device(device, self.compiled(name))
-        bare = self.compiled(name).prepare()
+            return on_device(device, compiled)
+        compiled.optimize(when)
+        bare = compiled.prepare()
         self._quicken(name)
         return bare
 

@@ -282,7 +282,7 @@ identity._WHILE_IMPORTING = -1e9  # the files were edited just now, before this 
 traced, compiled = [], []
 trace, make = Specialization.program, backend.compile_module
 Specialization.program = lambda self: traced.append(self.definition.name) or trace(self)
-backend.compile_module = lambda *given: compiled.append(given) or make(*given)
+backend.compile_module = lambda *given, **how: compiled.append(given) or make(*given, **how)
 result = kt.rnea(kt.zoo.load("double_pendulum"), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
 print(kt.__file__, len(traced), len(compiled), *result)
 """
@@ -423,5 +423,5 @@ def test_the_code_of_a_program_is_found_after_its_trace(
         _turning(model, 2.5)(q, v, 3.0)
 
 
-def _no_compiler(*_: object) -> bytes:
+def _no_compiler(*_: object, **__: object) -> bytes:
     raise AssertionError("nothing is compiled here")
