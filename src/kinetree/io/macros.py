@@ -60,7 +60,7 @@ def contents(path: Path, arguments: Mapping[str, str] | None) -> bytes:
 
 
 def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
-    """What a xacro file makes. Raises `ModelError`, with xacro's own message, for anything that goes wrong in it."""
+    """The expansion of a xacro file. Raises `ModelError`, with xacro's own message, for any error in it."""
     if not _is_installed():
         raise MissingPackageError(
             f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
@@ -83,7 +83,7 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
 
 
 def expand(path: str, arguments: dict[str, str], most: int) -> tuple[str, bytes]:
-    """What went wrong, or nothing; and the text that a xacro file makes, cut off after `most` bytes and one.
+    """The error message, or ""; and the text that a xacro file makes, cut off after `most` bytes and one.
 
     It is called apart.
     """

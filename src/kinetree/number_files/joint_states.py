@@ -142,7 +142,7 @@ Messages = Callable[[str], Iterator[Any]]
 
 
 def _mcap(path: Path) -> tuple[Mapping[str, str], Messages]:
-    """The types of the topics, and what gives the messages of one."""
+    """The types of the topics, and a function that gives the messages of one."""
     try:
         from mcap.exceptions import McapError
         from mcap.reader import make_reader

@@ -33,7 +33,7 @@ _HERE = Transform.identity()
 _TOLERANCE = 0.9e-6
 """How far, relative to the largest, principal moments may violate what a body demands: less than readers allow."""
 _NOISE = 1e-14
-"""What is rounding, in parts of the entries about the origin, and of the mass times 1 m²."""
+"""The size of rounding errors, relative to the entries about the origin, and to the mass times 1 m²."""
 
 
 def write_sdf(parts: Parts, losses: Losses) -> str:
@@ -138,8 +138,8 @@ class _Writer:
             self._check_name("joint", joint.name)
             name = joint.name if joint.name not in taken else free_name(f"{joint.name}_joint", taken)
             if name != joint.name:
-                told = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
-                (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(told)
+                sentence = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
+                (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(sentence)
             taken.add(name)
             self._joint_names[joint.name] = name
 
