@@ -88,7 +88,7 @@ def _unpacked(facts: Any, data: bytes) -> JointStates:
 
 
 _PARTS = ("position", "velocity", "effort")
-"""Of a message."""
+"""The arrays of a message."""
 
 
 def _size(path: Path) -> int:
