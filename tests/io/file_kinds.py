@@ -169,6 +169,15 @@ def _columns_csv(folder: Path) -> Path:
     return _text("log.csv", "\n".join(rows) + "\n")(folder)
 
 
+def _torques_csv(folder: Path) -> Path:
+    return _text("log.csv", "time,shoulder,elbow\n0,0,0\n1,1,1\n2,4,4\n")(folder)
+
+
+def _commands_npz(folder: Path) -> Path:
+    np.savez(folder / "log.npz", time=np.arange(4.0), ctrl=np.zeros((4, 2)))
+    return folder / "log.npz"
+
+
 def _npy(folder: Path) -> Path:
     np.save(folder / "given.npy", np.zeros((10, 2)))
     return folder / "given.npy"
@@ -283,8 +292,8 @@ KINDS: dict[str, Kind] = {
     "log as CSV": Kind(_columns_csv, _read_log),
     "log as NPZ": Kind(_columns_npz, _read_log),
     "torques as NPY": Kind(_npy, lambda path: read_torques(path, ROBOT, 10, 0.001)),
-    "torques as CSV": Kind(_columns_csv, lambda path: read_torques(path, ROBOT, 4, 1.0)),
-    "commands as NPZ": Kind(_columns_npz, lambda path: read_commands(path, kt.zoo.load("ragdoll"), 4, 1.0)),
+    "torques as CSV": Kind(_torques_csv, lambda path: read_torques(path, ROBOT, 4, 1.0)),
+    "commands as NPZ": Kind(_commands_npz, lambda path: read_commands(path, ROBOT.with_motors(), 4, 1.0)),
     "STL": _mesh("part.stl", _TRIANGLES),
     "OBJ": _mesh("part.obj", TETRAHEDRON),
     "MTL": Kind(

@@ -53,6 +53,25 @@ def test_jdot_is_the_rate_of_the_jacobian(expressed_in: str, case: tuple[kt.Mode
     close(reference(kt.frame_jacobian_rate, model, s.q, s.v, **options), expected, scale=size_of(s))
 
 
+@law(15)
+@given(moving_trees())
+def test_jdot_of_motions_in_the_frame_s_axes_is_that_of_the_coordinates_and_v_cross_j(
+    case: tuple[kt.Model, State],
+) -> None:
+    """The former is Jdot in the world, transformed; DART calls it `getJacobianSpatialDeriv`."""
+    model, s = case
+    T = reference(kt.frame_placement, model, s.q, frame="tool")
+    linear, angular = np.split(
+        reference(kt.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="world"), 2
+    )
+    of_motions = [T[:3, :3].T @ (linear + np.cross(angular.T, T[:3, 3]).T), T[:3, :3].T @ angular]
+    local = reference(kt.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="local")
+    v, w = np.split(reference(kt.frame_velocity, model, s.q, s.v, frame="tool", expressed_in="local"), 2)
+    J_v, J_w = np.split(jacobian(model, s.q, "local"), 2)
+    cross = [np.cross(w, J_v.T).T + np.cross(v, J_w.T).T, np.cross(w, J_w.T).T]
+    close(np.concatenate(of_motions), local + np.concatenate(cross), scale=size_of(s))
+
+
 @BOTH
 @law(3)
 @given(moving_trees())

@@ -91,8 +91,8 @@ class Companions:
         """By their names in the mesh file; "" for those that are not there."""
 
     def content(self, name: str) -> bytes | None:
-        """What is in the file of this name; None if there is none. Where a path is another computer's, the file may be
-        beside the mesh."""
+        """The content of the file of this name; None if there is none. Where a path is another computer's, the file may
+        be beside the mesh."""
         plain = unquote(name.strip()).replace("\\", "/")
         data = None
         for address in (plain, plain.rpartition("/")[2]):

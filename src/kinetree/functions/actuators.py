@@ -34,7 +34,7 @@ _KNOWN: ByIdentity[Actuation] = ByIdentity()
 
 
 class ActuatorForces(NamedTuple):
-    """What `actuator_forces` returns: parts of one array."""
+    """The result of `actuator_forces`: parts of one array."""
 
     forces: Array
     """The force of each actuator along its transmission (…, nu); N, N·m for a gear of 1."""
@@ -87,7 +87,7 @@ def _activations(options: Mapping[str, Any]) -> int:
 
 
 class Acting(NamedTuple):
-    """What actuators do in a state."""
+    """The action of actuators in a state."""
 
     reaches: list[Reach]
     forces: list[Scalar]
@@ -167,7 +167,7 @@ def _actuator_forces(
 
 
 def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
-    """What carries weights, by slots, the root's included."""
+    """The joint forces that compensate for gravity, by slots, the root's included."""
     from kinetree.algorithms.gravity_compensation import CarriedMass
 
     robot = model.one_by_one

@@ -52,7 +52,7 @@ _LAST_STEPS = 4
 
 
 class NearestConfiguration(NamedTuple):
-    """What `nearest_configuration` returns."""
+    """The result of `nearest_configuration`."""
 
     q: Array
     """(…, nq)."""

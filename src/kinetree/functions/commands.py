@@ -1,4 +1,4 @@
-"""What acts when a robot is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
+"""Forces on a robot that is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Commanded", "activation_count", "applied", "command_count", "command
 
 @record(frozen=True, slots=True)
 class Commanded:
-    """What acts beside joint forces: kernels are kept by what they depend on."""
+    """The forces besides joint forces: kernels are kept by the data they depend on."""
 
     actuation: Actuation
     springs: tuple[PulledTendon, ...]

@@ -37,11 +37,11 @@ from kinetree.spatial import Force
 __all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
 
 _UNMET = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
-"""What may be left over, relative to the forces, before the accelerations count as impossible."""
+"""The largest residual, relative to the forces, of accelerations that count as possible."""
 
 
 class ConstrainedForces(NamedTuple):
-    """What `constrained_inverse_dynamics` returns: three parts of one array."""
+    """The result of `constrained_inverse_dynamics`: three parts of one array."""
 
     tau: Array
     """Joint forces (…, nv); exactly zero where there is no motor."""

@@ -1,4 +1,4 @@
-"""What shapes exert on each other, point by point, as a function of arrays."""
+"""Forces between shapes, point by point, as a function of arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WIDTH = 13
 
 
 class ContactForces(NamedTuple):
-    """What `contact_forces` returns: parts of one array; the k slots of all pairs follow each other."""
+    """The result of `contact_forces`: parts of one array; the k slots of all pairs follow each other."""
 
     distances: Array
     """Between the shapes (…, k), negative where they are inside each other, m; large in a slot without a point."""
@@ -43,12 +43,12 @@ class ContactForces(NamedTuple):
     normals: Array
     """From the first shape to the second, in the world's axes (…, k, 3)."""
     forces: Array
-    """What the second shape feels of the first one, in the world's axes (…, k, 3), N; zero where nothing touches."""
+    """The force on the second shape, in the world's axes (…, k, 3), N; zero where nothing touches."""
     torques: Array
     """The same about the point: torsion and rolling friction, in the world's axes (…, k, 3), N·m."""
 
     def wrenches(self, pairs: Sequence[ContactPair]) -> Array:
-        """What the second shape of each pair feels of the first one, [f; n] about the world's origin (…, p, 6)."""
+        """The wrench on the second shape of each pair, [f; n] about the world's origin (…, p, 6)."""
         moments = self.torques + np.cross(self.points, self.forces)
         each = np.concatenate((self.forces, moments), axis=-1)
         each = np.where((each[..., :3] != 0.0).any(axis=-1, keepdims=True), each, 0.0)
@@ -119,7 +119,7 @@ def contact_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> ContactForces:
-    """What shapes exert on each other at given accelerations, such as those of `contact_dynamics`.
+    """The forces between shapes at given accelerations, such as those of `contact_dynamics`.
 
     A contact is a spring and a damper in accelerations, so its force follows from q, v and qdd, without a search. Each
     pair of shapes has a fixed number of points; `contact_pairs` says which they are.

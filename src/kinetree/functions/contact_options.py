@@ -97,7 +97,7 @@ def _part_of(model: Model) -> SoftConstraints:
 
 
 def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
-    """What kinetree cannot compute of a robot."""
+    """Parts of a robot that kinetree does not compute."""
     shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
     more = len(found.unsupported) - _SHOWN
     return (

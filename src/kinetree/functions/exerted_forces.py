@@ -1,4 +1,4 @@
-"""What soft constraints exert at an acceleration that is known."""
+"""Forces of soft constraints at an acceleration that is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["check_exerted", "exerted"]
 
 
 def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
-    """What the rows of a soft constraint exert at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
+    """Forces of the rows of a soft constraint at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
 
     Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
     """

@@ -786,7 +786,7 @@ class Model(Robot):
 
         With M the reflection, placements E, r become M E M, M r. Joints keep their limits, springs, friction and
         motors, couplings and mimics their numbers; gravity stays as it is. Joints whose coordinates are plain numbers
-        have the same ones in the mirror; where the others go, `mirrored_configuration` tells. Files of meshes stay
+        have the same ones in the mirror; `mirrored_configuration` gives the others. Files of meshes stay
         as they are: the scale of a mesh turns negative across the mirror.
 
         Args:

@@ -101,13 +101,13 @@ def _text_of(robot: Model) -> str:
     from kinetree.model.extras import image_paths
 
     try:
-        told: dict[str, Any] = {"text": write_text(robot)}
-        told["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
+        fields: dict[str, Any] = {"text": write_text(robot)}
+        fields["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
         if images := [_address(path, _IMAGES) for path in image_paths(robot.extras)]:
-            told["images"] = images
+            fields["images"] = images
     except ModelError as error:
-        told = {"reason": str(error)}
-    return json.dumps(told)
+        fields = {"reason": str(error)}
+    return json.dumps(fields)
 
 
 def _meshes(robot: Model) -> Iterator[Geometry]:
@@ -127,11 +127,11 @@ def _model_of(text: str) -> Model:
     from kinetree.io.native.reading import read_text
 
     try:
-        told = json.loads(text)
-        reason = told.get("reason")
-        form = told.get("text", "")
-        meshes = iter([_path(place, _SUFFIXES) for place in told.get("meshes", ())])
-        images = iter([_path(place, _IMAGES) for place in told.get("images", ())])
+        fields = json.loads(text)
+        reason = fields.get("reason")
+        form = fields.get("text", "")
+        meshes = iter([_path(place, _SUFFIXES) for place in fields.get("meshes", ())])
+        images = iter([_path(place, _IMAGES) for place in fields.get("images", ())])
         if not isinstance(reason or form, str):
             raise ValueError("it holds something else")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -150,13 +150,18 @@ def _optimize(waiting: Waiting, patience: float) -> None:
             if _is_ending or waiting.is_over:
                 return
             _running[waiting] = process = OwnProcess(
-                "kinetree.codegen.cpu.jit:compile_module", text, seconds=_SECONDS + _SECONDS_A_CHARACTER * len(text),
-                memory=_LIMIT * need, in_background=True,
+                f"{__name__}:optimized", text, seconds=_SECONDS + _SECONDS_A_CHARACTER * len(text),
+                memory=_LIMIT * need, most=need, in_background=True,
             )  # fmt: skip
-        code = process.result()
+        _, code = process.result()
         keep_module(*waiting.keys, text, code)
     if code is not None:
         waiting.replace(code)
+
+
+def optimized(text: str) -> tuple[None, bytes]:
+    """The optimised code of a module, compiled in the other process."""
+    return None, compile_module(text)
 
 
 def _from_disk(waiting: Waiting, patience: float) -> bytes | None:
