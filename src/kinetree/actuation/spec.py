@@ -102,7 +102,7 @@ class ActuatorSpec:
     muscle: Muscle | None = None
     """Its force and activation, where it is a muscle; the law then has the ranges."""
     ease: float = 0.0
-    """How fast a force of 1 accelerates the length in the reference configuration; of servos with a range of forces."""
+    """How fast a force of 1 accelerates the length in the reference configuration; 0 unless the force depends on it."""
 
 
 @record(frozen=True, slots=True)

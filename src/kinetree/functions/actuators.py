@@ -86,13 +86,20 @@ def _activations(options: Mapping[str, Any]) -> int:
     return len(options["timestep"].with_activation)
 
 
+class Limited(NamedTuple):
+    """A force, or a sum of forces on a tendon or a joint, before it is limited to a range."""
+
+    force: Scalar
+    limits: tuple[float, float] | None
+
+
 class Acting(NamedTuple):
     """The action of actuators in a state."""
 
     reaches: list[Reach]
     forces: list[Scalar]
-    unlimited: list[Scalar]
-    """The forces before they are limited by their own ranges."""
+    limited: list[list[Limited]]
+    """The limits of each actuator's force."""
     rates: list[Scalar]
     """The rates of activations."""
     pieces: list[list[Scalar]]
@@ -110,7 +117,7 @@ def acting(
 ) -> Acting:
     """Lengths, forces and joint forces of all actuators, and rates of their activations; `step` is the time step, if
     it is not that of the file."""
-    from kinetree.actuation import TendonSpec
+    from kinetree.actuation import CoordinateSpec, TendonSpec
     from kinetree.actuation.reaches import reach_of
     from kinetree.algorithms.transmissions import reach_velocity, viewed
 
@@ -131,19 +138,20 @@ def acting(
         forces.append(0.0 if is_off else algorithms.actuator_force(one.law, ctrl[k], w, reach.length, speed, dt))
         if k in places:
             rates.append(0.0 if is_off else algorithms.activation_rate(one.law, ctrl[k], w))
+    limited: list[list[Limited]] = [[] for _ in forces]
     for tendon, limits in actuation.tendon_ranges:
         on_it = [
             k
             for k, one in enumerate(actuation.actuators)
             if isinstance(one.transmission, TendonSpec) and one.transmission.tendon == tendon
         ]
+        total = sum((forces[k] for k in on_it), 0.0)
         for k, force in zip(on_it, algorithms.shared_out([forces[k] for k in on_it], limits), strict=True):
+            limited[k].append(Limited(total, limits))
             forces[k] = force
-    unlimited = forces
-    forces = [
-        algorithms.within_range(force, one.law.force_range)
-        for force, one in zip(unlimited, actuation.actuators, strict=True)
-    ]
+    for k, one in enumerate(actuation.actuators):
+        limited[k].append(Limited(forces[k], one.law.force_range))
+        forces[k] = algorithms.within_range(forces[k], one.law.force_range)
     pieces: list[list[Scalar]] = [[0.0] * joint.nv for joint in tree.joint]
     for force, reach in zip(forces, reaches, strict=True):
         for slot, row in reach.moment.items():
@@ -155,8 +163,11 @@ def acting(
             pieces[slot] = [x + w for x, w in zip(pieces[slot], weights[slot], strict=True)]
     for name, limits in actuation.joint_ranges:
         slot = robot.joints[name].slot
+        for k, one in enumerate(actuation.actuators):
+            if isinstance(one.transmission, CoordinateSpec) and one.transmission.joint == name:
+                limited[k] += [Limited(total, limits) for total in pieces[slot]]
         pieces[slot] = [algorithms.within_range(x, limits) for x in pieces[slot]]
-    return Acting(reaches, forces, unlimited, rates, pieces)
+    return Acting(reaches, forces, limited, rates, pieces)
 
 
 def _actuator_forces(
