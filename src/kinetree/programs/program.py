@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.announcement import announced
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
@@ -159,7 +160,8 @@ class Program:
         try:
             with compiling:
                 if dtype not in self._traced:
-                    self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
+                    with announced(self.name):
+                        self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
                 return self._traced[dtype]
         except Exception as error:  # as above
             error.__traceback__ = users_part(error.__traceback__)

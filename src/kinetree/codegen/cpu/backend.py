@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.backend import Batch, Kernel
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
@@ -111,13 +112,24 @@ class CpuKernels:
         return single_rounds(self._statements(), self._precision, host(), rounds)
 
     def _statements(self) -> Program:
-        return in_pieces(self._kernel.program())
+        program = self._kernel.program()
+        with phase("lowering"):
+            program = in_pieces(program)
+        learn(statements=program.size())
+        return program
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""
         tools = toolchain(processor(), self._kernel.imported)
         key = None if tools is None else self._kernel.key(tools, variant)
-        return kept(key, lambda: compile_module(text(), host()))
+        return kept(key, lambda: self._compiled(text))
+
+    def _compiled(self, text: Callable[[], str]) -> bytes:
+        with announced(self._kernel.name, self._kernel.subject, "writing"):
+            module = text()
+            learn(characters=len(module))
+            with phase("compiling"):
+                return compile_module(module, host())
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel
