@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
@@ -40,14 +40,14 @@ class Cost(NamedTuple):
     """Seconds besides."""
 
 
-COSTS: dict[Phase, Cost] = {
+COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
     "recording": Cost("traced", 4.5e-6),
     "derivatives": Cost("recorded", 15e-6),
     "lowering": Cost("recorded", 9e-6),
     "writing": Cost("statements", 12e-6, 0.1),
-    "compiling": Cost("characters", 0.9e-6),
+    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
 }
-"""What each phase takes, in order, as measured on one core of 2026."""
+"""What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.37), "characters": ("statements", 150.0)}
 """About how many there are, from a number that is known earlier."""
 _BYTES = 4_000
@@ -55,8 +55,9 @@ _BYTES = 4_000
 _TELLING, _DOUBT = 0.1, 0.3
 """How fast this machine is now shows in phases from so many seconds on; from so many it counts, rather than the costs.
 """
-_PATIENCE, _BETWEEN, _WATCHED_EVERY = 0.7, 0.1, 0.25
-"""Seconds until something is said; between two states of a bar; between two looks if there is no bar."""
+_PATIENCE, _BETWEEN, _WATCHED_EVERY, _GAP = 0.7, 0.1, 0.25, 0.5
+"""Seconds until something is said; between two states of a bar; between two looks if there is no bar; at most between
+two contexts that are one wait."""
 _WORTH_SAYING = 1.4
 """Seconds: with the error of the estimate, up to 2 s are short."""
 _LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
@@ -87,11 +88,13 @@ class _Work:
 
     # -- in the thread that compiles
 
-    def start(self, first: Phase) -> None:
-        """Begin, or go on."""
-        self.turn(first)
-        self.end = None
+    def go_on(self) -> None:
+        """Go on after another context of the same title."""
+        self.end = self.thread = None
         self._has_ended.clear()
+
+    def start(self) -> None:
+        """Begin to watch."""
         context = contextvars.copy_context()  # a notebook knows by it below which cell to write
         self.thread = threading.Thread(target=context.run, args=(self._watch,), name="kinetree announces", daemon=True)
         with suppress(RuntimeError):  # no thread can be started any more, as the interpreter ends
@@ -101,12 +104,12 @@ class _Work:
         """Remove the line; nothing is said after that."""
         self._has_ended.set()
         with self._lock:
-            self.turn()
             self.end = _clock()
             taken = duration(self.end - self.begin)
             if self._line is not None:
                 self._line.end(f"compiling {self.title}: stopped after {taken}" if failed else f"{self.title}: {taken}")
                 self._line = None
+            _state.pace = self._pace(list(COSTS))
             if self._speaks and not failed:
                 _log.info("compiled %s in %s", self.title, taken)
             if _log.isEnabledFor(logging.DEBUG):
@@ -118,6 +121,8 @@ class _Work:
     def turn(self, entered: Phase | None = None) -> None:
         """Count the time up to now for the present phase; enter another one, or go back."""
         now = _clock()
+        if self.thread is None:
+            self.start()
         if self.phases:
             self.spent[self.phases[-1]] = self.spent.get(self.phases[-1], 0.0) + now - self._since
         self._since = now
@@ -148,7 +153,7 @@ class _Work:
             if _log.isEnabledFor(logging.WARNING) and _speaker.claimed_by(self):
                 self._line = live_line()
         level = logging.INFO if self._line is not None else logging.WARNING
-        if not self._has_warned and self.is_large(total):
+        if not self._has_warned and not self._has_estimated and self.is_large(total):
             self._has_warned = True
             if self._line is not None:
                 self._line.end()
@@ -189,7 +194,7 @@ class _Work:
     @property
     def is_known(self) -> bool:
         """Whether all is recorded, so that there is an estimate."""
-        return not self.facts.keys().isdisjoint(("recorded", "statements"))
+        return "optimized" in self.facts and not self.facts.keys().isdisjoint(("recorded", "statements"))
 
     @property
     def recorded(self) -> int:
@@ -209,17 +214,27 @@ class _Work:
 
     def remaining(self, now: float) -> float:
         """Seconds until the end; before all is recorded, at least."""
-        present, is_past = self.present, True
-        seconds, past, foreseen = 0.0, _DOUBT, _DOUBT
-        for name, (of, each, fixed) in COSTS.items():
-            is_past = is_past and name != present
+        present, seconds = self.present, 0.0
+        order = list(COSTS)
+        first = order.index(present)
+        for name in order[first:]:
             spent = self.spent.get(name, 0.0) + (now - self._since if name == present else 0.0)
-            cost = fixed + each * self.number(of)
-            if not is_past:
-                seconds += max(cost - spent, 0.1 * spent)
-            elif spent and cost > _TELLING:
-                past, foreseen = past + spent, foreseen + cost
-        return seconds * min(max(past / foreseen, 0.5), 8.0)
+            seconds += max(self._cost(name) - spent, 0.1 * spent)
+        return seconds * self._pace(order[:first])
+
+    def _cost(self, phase: Phase) -> float:
+        """Seconds that a phase takes in all, by the table."""
+        costs = COSTS[phase]
+        of, each, fixed = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
+        return fixed + each * self.number(of)
+
+    def _pace(self, phases: Sequence[Phase]) -> float:
+        """How many times as long as by the table these phases took; without them, those of the work before."""
+        before: float = getattr(_state, "pace", 1.0)
+        pairs = [(self.spent[name], self._cost(name)) for name in phases if name in self.spent]
+        pairs = [(before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
+        spent, cost = map(sum, zip(*pairs, strict=True))
+        return min(max(spent / cost, 0.5), 8.0)
 
     @property
     def memory(self) -> float:
@@ -251,12 +266,12 @@ _speaker = _Speaker()
 
 
 @contextmanager
-def announced(name: str, subject: str = "", first: Phase = "recording") -> Iterator[None]:
+def announced(name: str, subject: str = "") -> Iterator[None]:
     """Announce what is compiled in this context, if that takes long; within another such context, nothing new.
 
-    `subject`: as in `Source`. `first`: the phase it begins with. A context that follows another one of the same title,
-    in which nothing was translated to machine code yet, goes on with it: to the user, tracing a program and compiling
-    it are one wait.
+    `subject`: as in `Source`. A context that follows another one of the same title, in which nothing was translated to
+    machine code yet, goes on with it: to the user, tracing a program and compiling it are one wait. Without phases in
+    it, such as where code is found on the disk, the context costs next to nothing.
     """
     if getattr(_state, "now", None) is not None:
         yield
@@ -264,16 +279,19 @@ def announced(name: str, subject: str = "", first: Phase = "recording") -> Itera
     title = f"{name} for {subject}" if subject.startswith(("'", '"')) else name
     last: _Work | None = getattr(_state, "last", None)
     goes_on = last is not None and last.title == title and "compiling" not in last.spent
-    work = last if last is not None and goes_on and _clock() - (last.end or 0.0) < _PATIENCE else _Work(name, title)
-    _state.now, _state.last = work, None
-    failed = True
+    if last is not None and goes_on and _clock() - (last.end or 0.0) < _GAP:
+        (work := last).go_on()
+    else:
+        work = _Work(name, title)
+    _state.now, failed = work, True
     try:
-        work.start(first)
         yield
         failed = False
     finally:
-        _state.now, _state.last = None, work
-        work.stop(failed)
+        _state.now = None
+        if work.thread is not None:
+            _state.last = work
+            work.stop(failed)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ import pytest
 import kinetree as kt
 from kinetree import announcement
 from kinetree.announcement import announced, because, learn, phase, watched
+from kinetree.codegen.cpu import backend, jit
 from kinetree.model import Geometry
 from kinetree.progress import progress_bar
 from kinetree.spatial import Transform
@@ -49,8 +50,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _begins_anew() -> None:
-    """No work before this one, with which it would go on."""
-    announcement._state.last = None
+    """No work before this one, with which it would go on, and which would say how fast the machine is."""
+    announcement._state.last, announcement._state.pace = None, 1.0
 
 
 @contextmanager
@@ -70,6 +71,13 @@ def terminal() -> Iterator[Callable[[], str]]:
         patch.setattr(sys, "stderr", stream)
         yield written
     os.close(reader)
+
+
+@contextmanager
+def working(name: str, subject: str = "") -> Iterator[None]:
+    """Something is compiled."""
+    with announced(name, subject), phase("recording"):
+        yield
 
 
 def look() -> None:
@@ -97,11 +105,11 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 def test_short_work_says_nothing(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "kinetree")
-    with announced("short"):
+    with working("short"):
         watched([3_000])
         clock[0] += 0.7
         look()
-        learn(statements=1_000)
+        learn(optimized=True, statements=1_000)
         look()
     assert caplog.messages == []
 
@@ -110,7 +118,7 @@ def test_the_phase_is_said_first_and_the_time_when_all_is_recorded(
     clock: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "kinetree")
-    with announced("law", "'arm'"):
+    with working("law", "'arm'"):
         counter = watched([0])
         counter[0] = LONG
         clock[0] += 0.7
@@ -120,7 +128,7 @@ def test_the_phase_is_said_first_and_the_time_when_all_is_recorded(
         look()
         assert len(caplog.messages) == 1
         with phase("lowering"):
-            learn("law", recorded=LONG)
+            learn("law", optimized=True, recorded=LONG)
             look()
             look()
             seconds = announcement._state.now.remaining(clock[0]) + 1.0
@@ -134,8 +142,8 @@ def test_the_phase_is_said_first_and_the_time_when_all_is_recorded(
 def test_work_that_takes_longer_than_expected_is_announced_late(
     clock: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with announced("law"):
-        learn(statements=1_000)
+    with working("law"):
+        learn(optimized=True, statements=1_000)
         for _ in range(20):
             clock[0] += 0.1
             look()
@@ -145,26 +153,39 @@ def test_work_that_takes_longer_than_expected_is_announced_late(
 def test_a_slow_machine_is_noticed(clock: list[float]) -> None:
     estimates = []
     for slower in (1.0, 3.0):
-        with announced(f"{slower} times"):
+        with working(f"{slower} times"):
             watched([LONG])
             clock[0] += slower * announcement.COSTS["recording"].each * LONG
-            learn(statements=LONG // 3)
+            learn(optimized=True, statements=LONG // 3)
             with phase("lowering"):
                 estimates.append(announcement._state.now.remaining(clock[0]))
     assert 2.2 < estimates[1] / estimates[0] < 3.0  # the work so far took a second
 
 
+def test_a_slow_machine_stays_slow(clock: list[float]) -> None:
+    estimates = []
+    for k in range(2):
+        with working(f"law {k}"):
+            learn(optimized=True, statements=LONG)
+            estimates.append(announcement._state.now.remaining(clock[0]))
+            watched([LONG])
+            clock[0] += 3.0 * announcement.COSTS["recording"].each * LONG  # type: ignore[union-attr]
+            with phase("lowering"):
+                clock[0] += 3.0 * announcement.COSTS["lowering"].each * LONG  # type: ignore[union-attr]
+    assert 2.5 < estimates[1] / estimates[0] < 3.0
+
+
 def test_what_only_is_a_part_gives_no_estimate(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
-    with announced("vjp of rnea"):
+    with working("vjp of rnea"):
         watched([LONG])
-        learn("rnea", recorded=LONG)
+        learn("rnea", optimized=True, recorded=LONG)
         clock[0] += 1.0
         look()
     assert caplog.messages == ["compiling vjp of rnea: recording …"]
 
 
 def test_large_work_says_why_before_it_has_begun(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
-    with announced("walk", "'dog'"):
+    with working("walk", "'dog'"):
         for _ in range(400):
             because("calls of aba", 1, "put the steps into kt.loop")
         because("pairs of shapes", 7, "choose the pairs")
@@ -179,22 +200,22 @@ def test_large_work_says_why_before_it_has_begun(clock: list[float], caplog: pyt
 
 def test_tracing_and_compiling_are_one_wait(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
     for first in ("recording", "writing"):
-        with announced("law", "the program", first):  # type: ignore[arg-type]
-            learn(statements=LONG)
+        with working("law", "the program"):
+            learn(optimized=True, statements=LONG)
             clock[0] += 0.5
             look()
             with phase("compiling" if first == "writing" else "recording"):
                 clock[0] += 1.0
     assert len(caplog.messages) == 1
-    with announced("law"):
-        learn(statements=LONG)
+    with working("law"):
+        learn(optimized=True, statements=LONG)
         look()
     assert len(caplog.messages) == 2
 
 
 @pytest.mark.usefixtures("clock")
 def test_inner_work_belongs_to_the_outer(caplog: pytest.LogCaptureFixture) -> None:
-    with announced("outer"), phase("recording"), announced("inner"):
+    with working("outer"), phase("recording"), working("inner"):
         watched([LONG])
         look()
     assert caplog.messages == ["compiling outer: recording …"]
@@ -203,8 +224,8 @@ def test_inner_work_belongs_to_the_outer(caplog: pytest.LogCaptureFixture) -> No
 @pytest.mark.usefixtures("clock")
 def test_nothing_is_said_to_who_does_not_listen(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR, "kinetree")
-    with terminal() as read, announced("law"):
-        learn(statements=LONG)
+    with terminal() as read, working("law"):
+        learn(optimized=True, statements=LONG)
         look()
         assert read() == ""
     assert caplog.messages == []
@@ -212,7 +233,7 @@ def test_nothing_is_said_to_who_does_not_listen(caplog: pytest.LogCaptureFixture
 
 def test_it_is_said_within_a_second(caplog: pytest.LogCaptureFixture) -> None:
     begin = time.time()
-    with announced("law"):
+    with working("law"):
         watched([LONG])
         wait_for(lambda: caplog.records)
     assert 0.6 < caplog.records[0].created - begin < 1.0 + 1.0 * bool(os.environ.get("CI"))
@@ -232,11 +253,11 @@ def test_a_terminal_has_a_bar_until_the_end(caplog: pytest.LogCaptureFixture) ->
             written += read()
             return text in written
 
-        with announced("law", "'arm\x1b[2J'"):
+        with working("law", "'arm\x1b[2J'"):
             watched([LONG])
             wait_for(lambda: has(f"compiling law for 'arm\\x1b[2J': recording, {LONG:,} operations so far, 0 s"))
             with phase("lowering"):
-                learn(statements=LONG)
+                learn(optimized=True, statements=LONG)
                 wait_for(lambda: has("] lowering, 0 s of about "))
             with phase("compiling"):
                 wait_for(lambda: has("] compiling, 0 s of about "))
@@ -258,7 +279,7 @@ def test_an_error_removes_the_bar(error: type[BaseException]) -> None:
             return "compiling law" in "".join(written)
 
         def work() -> None:
-            with announced("law"), phase("lowering"):
+            with working("law"), phase("lowering"):
                 watched([LONG])
                 wait_for(has_bar)
                 raise error
@@ -267,13 +288,13 @@ def test_an_error_removes_the_bar(error: type[BaseException]) -> None:
             work()
         assert shown("".join(written) + read()) == ""
     wait_for(lambda: threading.active_count() <= threads)
-    with announced("next"):
+    with working("next"):
         assert announcement._state.now.phases == ["recording"]
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_terminal_that_is_gone_ends_nothing() -> None:
-    with terminal() as read, announced("law"):
+    with terminal() as read, working("law"):
         watched([LONG])
         wait_for(read)
         sys.stderr.close()
@@ -285,12 +306,12 @@ def test_only_one_of_two_threads_draws(caplog: pytest.LogCaptureFixture) -> None
     caplog.set_level(logging.WARNING, "kinetree")
 
     def other() -> None:
-        with announced("other"):
-            learn(statements=LONG)
+        with working("other"):
+            learn(optimized=True, statements=LONG)
             look()
 
-    with terminal() as read, announced("law"):
-        learn(statements=LONG)
+    with terminal() as read, working("law"):
+        learn(optimized=True, statements=LONG)
         look()
         thread = threading.Thread(target=other)
         thread.start()
@@ -313,8 +334,8 @@ def test_a_notebook_shows_a_text_that_is_replaced(
     shell = SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
-    with announced("law", "'arm'"):
-        learn(statements=LONG)
+    with working("law", "'arm'"):
+        learn(optimized=True, statements=LONG)
         clock[0] += 1.0
         look()
         clock[0] += 4.0
@@ -358,6 +379,7 @@ def test_all_that_is_compiled_is_announced(
     use: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KINETREE_CACHE", "off")
+    monkeypatch.setattr(backend, "compile_module", jit.compile_module)  # not that of `quick_code`
     caplog.set_level(logging.DEBUG, "kinetree")
     use()
     assert any(message.startswith("compiling ") for message in caplog.messages)
@@ -381,8 +403,8 @@ def test_code_from_the_disk_says_nothing(
 
 @pytest.mark.usefixtures("clock")
 def test_a_quiet_command_has_a_warning_only(caplog: pytest.LogCaptureFixture) -> None:
-    with terminal() as read, progress_bar("simulating", quiet=True), announced("law"):
-        learn(statements=LONG)
+    with terminal() as read, progress_bar("simulating", quiet=True), working("law"):
+        learn(optimized=True, statements=LONG)
         look()
         assert read() == ""
     assert len(caplog.messages) == 1

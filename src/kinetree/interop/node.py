@@ -85,7 +85,7 @@ class Node:
     @cached_property
     def marked_program(self) -> Program:
         """The program with its marks for derivatives."""
-        with compiling, announced(self.name):
+        with compiling, announced(self.name), phase("recording"):
             return self._marked()
 
     @cached_property

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.announcement import announced
+from kinetree.announcement import announced, phase
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
@@ -160,7 +160,7 @@ class Program:
         try:
             with compiling:
                 if dtype not in self._traced:
-                    with announced(self.name):
+                    with announced(self.name), phase("recording"):
                         self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
                 return self._traced[dtype]
         except Exception as error:  # as above

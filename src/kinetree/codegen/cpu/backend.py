@@ -125,11 +125,9 @@ class CpuKernels:
         return kept(key, lambda: self._compiled(text))
 
     def _compiled(self, text: Callable[[], str]) -> bytes:
-        with announced(self._kernel.name, self._kernel.subject, "writing"):
-            module = text()
-            learn(characters=len(module))
-            with phase("compiling"):
-                return compile_module(module, host())
+        with announced(self._kernel.name, self._kernel.subject), phase("writing"):
+            learn(optimized=True)
+            return compile_module(text(), host())
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel

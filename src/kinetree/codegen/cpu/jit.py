@@ -13,6 +13,7 @@ import weakref
 from contextlib import suppress
 from typing import Protocol
 
+from kinetree.announcement import learn, phase
 from kinetree.codegen.cpu.loader import UnknownObjectError, load
 from kinetree.codegen.llvm.operations import LIBM
 from kinetree.codegen.llvm.target import Target, host
@@ -27,10 +28,12 @@ _FROM_PROCESS = (
 )
 
 
+@phase("compiling")
 def compile_module(text: str, target: Target | None = None) -> bytes:
     """The relocatable object file of a module. It contains no address of this process, so it can be kept on disk."""
     import llvmlite.binding as llvm
 
+    learn(characters=len(text))
     object_code: bytes = (target or host()).machine().emit_object(llvm.parse_assembly(text))
     return object_code
 

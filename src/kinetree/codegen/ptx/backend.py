@@ -35,9 +35,9 @@ class PtxKernel:
         return kept(key, self._assembled).decode()
 
     def _assembled(self) -> bytes:
-        with announced(self._kernel.name, self._kernel.subject, "writing"):
+        with announced(self._kernel.name, self._kernel.subject), phase("writing"):
             text = self.module()
-            learn(characters=len(text))
+            learn(characters=len(text), optimized=True)
             with phase("compiling"):
                 return assembly(text, self._target).encode()
 
