@@ -437,9 +437,14 @@ def measure_phases(name: str) -> None:
     use()
 
 
+def _quantiles(values: Sequence[float]) -> str:
+    """The tenth, the half and nine tenths of them are below these."""
+    return "".join(f"{np.quantile(values, x):10.3f}" for x in (0.1, 0.5, 0.9)) if values else ""
+
+
 def calibrate(names: Sequence[str], mode: str) -> None:
     """Print the phases of kernels, the costs that follow from all of them, and how good the estimates are."""
-    from kinetree.announcement import COSTS, RATIOS
+    from kinetree.announcement import COSTS, RATIOS, Cost
 
     rows = []
     print(f"{'kernel':36}{'recorded':>10}{'statements':>11}{'MB text':>8}{'MB':>6}{'estimate':>9}{'needed':>8} ratio")
@@ -452,14 +457,12 @@ def calibrate(names: Sequence[str], mode: str) -> None:
             sizes = f"{numbers['recorded']:10,}{numbers['statements']:11,}{numbers['characters'] / 1e6:8.2f}{peak:6.0f}"
             print(f"{name:36}{sizes}{estimate:9.2f}{needed:8.2f}{estimate / needed:7.2f}", flush=True)
     for phase, costs in COSTS.items():
-        of = (costs if isinstance(costs, tuple) and isinstance(costs[0], tuple) else (costs,))[0].of
-        each = [1e6 * spent[phase] / numbers[of] for spent, numbers, *_ in rows if spent.get(phase) and numbers.get(of)]
-        print(
-            f"{phase:12} µs for each of {of:11}: " + "  ".join(f"{np.quantile(each, x):7.3f}" for x in (0.1, 0.5, 0.9))
-        )
+        of = (costs if isinstance(costs, Cost) else costs[0]).of
+        each = [1e6 * spent[phase] / numbers[of] for spent, numbers, *_ in rows if phase in spent and numbers.get(of)]
+        print(f"{phase:12} µs for each of {of:11}{_quantiles(each)}")
     for name, (of, _) in RATIOS.items():
         each = [numbers[name] / numbers[of] for _, numbers, *_ in rows if numbers.get(of)]
-        print(f"{name:12} for each of {of:11}: " + "  ".join(f"{np.quantile(each, x):7.2f}" for x in (0.1, 0.5, 0.9)))
+        print(f"{name:12}    for each of {of:11}{_quantiles(each)}")
     ratios = np.array([ratio for *_, ratio, _ in rows])
     within = np.mean((ratios > 1 / 1.5) & (ratios < 1.5))
     print(

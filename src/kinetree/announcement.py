@@ -44,11 +44,11 @@ COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
     "recording": Cost("traced", 4.5e-6),
     "derivatives": Cost("recorded", 15e-6),
     "lowering": Cost("recorded", 9e-6),
-    "writing": Cost("statements", 12e-6, 0.1),
-    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
+    "writing": Cost("statements", 14e-6, 0.1),
+    "compiling": (Cost("characters", 0.21e-6), Cost("characters", 1.0e-6)),
 }
 """What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
-RATIOS = {"statements": ("recorded", 0.37), "characters": ("statements", 150.0)}
+RATIOS = {"statements": ("recorded", 0.34), "characters": ("statements", 150.0)}
 """About how many there are, from a number that is known earlier."""
 _BYTES = 4_000
 """Peak memory per statement, while it is compiled."""
@@ -114,7 +114,7 @@ class _Work:
                 _log.info("compiled %s in %s", self.title, taken)
             if _log.isEnabledFor(logging.DEBUG):
                 parts = ", ".join(f"{name} {self.spent[name]:.2f} s" for name in COSTS if name in self.spent)
-                numbers = {"recorded": self.recorded, **self.facts}
+                numbers = {"traced": self.number("traced"), "recorded": self.recorded, **self.facts}
                 extra = {"title": self.title, "spent": dict(self.spent), "numbers": numbers}
                 _log.debug("compiled %s: %s", self.title, parts, extra=extra)
 

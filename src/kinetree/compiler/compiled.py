@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.announcement import announced, learn, phase
+from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
 from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
@@ -145,7 +145,6 @@ class CompiledFunction:
                 with announced(self.name, self.source.subject), collector_paused():
                     with phase("recording"):
                         program = self.source.program()
-                    learn(statements=program.size())
                     with phase("lowering"):
                         self._program = without_slopes(program)
             return self._program

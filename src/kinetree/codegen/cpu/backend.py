@@ -113,10 +113,9 @@ class CpuKernels:
 
     def _statements(self) -> Program:
         program = self._kernel.program()
-        with phase("lowering"):
-            program = in_pieces(program)
         learn(statements=program.size())
-        return program
+        with phase("lowering"):
+            return in_pieces(program)
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""
