@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.quick_code import quick_code, takes_quick_code
+from tests.quick_code import optimized_code, quick_code, takes_quick_code
 
 _USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _USUAL, derandomize=True, max_examples=50)
@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("KINETREE_CACHE", "KINETREE_CACHE_SIZE"):
         patch.delenv(name, raising=False)
     patch.setenv("KINETREE_CACHE_DIR", folder.name)
+    patch.setenv("KINETREE_OPTIMIZE", "quick")
     config.add_cleanup(patch.undo)
     config.add_cleanup(folder.cleanup)
 
@@ -77,8 +78,5 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True, scope="module")
 def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""
-    if not takes_quick_code(request.path):
-        yield
-        return
-    with quick_code():
+    with quick_code() if takes_quick_code(request.path) else optimized_code():
         yield
