@@ -21,12 +21,12 @@ from kinetree.cli.motion_files import check_writable, files_of, make_folder, pre
 from kinetree.cli.motion_table import summary
 from kinetree.cli.options import between, optional, positive
 from kinetree.cli.output import error_console, output_console
-from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 from kinetree.cli.start import SPREAD
 from kinetree.cli.starts import Start
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.cli.watching import OnPage, Speed, check_speed, opened, stays
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     import numpy as np

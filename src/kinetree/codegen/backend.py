@@ -30,6 +30,8 @@ class Kernel:
     """A program to compile, and what calls of it look like."""
 
     name: str
+    subject: str
+    """As in `Source`."""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     """One, if there are to be quicker functions than that of batches."""

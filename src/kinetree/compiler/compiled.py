@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import expr
+from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
 from kinetree.codegen.optimization import Optimization, optimization, strongest
-from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
@@ -94,6 +94,7 @@ class CompiledFunction:
         self._kernels = backend(
             Kernel(
                 name=source.name,
+                subject=source.subject,
                 inputs=ports,
                 outputs=(self._output,),
                 dtype=self.dtype,
@@ -145,9 +146,11 @@ class CompiledFunction:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
         with compiling:
             if self._program is None:
-                with collector_paused():
-                    self._program = expr.without_slopes(self.source.program())
-                announce(self.name, self.source.subject, self._program)
+                with announced(self.name, self.source.subject), collector_paused():
+                    with phase("recording"):
+                        program = self.source.program()
+                    with phase("lowering"):
+                        self._program = expr.without_slopes(program)
             return self._program
 
     @property

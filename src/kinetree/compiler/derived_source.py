@@ -14,6 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
 from kinetree import expr
+from kinetree.announcement import phase
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.source import MOST_ARRAYS, Source
 from kinetree.compiler.tracing import Trace, current_trace, recorded
@@ -175,6 +176,7 @@ class DerivedSource:
         columns = sum(map(self._direction_size, self.wrt))
         return self.mode == "jacobian" and self.of.output.size * columns >= _MOST_ENTRIES
 
+    @phase("derivatives")
     def derivative_of(self, base: Program) -> Program:
         """The derivative of a program of the function."""
         numbers = [self._number(name) for name in self.wrt]

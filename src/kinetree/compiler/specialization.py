@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree import expr
 from kinetree import tree as trees
+from kinetree.announcement import because
 from kinetree.compiler import forms
-from kinetree.compiler.definition import Definition, HasParameters
+from kinetree.compiler.definition import Definition, HasParameters, HasSizes
 from kinetree.compiler.forms.parameters import (
     always_singular,
     given_numbers,
@@ -48,6 +49,10 @@ _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times w
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
+_FEWER_CONTACTS = (
+    "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
+    "(docs/collision.md)"
+)
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
 """Effort of a derivative, as a multiple of its function's."""
 
@@ -203,6 +208,10 @@ class Specialization:
 
     def program(self) -> Program:
         """Run the algorithm on symbols."""
+        because("degrees of freedom", self.model.nv)
+        for option in self.options.values():
+            for reason, count in option.sizes().items() if isinstance(option, HasSizes) else ():
+                because(reason, count, _FEWER_CONTACTS)
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self.looped()
         is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
@@ -234,12 +243,7 @@ class Specialization:
 
     def _too_long(self) -> str:
         """The sentence about a straight line that nobody could compile."""
-        advice = "take a smaller robot"
-        if "contact" in self.options:
-            advice = (
-                "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
-                "(docs/collision.md)"
-            )
+        advice = _FEWER_CONTACTS if "contact" in self.options else "take a smaller robot"
         return (
             f"{self.definition.name} of {self.model.name!r} is a program of more than {_MOST_RECORDED:,} operations, "
             f"which would take many minutes and gigabytes to compile; {advice}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree import expr
+from kinetree.announcement import because
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
@@ -153,6 +154,7 @@ def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: 
         refuse(
             f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
         )
+    because(f"calls of {source.name}", 1, "put steps that repeat into kt.fori or kt.scan (docs/programs.md)")
     arrays, _ = checked_inside(expected, arguments, trace.dtype)
     cores = [port.shape for port in expected.ports]
     return by_sample(source.inlined, arrays, cores, expected.core, trace.dtype)

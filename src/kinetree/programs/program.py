@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
@@ -180,7 +181,9 @@ class Program:
         try:
             with compiling:
                 if dtype not in self._traced:
-                    self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
+                    with announced(self.name), phase("recording"):
+                        learn(optimized=optimization() == "now")
+                        self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
                 return self._traced[dtype]
         except Exception as error:  # as above
             error.__traceback__ = users_part(error.__traceback__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree import expr
+from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.backend import Batch, Kernel
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
@@ -58,7 +59,9 @@ class CpuKernels:
         when = self._when()
         for waiting in self._waiting:
             if when == "now":
-                waiting.optimize_now()
+                with announced(self._kernel.name, self._kernel.subject):
+                    learn(optimized=True)
+                    waiting.optimize_now()
             elif when == "background":
                 waiting.optimize_later()
 
@@ -138,7 +141,10 @@ class CpuKernels:
         return single_rounds(self._statements(), self._precision, host(), rounds)
 
     def _statements(self) -> Program:
-        return expr.in_pieces(self._kernel.program())
+        program = self._kernel.program()
+        learn(statements=program.size())
+        with phase("lowering"):
+            return expr.in_pieces(program)
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The optimised object file of a module: from the disk, or compiled and kept there."""
@@ -161,7 +167,12 @@ class CpuKernels:
 
         Code that is not optimised joins `_waiting`; `optimize` is called when all that it needs has been filled in.
         """
+        with announced(self._kernel.name, self._kernel.subject):
+            return self._found_or_compiled(variant, phase("writing")(text))
+
+    def _found_or_compiled(self, variant: str, text: Callable[[], str]) -> MachineCode:
         keys, when = self._keys(variant), self._when()
+        learn(optimized=when == "now")
         if when == "now":
             return MachineCode(self._object(variant, text))
         code = found_module(*keys)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
+from kinetree.announcement import learn, phase
 from kinetree.codegen.cpu.loader import UnknownObjectError, load
 from kinetree.codegen.llvm.operations import LIBM
 from kinetree.codegen.llvm.target import Target, host
@@ -31,6 +32,7 @@ _FROM_PROCESS = (
 )
 
 
+@phase("compiling")
 def compile_module(text: str, target: Target | None = None, *, optimized: bool = True) -> bytes:
     """The relocatable object file of a module. It contains no address of this process, so it can be kept on disk.
 
@@ -39,6 +41,7 @@ def compile_module(text: str, target: Target | None = None, *, optimized: bool =
     """
     import llvmlite.binding as llvm
 
+    learn(characters=len(text))
     machine = (target or host()).machine(optimized=optimized)
     object_code: bytes = machine.emit_object(llvm.parse_assembly(text))
     return object_code

@@ -20,9 +20,9 @@ __all__ = ["assembler", "code_of", "llvm_version", "source_hash", "takes_part", 
 
 _PACKAGE = Path(__file__).parents[2]
 _NO_PART = frozenset({
-    "__main__", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
-    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "resources", "sim",
-    "sweeps", "viewer", "zoo",
+    "__main__", "announcement", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
+    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "progress", "resources",
+    "sim", "sweeps", "viewer", "zoo",
 })  # fmt: skip
 """Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
 _PART_NEVERTHELESS = (
