@@ -16,9 +16,10 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import chain, compress
 from operator import attrgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -80,7 +81,14 @@ def content(model: Robot) -> bytes | None:
         _CONTENT[model] = writer.digest((model,))
     shapes = (shape for body in model.bodies.values() for shape in body.geometry)
     states = [_state(shape.mesh_path) for shape in shapes if shape.mesh_path is not None and shape.may_touch]
-    return digest(_CONTENT[model], states) if states else _CONTENT[model]
+    return digest(_CONTENT[model], states, _scipy()) if states else _CONTENT[model]
+
+
+@functools.cache
+def _scipy() -> tuple[int, int, int] | None:
+    """The state of the library that computes hulls of meshes."""
+    spec = find_spec("scipy")
+    return None if spec is None or spec.origin is None else _state(Path(spec.origin).with_name("version.py"))
 
 
 def _state(path: PurePath) -> tuple[int, int, int] | None:
