@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.codegen.kept.identity import takes_part
 from kinetree.joints import JointKind
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
 from kinetree.model.extras import Records
 from kinetree.model.robot import Robot
+from kinetree.source_code import takes_part
 
 __all__ = ["content", "digest", "fingerprint", "is_global"]
 

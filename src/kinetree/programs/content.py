@@ -46,10 +46,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.codegen.kept.identity import takes_part
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.model import Model
 from kinetree.model.fingerprint import content as content_of_robot
+from kinetree.source_code import takes_part
 
 __all__ = ["content"]
 
@@ -79,8 +79,8 @@ _BUILTINS = frozenset({
 """Built-in functions that depend on their arguments alone, besides errors. `print` is not: it is to print again."""
 _UNKNOWN_NAMES = frozenset({
     "__annotations__", "__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__doc__", "__file__",
-    "__getattr__", "__getattribute__", "__globals__", "__loader__", "__self__", "__spec__", "__subclasses__", "cr_frame", "f_back", "f_globals",
-    "f_locals", "gi_frame", "notes", "parts", "source", "tb_frame",
+    "__getattr__", "__getattribute__", "__globals__", "__loader__", "__self__", "__spec__", "__subclasses__",
+    "cr_frame", "f_back", "f_globals", "f_locals", "gi_frame", "notes", "parts", "source", "tb_frame",
 })  # fmt: skip
 """Attributes through which code can reach what it does not name, or what is left out of the content of a robot."""
 _UNKNOWN_STEPS = frozenset(
@@ -317,8 +317,9 @@ class _Writer:
         if _UNKNOWN_NAMES.intersection(names):
             raise _UnknownError
         self._names.update(names)
+        known: Mapping[str, Any] = x.__builtins__  # type: ignore[attr-defined]
         for name in names:
-            value = x.__globals__.get(name, x.__builtins__.get(name, _MISSING))  # type: ignore[attr-defined]
+            value = x.__globals__.get(name, known.get(name, _MISSING))
             if value is not _MISSING:
                 self._word("name", name)
                 self.put(value)
@@ -422,8 +423,7 @@ class _Writer:
         for base, plain in _CONTAINERS.items():
             if isinstance(x, base):
                 self.put(plain(x))
-        names = [name for base in kind.__mro__ for name in _slots(base)]
-        for name in names:
+        for name in [name for base in kind.__mro__ for name in _slots(base)]:
             if name not in without and (value := getattr(x, name, _MISSING)) is not _MISSING:
                 self._word("slot", name)
                 self.put(value)
@@ -516,6 +516,10 @@ def _slots(kind: type) -> list[str]:
     ]
 
 
+class _OneField(NamedTuple):
+    one: int
+
+
 _LITERALS = frozenset({NoneType, bool, int, str, bytes, EllipsisType, NotImplementedType})
 _SORTS: tuple[tuple[type, Callable[[_Writer, Any], None]], ...] = (
     (list, _Writer._list),
@@ -547,7 +551,7 @@ _SORTS: tuple[tuple[type, Callable[[_Writer, Any], None]], ...] = (
     (GetSetDescriptorType, _Writer._descriptor),
     (inspect.Signature, _Writer._signature),
     (Field, _Writer._field),
-    (type(NamedTuple("Pair", [("one", int)]).one), _Writer._place_in_tuple),
+    (type(vars(_OneField)["one"]), _Writer._place_in_tuple),
     (GenericAlias, _Writer._text),
     (UnionType, _Writer._text),
 )
