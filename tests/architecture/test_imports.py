@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.codegen.cpu.loader import has_loader
-from kinetree.codegen.kept.identity import takes_part
+from kinetree.source_code import takes_part
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,7 +47,7 @@ TEXTS_AND_FILES = {"display", "files", "guide", "io/document", "lazy_names", "zo
 
 
 def test_what_takes_part_in_compiling_imports_nothing_else() -> None:
-    """Otherwise machine code could depend on a file that is not in its key (codegen/kept/identity.py)."""
+    """Otherwise machine code could depend on a file that is not in its key (source_code.py)."""
     source = ROOT / "src" / "kinetree"
     others = {
         name

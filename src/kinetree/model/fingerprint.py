@@ -16,20 +16,21 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import chain, compress
 from operator import attrgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from kinetree.codegen.kept.identity import takes_part
 from kinetree.joints import JointKind
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
 from kinetree.model.extras import Records
 from kinetree.model.robot import Robot
+from kinetree.source_code import takes_part
 
 __all__ = ["content", "digest", "fingerprint", "is_global"]
 
@@ -80,7 +81,14 @@ def content(model: Robot) -> bytes | None:
         _CONTENT[model] = writer.digest((model,))
     shapes = (shape for body in model.bodies.values() for shape in body.geometry)
     states = [_state(shape.mesh_path) for shape in shapes if shape.mesh_path is not None and shape.may_touch]
-    return digest(_CONTENT[model], states) if states else _CONTENT[model]
+    return digest(_CONTENT[model], states, _scipy()) if states else _CONTENT[model]
+
+
+@functools.cache
+def _scipy() -> tuple[int, int, int] | None:
+    """The state of the library that computes hulls of meshes."""
+    spec = find_spec("scipy")
+    return None if spec is None or spec.origin is None else _state(Path(spec.origin).with_name("version.py"))
 
 
 def _state(path: PurePath) -> tuple[int, int, int] | None:

@@ -46,10 +46,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.codegen.kept.identity import takes_part
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.model import Model
 from kinetree.model.fingerprint import content as content_of_robot
+from kinetree.source_code import takes_part
 
 __all__ = ["content"]
 
@@ -79,13 +79,21 @@ _BUILTINS = frozenset({
 """Built-in functions that depend on their arguments alone, besides errors. `print` is not: it is to print again."""
 _UNKNOWN_NAMES = frozenset({
     "__annotations__", "__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__doc__", "__file__",
-    "__globals__", "__loader__", "__self__", "__spec__", "__subclasses__", "cr_frame", "f_back", "f_globals",
-    "f_locals", "gi_frame", "notes", "parts", "source", "tb_frame",
+    "__getattr__", "__getattribute__", "__globals__", "__loader__", "__self__", "__spec__", "__subclasses__",
+    "cr_frame", "f_back", "f_globals", "f_locals", "gi_frame", "notes", "parts", "source", "tb_frame",
 })  # fmt: skip
 """Attributes through which code can reach what it does not name, or what is left out of the content of a robot."""
 _UNKNOWN_STEPS = frozenset(
     dis.opmap[name]
-    for name in ("IMPORT_NAME", "IMPORT_FROM", "BUILD_SET", "SET_ADD", "DELETE_GLOBAL", "LOAD_BUILD_CLASS")
+    for name in (
+        "IMPORT_NAME",
+        "IMPORT_FROM",
+        "BUILD_SET",
+        "SET_ADD",
+        "DELETE_GLOBAL",
+        "LOAD_BUILD_CLASS",
+        "MATCH_CLASS",
+    )
     if name in dis.opmap
 )
 """Imports, and sets, whose order differs from process to process."""
@@ -94,7 +102,17 @@ _NOT_OF_CLASSES = frozenset({
     "__orig_bases__", "__parameters__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl",
     "__annotate__", "__annotate_func__", "__annotations_cache__",
 })  # fmt: skip
-_CONTAINERS: tuple[type, ...] = (tuple, list, dict, str, bytes, int, float, complex)
+_CONTAINERS: dict[type, Callable[[Any], Any]] = {
+    tuple: lambda x: [*tuple.__iter__(x)],
+    list: lambda x: [*list.__iter__(x)],
+    dict: lambda x: [*dict.items(x)],
+    str: str.__str__,
+    bytes: lambda x: bytes(memoryview(x)),
+    int: int.__int__,
+    float: float.__float__,
+    complex: complex.__complex__,
+}
+"""Built-in classes that users' classes extend, and how their own content is had, whatever these override."""
 _NAMED = (FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.dot), type(functools.lru_cache(int)))
 _DISPATCHER = type(np.mean)
 _MISSING = object()
@@ -116,6 +134,7 @@ def content(*values: object) -> bytes | None:
     try:
         for value in values:
             writer.put(value)
+        writer.put_attributes_of_modules()
     except Exception:  # of objects whose attributes cannot even be read, among others
         return None
     return writer.total.digest()
@@ -128,6 +147,9 @@ class _Writer:
         self.total = hashlib.sha256()
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
+        self._modules: dict[str, ModuleType] = {}
+        self._names: set[str] = set()
+        """All names in the code of functions that are not known by their own."""
         self._count = 0
 
     def _word(self, *parts: object) -> None:
@@ -153,7 +175,7 @@ class _Writer:
             self._word("number", x.dtype.str)
             self._plain_array(np.asarray(x))
         elif isinstance(x, ModuleType):
-            self._word("module", x.__name__)
+            self._module(x)
         elif (number := self._numbers.get(id(x))) is not None:
             self._word("again", number)
         else:
@@ -249,6 +271,8 @@ class _Writer:
                 return False
             if module.partition(".")[0] == "numpy" and (name in _READS or module.startswith(_NOT_NUMPY)):
                 raise _UnknownError
+            if name in ("attrgetter", "methodcaller"):
+                raise _UnknownError
         self._word("named", module, name)
         return True
 
@@ -292,32 +316,32 @@ class _Writer:
         names = sorted({name for code in codes for name in code.co_names})
         if _UNKNOWN_NAMES.intersection(names):
             raise _UnknownError
-        modules: list[ModuleType] = []
+        self._names.update(names)
+        known: Mapping[str, Any] = x.__builtins__  # type: ignore[attr-defined]
         for name in names:
-            value = x.__globals__.get(name, _MISSING)
-            if value is _MISSING:
-                value = getattr(builtins, name, _MISSING)
-            self._reached(name, value, modules)
-        for cell in x.__closure__ or ():
-            try:
-                held = cell.cell_contents
-            except ValueError:
-                continue
-            if isinstance(held, ModuleType) and held not in modules:
-                modules.append(held)
-        for module in modules:  # grows: modules in modules
-            for name in names:
-                self._reached(f"{module.__name__}.{name}", _attribute(module, name), modules)
+            value = x.__globals__.get(name, known.get(name, _MISSING))
+            if value is not _MISSING:
+                self._word("name", name)
+                self.put(value)
 
-    def _reached(self, name: str, value: Any, modules: list[ModuleType]) -> None:
-        if value is _MISSING:
-            return
-        self._word("name", name)
-        self.put(value)
-        if isinstance(value, ModuleType) and value not in modules:
-            if value.__name__.startswith(_NOT_NUMPY):
-                raise _UnknownError
-            modules.append(value)
+    def _module(self, x: ModuleType) -> None:
+        if x.__name__.startswith(_NOT_NUMPY) or sys.modules.get(x.__name__) is not x:
+            raise _UnknownError
+        self._word("module", x.__name__)
+        self._modules[x.__name__] = x
+
+    def put_attributes_of_modules(self) -> None:
+        """Write what all names mean in all modules that were reached: a module may have been passed to a function."""
+        written: set[tuple[str, str]] = set()
+        while pairs := [
+            pair for module in self._modules for name in sorted(self._names) if (pair := (module, name)) not in written
+        ]:
+            for module, name in pairs:
+                written.add((module, name))
+                value = _attribute(self._modules[module], name)
+                if value is not _MISSING:
+                    self._word("name", module, name)
+                    self.put(value)
 
     def _builtin(self, x: Any) -> None:
         """A method of an object, written in C; functions are known by name or not at all."""
@@ -396,12 +420,10 @@ class _Writer:
         if kind.__module__.startswith("kinetree.") and (names := _determined_by(kind)) is not None:
             self._all(getattr(x, name) for name in names)
             return
-        for base in _CONTAINERS:
+        for base, plain in _CONTAINERS.items():
             if isinstance(x, base):
-                plain: Any = base(x) if base is not dict else {**x}
-                self.put(plain)
-        names = [name for base in kind.__mro__ for name in _slots(base)]
-        for name in names:
+                self.put(plain(x))
+        for name in [name for base in kind.__mro__ for name in _slots(base)]:
             if name not in without and (value := getattr(x, name, _MISSING)) is not _MISSING:
                 self._word("slot", name)
                 self.put(value)
@@ -455,9 +477,19 @@ def _is_python(kind: type) -> bool:
         return False
     if module in ("abc", "dataclasses", "numbers", "typing", "enum", "collections.abc", "_collections_abc"):
         return True
-    return module.partition(".")[0] not in sys.stdlib_module_names | {"numpy"} and not any(
-        isinstance(value, MethodDescriptorType) for value in vars(kind).values()
-    )
+    if module.partition(".")[0] in sys.stdlib_module_names | {"numpy"}:
+        return False
+    slots = _slots(kind)
+    for name, value in vars(kind).items():
+        if isinstance(value, MethodDescriptorType | WrapperDescriptorType) and value.__objclass__ is kind:
+            return False
+        if isinstance(value, GetSetDescriptorType) and name not in ("__dict__", "__weakref__"):
+            return False
+        if isinstance(value, MemberDescriptorType) and value.__objclass__ is kind and name not in slots:
+            return False
+        if name == "__new__" and isinstance(value, BuiltinFunctionType):
+            return False
+    return True
 
 
 def _determined_by(kind: type) -> tuple[str, ...] | None:
@@ -482,6 +514,10 @@ def _slots(kind: type) -> list[str]:
         f"_{own}{name}" if name.startswith("__") and not name.endswith("__") else name
         for name in ((names,) if isinstance(names, str) else names)
     ]
+
+
+class _OneField(NamedTuple):
+    one: int
 
 
 _LITERALS = frozenset({NoneType, bool, int, str, bytes, EllipsisType, NotImplementedType})
@@ -515,7 +551,7 @@ _SORTS: tuple[tuple[type, Callable[[_Writer, Any], None]], ...] = (
     (GetSetDescriptorType, _Writer._descriptor),
     (inspect.Signature, _Writer._signature),
     (Field, _Writer._field),
-    (type(NamedTuple("Pair", [("one", int)]).one), _Writer._place_in_tuple),
+    (type(vars(_OneField)["one"]), _Writer._place_in_tuple),
     (GenericAlias, _Writer._text),
     (UnionType, _Writer._text),
 )

@@ -46,7 +46,8 @@ class Program:
 
     The Python function runs when the program is first called, once or a few times, on symbolic arrays: what it does to
     them becomes the program. So its other effects happen then, and only then: it prints then, draws random numbers
-    then, and reads lists and arrays of numbers then, which are constants of the program from then on.
+    then, and reads lists and arrays of numbers then, which are constants of the program from then on. It does not run
+    if an earlier process has left the machine code on disk, and nothing that the function depends on has changed.
     """
 
     DETERMINED_BY = ("function", "name", "arguments")

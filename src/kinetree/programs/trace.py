@@ -47,7 +47,7 @@ class Traced:
         choices: frozenset[str],
         program: Program | None = None,
         *,
-        again: Callable[[], Traced] | None = None,
+        again: Callable[[], Program] | None = None,
         key: bytes | None = None,
     ) -> None:
         self.results = results
@@ -59,17 +59,11 @@ class Traced:
 
     @property
     def program(self) -> Program:
-        """The statements; the function runs when they are first asked for, if all else was known without."""
+        """The statements. If the trace was found on disk, the function runs when they are first asked for."""
         if self._program is None:
             assert self._again is not None
             with compiling:
-                found = self._again()
-                if found.results.text() != self.results.text():
-                    raise ProgramError(
-                        "the program's results have another form than in an earlier process: the function depends on "
-                        "something that kinetree did not see. Clear the cache (kinetree cache --clear) and report this"
-                    )
-                self._program = found.program
+                self._program = self._again()
         return self._program
 
 
@@ -80,11 +74,20 @@ def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argu
     if key is None or cache is None:
         return _shortest(function, name, arguments, dtype)
     form = cache.read(key, "trace")
-    if form is not None and (known := Results.of_text(form.decode(), name, dtype)) is not None:
+    text = None if form is None else form.decode()
+    if text is not None and (known := Results.of_text(text, name, dtype)) is not None:
         results, choices = known
 
-        def again() -> Traced:
-            return with_choices(function, name, arguments, dtype, choices)[0]
+        def again() -> Program:
+            before = _key(function, name, arguments, dtype)
+            found, _ = with_choices(function, name, arguments, dtype, choices)
+            if before != key or found.results.text(choices) != text:
+                raise ProgramError(
+                    f"the program {name!r} was found on disk at its first call, and must be traced now, but an object "
+                    "that its function uses has changed since then; make a new program after such a change, or pass "
+                    "values that change as arguments"
+                )
+            return found.program
 
         return Traced(results, choices, again=again, key=key)
     found = _shortest(function, name, arguments, dtype)

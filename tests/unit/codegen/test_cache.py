@@ -24,9 +24,10 @@ from kinetree.codegen.cpu import jit
 from kinetree.codegen.cpu.jit import compile_module
 from kinetree.codegen.kept import cache as module
 from kinetree.codegen.kept.cache import Cache, Contents, folder_problem, kept, kept_module, settings, user_cache
-from kinetree.codegen.kept.identity import _read, code_of, source_hash, toolchain
+from kinetree.codegen.kept.identity import _read, source_hash, toolchain
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.files import create_locked
+from kinetree.source_code import code_of
 
 KEY, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"other").digest()
 CODE = bytes(range(256)) * 40

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -419,6 +420,13 @@ def test_what_may_differ_next_time_has_no_key(make: Callable[[], Any]) -> None:
     assert content(functools.partial(holding(1.0), value)) is None
 
 
+MODULES = {"random": random}
+
+
+def called_with(module: Any, q: Any) -> Any:
+    return module.random.random() * q
+
+
 UNKNOWN_FUNCTIONS: list[Callable[..., Any]] = [
     lambda q: q * random.random(),
     lambda q: q * time.time(),
@@ -445,6 +453,11 @@ UNKNOWN_FUNCTIONS: list[Callable[..., Any]] = [
     lambda q: q * len((lambda: 0).__globals__),
     lambda q: q * (lambda: time.perf_counter())(),
     lambda q: np.vectorize(lambda x: x * random.random())(q),
+    lambda q: operator.attrgetter("pi")(math) * q,
+    lambda q: operator.methodcaller("random")(random) * q,
+    lambda q: object.__getattribute__(math, "pi") * q,
+    lambda q: called_with(np, q),
+    lambda q: MODULES["random"].uniform(0.0, 1.0) * q,
 ]
 
 
@@ -462,6 +475,60 @@ def test_imports_in_functions_have_no_key() -> None:
         return q * math.pi
 
     assert content(function) is None
+
+
+def test_functions_of_modules_count_however_the_module_is_reached() -> None:
+    """A module may be an argument, or in a container, of a function that does not name it."""
+    library = ModuleType("library_of_a_user")
+    library.gain = lambda q: 2.0 * q  # type: ignore[attr-defined]
+    sys.modules[library.__name__] = library
+    try:
+        tools = {"library": library}
+
+        def helper(module: Any, q: Any) -> Any:
+            return module.gain(q)
+
+        functions: list[Callable[..., Any]] = [
+            lambda q: helper(library, q),
+            lambda q: tools["library"].gain(q),
+            lambda q, module=library: module.gain(q),
+        ]
+        before = [content(function) for function in functions]
+        library.gain = lambda q: 3.0 * q  # type: ignore[attr-defined]
+        after = [content(function) for function in functions]
+        assert None not in before + after
+        assert len({*before, *after}) == 6
+    finally:
+        del sys.modules[library.__name__]
+
+
+class Odd(tuple[Any, ...]):
+    """A tuple that hides what it holds."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+class OddList(list[Any]):
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+class OddText(str):
+    def __str__(self) -> str:
+        return ""
+
+
+class OddNumber(float):
+    def __float__(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"), [(Odd, [1], [2]), (OddList, [1], [2]), (OddText, "1", "2"), (OddNumber, 1.0, 2.0)]
+)
+def test_classes_that_extend_built_in_ones_count_by_what_they_hold(kind: type, one: Any, other: Any) -> None:
+    assert None is not content(kind(one)) == content(kind(one)) != content(kind(other))
 
 
 def test_what_contains_itself_has_a_key() -> None:
@@ -585,6 +652,29 @@ def test_arrays_that_change_between_calls_are_read_again(kept: Path) -> None:
     for factor in (1.0, 2.0, 1.0):
         gains[:] = [factor, 2.0 * factor]
         assert kt.program(law, q=2)(np.ones(2)).tolist() == [factor, 2.0 * factor]
+
+
+def test_what_was_found_on_disk_is_not_traced_after_a_change(kept: Path) -> None:
+    """Code for batches of the new constants would answer to the key of the old ones."""
+    gains = np.array([1.0, 2.0])
+
+    def law(q: Any) -> Any:
+        return gains * q
+
+    kt.program(law, q=2)(np.ones(2))
+    found = kt.program(law, q=2)
+    assert found(np.ones(2)).tolist() == [1.0, 2.0]
+    gains[:] = 3.0
+    assert found(np.ones(2)).tolist() == [1.0, 2.0]
+    for call in (
+        lambda: found(np.ones((2, 2))),
+        lambda: kt.jacobian(found, (np.ones(2),), wrt="q"),
+        found.operation_counts,
+    ):
+        with pytest.raises(kt.ProgramError, match=r"'law' was found on disk .* has changed since"):
+            call()
+    gains[:] = [1.0, 2.0]
+    assert found(np.ones((1, 2))).tolist() == [[1.0, 2.0]]
 
 
 def test_laws_of_the_clock_are_traced_each_time(kept: Path, traces: list[str]) -> None:
