@@ -7,6 +7,7 @@ for users is compiled and run by the tests of `AS_SHIPPED`, for made robots and 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ def takes_quick_code(test: Path) -> bool:
 @contextmanager
 def quick_code() -> Iterator[None]:
     """What is compiled for robots and programs in here is quick to compile, and is kept in a folder of its own."""
-    place = os.path.join(os.environ["KINETREE_CACHE_DIR"], "quick")
+    how = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]  # keys of code name only its source and target
+    place = os.path.join(os.environ["KINETREE_CACHE_DIR"], f"quick-{how}")
     compiler = patch("kinetree.codegen.cpu.backend.compile_module", _compile_quickly)
     with compiler, patch.dict(os.environ, KINETREE_CACHE_DIR=place):
         yield
