@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kinetree.codegen.kept.cache import settings as cache_settings
-from tests.quick_code import quick_code, takes_quick_code
+from tests.quick_code import optimized_code, quick_code, takes_quick_code
 
 _USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _USUAL, derandomize=True, max_examples=25)
@@ -60,6 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     else:
         place = str(users.with_name(f"{users.name}-tests"))
     patch.setenv("KINETREE_CACHE_DIR", place)
+    patch.setenv("KINETREE_OPTIMIZE", "quick")
     config.add_cleanup(patch.undo)
 
 
@@ -93,8 +94,5 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True, scope="module")
 def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""
-    if not takes_quick_code(request.path):
-        yield
-        return
-    with quick_code():
+    with quick_code() if takes_quick_code(request.path) else optimized_code():
         yield

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+from kinetree.codegen.kept.identity import takes_part
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +37,48 @@ def test_every_module_says_what_it_exports() -> None:
 def test_every_module_begins_with_its_purpose() -> None:
     modules = (ROOT / "src" / "kinetree").rglob("*.py")
     assert [str(p) for p in modules if not p.read_text().startswith('"""')] == []
+
+
+TEXTS_AND_FILES = {"display", "files", "guide", "io/document", "lazy_names", "zoo"}
+"""Modules of messages and files, in which no number of a program is computed."""
+
+
+def test_what_takes_part_in_compiling_imports_nothing_else() -> None:
+    """Otherwise machine code could depend on a file that is not in its key (codegen/kept/identity.py)."""
+    source = ROOT / "src" / "kinetree"
+    others = {
+        name
+        for path in source.rglob("*.py")
+        if takes_part(path.relative_to(source).as_posix())
+        for name in _imported(ast.parse(path.read_text()), source)
+        if not takes_part(name)
+    }
+    assert others == TEXTS_AND_FILES
+
+
+def test_compiled_loops_take_part_in_compiling() -> None:
+    source = ROOT / "src" / "kinetree"
+    paths = [path for path in source.rglob("*.py") if "codegen.loops.compiled import" in path.read_text()]
+    assert len(paths) > 10
+    assert [path for path in paths if not takes_part(path.relative_to(source).as_posix())] == []
+
+
+def _imported(tree: ast.AST, source: Path) -> Iterator[str]:
+    """The files of kinetree that a file imports, without those for types."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            continue
+        if isinstance(node, ast.Import):
+            names = [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [(node.module or "", alias.name) for alias in node.names]
+        else:
+            yield from _imported(node, source)
+            continue
+        for module, name in names:
+            package, *parts = module.split(".")
+            if package == "kinetree":
+                path = "/".join((*parts, name))
+                is_module = (source / path).is_dir() or (source / f"{path}.py").exists()
+                if path := path if is_module else "/".join(parts):
+                    yield path

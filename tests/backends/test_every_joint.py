@@ -1,7 +1,7 @@
 """Robots with joints of every kind: batches, loops over bodies, drives, steps of time and derivatives.
 
 One that has them all; and, where compiling it takes long, several that each have some. The dynamics of the one that has
-all are compiled as for users; where programs are compared with each other, code that is quick to compile does.
+all are optimised; where programs are compared with each other, code that is quick to compile does.
 """
 
 from __future__ import annotations

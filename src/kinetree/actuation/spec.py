@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.actuators import ActuatorLaw
-from kinetree.algorithms.muscles import Muscle
+from typing import TYPE_CHECKING
+
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.actuators import ActuatorLaw
+    from kinetree.algorithms.muscles import Muscle
 
 __all__ = [
     "Actuation",

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.actuation import Actuation, GravityCompensation, TendonSpec
-from kinetree.actuation import actuation as actuation_of
-from kinetree.actuation import gravity_compensation as compensation_of
-from kinetree.actuation.reaches import reach_of
-from kinetree.algorithms.gravity_compensation import CarriedMass
-from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
@@ -28,6 +22,11 @@ from kinetree.functions.options import one_of
 from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Vec3
+
+if TYPE_CHECKING:
+    from kinetree.actuation import Actuation, GravityCompensation
+    from kinetree.algorithms.gravity_compensation import CarriedMass
+    from kinetree.algorithms.transmissions import Reach
 
 __all__ = ["ActuatorForces", "actuator_forces", "gravity_compensation"]
 
@@ -47,6 +46,8 @@ class ActuatorForces(NamedTuple):
 
 def actuators_of(model: Model) -> Actuation:
     """The actuators of a robot, made once."""
+    from kinetree.actuation import actuation as actuation_of
+
     if model not in _KNOWN:
         _KNOWN[model] = actuation_of(model)
     return _KNOWN[model]
@@ -65,6 +66,8 @@ def actuation_of_robot(model: Model) -> Actuation:
 
 def timestep_option(model: Model, value: Any) -> Actuation:
     """The actuators of a robot, with the time step that they look ahead; it counts only if some do."""
+    from kinetree.actuation import Actuation
+
     if isinstance(value, Actuation):
         return value
     if value is not None and not (
@@ -107,6 +110,10 @@ def acting(
 ) -> Acting:
     """Lengths, forces and joint forces of all actuators, and rates of their activations; `step` is the time step, if
     it is not that of the file."""
+    from kinetree.actuation import TendonSpec
+    from kinetree.actuation.reaches import reach_of
+    from kinetree.algorithms.transmissions import reach_velocity, viewed
+
     tree, robot = model.tree, model.one_by_one
     view, dt = viewed(tree, q), actuation.timestep if step is None else step
     places = {k: place for place, k in enumerate(actuation.with_activation)}
@@ -161,6 +168,8 @@ def _actuator_forces(
 
 def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
     """What carries weights, by slots, the root's included."""
+    from kinetree.algorithms.gravity_compensation import CarriedMass
+
     robot = model.one_by_one
     found: dict[int, CarriedMass] = {}
     for name, part in carried.bodies:
@@ -186,6 +195,8 @@ _one_part = one_of("part", "all", "passive", "actuators")
 
 def _part_option(model: Model, value: Any) -> Hashable:
     """Which joints are meant, and what is carried: kernels are kept by what they depend on."""
+    from kinetree.actuation import gravity_compensation as compensation_of
+
     return "all" if value is None else _one_part(model, value), compensation_of(model)
 
 

@@ -84,7 +84,7 @@ class ClosedLoop:
         act = [Part("act", (setting.activations,))] if setting.activations else []
         energies = [Part(ENERGIES, (2,))] if setting.with_energies else []
         motion = [Part("q", (robot.nq,)), Part("v", (robot.nv,)), *act, *energies]
-        self._of_start = {part.name for part in motion}
+        self._of_start = [part.name for part in motion]
         self._kept = [*motion, *self.state.values(), *held]
         extra = [] if is_held else [*self.recorded.values()]
         if setting.with_output and self._output not in self.state and not is_held:

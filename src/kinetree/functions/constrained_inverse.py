@@ -27,13 +27,12 @@ from kinetree.functions.constraint_options import (
 )
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.options import one_of
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import holds_symbols, real_array, refuse_symbols
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
 from kinetree.records import record
 from kinetree.spatial import Force
-from kinetree.symbolic import refuse_symbols
 
 __all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
 

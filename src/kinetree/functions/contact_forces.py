@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.soft_rows import seen
-from kinetree.collision import ContactPoint
-from kinetree.collision.pairs import slots
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -27,6 +24,9 @@ from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 from kinetree.spatial import Vec3
+
+if TYPE_CHECKING:
+    from kinetree.collision import ContactPoint
 
 __all__ = ["ContactForces", "ContactPair", "contact_forces", "contact_pairs"]
 
@@ -67,6 +67,8 @@ class ContactPair:
 
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
+    from kinetree.algorithms.soft_rows import seen
+
     tree, robot = model.tree, model.one_by_one
     check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
@@ -90,6 +92,8 @@ def _told(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _count(contact: SoftConstraints) -> int:
+    from kinetree.collision.pairs import slots
+
     return sum(slots(touch.first.shape.kind, touch.second.shape.kind) for touch in contact.touches)
 
 
@@ -173,6 +177,8 @@ def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[Conta
     >>> [(pair.first, pair.second) for pair in kt.contact_pairs(kt.zoo.load("cart_pole"))]
     [('rail[1]', 'pole[1]')]
     """
+    from kinetree.collision.pairs import slots
+
     found, start = [], 0
     for touch in own_contact_option(check_robot(robot), contact).touches:
         end = start + slots(touch.first.shape.kind, touch.second.shape.kind)

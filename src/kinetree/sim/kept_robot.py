@@ -17,11 +17,9 @@ from typing import Any
 
 from kinetree.errors import ModelError, TrajectoryFileError
 from kinetree.files import read_regular, reason
-from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.model import Geometry, Model
 from kinetree.model.by_identity import ByIdentity
-from kinetree.model.extras import image_paths
 
 __all__ = ["KeptRobot"]
 
@@ -100,6 +98,8 @@ class KeptRobot:
 
 
 def _text_of(robot: Model) -> str:
+    from kinetree.model.extras import image_paths
+
     try:
         told: dict[str, Any] = {"text": write_text(robot)}
         told["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
@@ -124,6 +124,8 @@ def _ends_with(path: str, suffixes: frozenset[str]) -> bool:
 
 
 def _model_of(text: str) -> Model:
+    from kinetree.io.native.reading import read_text
+
     try:
         told = json.loads(text)
         reason = told.get("reason")

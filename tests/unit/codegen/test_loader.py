@@ -66,14 +66,15 @@ def results(robot: kt.Model, dtype: str) -> dict[str, Any]:
 def objects(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The object files that are loaded from now on. A source file that is edited meanwhile is no reason to fail."""
     found: list[bytes] = []
-    real = backend.kept
+    real = backend.kept_module
 
-    def kept(key: bytes | None, make: Callable[[], bytes]) -> bytes:
-        found.append(real(key, make))
+    def kept(*given: Any) -> bytes:
+        found.append(real(*given))
         return found[-1]
 
-    monkeypatch.setattr(backend, "kept", kept)
-    monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: b"both loaders".ljust(32))
+    monkeypatch.setattr(backend, "kept_module", kept)
+    for name in ("assembler", "toolchain"):
+        monkeypatch.setattr(backend, name, lambda *_: b"both loaders".ljust(32))
     return found
 
 
@@ -455,7 +456,7 @@ def test_a_first_call_whose_code_is_on_disk_imports_no_llvm(tmp_path: Path) -> N
     (compiled, expected), (hit, found) = call(), call()
     assert (compiled, hit) == ("True", "False")
     assert found == expected
-    assert len(list((tmp_path / "kept").iterdir())) == 3
+    assert len(list((tmp_path / "kept").glob("*.code"))) == 3
 
 
 @pytest.mark.parametrize("kind", [R_PC32, R_PLT32])

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -37,7 +38,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache. That a file of kinetree is being edited meanwhile is no reason for a test to fail."""
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(cache, "_said", False)
-    monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: bytes(32))
+    for name in ("assembler", "toolchain"):
+        monkeypatch.setattr(f"kinetree.codegen.cpu.backend.{name}", lambda *_: bytes(32))
     return tmp_path / "kept"
 
 
@@ -90,7 +92,7 @@ def test_a_kernel_from_the_disk_is_the_kernel_bit_for_bit_and_nothing_is_traced_
 ) -> None:
     first, second, third = arm(), arm(), arm()
     made = {name: call(first) for name, call in CALLS.items()}
-    assert len(traces) == len(list(kept.iterdir())) == len(CALLS)  # each has a key of its own
+    assert len(traces) == len(list(kept.glob("*.name"))) == len(CALLS)  # each has a key of its own
     traces.clear()
     for name, call in CALLS.items():
         np.testing.assert_array_equal(call(second), made[name], strict=True)
@@ -105,7 +107,7 @@ def test_another_robot_has_kernels_of_its_own(kept: Path) -> None:
     one, other = pendulum(1.0), pendulum(np.nextafter(1.0, 2.0))
     kt.aba(one, [[0.3]], [[0.0]], [[0.0]])
     kt.aba(other, [[0.3]], [[0.0]], [[0.0]])
-    assert len(list(kept.iterdir())) == 2
+    assert len(list(kept.glob("*.name"))) == 2
 
 
 def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[str]) -> None:
@@ -121,11 +123,11 @@ def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[
 
 def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
     f = kt.compile(arm(), kt.crba)
-    batch = (entry := next(kept.iterdir())).read_bytes()
+    batch = (entry := next(kept.glob("*.name"))).read_bytes()
     other = f.__self__._kernels._object("other", lambda: "define i32 @other() { ret i32 7 }")
     assert not batch.endswith(other)
     assert entry.read_bytes() == batch
-    assert len(list(kept.iterdir())) == 2
+    assert len(list(kept.glob("*.name"))) == 2
     assert kt.compile(arm(), kt.crba).__self__._kernels._object("other", lambda: "never read") == other
     assert traces == ["crba"]
 
@@ -133,7 +135,7 @@ def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[s
 def test_compile_compiles_now(kept: Path, traces: list[str]) -> None:
     kt.compile(arm(), kt.crba)
     assert traces == ["crba"]
-    assert len(list(kept.iterdir())) == 1
+    assert len(list(kept.glob("*.code"))) == 1
 
 
 def test_what_makes_no_sense_is_refused_with_and_without_a_kernel_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +211,7 @@ def test_source_that_is_not_what_runs_keeps_nothing(kept: Path, monkeypatch: pyt
 
 def test_damaged_entries_are_replaced(kept: Path, traces: list[str]) -> None:
     expected = kt.crba(arm(), Q)
-    (path,) = kept.iterdir()
+    (path,) = kept.glob("*.code")
     good = path.read_bytes()
     for place in (0, 20, 60, len(good) // 2):
         path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
@@ -247,7 +249,7 @@ import numpy as np
 import kinetree as kt
 import kinetree.codegen.cpu.backend as backend
 from kinetree.compiler.specialization import Specialization
-backend.toolchain = lambda *_: bytes(32)
+backend.assembler = backend.toolchain = lambda *_: bytes(32)
 traced, real = [], Specialization.program
 Specialization.program = lambda self: traced.append(self.definition.name) or real(self)
 robot = kt.zoo.load("quadruped")
@@ -267,7 +269,58 @@ def test_processes_at_once_and_after_one_another_agree(kept: Path) -> None:
     answers.append(start().communicate()[0].split())
     assert len({answer[0] for answer in answers}) == 1
     assert answers[-1][1] == "0"
-    assert len(list(kept.iterdir())) == 1
+    assert len(list(kept.glob("*.code"))) == 1
+
+
+EDITED = """
+import numpy as np
+import kinetree as kt
+from kinetree.codegen.cpu import backend
+from kinetree.codegen.kept import identity
+from kinetree.compiler.specialization import Specialization
+identity._WHILE_IMPORTING = -1e9  # the files were edited just now, before this process began
+traced, compiled = [], []
+trace, make = Specialization.program, backend.compile_module
+Specialization.program = lambda self: traced.append(self.definition.name) or trace(self)
+backend.compile_module = lambda *given, **how: compiled.append(given) or make(*given, **how)
+result = kt.rnea(kt.zoo.load("double_pendulum"), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+print(kt.__file__, len(traced), len(compiled), *result)
+"""
+
+
+def test_only_edits_of_code_that_takes_part_make_anything_anew(tmp_path: Path) -> None:
+    """Editors of docstrings and of the viewer keep the cache, and no edit of an algorithm is answered by old code."""
+    package = tmp_path / "source" / "kinetree"
+    shutil.copytree(Path(kt.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run() -> tuple[list[int], list[float]]:
+        done = subprocess.run(
+            [sys.executable, "-c", EDITED], env={**os.environ, "PYTHONPATH": str(package.parent)}, capture_output=True,
+            text=True, check=True, cwd=tmp_path,
+        )  # fmt: skip
+        path, *numbers = done.stdout.split()
+        assert Path(path).parent == package
+        return [*map(int, numbers[:2])], [*map(float, numbers[2:])]
+
+    def edit(name: str, old: str, new: str) -> None:
+        text = (package / name).read_text()
+        assert old in text
+        (package / name).write_text(text.replace(old, new, 1))
+
+    counts, before = run()
+    assert counts == [1, 1]
+    edit("algorithms/rnea.py", '"""', '"""An edited docstring.\n\n')
+    edit("algorithms/rnea.py", "\n\n\n", "\n\n\n# an edited comment\n")
+    edit("viewer/player.py", "import", "import math  # more code\nimport")
+    assert run() == ([0, 0], before)
+    edit("algorithms/rnea.py", "    return", "    unused = 1.0\n    return")
+    assert run() == ([1, 0], before)  # another trace, but the same text of the module
+    edit("algorithms/rnea.py", "+ c_J +", "+ c_J + v_J +")
+    counts, after = run()
+    assert counts == [1, 1]
+    assert after != before
+    edit("algorithms/rnea.py", "+ c_J + v_J +", "+ c_J +")
+    assert run() == ([0, 0], before)
 
 
 def test_threads_at_once_trace_once(traces: list[str]) -> None:
@@ -372,5 +425,5 @@ def test_the_code_of_a_program_is_found_after_its_trace(
         _turning(model, 2.5)(q, v, 3.0)
 
 
-def _no_compiler(*_: object) -> bytes:
+def _no_compiler(*_: object, **__: object) -> bytes:
     raise AssertionError("nothing is compiled here")

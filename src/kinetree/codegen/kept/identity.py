@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import struct
 import sys
 import time
@@ -15,9 +16,32 @@ from typing import NamedTuple
 
 from kinetree.codegen.kept.cache import kept
 
-__all__ = ["llvm_version", "source_hash", "toolchain"]
+__all__ = ["assembler", "code_of", "llvm_version", "source_hash", "takes_part", "toolchain"]
 
 _PACKAGE = Path(__file__).parents[2]
+_NO_PART = frozenset({
+    "__main__", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
+    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "resources", "sim",
+    "sweeps", "viewer", "zoo",
+})  # fmt: skip
+"""Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
+_PART_NEVERTHELESS = (
+    "identification/estimation/reduction", "io/gray_images", "io/mjcf/asset_files", "io/mjcf/elevations",
+    "io/mjcf/meshes/", "pictures/kernels/",
+)  # fmt: skip
+"""Compiled loops, and the readers of shapes, which contacts call."""
+_ASSEMBLING = ("codegen/cpu/jit.py", "codegen/llvm/target.py", "codegen/loops/compiled.py")
+"""The files that determine the machine code of a module's text."""
+_TOKENS = re.compile(
+    rb"""(?xs)
+    ( "(?: "{2} (?: [^"\\]++ | \\. | "(?!"{2}) )*+ "{3} | (?: [^"\\\n]++ | \\. )*+ " )
+    | '(?: '{2} (?: [^'\\]++ | \\. | '(?!'{2}) )*+ '{3} | (?: [^'\\\n]++ | \\. )*+ ' )
+    | [#][^\n]* )"""
+)
+"""Strings without their prefixes, and comments."""
+_LINE_ENDS = re.compile(rb"[ \t\f]*\n(?:[ \t\f]*\n)*")
+_CODING = re.compile(rb"(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
+_OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
 _LIBRARIES = (".so", ".dylib", ".dll")
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree was imported in which an already imported module may have been changed."""
@@ -68,9 +92,30 @@ def llvm_version() -> tuple[str, tuple[tuple[str, int], ...]] | None:
     return (version.hex(), tuple(sorted(libraries))) if libraries else None
 
 
+def assembler(how: str, target: Hashable, imported: float) -> bytes | None:
+    """32 bytes that identify what makes machine code of a module's text; None as for `toolchain`.
+
+    `how` names the way in which it is made, and `target` the processor; `imported` as for `source_hash`.
+    """
+    source, llvm = source_hash(_PACKAGE, imported, _ASSEMBLING), llvm_version()
+    if source is None or llvm is None:
+        return None
+    return hashlib.sha256(repr((how, source.hex(), llvm, sys.platform, target)).encode()).digest()
+
+
+def takes_part(name: str) -> bool:
+    """Whether a file of the package may run in a trace or a compilation; `name` as seen from there, with slashes.
+
+    >>> takes_part("algorithms/aba.py"), takes_part("viewer/player.py")
+    (True, False)
+    """
+    name = name.removesuffix(".py")
+    return name.partition("/")[0] not in _NO_PART or f"{name}/".startswith(_PART_NEVERTHELESS)
+
+
 @functools.cache
-def source_hash(package: Path, imported: float) -> bytes | None:
-    """32 bytes over all source files of a package; computed once.
+def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> bytes | None:
+    """32 bytes over the code (`code_of`) of the source files of a package that take part in compiling, or of some.
 
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: the
     code running in this process may then be older than the files. As reading hundreds of files takes longer than
@@ -78,7 +123,10 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     """
     root = os.fspath(package)
     try:
-        files = sorted(_source_files(root))
+        if only:
+            files = [(path, _state(os.stat(path))) for path in (os.path.join(root, name) for name in only)]
+        else:
+            files = sorted(_source_files(root))
         if not files:
             return None
         changed = max(found.changed for _, found in files)
@@ -86,7 +134,7 @@ def source_hash(package: Path, imported: float) -> bytes | None:
             return None
         if changed > time.time() - _SETTLED:
             return _hash_of(root, files)
-        seen = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
+        seen = hashlib.sha256(repr(("code", root, files)).encode("utf-8", "surrogateescape")).digest()
         return kept(seen, lambda: _hash_of(root, files), "hash")
     except OSError:
         return None
@@ -98,9 +146,49 @@ def _hash_of(root: str, files: list[tuple[str, _State]]) -> bytes:
         text, read = _read(path)
         if read != found:
             raise OSError(f"{path} is being written")
-        name = os.fsencode(path[len(root) :])
-        parts += (struct.pack("<QQ", len(name), len(text)), name, text)
+        name, code = os.fsencode(path[len(root) :]), code_of(text)
+        parts += (struct.pack("<QQ", len(name), len(code)), name, code)
     return hashlib.sha256(b"".join(parts)).digest()
+
+
+def code_of(text: bytes) -> bytes:
+    """A source file without comments, blank lines, and strings that are statements: docstrings.
+
+    Files that differ in these alone have the same code, and no others do. A text that is not certain to be understood
+    is returned whole: one with continued lines, an encoding of its own, or quotes inside those of a formatted string.
+    Python's parser would take ten times as long, and the first call on a machine waits for this.
+
+    >>> code_of(b"'A docstring.'\\n\\nx = '# no comment'  # a comment\\n")
+    b"x = '# no comment'"
+    """
+    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    first, *rest = _TOKENS.split(text)
+    code, strings = [first], []
+    for token, after in zip(rest[::2], rest[1::2], strict=True):
+        if token.startswith(b"#"):
+            code[-1] += after
+        else:
+            strings.append(token)
+            code.append(after)
+    if _CODING.match(text) or any(sign in piece for piece in code for sign in (b"\\", b'"', b"'")):
+        return text
+    code = [_LINE_ENDS.sub(b"\n", piece) for piece in code]
+    result, depth, counted = [code[0]], 0, 0
+    for number, (string, before, after) in enumerate(zip(strings, code, code[1:], strict=False)):
+        if b"{" in string and string.count(b"{") != string.count(b"}") and before[-1:].isalpha():
+            return text
+        result += (string, after)
+        if after.startswith(b"\n") or (number == len(strings) - 1 and not after.strip()):
+            line = before.rpartition(b"\n")[2] if b"\n" in before or number == 0 else b"more"
+            if not line.strip(b" \t\fRrUu"):
+                since = b"".join(code[counted : number + 1])
+                depth += sum(map(since.count, _OPENING)) - sum(map(since.count, _CLOSING))
+                counted = number + 1
+                if depth == 0:
+                    del result[-2:]
+                    result[-1] = result[-1][: len(result[-1]) - len(line)]
+                    result.append(after[1:])
+    return b"".join(result).strip(b"\n")
 
 
 def _source_files(root: str) -> Iterator[tuple[str, _State]]:
@@ -109,9 +197,15 @@ def _source_files(root: str) -> Iterator[tuple[str, _State]]:
     for folder in folders:
         with os.scandir(folder) as items:
             for item in items:
+                name = item.path[len(root) + 1 :].replace(os.sep, "/")
                 if item.name.endswith(".py"):
-                    yield item.path, _state(os.stat(item.path))
-                elif item.name != "__pycache__" and item.is_dir(follow_symlinks=False):
+                    if takes_part(name):
+                        yield item.path, _state(os.stat(item.path))
+                elif (
+                    item.name != "__pycache__"
+                    and (name not in _NO_PART or any(part.startswith(f"{name}/") for part in _PART_NEVERTHELESS))
+                    and item.is_dir(follow_symlinks=False)
+                ):
                     folders.append(item.path)
 
 
