@@ -324,7 +324,9 @@ def test_threads_at_once_trace_once(traces: list[str]) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from Linux's /proc")
-@pytest.mark.parametrize(("setting", "robots", "distinct"), [("off", 100, 100), ("on", 400, 3)])
+@pytest.mark.parametrize(
+    ("setting", "robots", "distinct"), [pytest.param("off", 100, 100, marks=pytest.mark.deep), ("on", 400, 3)]
+)
 def test_robots_that_are_dropped_leave_no_memory_behind(
     monkeypatch: pytest.MonkeyPatch, setting: str, robots: int, distinct: int
 ) -> None:
