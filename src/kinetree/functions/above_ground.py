@@ -209,7 +209,8 @@ def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
     a, b = touch.first.shape, touch.second.shape
     if isinstance(a, HeightField):
         local = X_a.E @ (X_b.r - X_a.r)
-        gap = local.z - _outer(b) - _highest(a, np.atleast_1d(local.x), np.atleast_1d(local.y), _outer(b))
+        x, y = (np.atleast_1d(np.asarray(one)) for one in (local.x, local.y))
+        gap = np.asarray(local.z) - _outer(b) - _highest(a, x, y, _outer(b))
         return np.where(gap > 0.0, _STEEPEST * gap, -math.inf)
     if isinstance(a, Plane):
         return np.asarray(X_a.E.z.dot(X_b.r - X_a.r) - _outer(b), np.float64)
