@@ -1,4 +1,4 @@
-"""Imports go one way only, as the contract in pyproject.toml has it."""
+"""Imports go one way only, as the contract in pyproject.toml has it, and a first call imports little."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from kinetree.codegen.cpu.loader import has_loader
 from kinetree.source_code import takes_part
 
 ROOT = Path(__file__).parents[2]
@@ -82,3 +85,46 @@ def _imported(tree: ast.AST, source: Path) -> Iterator[str]:
                 is_module = (source / path).is_dir() or (source / f"{path}.py").exists()
                 if path := path if is_module else "/".join(parts):
                     yield path
+
+
+FIRST_CALL = """
+import sys
+import numpy as np
+import kinetree as kt
+robot = kt.zoo.load("arm7")
+zero = np.zeros(robot.nv)
+kt.aba(robot, robot.neutral(), zero, zero)
+print(*(name for name in sys.modules if name.partition(".")[0] in ("kinetree", "llvmlite", "matplotlib", "scipy")))
+"""
+UNNEEDED = (
+    *("actuation.", "algorithms.", "collision.", "contact.", "control.", "programs.", "sim.", "solids.", "symbolic."),
+    *(
+        "codegen.llvm.module",
+        "codegen.ptx",
+        "compiler.derived_source",
+        "compiler.forms.aligned",
+        "compiler.forms.rolled",
+    ),
+    *("expr.derivatives", "expr.interpret", "expr.lower", "expr.named", "expr.recording", "expr.trace"),
+    *("io.mjcf", "io.native.reading", "io.sdf", "joints.euler", "joints.free", "model.changes.attach"),
+    *("model.extras.actuators", "model.extras.sensors", "pictures.camera", "pictures.draw"),
+    *("tree.elimination", "tree.rolled.tree"),
+)
+"""Beginnings of the names of modules; of the rooms that end with a dot, their tables of names alone may be imported."""
+MOST_MODULES = 176
+"""Of kinetree, where it has a loader of machine code; one more is worth half a millisecond, or two without bytecode."""
+
+
+@pytest.mark.skipif(not has_loader(), reason="LLVM loads the code here, and is imported for it")
+def test_a_first_call_with_code_on_disk_imports_what_it_needs(tmp_path: Path) -> None:
+    environment = {**os.environ, "KINETREE_CACHE": "on", "KINETREE_CACHE_DIR": str(tmp_path / "kinetree")}
+
+    def imported() -> list[str]:
+        run = [sys.executable, "-c", FIRST_CALL]
+        return subprocess.run(run, env=environment, check=True, capture_output=True, text=True).stdout.split()
+
+    assert "llvmlite" in imported()  # the first process compiles
+    second = imported()
+    assert [name for name in second if not name.startswith("kinetree")] == []
+    assert [name for name in second if name.removeprefix("kinetree.").startswith(UNNEEDED)] == []
+    assert len(second) <= MOST_MODULES

@@ -200,6 +200,11 @@ class SoftConstraints:
             tendons=tuple(row.with_parameters(given) for row in self.tendons),
         )
 
+    def sizes(self) -> dict[str, int]:
+        """How many pairs of shapes may touch, and how many other rows there are."""
+        rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
+        return {"pairs of shapes": len(self.touches), "limits, equalities and frictions": sum(map(len, rows))}
+
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""
         counts = (

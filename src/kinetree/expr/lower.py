@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kinetree.announcement import learn, phase
 from kinetree.expr.bounds import check_bounds
 from kinetree.expr.liveness import Needs
 from kinetree.expr.program import (
@@ -38,6 +39,7 @@ _LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
 
 
+@phase("lowering")
 def lower(
     graph: Graph,
     inputs: tuple[Port, ...],
@@ -58,6 +60,7 @@ def lower(
 
     Raises IndexError if a load or a store goes beyond its array.
     """
+    learn(name, recorded=len(graph))
     ports = len(inputs) + len(outputs)
     needs = Needs(graph, () if results is None else results, range(len(inputs), ports))
     kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kinetree.announcement import watched
 from kinetree.expr.ops import OPS
 
 __all__ = ["Graph", "MixedTracesError", "Scalar", "Symbol", "TraceTooLongError", "apply", "is_zero"]
@@ -114,7 +115,7 @@ class Graph:
         self.effects: list[Any] = []
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
-        self._clock: list[int] = parent._clock if parent else [0, most]
+        self._clock: list[int] = parent._clock if parent else watched([0, most])
 
     def __len__(self) -> int:
         return self._clock[0]

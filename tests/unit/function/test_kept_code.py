@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,9 +17,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.kept import cache
-from kinetree.compiler import announcement
 from kinetree.compiler import calls as module
-from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.compiler.specialization import Specialization
@@ -231,18 +227,6 @@ def test_a_folder_that_cannot_be_written_changes_nothing(
     assert len(caplog.records) <= 1
 
 
-def test_what_takes_long_is_said_only_when_it_does(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(announcement, "_WORTH_SAYING", 0.0)
-    caplog.set_level(logging.WARNING, "kinetree")
-    kt.gravity_forces(pendulum(), [[0.0]])
-    assert [message.split(":")[0] for message in caplog.messages] == ["compiling gravity_forces for 'pendulum'"]
-    caplog.clear()
-    kt.gravity_forces(pendulum(), [[0.0]])
-    assert caplog.messages == []
-
-
 CHILD = """
 import hashlib, sys
 import numpy as np
@@ -282,7 +266,7 @@ identity._WHILE_IMPORTING = -1e9  # the files were edited just now, before this 
 traced, compiled = [], []
 trace, make = Specialization.program, backend.compile_module
 Specialization.program = lambda self: traced.append(self.definition.name) or trace(self)
-backend.compile_module = lambda *given: compiled.append(given) or make(*given)
+backend.compile_module = lambda *given, **how: compiled.append(given) or make(*given, **how)
 result = kt.rnea(kt.zoo.load("double_pendulum"), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
 print(kt.__file__, len(traced), len(compiled), *result)
 """
@@ -340,7 +324,9 @@ def test_threads_at_once_trace_once(traces: list[str]) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from Linux's /proc")
-@pytest.mark.parametrize(("setting", "robots", "distinct"), [("off", 100, 100), ("on", 400, 3)])
+@pytest.mark.parametrize(
+    ("setting", "robots", "distinct"), [pytest.param("off", 100, 100, marks=pytest.mark.deep), ("on", 400, 3)]
+)
 def test_robots_that_are_dropped_leave_no_memory_behind(
     monkeypatch: pytest.MonkeyPatch, setting: str, robots: int, distinct: int
 ) -> None:
@@ -366,25 +352,6 @@ def _kernels_of_pendulums() -> int:
 def _resident() -> int:
     """Bytes of memory this process holds."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-
-def test_derivatives_of_humanoids_are_announced(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, "kinetree")
-    robot = kt.zoo.load("humanoid")
-    aba, derivatives = kt.aba.definition, kt.aba_derivatives.definition  # type: ignore[attr-defined]
-    short = Specialization(aba, robot, {"passive": (), "limits": False}, (), ())
-    assert CompiledFunction(short, "float64").program.name == "aba"
-    assert caplog.messages == []
-    long = Specialization(derivatives, robot, {"passive": ()}, (), ())
-    assert CompiledFunction(long, "float64").program.name == "aba_derivatives"
-    (message,) = caplog.messages
-    assert re.fullmatch(r"compiling aba_derivatives for 'humanoid': \d+ operations, about [345] s …", message)
-
-
-def test_the_estimate_is_that_of_what_was_measured() -> None:
-    measured = {3204: 0.59, 8672: 1.93, 15401: 4.71, 42_999: 6.75, 100_800: 13.0}
-    for operations, seconds in measured.items():
-        assert announcement._seconds_to_compile(operations) == pytest.approx(seconds, rel=0.25)
 
 
 # -- programs
@@ -423,5 +390,5 @@ def test_the_code_of_a_program_is_found_after_its_trace(
         _turning(model, 2.5)(q, v, 3.0)
 
 
-def _no_compiler(*_: object) -> bytes:
+def _no_compiler(*_: object, **__: object) -> bytes:
     raise AssertionError("nothing is compiled here")

@@ -70,7 +70,7 @@ class TensorBuiltin:
             if getattr(self._task, field) is None and variant in self._codes:
                 code = self._codes[variant]
                 self._code.keep(code)
-                setattr(self._task, field, code.address(function))
+                code.put(function, ctypes.addressof(self._task) + getattr(Task, field).offset)
 
     def then(self, other: TensorBuiltin) -> None:
         """Let a builtin for another dtype, with the same owner and general function, try what this does not take."""

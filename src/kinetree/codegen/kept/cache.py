@@ -29,7 +29,10 @@ from typing import Literal, NamedTuple
 
 from kinetree.files import create_locked, remove_abandoned
 
-__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "kept_module", "settings", "user_cache"]
+__all__ = [
+    "Cache", "Contents", "Settings", "folder_problem", "found", "found_module", "keep", "keep_module", "kept",
+    "kept_module", "remove", "settings", "user_cache",
+]  # fmt: skip
 
 _log = logging.getLogger("kinetree")
 
@@ -37,11 +40,12 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash", "mesh", "name", "trace"]
-"""Machine code, the hash of source files in a state that the key tells, a mesh that is ready to be drawn, the key of
-the machine code that a request was answered with, or the form of a program's results."""
+Kind = Literal["code", "text", "hash", "mesh", "name", "trace"]
+"""Machine code, the compressed text of a module that waits to be optimised, the hash of source files in a state that
+the key tells, a mesh that is ready to be drawn, the key of the machine code that a request was answered with, or the
+form of a program's results."""
 _COUNTED = ("code", "mesh")
-_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh|name|trace)"
+_ENTRY = r"[0-9a-f]{64}\.(?:code|text|mesh|name|trace)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
@@ -140,14 +144,57 @@ def user_cache() -> Cache | None:
 
 def kept(key: bytes | None, make: Callable[[], bytes], kind: Kind = "code") -> bytes:
     """The code for a key from the user's cache; made and kept if missing. Without a key it is only made."""
-    cache = None if key is None else user_cache()
-    if cache is None or key is None:
-        return make()
-    code = cache.read(key, kind)
+    code = found(key, kind)
     if code is None:
-        code = make()
-        cache.write(key, code, kind)
+        keep(key, code := make(), kind)
     return code
+
+
+def found(key: bytes | None, kind: Kind = "code") -> bytes | None:
+    """The code for a key from the user's cache, None if it is not there. Nothing is there without a key."""
+    cache = None if key is None else user_cache()
+    return None if cache is None or key is None else cache.read(key, kind)
+
+
+def keep(key: bytes | None, code: bytes, kind: Kind = "code") -> None:
+    """Keep the code for a key in the user's cache, if there is a key and a cache."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
+        cache.write(key, code, kind)
+
+
+def remove(key: bytes | None, kind: Kind) -> None:
+    """Remove what the user's cache has for a key, if it has anything."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
+        cache.remove(key, kind)
+
+
+def found_module(request: bytes | None, assembler: bytes | None, text: str | None = None) -> bytes | None:
+    """The machine code that has answered a request, or that was made of a module's text and answers it from now on.
+
+    None if the user's cache has none; arguments as for `kept_module`.
+    """
+    cache = None if request is None or assembler is None else user_cache()
+    if cache is None or request is None or assembler is None:
+        return None
+    if text is None:
+        name = cache.read(request, "name")
+        return None if name is None else cache.read(name)
+    name = hashlib.sha256(assembler + text.encode()).digest()
+    code = cache.read(name)
+    if code is not None:
+        cache.write(request, name, "name")
+    return code
+
+
+def keep_module(request: bytes | None, assembler: bytes | None, text: str, code: bytes) -> None:
+    """Keep the machine code that answers a request, if there is a cache; arguments as for `kept_module`."""
+    cache = None if request is None or assembler is None else user_cache()
+    if cache is not None and request is not None and assembler is not None:
+        name = hashlib.sha256(assembler + text.encode()).digest()
+        cache.write(name, code)
+        cache.write(request, name, "name")
 
 
 def kept_module(
@@ -159,19 +206,12 @@ def kept_module(
     cache knows which code answered a `request`. So a request that is known needs no text, and one with a text that is
     known needs no `make`. Without `request` or `assembler` it is only made.
     """
-    cache = None if request is None or assembler is None else user_cache()
-    if cache is None or request is None or assembler is None:
-        return make(text())
-    name = cache.read(request, "name")
-    if name is not None and (code := cache.read(name)) is not None:
-        return code
-    module = text()
-    name = hashlib.sha256(assembler + module.encode()).digest()
-    code = cache.read(name)
+    code = found_module(request, assembler)
     if code is None:
-        code = make(module)
-        cache.write(name, code)
-    cache.write(request, name, "name")
+        module = text()
+        code = found_module(request, assembler, module)
+        if code is None:
+            keep_module(request, assembler, module, code := make(module))
     return code
 
 
@@ -267,6 +307,11 @@ class Cache:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
+
+    def remove(self, key: bytes, kind: Kind = "code") -> None:
+        """Remove the entry of a key, if there is one."""
+        with suppress(OSError, ValueError):
+            os.unlink(self._path(key, kind))
 
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
