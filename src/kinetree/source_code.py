@@ -68,7 +68,7 @@ def code_of(text: bytes) -> bytes:
     code = [_LINE_ENDS.sub(b"\n", piece) for piece in code]
     result, depth, counted = [code[0]], 0, 0
     for number, (string, before, after) in enumerate(zip(strings, code, code[1:], strict=False)):
-        if b"{" in string and string.count(b"{") != string.count(b"}") and before[-1:].isalpha():
+        if before[-1:].isalpha() and not (_closes(string) or _closes(string.replace(b"{{", b"").replace(b"}}", b""))):
             return text
         result += (string, after)
         if after.startswith(b"\n") or (number == len(strings) - 1 and not after.strip()):
@@ -82,3 +82,7 @@ def code_of(text: bytes) -> bytes:
                     result[-1] = result[-1][: len(result[-1]) - len(line)]
                     result.append(after[1:])
     return b"".join(result).strip(b"\n")
+
+
+def _closes(string: bytes) -> bool:
+    return string.count(b"{") == string.count(b"}")

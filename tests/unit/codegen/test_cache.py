@@ -695,7 +695,13 @@ def test_code_is_what_python_takes_for_code(path: Path) -> None:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
-    assert _tokens(code_of(text), set()) == _tokens(text, statements)
+    assert code_of(text) == text or _tokens(code_of(text), set()) == _tokens(text, statements)
+
+
+def test_few_files_count_whole() -> None:
+    """Docstrings of files that are not certain to be understood do count: there should be few of them."""
+    texts = [path.read_bytes() for path in PACKAGE.rglob("*.py")]
+    assert sum(code_of(text) == text for text in texts if text.count(b'"""') > 2) < 10
 
 
 def _tokens(text: bytes, without: set[tuple[int, int]]) -> list[tuple[str, int | None]]:
