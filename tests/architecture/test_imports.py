@@ -39,8 +39,8 @@ def test_every_module_begins_with_its_purpose() -> None:
     assert [str(p) for p in modules if not p.read_text().startswith('"""')] == []
 
 
-TEXTS_AND_FILES = {"display", "files", "guide", "io/document", "lazy_names", "zoo"}
-"""Modules of messages and files, in which no number of a program is computed."""
+TEXTS_AND_FILES = {"display", "files", "guide", "io/document", "lazy_names", "own_process", "resources", "zoo"}
+"""Modules of messages, files and processes, in which no number of a program is computed."""
 
 
 def test_what_takes_part_in_compiling_imports_nothing_else() -> None:
