@@ -18,6 +18,7 @@ import pytest
 import kinetree as kt
 from kinetree.codegen.cpu import backend, background
 from kinetree.codegen.kept import cache
+from kinetree.compiler.calls import _kernels
 from kinetree.compiler.compiled import CompiledFunction
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
@@ -223,6 +224,36 @@ def test_code_of_a_robot_that_is_gone_is_not_optimised(monkeypatch: pytest.Monke
     kt.compile(arm(), kt.aba)
     gc.collect()
     assert [x.is_over for x in waiting] == [True]
+
+
+def test_rollouts_are_optimised_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their kernels, which are run once per step, of one motion and of many."""
+    monkeypatch.setenv("KINETREE_OPTIMIZE", "quick")
+    robot = kt.zoo.load("double_pendulum")
+    q, v, tau = np.array([0.1, 0.2]), np.zeros(2), np.full((5, 2), 0.3)
+    many = [np.broadcast_to(x, (3, *x.shape)) for x in (q, v, tau)]
+    before = kt.rollout(robot, q, v, tau, 0.01), kt.rollout(robot, *many, 0.01)
+    compiled = [f for f in _kernels[id(robot)].values() if not f.optimized]
+    codes = [waiting._code() for f in compiled for waiting in f._kernels._waiting]  # type: ignore[attr-defined]
+    addresses = [code.address("kernel") for code in codes]
+    assert len(codes) >= 2
+    for f in compiled:
+        f.optimize("now")
+        assert f.optimized
+    assert not set(addresses) & {code.address("kernel") for code in codes}
+    after = kt.rollout(robot, q, v, tau, 0.01), kt.rollout(robot, *many, 0.01)
+    for x, y in zip(before, after, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_a_text_that_is_not_on_the_disk_is_made_again(tmp_path: Path) -> None:
+    kt.compile(arm(), kt.aba, optimize="quick")  # keeps no text
+    assert list((tmp_path / "kept").glob("*.text")) == []
+    f = kt.compile(arm(), kt.aba)
+    first = result(f)
+    assert f.__self__._program is None or not f.__self__.optimized
+    assert until(lambda: f.__self__.optimized)
+    np.testing.assert_array_equal(result(f), first)
 
 
 # -- processes
