@@ -79,6 +79,8 @@ class _Work:
         self.spent: dict[Phase, float] = {}
         self.facts: dict[str, float] = {}
         self.clocks: list[list[int]] = []
+        self.at_least = 0
+        """How many operations will be recorded."""
         self.reasons: Counter[str] = Counter()
         self.advice: dict[str, str] = {}
         self.thread: threading.Thread | None = None
@@ -210,7 +212,7 @@ class _Work:
         if name == "traced":
             return sum(clock[0] for clock in self.clocks)
         if name not in RATIOS:
-            return self.recorded
+            return max(self.recorded, self.at_least)
         base, ratio = RATIOS[name]
         return ratio * self.number(base)
 
@@ -319,11 +321,12 @@ def learn(of: str | None = None, **numbers: float) -> None:
         work.facts |= numbers
 
 
-def because(reason: str, count: int, advice: str = "") -> None:
-    """Report what makes a program long, and what to do about it."""
+def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
+    """Report what makes a program long, what to do about it, and how many operations it will record at least."""
     work: _Work | None = getattr(_state, "now", None)
     if work is not None:
         work.reasons[reason] += count
+        work.at_least = max(work.at_least, operations)
         if advice:
             work.advice[reason] = advice
 
