@@ -452,7 +452,7 @@ def calibrate(names: Sequence[str], mode: str) -> None:
         for spent, numbers, estimate, peak in asked(
             HERE, ["--phases", name], KINETREE_CACHE="off", KINETREE_OPTIMIZE=mode
         ):
-            needed = sum(spent.values())
+            needed = numbers["seconds"]
             rows.append((spent, numbers, estimate / needed, peak))
             sizes = f"{numbers['recorded']:10,}{numbers['statements']:11,}{numbers['characters'] / 1e6:8.2f}{peak:6.0f}"
             print(f"{name:36}{sizes}{estimate:9.2f}{needed:8.2f}{estimate / needed:7.2f}", flush=True)

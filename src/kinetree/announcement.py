@@ -41,11 +41,11 @@ class Cost(NamedTuple):
 
 
 COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
-    "recording": Cost("traced", 4.5e-6),
-    "derivatives": Cost("recorded", 15e-6),
+    "recording": Cost("traced", 3.3e-6),
+    "derivatives": Cost("recorded", 13e-6),
     "lowering": Cost("recorded", 9e-6),
-    "writing": Cost("statements", 14e-6, 0.1),
-    "compiling": (Cost("characters", 0.21e-6), Cost("characters", 1.0e-6)),
+    "writing": Cost("statements", 8e-6, 0.08),
+    "compiling": (Cost("characters", 0.18e-6), Cost("characters", 0.9e-6)),
 }
 """What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.34), "characters": ("statements", 150.0)}
@@ -74,9 +74,13 @@ class _Work:
         self.name, self.title = name, title
         self.begin = self._since = _clock()
         self.phases: list[Phase] = []
+        """The present one is the last, within the others."""
+        self._left: Phase = "recording"
         self.spent: dict[Phase, float] = {}
         self.facts: dict[str, float] = {}
         self.clocks: list[list[int]] = []
+        self.at_least = 0
+        """How many operations will be recorded."""
         self.reasons: Counter[str] = Counter()
         self.advice: dict[str, str] = {}
         self.thread: threading.Thread | None = None
@@ -114,8 +118,8 @@ class _Work:
                 _log.info("compiled %s in %s", self.title, taken)
             if _log.isEnabledFor(logging.DEBUG):
                 parts = ", ".join(f"{name} {self.spent[name]:.2f} s" for name in COSTS if name in self.spent)
-                numbers = {"traced": self.number("traced"), "recorded": self.recorded, **self.facts}
-                extra = {"title": self.title, "spent": dict(self.spent), "numbers": numbers}
+                numbers = {"seconds": self.end - self.begin, "traced": self.number("traced"), "recorded": self.recorded}
+                extra = {"title": self.title, "spent": dict(self.spent), "numbers": {**numbers, **self.facts}}
                 _log.debug("compiled %s: %s", self.title, parts, extra=extra)
 
     def turn(self, entered: Phase | None = None) -> None:
@@ -127,7 +131,7 @@ class _Work:
             self.spent[self.phases[-1]] = self.spent.get(self.phases[-1], 0.0) + now - self._since
         self._since = now
         if entered is None:
-            self.phases.pop()
+            self._left = self.phases.pop()
         else:
             self.phases.append(entered)
 
@@ -188,8 +192,8 @@ class _Work:
 
     @property
     def present(self) -> Phase:
-        """The present phase; the others belong to it."""
-        return (self.phases[-1:] or ["recording"])[0]  # at once: the other thread changes them
+        """The phase that is present, or was last."""
+        return (self.phases[-1:] or [self._left])[0]  # at once: the other thread changes them
 
     @property
     def is_known(self) -> bool:
@@ -208,7 +212,7 @@ class _Work:
         if name == "traced":
             return sum(clock[0] for clock in self.clocks)
         if name not in RATIOS:
-            return self.recorded
+            return max(self.recorded, self.at_least)
         base, ratio = RATIOS[name]
         return ratio * self.number(base)
 
@@ -218,6 +222,8 @@ class _Work:
         order = list(COSTS)
         first = order.index(present)
         for name in order[first:]:
+            if name == "derivatives" != present:
+                continue  # they come before all is recorded
             spent = self.spent.get(name, 0.0) + (now - self._since if name == present else 0.0)
             seconds += max(self._cost(name) - spent, 0.1 * spent)
         return seconds * self._pace(order[:first])
@@ -315,11 +321,12 @@ def learn(of: str | None = None, **numbers: float) -> None:
         work.facts |= numbers
 
 
-def because(reason: str, count: int, advice: str = "") -> None:
-    """Report what makes a program long, and what to do about it."""
+def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
+    """Report what makes a program long, what to do about it, and how many operations it will record at least."""
     work: _Work | None = getattr(_state, "now", None)
     if work is not None:
         work.reasons[reason] += count
+        work.at_least = max(work.at_least, operations)
         if advice:
             work.advice[reason] = advice
 

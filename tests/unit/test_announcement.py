@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -22,6 +23,8 @@ import kinetree as kt
 from kinetree import announcement
 from kinetree.announcement import announced, because, learn, phase, watched
 from kinetree.codegen.cpu import backend, jit
+from kinetree.compiler.specialization import Specialization
+from kinetree.contact import SoftConstraints
 from kinetree.model import Geometry
 from kinetree.progress import progress_bar
 from kinetree.spatial import Transform
@@ -196,6 +199,22 @@ def test_large_work_says_why_before_it_has_begun(clock: list[float], caplog: pyt
     warning, _ = caplog.messages
     assert warning.startswith("compiling walk for 'dog' takes at least ")
     assert warning.endswith(" GB, because of 400 calls of aba and 7 pairs of shapes; put the steps into kt.loop")
+
+
+@pytest.mark.usefixtures("clock")
+def test_many_pairs_of_shapes_are_known_before_anything_is_recorded(caplog: pytest.LogCaptureFixture) -> None:
+    constraints = SoftConstraints(touches=(None,) * 3_000)  # type: ignore[arg-type]
+    options = {"contact": constraints, **dict.fromkeys(("passive", "limits"), False), "integrator": "discrete"}
+    definition = replace(kt.rollout.definition, compute=lambda *_, **__: look() or 1 / 0)  # type: ignore[attr-defined]
+    robot = kt.zoo.load("arm6")
+    with working("rollout"), pytest.raises(ZeroDivisionError):
+        Specialization(definition, robot, options, (), ()).program()
+    (warning, _) = caplog.messages
+    assert re.fullmatch(
+        r"compiling rollout takes at least \d+ (s|min) and \d\.\d GB, because of 3,000 pairs of shapes and 6 degrees "
+        r"of freedom; choose the pairs of shapes that matter: .*\(docs/collision\.md\)",
+        warning,
+    )
 
 
 def test_tracing_and_compiling_are_one_wait(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:

@@ -63,8 +63,8 @@ class HasParameters(Protocol):
 class HasSizes(Protocol):
     """A resolved option that may make a program long."""
 
-    def sizes(self) -> Mapping[str, int]:
-        """How many there are of what makes it long, by the plural that a sentence uses."""
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """What makes it long, by the plural that a sentence uses: how many, and the operations of each, at least."""
         ...
 
 

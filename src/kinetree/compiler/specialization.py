@@ -210,8 +210,8 @@ class Specialization:
         """Run the algorithm on symbols."""
         because("degrees of freedom", self.model.nv)
         for option in self.options.values():
-            for reason, count in option.sizes().items() if isinstance(option, HasSizes) else ():
-                because(reason, count, _FEWER_CONTACTS)
+            for reason, (count, operations) in option.sizes().items() if isinstance(option, HasSizes) else ():
+                because(reason, count, _FEWER_CONTACTS, count * operations)
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self.looped()
         is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
