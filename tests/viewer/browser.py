@@ -15,14 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, WebSocket
+from playwright.sync_api import Browser, Locator, Page, Request, Route, WebSocket
 
 from tests.viewer.cameras import Eye
 
@@ -42,13 +41,6 @@ FLAGS = (
     "--disable-sync",
     f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-
-_FEWER_PICTURES = """{
-    const soon = window.requestAnimationFrame;
-    window.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), 40);
-    window.cancelAnimationFrame = clearTimeout;
-}"""
-"""Pages draw all the time, as often as they can, which takes all of a processor without a graphics card."""
 
 _PIXELS = """() => {
     const seen = document.querySelector("canvas[data-engine]");
@@ -161,12 +153,6 @@ class Opener:
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
 
-    def context(self, **options: Any) -> BrowserContext:
-        """A context of pages that draw some twenty pictures a second."""
-        context = self.browser.new_context(**options)
-        context.add_init_script(_FEWER_PICTURES)
-        return context
-
     @contextmanager
     def page(self, url: str, eye: Eye | None = None, size: tuple[int, int] = (400, 300)) -> Iterator[Tab]:
         """A page served from this machine."""
@@ -195,7 +181,9 @@ class Opener:
         self, url: str, eye: Eye | None, size: tuple[int, int], own: Callable[[str], bool], *, offline: bool
     ) -> Iterator[Tab]:
         width, height = size
-        context = self.context(viewport={"width": width, "height": height}, device_scale_factor=1, offline=offline)
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, device_scale_factor=1, offline=offline
+        )
         try:
             tab = Tab(context.new_page(), own)
             query = "fixedDpr=1" + ("" if eye is None else f"&{eye.query()}")

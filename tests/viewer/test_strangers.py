@@ -67,7 +67,7 @@ def site(html: str = "") -> Iterator[tuple[int, list[str]]]:
 @contextmanager
 def stranger(browser: Opener, url: str) -> Iterator[Page]:
     """Somebody else's page, which may ask for anything."""
-    context = browser.context()
+    context = browser.browser.new_context()
     try:
         page = context.new_page()
         page.goto(url, wait_until="commit")
