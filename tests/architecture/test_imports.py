@@ -42,7 +42,17 @@ def test_every_module_begins_with_its_purpose() -> None:
     assert [str(p) for p in modules if not p.read_text().startswith('"""')] == []
 
 
-NO_NUMBERS = {"announcement", "display", "files", "guide", "io/document", "lazy_names", "own_process", "resources", "zoo"}
+NO_NUMBERS = {
+    "announcement",
+    "display",
+    "files",
+    "guide",
+    "io/document",
+    "lazy_names",
+    "own_process",
+    "resources",
+    "zoo",
+}
 """Modules of messages, files and processes, in which no number of a program is computed."""
 
 
