@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.model import Model
 
 GYM, DM = "gymnasium/envs/mujoco/assets", "dm_control/suite"

@@ -25,6 +25,7 @@ from unittest.mock import patch
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.codegen.ptx.backend import PtxKernel, gather_text
 from kinetree.compiler.compiled import IMPORTED
 from kinetree.interop.cuda.arrays import DeviceArray

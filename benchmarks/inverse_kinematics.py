@@ -27,6 +27,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.control import Pose, inverse_kinematics
 from robots import FOLDER
 

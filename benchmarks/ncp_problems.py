@@ -52,6 +52,8 @@ STATES = 70
 """Problems of each robot."""
 SIZES = (1, 2, 4, 8)
 """Numbers of contacts."""
+_SOLVED = 1e-10
+"""The largest residual of a solution."""
 
 
 def problems(robot: kt.Model, rng: np.random.Generator, count: int) -> Iterator[tuple[Array, Array, Array]]:
@@ -122,12 +124,13 @@ def make() -> None:
         nothing = Problems(B, g, mu, numbers, np.zeros_like(g), np.zeros(len(g)))
         answers = [solved(nothing, rounds, 1e-11).impulses for rounds in (40, 400, 2)]
         residuals = np.array([natural_map(B, g, mu, one) for one in answers])
-        best = residuals.argmin(axis=0)
-        solution = np.array(answers)[best, np.arange(len(g))]
+        # The first that is a solution, since there may be several; or the nearest to one.
+        best = np.where(residuals < _SOLVED, 0.0, residuals).argmin(axis=0)
+        which = best, np.arange(len(g))
         lower = B[:, *np.tril_indices(3 * size)]
-        known = Problems(lower, g, mu, numbers.astype(np.uint8), solution, residuals.min(axis=0))
+        known = Problems(lower, g, mu, numbers.astype(np.uint8), np.array(answers)[which], residuals[which])
         fields |= {f"{name}_{size}": value for name, value in known._asdict().items()}
-        print(f"{size} contacts: {len(g)}, of which solved to 1e-10: {(known.residual < 1e-10).sum()}")
+        print(f"{size} contacts: {len(g)}, of which solved to 1e-10: {(known.residual < _SOLVED).sum()}")
     np.savez_compressed(PATH, **fields)
 
 

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.viewer.browser import FLAGS, Opener, executable
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.viewer import view
 
 SIZE = (640, 400)

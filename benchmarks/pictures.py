@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.appearance import Surface, looks_of, placements_of
 from kinetree.pictures import Floor, framing
 from kinetree.pictures.draw import Drawing

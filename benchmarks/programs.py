@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib
 import os
 import subprocess
 import sys
@@ -264,7 +265,7 @@ def _casadis_functions() -> Any:
         "min": casadi.fmin, "max": casadi.fmax, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
         "eq": lambda a, b: a == b, "select": casadi.if_else,
     }  # fmt: skip
-    return patch.dict(sys.modules["kinetree.expr.replay"]._MEANING, meaning)
+    return patch.dict(importlib.import_module("kinetree.expr.replay")._MEANING, meaning)
 
 
 def _adams(program: kt.Program, symbols: Sequence[Any]) -> Any:

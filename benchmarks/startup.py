@@ -1,8 +1,13 @@
-"""Waiting time of a new process: importing kinetree, and the first call of forward dynamics.
+"""Waiting time of a new process: importing kinetree, the first call of forward dynamics, and a command's second run.
 
 The first call is measured without machine code on disk, and with it: for one sample and for a batch, which are separate
 modules. Without it, LLVM is imported and compiles; with it, LLVM is not even imported if kinetree's own loader
 suffices. The memory is what the process holds after the call (Linux only).
+
+"From start to end" is the time of a whole process as its parent sees it: Python and NumPy start, kinetree is imported,
+a robot of the zoo is loaded, the first kt.aba is called, and the process ends. The goal is for code on disk. It is
+printed with bytecode, as after an installation, and without (PYTHONDONTWRITEBYTECODE, and none kept). The first call is
+also measured with LLVM's loader in place of kinetree's own, which decides whether the latter is worth having.
 
     python benchmarks/startup.py [--rounds 7]
 
@@ -17,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +49,30 @@ try:
 except OSError:
     print("nan")
 """
+
+_START_TO_END = """
+import sys
+import numpy as np, kinetree as kt
+robot = kt.zoo.load("arm7")
+zero = np.zeros(robot.nv)
+kt.aba(robot, robot.neutral(), zero, zero)
+print(sum(name.partition(".")[0] == "kinetree" for name in sys.modules))
+"""
+_WITH_LLVM = """
+import sys, time
+import numpy as np, kinetree as kt
+if sys.argv[1] == "LLVM":
+    from kinetree.codegen.cpu import jit
+    def unknown(*arguments):
+        raise jit.UnknownObjectError("LLVM is to load it")
+    jit.load = unknown
+robot = kt.zoo.load("arm7")
+zero = np.zeros(robot.nv)
+t = time.perf_counter()
+kt.aba(robot, robot.neutral(), zero, zero)
+print(time.perf_counter() - t)
+"""
+_COMMAND = "from kinetree.cli import main; main(['simulate', 'double_pendulum', '-o', sys.argv[1]])"
 
 
 def medians(rounds: int, environment: Mapping[str, str], code: str, *arguments: str) -> list[float]:
@@ -80,12 +110,43 @@ def first_use(robot: Robot, samples: int, rounds: int, environment: Mapping[str,
     print(f"  with machine code on disk: {1e3 * warm:.1f} ms (goal 20 ms), {without:.0f} MB")
 
 
+def seconds(rounds: int, environment: Mapping[str, str], code: str, *arguments: str) -> float:
+    """Median time of whole processes, from start to end, after one warm-up run."""
+
+    def once() -> float:
+        begin = time.perf_counter()
+        command = [sys.executable, "-c", code, *arguments]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
+        return time.perf_counter() - begin
+
+    once()
+    return statistics.median(once() for _ in range(rounds))
+
+
+def whole_processes(rounds: int, environment: Mapping[str, str]) -> None:
+    """Print lines about processes with machine code on disk, from start to end, and about the two loaders."""
+    with tempfile.TemporaryDirectory() as folder:
+        on = {**environment, "KINETREE_CACHE": "on", "KINETREE_CACHE_DIR": str(Path(folder, "kinetree"))}
+        plain = {**on, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": ""}
+        (modules,) = medians(1, on, _START_TO_END)
+        print(f"first aba with code on disk, from start to end, {modules:.0f} modules of kinetree:")
+        print(f"  with bytecode {seconds(rounds, on, _START_TO_END):.2f} s (goal 0.35 s), ", end="")
+        print(f"without {seconds(rounds, plain, _START_TO_END):.2f} s; ", end="")
+        print(f"NumPy alone {seconds(rounds, on, 'import numpy'):.2f} s")
+        own, llvm = (medians(rounds, on, _WITH_LLVM, loader)[0] for loader in ("own", "LLVM"))
+        print(f"  the call alone: {1e3 * own:.1f} ms with kinetree's loader, {1e3 * llvm:.1f} ms with LLVM's")
+        command = f"import sys; {_COMMAND}"
+        took = seconds(rounds, on, command, str(Path(folder, "motion")))
+        print(f"kinetree simulate double_pendulum, second run, from start to end: {took:.2f} s (goal 1.5 s)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
     with bytecode() as environment:
         print(f"import kinetree: {medians(rounds, environment, _IMPORT)[0]:.3f} s (goal 0.4 s)")
+        whole_processes(rounds, environment)
         for robot in ROBOTS:
             for samples in (1, 16):
                 first_use(robot, samples, rounds, environment)

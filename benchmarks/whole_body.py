@@ -19,6 +19,7 @@ import pinocchio as pin
 from tsid import tsid_pywrap as tsid  # the wheel of 1.7.1 has no other name for it
 
 import kinetree as kt
+import timing  # noqa: F401  what is measured has been optimised
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 400
 SOLES = ["left_sole_link", "right_sole_link"]

@@ -1,14 +1,16 @@
-"""Random tests draw the same examples each time, wherever they run; `pytest -m explore` draws new ones, and more.
+"""Random tests draw the same examples each time, wherever they run; `pytest -m deep` draws as many others, always the
+same as well, and `pytest -m explore` draws new ones, and more.
 
 Exploring prints its seed, and runs only the random tests. `--hypothesis-seed=N` repeats its draws.
 
-Machine code is kept in a folder of the test run's own, never in the user's cache; processes that share the tests
-share the folder.
+Machine code is kept in a folder of the tests' own, never in the user's cache; processes that share the tests share the
+folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import random
 import signal
 import tempfile
@@ -18,21 +20,28 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.quick_code import quick_code, takes_quick_code
+from kinetree.codegen.kept.cache import settings as cache_settings
+from tests.quick_code import optimized_code, quick_code, takes_quick_code
 
 _USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("same", _USUAL, derandomize=True, max_examples=50)
+settings.register_profile("same", _USUAL, derandomize=True, max_examples=25)
+settings.register_profile("deep", _USUAL, derandomize=False, max_examples=25)
 settings.register_profile("explore", _USUAL, derandomize=False, max_examples=100)
 settings.load_profile("same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fresh", action="store_true", help="compile everything anew, as in CI")
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: some tests compile when their module is imported."""
-    if config.option.markexpr == "explore":
-        settings.load_profile("explore")
+    seeds = {"deep": 1, "explore": random.SystemRandom().randrange(2**32)}
+    if (mark := config.option.markexpr) in seeds:
+        settings.load_profile(mark)
         if config.option.hypothesis_seed is None:
-            config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+            config.option.hypothesis_seed = str(seeds[mark])
     if (
         signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     ):  # as in background jobs; what the tests start would inherit it
@@ -40,13 +49,19 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(50_000, 20, 50)  # programs are many objects that stay: to look through them often takes long
     if hasattr(config, "workerinput"):
         return  # its parent has made the folder
-    folder = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
     patch = pytest.MonkeyPatch()
-    for name in ("KINETREE_CACHE", "KINETREE_CACHE_SIZE"):
+    for name in ("KINETREE_CACHE", "KINETREE_CACHE_DIR", "KINETREE_CACHE_SIZE"):
         patch.delenv(name, raising=False)
-    patch.setenv("KINETREE_CACHE_DIR", folder.name)
+    users = cache_settings().directory
+    if users is None or config.option.fresh or os.environ.get("CI"):
+        folder = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
+        config.add_cleanup(folder.cleanup)
+        place = folder.name
+    else:
+        place = str(users.with_name(f"{users.name}-tests"))
+    patch.setenv("KINETREE_CACHE_DIR", place)
+    patch.setenv("KINETREE_OPTIMIZE", "quick")
     config.add_cleanup(patch.undo)
-    config.add_cleanup(folder.cleanup)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -58,11 +73,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the random tests, and put those that mostly wait for a browser first: processes that share the tests then
-    end at about the same time."""
+    """Mark the random tests, which draw others when all is deep, and put those that mostly wait for a browser first:
+    processes that share the tests then end at about the same time."""
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("explore")
+            if item.config.option.markexpr == "deep":
+                item.add_marker("deep")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
     items.sort(key=lambda item: come_later[item.path])
@@ -77,8 +94,5 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True, scope="module")
 def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""
-    if not takes_quick_code(request.path):
-        yield
-        return
-    with quick_code():
+    with quick_code() if takes_quick_code(request.path) else optimized_code():
         yield

@@ -7,10 +7,13 @@ with joints of every kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import kinetree as kt
 from kinetree.joints import JointKind
@@ -19,6 +22,7 @@ __all__ = [
     "GROUPS",
     "REFUSED",
     "arm3",
+    "each_robot_file",
     "every_joint",
     "group_of_joints",
     "load_robot",
@@ -47,6 +51,16 @@ def _folder() -> Path:
 def robot_files() -> tuple[str, ...]:
     """Every URDF file of the wheel, sorted, as a path under its folder `robots`."""
     return tuple(sorted(str(path.relative_to(_folder())) for path in _folder().rglob("*.urdf")))
+
+
+def each_robot_file(but: Collection[str] = ()) -> list[Any]:
+    """A parameter for each file of the wheel that is a robot, except some.
+
+    The first of each folder; the others, which are variants of it, are for `-m deep`.
+    """
+    read = [file for file in robot_files() if file not in REFUSED and file not in but]
+    first = {file.partition("/")[0]: file for file in reversed(read)}
+    return [pytest.param(file, id=file, marks=() if file in first.values() else pytest.mark.deep) for file in read]
 
 
 def robot_path(name: str) -> Path:

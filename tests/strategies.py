@@ -49,19 +49,20 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-_LEAST = 5
-"""How many examples are tried in any case, if there are so many."""
+_LEAST = 3
+"""How many examples are tried in any case, if a law has so many."""
 
 
 def law(examples: int = 25) -> settings:
     """How a law is tried: a modest number of examples, as long as they need.
 
-    It is half of them where they are always the same ones (tests/conftest.py): Hypothesis draws the first ten by
-    themselves, and makes most of the others by repeating parts of those.
+    All are tried when new ones are explored, and a quarter where they are always the same ones: Hypothesis draws the
+    first ten by themselves, and makes most of the others by repeating parts of those. The profiles of tests/conftest.py
+    have the percentages as their numbers of examples.
     """
-    are_the_same = settings().derandomize
+    percentage = settings().max_examples
     return settings(
-        max_examples=max(examples // 2, min(examples, _LEAST)) if are_the_same else examples,
+        max_examples=max(examples * percentage // 100, min(examples, _LEAST)),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

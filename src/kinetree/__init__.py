@@ -340,11 +340,6 @@ else:
 __version__ = "0.1.0"
 
 
-def __dir__() -> list[str]:
-    """The public names, which interactive shells offer; the modules that they come from are left out."""
-    return [*__all__, *(name for name in globals() if name.startswith("__"))]
-
-
 __all__ = [
     "AbaDerivatives",
     "ActuationError",

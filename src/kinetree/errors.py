@@ -94,7 +94,7 @@ def visible(text: str) -> str:
 
     Names and sentences from files may hold sequences that move the cursor, change colours or turn the direction of
     writing. This is the one place that writes them out: for errors and warnings, for what the commands print, for what
-    `repr` tells of robots and motions, and for pages.
+    `repr` shows of robots and motions, and for pages.
 
     >>> print(visible("elbow" + chr(27) + "[2J"))
     elbow\\x1b[2J
@@ -121,7 +121,7 @@ class ModelError(KinetreeError, ValueError):
     def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
         super().__init__(*args)
         self.problems = tuple(problems)
-        """What is wrong, as records with places, as far as they are known."""
+        """The problems, as records with their places, as far as they are known."""
 
 
 class SingularModelError(ModelError):
@@ -201,7 +201,7 @@ class ModelWarning(UserWarning):
     def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
         super().__init__(*map(_message, args))
         self.problems = tuple(problems)
-        """What is suspicious, as records with places, as far as they are known."""
+        """The suspicious values, as records with their places, as far as they are known."""
 
 
 class SimulationWarning(UserWarning):

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from kinetree.errors import DTypeError, OptionError, SaveError
 
@@ -31,6 +31,7 @@ __all__ = [
     "create_locked",
     "file_path",
     "open_regular",
+    "read_at_most",
     "read_json",
     "read_regular",
     "reason",
@@ -92,10 +93,23 @@ def open_regular(path: Path) -> BinaryIO:
 def read_regular(path: Path, most: int) -> bytes:
     """The contents of a file of at most `most` bytes. Raises `OSError` as `open_regular` does, and for a larger one."""
     with open_regular(path) as file:
-        content = file.read(most + 1)
+        content = read_at_most(file, most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"the file is larger than {most / 2**20:g} MiB, the limit for such a file")
     return content
+
+
+def read_at_most(file: IO[bytes], most: int) -> bytes:
+    """The first `most` bytes of a file, or all; memory is taken only for those that it has."""
+    pieces, room = [], most
+    while room and (piece := file.read(min(room, os.fstat(file.fileno()).st_size + _PIECE))):
+        pieces.append(piece)
+        room -= len(piece)
+    return b"".join(pieces)
+
+
+_PIECE = 2**16
+"""Bytes that are read of files that say they are empty, as those of /proc do, or that grow meanwhile."""
 
 
 def read_json(path: Path, most: int = 2**24) -> Any:

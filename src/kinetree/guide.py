@@ -33,11 +33,11 @@ class Answer(NamedTuple):
     """A row of the tables "which function do I need": what does something here."""
 
     task: str
-    """What one wants, such as "M⁻¹ times a force"."""
+    """The task, such as "M⁻¹ times a force"."""
     here: str
-    """What does it, such as "kt.mass_matrix_solve"."""
+    """The answer, such as "kt.mass_matrix_solve"."""
     elsewhere: str
-    """What does it in other libraries, as the page says it."""
+    """The names in other libraries, as the page has them."""
 
     @property
     def text(self) -> str:
@@ -107,7 +107,7 @@ class UnknownName(AttributeError):
 
 
 def instead(name: str) -> str:
-    """What to use in place of a name that kinetree does not have: the end of an error message.
+    """A replacement for a name that kinetree does not have: the end of an error message.
 
     >>> instead("getInvMassMatrix")
     "DART's getInvMassMatrix is kt.mass_matrix_inverse here (M⁻¹)"

@@ -26,6 +26,8 @@ __all__ = [
     "plain",
     "real_array",
     "real_number",
+    "refuse_symbols",
+    "refuses_symbols",
     "repeated",
     "takes_symbols",
     "whole_number",
@@ -112,6 +114,26 @@ def takes_symbols(reader: _Read) -> _Read:
     """A decorator: the function that makes a symbolic array of one, and of lists and arrays of symbolic numbers."""
     _reader.append(reader)
     return reader
+
+
+_Refuse = Callable[[str, str, Any], None]
+_refusal: list[_Refuse] = []
+
+
+def refuses_symbols(refusal: _Refuse) -> _Refuse:
+    """A decorator: the function that raises for a symbolic array whose numbers are needed."""
+    _refusal.append(refusal)
+    return refusal
+
+
+def refuse_symbols(what: str, instead: str, *arrays: object) -> None:
+    """Raise if one of these depends on arguments of a program, where numbers are needed.
+
+    `what`: what depends on the numbers, as the subject of the message; `instead`: what to do.
+    """
+    for x in arrays:
+        if holds_symbols(x):
+            _refusal[0](what, instead, x)
 
 
 def holds_symbols(x: object, depth: int = 64) -> bool:

@@ -1,69 +1,148 @@
 """A function called in a process of its own, with bounded time and memory.
 
 Packages that read other formats believe what a file says of itself: they may unpack gigabytes of a small one, go round
-for ever, or end the process. In a process of its own this is an error.
+for ever, or end the process. In a process of its own this is an error. A file may even run code there, so the answer is
+JSON and bytes, which run nothing where they are read, and its size is limited. Work that nobody waits for is done in
+such a process, too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import os
-import pickle
 import sys
+import threading
+import time
 import warnings
 from typing import Any
 
+from kinetree import errors
 from kinetree.errors import KinetreeError
+from kinetree.files import read_at_most
 
-__all__ = ["OwnProcessError", "called_apart"]
+__all__ = ["OwnProcess", "OwnProcessError", "called_apart", "can_start_processes"]
 
 _WAITS = 10.0
 """How many times longer than its own work a process may take, as others work on the machine too."""
 _MOST_SAID = 1000
+"""Characters of an error's message."""
+_MOST_FACTS = 2**20
+"""Bytes of JSON in an answer."""
+_NICE = 5
+_LOOKS_FOR_PARENT = 0.2
+"""Seconds between two looks at whether the process that asked is still there."""
 
 
 class OwnProcessError(Exception):
     """A function that did not return; the message, such as "it takes more than 60 s", says why."""
 
 
-def called_apart(function: str, *arguments: Any, seconds: float, memory: int) -> Any:
-    """What a function returns that is called in a process of its own.
+def called_apart(function: str, *arguments: Any, seconds: float, memory: int, most: int) -> tuple[Any, bytes]:
+    """The result of a function that is called in a process of its own; arguments and errors as for `OwnProcess`."""
+    return OwnProcess(function, *arguments, seconds=seconds, memory=memory, most=most).result()
 
-    Args:
-        function: its module and its name, such as "kinetree.number_files.joint_states:read_messages".
-        arguments: can be pickled, as can what it returns.
-        seconds: of a processor's work.
-        memory: bytes, beyond what the process needs to begin; also of any file that it writes.
 
-    Raises:
-        KinetreeError: one that the function raised.
-        OwnProcessError: it raised another error, or took too long or too much memory.
-    """
-    import subprocess  # most processes need neither
-    from tempfile import TemporaryFile
+def can_start_processes() -> bool:
+    """Whether `sys.executable` is a Python that can be started, and not a program that Python is built into."""
+    name = os.path.basename(sys.executable or "").lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
-    asked = pickle.dumps((function, arguments, seconds, memory))
-    paths = os.pathsep.join(filter(None, sys.path))
-    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with TemporaryFile() as output:
+
+class OwnProcess:
+    """A call of a function in a process of its own, which ends when this process does."""
+
+    def __init__(
+        self, function: str, *arguments: Any, seconds: float, memory: int, most: int, in_background: bool = False
+    ) -> None:
+        """Start it.
+
+        Args:
+            function: its module and its name, such as "kinetree.number_files.joint_states:packed". It returns a value
+                that JSON can hold, and bytes.
+            arguments: values that JSON can hold.
+            seconds: of a processor's work.
+            memory: bytes, beyond what the process needs to begin; also of any file that it writes.
+            most: bytes that the function may return.
+            in_background: it gives way to other processes, and an interrupt from the terminal does not reach it.
+
+        Raises:
+            OwnProcessError: no process can be started.
+        """
+        import subprocess  # most processes need neither
+        from tempfile import TemporaryFile
+
+        paths = os.pathsep.join(filter(None, sys.path))
+        environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        apart: dict[str, Any] = {}
+        if in_background:
+            if sys.platform == "win32":
+                apart["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+            else:
+                apart["process_group"] = 0
+        self._seconds, self._most, self._began = seconds, most, time.monotonic()
         try:
-            code = subprocess.run(
-                [sys.executable, "-P", "-c", f"from {__name__} import _answer; _answer()"], input=asked, stdout=output,
-                stderr=subprocess.DEVNULL, timeout=_WAITS * (seconds + 1.0), check=False, env=environment,
-            ).returncode  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise OwnProcessError(_too_long(seconds)) from None
+            self._output = TemporaryFile()  # noqa: SIM115  `result` reads and closes it
+            with TemporaryFile() as request:
+                request.write(json.dumps([os.getpid(), in_background, seconds, memory]).encode() + b"\n")
+                request.write(json.dumps([function, arguments]).encode())
+                request.seek(0)
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", f"from {__name__} import _answer; _answer()"], stdin=request,
+                    stdout=self._output, stderr=subprocess.DEVNULL, env=environment, **apart,
+                )  # fmt: skip
         except OSError as error:
             raise OwnProcessError(f"no process can be started for it: {error.strerror or error}") from None
-        output.seek(0)
-        answer = output.read()
-    if code:
-        raise OwnProcessError(_too_long(seconds) if code in _TOO_LONG else f"its process ended with code {code}")
-    kind, value = pickle.loads(answer)
-    if kind == "result":
-        return value
-    raise value if kind == "error" else OwnProcessError(value)
+
+    def result(self) -> tuple[Any, bytes]:
+        """The value and the bytes that the function returns.
+
+        Nothing in the value is checked: the caller must expect anything, as if it were read from the file.
+
+        Raises:
+            KinetreeError: one that the function raised.
+            OwnProcessError: it raised another error, took too long or too much memory, was ended, or answered in
+                another form.
+        """
+        from subprocess import TimeoutExpired
+
+        with self._output:
+            try:
+                code = self._process.wait(_WAITS * (self._seconds + 1.0))
+            except TimeoutExpired:
+                raise OwnProcessError(_too_long(self._seconds)) from None
+            finally:
+                self.end()
+            self._output.seek(0)
+            answer = read_at_most(self._output, self._most + _MOST_FACTS + 1)
+        if code:
+            took_long = code in _TOO_LONG and time.monotonic() > self._began + self._seconds  # or someone killed it
+            raise OwnProcessError(_too_long(self._seconds) if took_long else f"its process ended with code {code}")
+        if len(answer) > self._most + _MOST_FACTS:
+            raise OwnProcessError(f"it returns more than {self._most:,} bytes")
+        return _returned(answer)
+
+    def end(self) -> None:
+        """End the process, if it has not ended."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _returned(answer: bytes) -> tuple[Any, bytes]:
+    """What an answer says that the function returned; the error that it says was raised."""
+    line, _, data = answer.partition(b"\n")
+    try:
+        name, value = json.loads(line[:_MOST_FACTS])
+    except (ValueError, TypeError, RecursionError):
+        raise OwnProcessError("its process gave an answer that cannot be read") from None
+    if name is None:
+        return value, data
+    raised = getattr(errors, name) if name in errors.__all__ else OwnProcessError
+    if not isinstance(raised, type) or not issubclass(raised, KinetreeError):
+        raised = OwnProcessError
+    raise raised(str(value)[:_MOST_SAID])
 
 
 _TOO_LONG = (-24, -9)
@@ -75,30 +154,45 @@ def _too_long(seconds: float) -> str:
 
 
 def _answer() -> None:
-    """The other process: read what is asked for from standard input, and write the answer to standard output."""
+    """The other process: read the request from standard input, and write the answer to standard output."""
     output, sys.stdout = os.fdopen(os.dup(1), "wb"), sys.stderr  # the function may print
-    output.write(pickle.dumps(_answer_to(*pickle.loads(sys.stdin.buffer.read()))))
+    parent, in_background, seconds, memory = json.loads(sys.stdin.buffer.readline())
+    if sys.platform != "win32":
+        threading.Thread(target=_end_with, args=(parent, os.getppid()), daemon=True).start()
+        if in_background:
+            os.nice(_NICE)
+    function, arguments = json.loads(sys.stdin.buffer.read())
+    output.write(_answer_to(function, arguments, seconds, memory))
     output.flush()
     os._exit(0)
 
 
-def _answer_to(function: str, arguments: tuple[Any, ...], seconds: float, memory: int) -> tuple[str, Any]:
-    """("result", what the function returns), ("error", what it raised), or ("fault", a sentence)."""
+def _end_with(asking: int, parent: int) -> None:
+    """End this process when its parent has ended; that is usually the process that asks."""
+    while os.getppid() == parent and (parent != 1 or asking == 1):
+        time.sleep(_LOOKS_FOR_PARENT)
+    os._exit(1)
+
+
+def _answer_to(function: str, arguments: list[Any], seconds: float, memory: int) -> bytes:
+    """A line of JSON and bytes: nothing and what the function returns, or the error's class and message."""
     module, _, name = function.partition(":")
     called = getattr(importlib.import_module(module), name)
     _limit(seconds, memory)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return "result", called(*arguments)
+            value, data = called(*arguments)
+        return b"\n".join([json.dumps([None, value]).encode(), data])
     except KinetreeError as error:
-        return "error", error
+        return json.dumps([type(error).__name__, str(error)]).encode()
     except MemoryError:
-        return "fault", f"it takes more than {memory / 2**20:,.0f} MiB of memory"
+        fault = f"it takes more than {memory / 2**20:,.0f} MiB of memory"
     except RecursionError:
-        return "fault", "it is nested too deeply"
+        fault = "it is nested too deeply"
     except Exception as error:  # whatever a package raises
-        return "fault", f"{type(error).__name__}: {' '.join(str(error).split())[:_MOST_SAID]}"
+        fault = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return json.dumps(["", fault[:_MOST_SAID]]).encode()
 
 
 def _limit(seconds: float, memory: int) -> None:

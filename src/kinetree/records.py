@@ -1,9 +1,9 @@
 """Dataclasses that are made quickly, and whose objects are.
 
 For a frozen class with slots `dataclasses.dataclass` compiles seven functions, which takes a millisecond; kinetree has
-a hundred such classes, and they were half of its import time. Here only `__init__` is compiled, and it fills the slots
-directly; the other methods are the same functions for all classes. A record behaves as the dataclass would, and
-`fields`, `replace` and `is_dataclass` know it.
+hundreds of such classes, and they were half of its import time. Here only `__init__` is compiled, when the first object
+is made, and it fills the slots directly; the other methods are the same functions for all classes. A record behaves as
+the dataclass would, and `fields`, `replace` and `is_dataclass` know it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ else:
 
 def _methods(cls: Any, frozen: bool, slots: bool, eq: bool, repr: bool) -> Iterable[tuple[str, Any]]:
     fields = dataclasses.fields(cls)
-    yield "__init__", _init(cls, fields, frozen, slots)
+    yield "__init__", _Init(cls, fields, frozen, slots)
     if repr:
         yield "__repr__", _repr([f.name for f in fields if f.repr])
     if eq:
@@ -59,6 +59,18 @@ def _methods(cls: Any, frozen: bool, slots: bool, eq: bool, repr: bool) -> Itera
         if slots:
             yield "__getstate__", _getstate
             yield "__setstate__", _setstate
+
+
+class _Init:
+    """The `__init__` of a class until it is first asked for, by the first object or by whoever looks at it."""
+
+    def __init__(self, cls: Any, *how: Any) -> None:
+        self._cls, self._how = cls, how
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        init = _init(self._cls, *self._how)
+        self._cls.__init__ = init
+        return init if instance is None else init.__get__(instance)
 
 
 def _init(cls: Any, fields: Iterable[dataclasses.Field[Any]], frozen: bool, slots: bool) -> Callable[..., None]:

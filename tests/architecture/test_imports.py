@@ -1,11 +1,18 @@
-"""Imports go one way only, as the contract in pyproject.toml has it."""
+"""Imports go one way only, as the contract in pyproject.toml has it, and a first call imports little."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from kinetree.codegen.cpu.loader import has_loader
+from kinetree.source_code import takes_part
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +40,101 @@ def test_every_module_says_what_it_exports() -> None:
 def test_every_module_begins_with_its_purpose() -> None:
     modules = (ROOT / "src" / "kinetree").rglob("*.py")
     assert [str(p) for p in modules if not p.read_text().startswith('"""')] == []
+
+
+NO_NUMBERS = {
+    "announcement",
+    "display",
+    "files",
+    "guide",
+    "io/document",
+    "lazy_names",
+    "own_process",
+    "resources",
+    "zoo",
+}
+"""Modules of messages, files and processes, in which no number of a program is computed."""
+
+
+def test_what_takes_part_in_compiling_imports_nothing_else() -> None:
+    """Otherwise machine code could depend on a file that is not in its key (source_code.py)."""
+    source = ROOT / "src" / "kinetree"
+    others = {
+        name
+        for path in source.rglob("*.py")
+        if takes_part(path.relative_to(source).as_posix())
+        for name in _imported(ast.parse(path.read_text()), source)
+        if not takes_part(name)
+    }
+    assert others == NO_NUMBERS
+
+
+def test_compiled_loops_take_part_in_compiling() -> None:
+    source = ROOT / "src" / "kinetree"
+    paths = [path for path in source.rglob("*.py") if "codegen.loops.compiled import" in path.read_text()]
+    assert len(paths) > 10
+    assert [path for path in paths if not takes_part(path.relative_to(source).as_posix())] == []
+
+
+def _imported(tree: ast.AST, source: Path) -> Iterator[str]:
+    """The files of kinetree that a file imports, without those for types."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            continue
+        if isinstance(node, ast.Import):
+            names = [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [(node.module or "", alias.name) for alias in node.names]
+        else:
+            yield from _imported(node, source)
+            continue
+        for module, name in names:
+            package, *parts = module.split(".")
+            if package == "kinetree":
+                path = "/".join((*parts, name))
+                is_module = (source / path).is_dir() or (source / f"{path}.py").exists()
+                if path := path if is_module else "/".join(parts):
+                    yield path
+
+
+FIRST_CALL = """
+import sys
+import numpy as np
+import kinetree as kt
+robot = kt.zoo.load("arm7")
+zero = np.zeros(robot.nv)
+kt.aba(robot, robot.neutral(), zero, zero)
+print(*(name for name in sys.modules if name.partition(".")[0] in ("kinetree", "llvmlite", "matplotlib", "scipy")))
+"""
+UNNEEDED = (
+    *("actuation.", "algorithms.", "collision.", "contact.", "control.", "programs.", "sim.", "solids.", "symbolic."),
+    *(
+        "codegen.llvm.module",
+        "codegen.ptx",
+        "compiler.derived_source",
+        "compiler.forms.aligned",
+        "compiler.forms.rolled",
+    ),
+    *("expr.derivatives", "expr.interpret", "expr.lower", "expr.recording", "expr.trace"),
+    *("io.mjcf", "io.native.reading", "io.sdf", "joints.euler", "joints.free", "model.changes.attach"),
+    *("model.extras.actuators", "model.extras.sensors", "pictures.camera", "pictures.draw"),
+    *("tree.elimination", "tree.rolled.tree"),
+)
+"""Beginnings of the names of modules; of the rooms that end with a dot, their tables of names alone may be imported."""
+MOST_MODULES = 178
+"""Of kinetree, where it has a loader of machine code; one more is worth half a millisecond, or two without bytecode."""
+
+
+@pytest.mark.skipif(not has_loader(), reason="LLVM loads the code here, and is imported for it")
+def test_a_first_call_with_code_on_disk_imports_what_it_needs(tmp_path: Path) -> None:
+    environment = {**os.environ, "KINETREE_CACHE": "on", "KINETREE_CACHE_DIR": str(tmp_path / "kinetree")}
+
+    def imported() -> list[str]:
+        run = [sys.executable, "-c", FIRST_CALL]
+        return subprocess.run(run, env=environment, check=True, capture_output=True, text=True).stdout.split()
+
+    assert "llvmlite" in imported()  # the first process compiles
+    second = imported()
+    assert [name for name in second if not name.startswith("kinetree")] == []
+    assert [name for name in second if name.removeprefix("kinetree.").startswith(UNNEEDED)] == []
+    assert len(second) <= MOST_MODULES

@@ -386,9 +386,16 @@ def imported_with_kinetree() -> frozenset[str]:
     )
 
 
-@pytest.mark.parametrize("package", ["kinetree", "kinetree.identification"])
+def packages_with_lazy_names() -> list[str]:
+    root = Path(kt.__file__).parents[1]
+    files = (file for file in root.rglob("__init__.py") if "_lazy_names(" in file.read_text())
+    return sorted(".".join(file.parent.relative_to(root).parts) for file in files)
+
+
+@pytest.mark.parametrize("package", packages_with_lazy_names())
 def test_a_name_is_imported_from_where_type_checkers_look_for_it(package: str) -> None:
-    text = Path(str(importlib.import_module(package).__file__)).read_text()
+    module = importlib.import_module(package)
+    text = Path(str(module.__file__)).read_text()
     (block,) = (part for part in ast.parse(text).body if isinstance(part, ast.If))
     seen = {
         (part.module, name.name)
@@ -399,6 +406,11 @@ def test_a_name_is_imported_from_where_type_checkers_look_for_it(package: str) -
     (table,) = (part for part in ast.walk(block) if isinstance(part, ast.Dict))
     homes: dict[str, str] = ast.literal_eval(table)
     assert seen == {(f"{package}.{home}", name) for home, names in homes.items() for name in names.split()}
+    assert {name for _, name in seen} <= set(module.__all__)
+    assert [name for name in dir(module) if not name.startswith("__")] == sorted(module.__all__)
+    for home, name in seen:
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+        assert getattr(module, name) is not sys.modules.get(f"{package}.{name}")
 
 
 @pytest.mark.parametrize(

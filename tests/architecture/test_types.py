@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 ABA = ROOT / "src" / "kinetree" / "algorithms" / "aba.py"
 WRONG = {
@@ -26,6 +28,7 @@ WRONG = {
 """A line of the articulated-body algorithm, a wrong line to follow it, and what the type checker says of that one."""
 
 
+@pytest.mark.deep
 def test_a_motion_added_to_a_force_inside_an_algorithm_is_a_type_error(tmp_path: Path) -> None:
     text, numbers = ABA.read_text(), []
     for line, (wrong, _) in WRONG.items():

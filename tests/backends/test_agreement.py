@@ -18,15 +18,16 @@ from kinetree.compiler.reference import on_numbers
 from kinetree.compiler.requests import default_options
 from kinetree.expr import interpret
 from tests import functions
+from tests.deep import one_in
 from tests.kernels import compiled_late
 from tests.robots import GROUPS, arm3, group_of_joints, stork
 
-ROBOTS: dict[str, Callable[[], kt.Model]] = {
+COMPILED: dict[str, Callable[[], kt.Model]] = {
     "arm3": arm3,
     "cart_pole": lambda: kt.zoo.load("cart_pole"),
     "stork": stork,
-    **{name: partial(group_of_joints, name) for name in GROUPS},
 }
+ROBOTS = COMPILED | {name: partial(group_of_joints, name) for name in GROUPS}
 """Of every kind of joint, but not in one robot: programs are compiled in time that grows almost with their square."""
 
 
@@ -45,8 +46,8 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     return [float(x) for x in on_numbers(function.definition, robot, [x.tolist() for x in sample], **options)]
 
 
-@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["stork"], sharing=["sharing joints"]))
-def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
+def on_floats_and_interpreted(name: str, function: Any) -> tuple[Any, list[np.ndarray], Sequence[float]]:
+    """A kernel that is not compiled yet, a batch, and what its last sample gives: the same on floats."""
     robot = robot_of(name)
     kernel = compiled_late(robot, function, **options_of(robot, function))
     batch = functions.samples(robot, function, 6, np.random.default_rng(4))
@@ -54,11 +55,24 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
     numbers = functions.numbers_of(function, options_of(robot, function))
     (interpreted,) = interpret(kernel.__self__.program, *sample, *numbers)
     scale = max(1.0, float(np.abs(interpreted).max()))
-    if name not in GROUPS:
-        np.testing.assert_allclose(kernel(*batch)[5].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
     np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)
+    return kernel, batch, interpreted
 
 
+@pytest.mark.usefixtures("code")
+@pytest.mark.parametrize(("name", "function"), functions.on(COMPILED, floating=["stork"]))
+def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
+    kernel, batch, interpreted = on_floats_and_interpreted(name, function)
+    scale = max(1.0, float(np.abs(interpreted).max()))
+    np.testing.assert_allclose(kernel(*batch)[5].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize(("name", "function"), one_in(3, functions.on(GROUPS, floating=[], sharing=["sharing joints"])))
+def test_reference_and_interpreted_agree_for_every_kind_of_joint(name: str, function: Any) -> None:
+    on_floats_and_interpreted(name, function)
+
+
+@pytest.mark.usefixtures("code")
 @pytest.mark.parametrize("function", functions.EVERY.values(), ids=functions.EVERY)
 def test_float32_is_float64_to_its_own_rounding(function: Any) -> None:
     robot = robot_of("stork")
@@ -71,6 +85,7 @@ def test_float32_is_float64_to_its_own_rounding(function: Any) -> None:
     np.testing.assert_allclose(single, double, rtol=0, atol=2e-4 * scale)
 
 
+@pytest.mark.usefixtures("code")
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (3, 1, 2)])
 @pytest.mark.parametrize("function", [kt.aba, kt.crba, kt.center_of_mass, kt.forward_kinematics])
 def test_every_batch_shape_is_the_same_samples(function: Any, shape: tuple[int, ...]) -> None:

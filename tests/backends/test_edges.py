@@ -13,10 +13,12 @@ import pytest
 import kinetree as kt
 from kinetree.expr import interpret
 from tests import functions
+from tests.backends.test_agreement import robot_of
 from tests.kernels import compiled_late
-from tests.robots import arm3, stork
 
-ROBOTS = {"arm3": arm3(), "stork": stork()}
+pytestmark = pytest.mark.usefixtures("code")
+
+ROBOTS = ["arm3", "stork"]
 """Their kernels are those of `test_agreement.py`."""
 STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
 SPEEDS = {"at rest": 0.0, "hardly moving": 1e-25, "half a turn apart": 1.0, "fast": 1e3}
@@ -40,7 +42,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["stork"]))
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any) -> None:
-    robot = ROBOTS[name]
+    robot = robot_of(name)
     options = functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
     double = compiled_late(robot, function, **options)
     single = compiled_late(robot, function, dtype="float32", **options)

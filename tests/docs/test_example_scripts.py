@@ -11,13 +11,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+LONG = ("identification", "quadruped_trot")
+"""Scripts that take ten seconds; shorter ones of their kind are on the pages."""
 
 
 def test_there_are_scripts() -> None:
     assert len(SCRIPTS) >= 14
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(x, id=x.stem, marks=pytest.mark.deep if x.stem in LONG else ()) for x in SCRIPTS],
+)
 def test_a_script_runs(
     script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

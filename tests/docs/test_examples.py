@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,6 +23,13 @@ BLOCKS = [
 ]
 MODULES = ["kinetree", *(m.name for m in pkgutil.walk_packages(kinetree.__path__, "kinetree."))]
 WITH_EXAMPLES = [name for name in MODULES if ">>> " in Path(str(find_spec(name).origin)).read_text()]  # type: ignore[union-attr]
+LOADED = cache(kinetree.zoo.load)
+
+
+@pytest.fixture(autouse=True)
+def _robots_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most examples load a robot of the zoo, which keeps the functions that are compiled for it."""
+    monkeypatch.setattr(kinetree.zoo, "load", LOADED)
 
 
 @pytest.mark.parametrize("code", BLOCKS)

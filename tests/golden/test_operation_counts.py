@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler.specialization import Specialization
+from tests.kernels import compiled_late
 from tests.robots import load_robot
 
 ROBOTS = {
@@ -44,3 +45,12 @@ def test_each_kernel_costs_what_it_did(name: str) -> None:
         f"{name}'s kernels no longer cost what is written in COUNTS; if each number that changed fell, write the new "
         "ones down, and if one rose, find out why"
     )
+
+
+@pytest.mark.parametrize(
+    ("integrator", "count"), [("semi_implicit_euler", 510), ("implicitfast", 617), ("discrete", 662)]
+)
+def test_a_step_with_servos_costs_what_it_did(integrator: str, count: int) -> None:
+    arm = kt.zoo.load("arm6").with_servos(100.0, 10.0)
+    step = compiled_late(arm, kt.actuated_rollout, steps=1, integrator=integrator)
+    assert step.__self__.program.operation_counts().total() == count

@@ -7,11 +7,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
 from tests.io.arm import ARM
+from tests.strategies import law
 
 PIECES = sorted({*ARM.split('"'), *ARM.split(), *ARM.splitlines(keepends=True)})
 NASTY = [
@@ -65,7 +66,7 @@ def _load(data: bytes) -> kt.Model | None:
             return None
 
 
-@settings(max_examples=300, deadline=None)
+@law(600)
 @given(spoiled())
 def test_a_spoiled_file_is_a_sound_robot_or_a_model_error(text: str) -> None:
     model = _load(text.encode("utf-8", "surrogatepass"))
@@ -77,14 +78,14 @@ def test_a_spoiled_file_is_a_sound_robot_or_a_model_error(text: str) -> None:
     assert all(np.isfinite(float(x)) for I in model.tree.I for x in (I.mass, *I.h.components(), *I.I.components()))
 
 
-@settings(max_examples=150, deadline=None)
+@law(300)
 @given(st.binary(max_size=200), st.integers(0, len(ARM)), st.integers(0, 20))
 def test_bytes_in_the_middle_of_a_file_never_get_past_model_error(noise: bytes, at: int, gone: int) -> None:
     data = ARM.encode()
     _load(data[:at] + noise + data[at + gone :])
 
 
-@settings(max_examples=60, deadline=None)
+@law(120)
 @given(spoiled())
 def test_a_check_of_a_spoiled_file_finds_what_loading_it_is_stopped_by(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

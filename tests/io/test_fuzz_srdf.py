@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
 from tests.io.arm import ARM
 from tests.io.test_fuzz import NASTY
 from tests.io.test_srdf import SRDF
+from tests.strategies import law
 from tests.unit.model.test_extras import robot
 
 TEXT = kt.to_text(robot())
@@ -40,7 +41,7 @@ def pieces(text: str) -> list[str]:
     return sorted({*text.split('"'), *text.split(), *text.splitlines(keepends=True)})
 
 
-@settings(max_examples=100, deadline=None)
+@law(200)
 @given(spoiled(SRDF, pieces(SRDF)))
 def test_a_spoiled_srdf_file_gives_sound_states_or_a_model_error(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -61,7 +62,7 @@ def test_a_spoiled_srdf_file_gives_sound_states_or_a_model_error(text: str) -> N
     assert kt.from_text(kt.to_text(arm)) == arm
 
 
-@settings(max_examples=100, deadline=None)
+@law(200)
 @given(spoiled(TEXT, pieces(TEXT[TEXT.index('"extras"') :])))
 def test_spoiled_extras_of_a_text_are_read_or_a_model_error(text: str) -> None:
     with warnings.catch_warnings():

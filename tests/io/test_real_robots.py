@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.robots import REFUSED, load_robot, robot_files, robot_path
+from tests.robots import REFUSED, each_robot_file, load_robot, robot_path
 
 
 @pytest.mark.parametrize("floating_base", [False, True], ids=["fixed", "floating"])
-@pytest.mark.parametrize("file", [file for file in robot_files() if file not in REFUSED])
+@pytest.mark.parametrize("file", each_robot_file())
 def test_a_real_robot_is_read(file: str, floating_base: bool) -> None:
     model = load_robot(file, floating_base=floating_base, mimic=True)
     q = model.random(0)

@@ -180,10 +180,20 @@ def test_the_colour_of_a_collision_shape_is_left_out_with_a_warning() -> None:
         kt.to_text(one_joint(TURN, geometry=[RED]), "sdf")
 
 
-@pytest.mark.parametrize("kind", [kt.Free(), kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)
+@pytest.mark.parametrize("kind", [kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)
 def test_kinds_without_a_substitute_are_refused_even_with_losses(kind: JointKind) -> None:
     with pytest.raises(kt.ModelError, match="has neither a word in SDF nor a substitute"):
         kt.to_text(one_joint(kind, root="base"), "sdf", lossy=True)
+
+
+def test_a_free_body_on_one_that_moves_is_refused() -> None:
+    builder = kt.ModelBuilder("carrier")
+    for name in ("base", "arm", "box"):
+        builder.add_body(name, BODY)
+    builder.add_joint("j", TURN, "base", "arm", TURNED)
+    builder.add_joint("loose", kt.Free(), "arm", "box")
+    with pytest.raises(kt.ModelError, match=r"'loose' \(free\) has neither a word in SDF .* except on a body at rest"):
+        kt.to_text(builder.build(), "sdf", lossy=True)
 
 
 @pytest.mark.parametrize("name", ["a::b", "__model__", "world"])
@@ -210,6 +220,23 @@ def test_one_free_joint_on_the_world_is_a_floating_base() -> None:
     again = came_back(robot, ".sdf")
     assert again.floating_base
     assert "base floats" in written(robot, "sdf")[1].changed[0]
+
+
+@pytest.mark.parametrize("root", ["world", "base"])
+def test_a_free_body_on_a_body_at_rest_floats(root: str) -> None:
+    builder = kt.ModelBuilder("scene")
+    for name in (root, "shelf", "box"):
+        builder.add_body(name, BODY if name != root else None)
+    builder.add_joint("fixed", kt.Fixed(), root, "shelf", TURNED)
+    builder.add_joint("box_joint", kt.Free(), "shelf", "box", kt.placement((0.1, 0.2, 0.3)))
+    robot = builder.build()
+    lost = "robot.extras.reference_configuration (one record) has no place in SDF"
+    assert losses_of(robot) == [lost]
+    again = came_back(robot, ".sdf", lossy=True)
+    position = kt.frame_placement(robot, robot.neutral(), "box")
+    q = np.concatenate([position[:3, 3], kt.spatial.Transform.from_matrix(position).quaternion])
+    assert np.allclose(kt.frame_placement(again, q, "box"), position, atol=1e-14)
+    assert np.allclose(kt.frame_placement(again, q, "shelf"), kt.frame_placement(robot, robot.neutral(), "shelf"))
 
 
 FLOOR = Geometry("collision", "plane", (1.0, 1.0), TURNED)

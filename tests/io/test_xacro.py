@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kinetree as kt
+from tests.deep import one_in
 from tests.io.arm import ARM, write
 
 MACRO = """<?xml version="1.0"?>
@@ -41,7 +42,7 @@ def test_a_xacro_file_is_expanded(tmp_path: Path) -> None:
     assert kt.load(path, xacro=True) == robot  # arguments do not outlive a call
 
 
-@pytest.mark.parametrize("name", ["pair.urdf", "pair.xacro", "pair.urdf.XACRO"])
+@pytest.mark.parametrize("name", one_in(3, ["pair.urdf", "pair.xacro", "pair.urdf.XACRO"]))
 def test_files_are_expanded_only_if_that_is_asked_for(tmp_path: Path, name: str) -> None:
     """They are programs, which a user may take for files of numbers."""
     pytest.importorskip("xacro")
@@ -61,6 +62,30 @@ def test_files_are_expanded_only_if_that_is_asked_for(tmp_path: Path, name: str)
     assert proof.exists()
     for asked in ({"xacro": True}, {"xacro_args": {}}, {"xacro": True, "xacro_args": {"prefix": "a_"}}):
         assert kt.load(write(tmp_path, MACRO, name), **asked).nq == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("cbuiltins\\nopen\\n(V{}\\nVw\\ntR.", "an answer that cannot be read"),  # a pickle that makes a file
+        ('[null, [["{}"]]]\\n', "xacro: "),
+        ('["SystemExit", "{}"]\\n', "its expansion failed"),
+        ('[null, ""]\\n{}', "not well-formed XML"),
+    ],
+)
+def test_an_expansion_that_writes_its_own_answer_runs_nothing_here(tmp_path: Path, answer: str, sentence: str) -> None:
+    pytest.importorskip("xacro")
+    proof = tmp_path / "proof"
+    subclasses = "().__class__.__base__.__subclasses__()"
+    module = f"[c for c in {subclasses} if c.__name__ == 'catch_warnings'][0]()._module"
+    system = f"{module}.__builtins__['__import__']('os')"
+    lines = answer.format(proof).replace('"', '\\"')
+    evil = f"${{(lambda: [(os.write(1, '{lines}'.encode()), os._exit(0)) for os in [{system}]])()}}".replace(
+        '"', "&quot;"
+    )
+    with pytest.raises(kt.ModelError, match=sentence):
+        kt.load(write(tmp_path, MACRO.replace("${mass / 2}", evil), "pair.xacro"), xacro=True)
+    assert not proof.exists()
 
 
 def test_a_robot_of_a_xacro_file_is_not_expanded_again_unasked(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import kinetree as kt
-from tests.oracles.test_mujoco import READ, READ_OTHERWISE, UNREADABLE
-from tests.robots import REFUSED, robot_files, robot_path
+from tests.oracles.test_mujoco import NOT_COMPARED, READ_OTHERWISE, UNREADABLE
+from tests.robots import each_robot_file, robot_path
 
 FLOATING = [
     "a1_description/urdf/a1.urdf",
@@ -33,7 +33,7 @@ def compared(file: str, library: str, floating_base: bool = False) -> kt.Compari
         return kt.compare(robot_path(file), peers=[library], floating_base=floating_base, samples=2)
 
 
-@pytest.mark.parametrize("file", [file for file in robot_files() if file not in REFUSED])
+@pytest.mark.parametrize("file", each_robot_file())
 def test_pinocchio_reads_every_file_as_kinetree_does(file: str) -> None:
     found = compared(file, "pinocchio")
     assert found.is_equal, found.text
@@ -49,7 +49,7 @@ def test_floating_bases(file: str, library: str) -> None:
         assert found.is_equal, found.text
 
 
-@pytest.mark.parametrize("file", READ)
+@pytest.mark.parametrize("file", each_robot_file(but=NOT_COMPARED))
 def test_mujoco_moves_as_kinetree_does_where_it_takes_the_file_as_it_is(file: str) -> None:
     """It drops some limits; nothing else differs."""
     found = compared(file, "mujoco").counterparts[0]

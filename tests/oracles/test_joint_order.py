@@ -12,9 +12,9 @@ import pytest
 import kinetree as kt
 from tests.oracles.mujoco_oracle import bare_urdf
 from tests.oracles.shuffled_urdf import shuffled_urdf
-from tests.robots import REFUSED, load_robot, robot_files, robot_path
+from tests.robots import each_robot_file, load_robot, robot_path
 
-REAL = pytest.mark.parametrize("file", [file for file in robot_files() if file not in REFUSED])
+REAL = pytest.mark.parametrize("file", each_robot_file())
 _INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 """In place of every link's own, as MuJoCo refuses some of them."""
 

@@ -6,10 +6,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from tests.robots import REFUSED, load_robot, robot_files, robot_path
+from tests.robots import each_robot_file, load_robot, robot_path
 
 
-@pytest.mark.parametrize("file", [file for file in robot_files() if file not in REFUSED])
+@pytest.mark.parametrize("file", each_robot_file())
 def test_limits_are_those_of_pinocchio(file: str) -> None:
     robot = load_robot(file)
     model = pin.buildModelFromUrdf(str(robot_path(file)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from tests.oracles.pinocchio_oracle import PinocchioOracle
-from tests.robots import REFUSED, load_robot, robot_files, robot_path
+from tests.robots import each_robot_file, load_robot, robot_path
 
 Array = NDArray[np.float64]
 States = tuple[Array, Array, Array, Array]
@@ -79,7 +79,7 @@ def witnessed(file: str, floating_base: bool) -> tuple[kt.Model, PinocchioOracle
 
 
 @BASES
-@pytest.mark.parametrize("file", [file for file in robot_files() if file not in REFUSED])
+@pytest.mark.parametrize("file", each_robot_file())
 def test_every_robot_on_floats(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     states = random_states(robot, 1)

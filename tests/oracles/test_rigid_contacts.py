@@ -12,6 +12,7 @@ from kinetree.algorithms.convex_dynamics import Block, Minimum
 from kinetree.algorithms.row_costs import OneSided
 from kinetree.tree.elimination import Elimination
 from kinetree.tree.sparse_matrix import SparseMatrix
+from tests.deep import one_in
 from tests.stored_problems import Problems, Solved, natural_map, pinocchio, solved, stored, violation
 
 STORED = stored()
@@ -54,17 +55,14 @@ def test_all_but_a_few_are_solved_and_those_are_reported() -> None:
 
 @pytest.mark.parametrize("size", sorted(STORED))
 def test_motions_are_those_of_the_certificates(size: int) -> None:
-    # Impulses of several contacts need not be unique, and without friction's lift neither need motions be: where the
-    # two agree less, both satisfy the conditions. How contacts that hold each other share their load decides how they
-    # slide, so motions are compared more strictly where the rows of contacts that push are independent.
+    # How contacts share a load decides how they slide. The stored solutions are those of the solver as well, with a
+    # tolerance of 1e-11 in place of 1e-8, so they have the same share, that of the least Σ w f². But Coulomb's problem
+    # may have several solutions, and it depends on the tolerance which attempt ends, and so which one is found: that
+    # was the case in one of 110 problems with eight contacts, and in none of the 934 others.
     problems, found = STORED[size], answer(size)
     sure = (problems.residual < 1e-10) & (found.residual < 1e-8)
     apart = np.einsum("nij,nj->ni", problems.B.swapaxes(1, 2), found.impulses - problems.solution)
-    agree = np.abs(apart).max(axis=1) < 1e-5
-    pushing = np.repeat(found.impulses[:, ::3] > 1e-9, 3, axis=1)
-    independent = np.linalg.matrix_rank(problems.B * pushing[..., None], tol=1e-6) == pushing.sum(axis=1)
-    assert agree[sure & independent].mean() > 0.97
-    assert agree[sure].mean() > 0.85
+    assert (np.abs(apart[sure]).max(axis=1) < 1e-5).mean() > 0.99
 
 
 def test_one_round_satisfies_friction_at_the_velocity_before() -> None:
@@ -107,7 +105,7 @@ def at_point(r: np.ndarray) -> np.ndarray:
     return np.array([[0, 0, 1, y, -x, 0], [1, 0, 0, 0, z, -y], [0, 1, 0, -z, 0, x]], dtype=float)
 
 
-@pytest.mark.parametrize("friction", [0.5, 3.0, 100.0, 1e4, 1e6])
+@pytest.mark.parametrize("friction", one_in(4, [0.5, 3.0, 100.0, 1e4, 1e6]))
 def test_stacks_of_boxes_with_any_friction_are_solved_and_what_is_left_is_reported(friction: float) -> None:
     # Twice as many rows as boxes can move: with much friction the method of multipliers alone is far from done after
     # 500 iterations.

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,15 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import visible
-from kinetree.files import check_target, create_locked, file_path, open_regular, remove_abandoned, write_file
+from kinetree.files import (
+    check_target,
+    create_locked,
+    file_path,
+    open_regular,
+    read_regular,
+    remove_abandoned,
+    write_file,
+)
 from kinetree.sim import plot
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the system has no such files")
@@ -386,3 +395,23 @@ def test_only_files_are_opened(tmp_path: Path) -> None:
     for path, message in ((tmp_path, "this is a folder"), (tmp_path / "pipe", "not a regular file")):
         with pytest.raises(OSError, match=message):
             open_regular(path)
+
+
+def test_a_small_file_takes_little_memory_whatever_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "small.stl").write_bytes(b"solid" * 1000)
+    tracemalloc.start()
+    assert read_regular(tmp_path / "small.stl", 2**30) == b"solid" * 1000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    for size in (0, 1, 99_999, 100_000):
+        (tmp_path / "file").write_bytes(b"x" * size)
+        assert read_regular(tmp_path / "file", 100_000) == b"x" * size
+    (tmp_path / "file").write_bytes(b"x" * 100_001)
+    with pytest.raises(OSError, match="the file is larger than"):
+        read_regular(tmp_path / "file", 100_000)
+    if sys.platform == "linux":  # says that it is empty
+        assert read_regular(Path("/proc/self/status"), 2**20).startswith(b"Name:")

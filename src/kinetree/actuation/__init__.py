@@ -1,18 +1,34 @@
 """Actuators of a robot: what each acts on, the law of its force, and what limits them together."""
 
-from kinetree.actuation.build import actuation, gravity_compensation
-from kinetree.actuation.spec import (
-    Actuation,
-    ActuatorSpec,
-    BallSpec,
-    CoordinateSpec,
-    FreeSpec,
-    GravityCompensation,
-    SiteSpec,
-    SliderCrankSpec,
-    TendonSpec,
-    TransmissionSpec,
-)
+import typing
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+if typing.TYPE_CHECKING:
+    from kinetree.actuation.build import actuation, gravity_compensation
+    from kinetree.actuation.spec import (
+        Actuation,
+        ActuatorSpec,
+        BallSpec,
+        CoordinateSpec,
+        FreeSpec,
+        GravityCompensation,
+        SiteSpec,
+        SliderCrankSpec,
+        TendonSpec,
+        TransmissionSpec,
+    )
+else:
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "build": "actuation gravity_compensation",
+            "spec": (
+                "Actuation ActuatorSpec BallSpec CoordinateSpec FreeSpec GravityCompensation SiteSpec SliderCrankSpec "
+                "TendonSpec TransmissionSpec"
+            ),
+        },
+    )
 
 __all__ = [
     "Actuation",

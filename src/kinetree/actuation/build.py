@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from kinetree.actuation.damping_ratio import ease_of_motion, servo_damping, unit_acceleration
 from kinetree.actuation.refusals import refuse_unknown
@@ -55,15 +56,15 @@ def actuation(robot: Model) -> Actuation:
         muscle = _muscle(robot, one, transmission) if one.dynamics == "muscle" else None
         law = _law(one, transmission, servo_damping(robot, one, transmission), options)
         disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
-        is_limited_servo = law.force_range is not None and any((*law.bias[1:], *law.gain[1:]))
-        ease = ease_of_motion(robot, transmission) if is_limited_servo else 0.0
+        ease = ease_of_motion(robot, transmission) if any((*law.bias[1:], *law.gain[1:])) else 0.0
         found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease))
+    compensation = gravity_compensation(robot)
     return Actuation(
         tuple(found),
         options.flags.actuation,
         tuple((name, tendon.force_range) for name, tendon in tendons.items() if tendon.force_limited),
-        _joint_ranges(robot),
-        gravity_compensation(robot),
+        _joint_ranges(robot, found, compensation.by_actuators),
+        compensation,
         options.timestep,
     )
 
@@ -76,15 +77,32 @@ def gravity_compensation(robot: Model) -> GravityCompensation:
     )
 
 
-def _joint_ranges(robot: Model) -> tuple[tuple[str, tuple[float, float]], ...]:
-    """Ranges of the forces of all actuators on a joint: those that are not alike in both directions, or the effort."""
+def _joint_ranges(
+    robot: Model, actuators: Sequence[ActuatorSpec], carrying: Sequence[str]
+) -> tuple[tuple[str, tuple[float, float]], ...]:
+    """Ranges of the forces of all actuators on a joint: those that are not alike in both directions, or the effort.
+
+    Ranges that the only actuator on a joint keeps anyway are left out.
+    """
     settings = {one.joint: one.actuator_force_range for one in robot.extras.joints if one.actuator_force_limited}
     found = []
     for name, joint in robot.joints.items():
         if joint.kind.nv == 1 and (name in settings or math.isfinite(joint.limits.effort[0])):
             effort = joint.limits.effort[0]
-            found.append((name, settings.get(name, (-effort, effort))))
+            low, high = settings.get(name, (-effort, effort))
+            own = None if name in carrying else _range_of_the_only_one(name, actuators)
+            if own is None or not low <= min(own) <= max(own) <= high:
+                found.append((name, (low, high)))
     return tuple(found)
+
+
+def _range_of_the_only_one(joint: str, actuators: Sequence[ActuatorSpec]) -> tuple[float, float] | None:
+    """The joint forces at the ends of the range of the only actuator that may act on a joint; None without one."""
+    on_it = [x for x in actuators if not isinstance(x.transmission, CoordinateSpec) or x.transmission.joint == joint]
+    if len(on_it) != 1 or not isinstance(on_it[0].transmission, CoordinateSpec) or on_it[0].law.force_range is None:
+        return None
+    low, high = on_it[0].law.force_range
+    return on_it[0].transmission.gear * low, on_it[0].transmission.gear * high
 
 
 def _transmission(robot: Model, one: Actuator, tendon: Tendon | None) -> TransmissionSpec:

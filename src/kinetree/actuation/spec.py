@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.actuators import ActuatorLaw
-from kinetree.algorithms.muscles import Muscle
+from typing import TYPE_CHECKING
+
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.actuators import ActuatorLaw
+    from kinetree.algorithms.muscles import Muscle
 
 __all__ = [
     "Actuation",
@@ -98,7 +102,7 @@ class ActuatorSpec:
     muscle: Muscle | None = None
     """Its force and activation, where it is a muscle; the law then has the ranges."""
     ease: float = 0.0
-    """How fast a force of 1 accelerates the length in the reference configuration; of servos with a range of forces."""
+    """How fast a force of 1 accelerates the length in the reference configuration; 0 unless the force depends on it."""
 
 
 @record(frozen=True, slots=True)

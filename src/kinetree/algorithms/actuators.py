@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kinetree.expr import Scalar, absolute, exp, floor, less, less_equal, maximum, minimum, select
+from kinetree.expr import Scalar, exp, floor, less, less_equal, maximum, minimum, select
 from kinetree.records import record
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "actuator_slopes",
     "is_within",
     "next_activation",
-    "secant",
+    "remaining_slope",
     "shared_out",
     "within_range",
 ]
@@ -102,19 +102,26 @@ def is_within(x: Scalar, limits: Range) -> Scalar:
     return 1.0 if limits is None else less(limits[0], x) * less(x, limits[1])
 
 
-def secant(law: ActuatorLaw, unlimited: Scalar, force: Scalar, slope: Scalar, ease: Scalar, h: Scalar) -> Scalar:
-    """The part of its slopes that a servo at its limit keeps in a step of h: that of the line to where it has no force.
+def remaining_slope(unlimited: Scalar, limits: Range, inertia: Scalar, ease: float) -> Scalar:
+    """The part of its slopes that a force keeps in a step at whose end it acts: 1 within its limits.
 
-    It is zero unless h times the limit may take the length's velocity to where the limit ends; there a force that stays
-    at the limit overshoots, without bound if what it moves is light. `ease`: accelerations per force; `slope`: of the
-    force with the velocity, at the end of the step.
+    Beyond, it is that of the line to where the force is zero, limit / force, if the step may take the force below the
+    limit, and otherwise 0: a force that stays at its limit for the whole step overshoots, without bound if what it
+    moves is light. `inertia`: h times damping and h² times stiffness of the force; `ease`: accelerations per force.
     """
-    if law.force_range is None:
-        return 0.0
-    size, limit = absolute(unlimited), absolute(force)
-    leaves = less(size - limit, h * limit * (_EASIER * ease) * slope) * less(0.0, unlimited * force)
-    is_limited = less_equal(limit, size) * (1.0 - is_within(force, law.force_range))
-    part: Scalar = select(leaves * is_limited, limit / select(less(0.0, size), size, 1.0), 0.0)
+    if limits is None:
+        return 1.0
+    low, high = limits
+    size: Scalar = 1.0
+    for limit, may_brake in ((low, low < 0.0), (high, high > 0.0)):
+        if may_brake:
+            size = maximum(size, unlimited * (1.0 / limit))
+    stays = less_equal(size, 1.0 + _EASIER * ease * inertia)
+    if low >= 0.0:
+        stays = stays * less(low, unlimited)
+    if high <= 0.0:
+        stays = stays * less(unlimited, high)
+    part: Scalar = select(stays, 1.0 / size, 0.0)
     return part
 
 

@@ -306,10 +306,10 @@ class _Problem:
             rises = less(0.0, down)
             low, high = select(rises, low, alpha), select(rises, alpha, high)
             wanted = alpha - down / select(less(0.0, bend), bend, 1.0)
-            inside = less(low, wanted) * less(wanted, high)
-            middle = select(less(high, _FAR), 0.5 * (low + high), 2.0 * alpha)
+            # While the slope has not risen, alpha is low and Newton's step goes on from there: there is no middle yet.
+            inside = less_equal(low, wanted) * less_equal(wanted, high)
             found = less_equal(absolute(down), _EXACT * absolute(first))
-            return [select(found, alpha, select(inside, wanted, middle)), low, high], found
+            return [select(found, alpha, select(inside, wanted, 0.5 * (low + high))), low, high], found
 
         alpha, _, _ = repeat(evaluations, [1.0, 0.0, _FAR], step)
         return alpha

@@ -38,8 +38,10 @@ class Slope(NamedTuple):
     """By the slots of the joints that change the length, one number per degree of freedom."""
     damping: Scalar
     stiffness: Scalar
-    leaving: tuple[Scalar, Scalar] = (0.0, 0.0)
-    """Damping and stiffness of a force at its limit that the step may leave, where all is taken at its end."""
+    within: Scalar = 1.0
+    """0 where the force is at a limit, and does not change."""
+    remaining: Scalar = 1.0
+    """The part of both that remains there where all is taken at the end of the step (`remaining_slope`)."""
 
 
 class Coupling(NamedTuple):
@@ -50,7 +52,6 @@ class Coupling(NamedTuple):
     """m, in the order of v."""
     inertia: Scalar
     """h times damping and h² times stiffness."""
-    stiffness: Scalar
 
 
 class Loss(NamedTuple):
@@ -150,12 +151,12 @@ def end_of_step(
     for slope in slopes:
         damping, stiffness = slope.damping, slope.stiffness if takes_all else 0.0
         if takes_all:
-            both = zip((damping, stiffness), slope.leaving, strict=True)
-            damping, stiffness = (maximum(x if is_zero(y) else x + y, 0.0) for x, y in both)
+            damping, stiffness = maximum(damping, 0.0), maximum(stiffness, 0.0)
         if is_zero(damping) and is_zero(stiffness):
             continue
-        gain = dt * stiffness * _along(slope.moment, v) + dt * damping * _along(slope.moment, turning)
-        inertia = dt * damping + dt * dt * stiffness
+        part = slope.remaining if takes_all else slope.within
+        gain = part * (dt * stiffness * _along(slope.moment, v) + dt * damping * _along(slope.moment, turning))
+        inertia = part * (dt * damping + dt * dt * stiffness)
         for i, m in slope.moment.items():
             shift[i] = [f - gain * m_k for f, m_k in zip(shift[i], m, strict=True)]
         losses.append(Loss(slope.moment, gain, inertia if takes_all or _is_single(slope.moment) else 0.0))
@@ -163,7 +164,7 @@ def end_of_step(
             ((i, (m_i,)),) = slope.moment.items()
             armature[i] = [armature[i][0] + inertia * m_i * m_i]
         else:
-            couplings.append(Coupling(slope.moment, _row(tree, slope.moment), inertia, stiffness))
+            couplings.append(Coupling(slope.moment, _row(tree, slope.moment), inertia))
     end = tree.with_armature([tuple(A) for A in armature])
     return EndOfStep(end, losses, couplings, shift, fills=takes_all, differs=True)
 

@@ -1,4 +1,4 @@
-"""What sensors on bodies measure: places, velocities and accelerations of frames, and motions of groups of bodies.
+"""Measurements of sensors on bodies: places, velocities and accelerations of frames, and motions of groups of bodies.
 
 Accelerations are those that an accelerometer feels: gravity is an acceleration of the world the other way.
 

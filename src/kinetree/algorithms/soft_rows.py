@@ -51,7 +51,7 @@ class Sight(NamedTuple):
     columns: Sequence[tuple[Motion, ...]]
     """The motion that each joint gives per unit rate, in the world's coordinates."""
     drift: Sequence[Scalar]
-    """What q̈ lacks of the rate of v in axes that do not turn."""
+    """The difference between q̈ and the rate of v in axes that do not turn."""
 
 
 @record(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Friction:
 
 
 def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:
-    """What all rows at a state have in common."""
+    """Quantities at a state that all rows share."""
     X_0 = placements(tree, q)
     columns = tree.slots(tuple[Motion, ...])
     for j, _ in tree.outward:

@@ -1,4 +1,4 @@
-"""What one stage of a time step evaluates: the acceleration, what soft constraints push, and powers.
+"""The quantities that one stage of a time step evaluates: the acceleration, forces of soft constraints, and powers.
 
 A method may let forces act as they do at the end of the step (implicit_forces.py). With contacts, limits and dry
 friction each stage solves a convex problem (convex_dynamics.py). In "discrete" this problem has the matrix of the end
@@ -46,7 +46,7 @@ class Stage(NamedTuple):
 
 
 class Pull(NamedTuple):
-    """What actuators, tendons and the like do in a state."""
+    """The action of actuators, tendons and similar parts in a state."""
 
     forces: Slots
     """Along joints, by slots, the root's included."""
@@ -67,7 +67,7 @@ class Applied:
 
 @record(frozen=True, slots=True)
 class Loads:
-    """What acts on a robot during a step."""
+    """The forces on a robot during a step, and their laws."""
 
     tau: Slots
     f_ext: Forces | None = None
@@ -81,11 +81,11 @@ class Loads:
 
 
 class Evaluation(NamedTuple):
-    """What a stage evaluates."""
+    """The results of a stage."""
 
     a: Any
     push: Any
-    """What soft constraints push along the joints; None if there are none."""
+    """Forces of soft constraints along the joints; None if there are none."""
     rates: Sequence[Scalar]
     """The rates of activations."""
     error: Scalar

@@ -50,7 +50,7 @@ class MidpointEnd(NamedTuple):
     v: Slots
     act: Sequence[Scalar]
     error: Scalar
-    """What the last iteration changed, in the norm of M and in parts of the momentum."""
+    """The change in the last iteration, in the norm of M, relative to the momentum."""
 
 
 def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar] = ()) -> MidpointEnd:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from kinetree.appearance.images import Image, colors_at, decoded
 from kinetree.appearance.mesh_files import MOST_BESIDE, content
 from kinetree.appearance.surface import Surface
-from kinetree.contact.assets import numbers_of
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.io.meshes import remedy
 from kinetree.model import Geometry, Model
@@ -82,6 +81,8 @@ class Materials:
 
     def _of_material(self, name: str) -> Texture | None:
         """The texture of a material in an MJCF file, if it has one."""
+        from kinetree.contact.assets import numbers_of
+
         material = self._assets.get(("material", name))
         properties = {} if material is None else dict(material.attributes)
         layers = [dict(one.attributes) for one in material.children] if material is not None else []
@@ -100,6 +101,8 @@ class Materials:
         return Texture(self._read(given.file, given.path), is_flat=True, repeat=(1.0, 1.0), is_uniform=False)
 
     def _image(self, texture: Unused) -> Image:
+        from kinetree.contact.assets import numbers_of
+
         given = dict(texture.attributes)
         if (builtin := given.get("builtin", "none")) != "none":
             first, second = (

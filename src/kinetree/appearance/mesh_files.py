@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from kinetree.appearance.assembly import assembled
 from kinetree.appearance.file_mesh import FileMesh, from_bytes, to_bytes
-from kinetree.appearance.formats import format_of, read_pieces
 from kinetree.codegen.kept.cache import user_cache
 from kinetree.errors import ModelError
 from kinetree.files import read_regular, reason
@@ -44,6 +42,9 @@ def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool 
         ModelError: if the file is gone, too large, or cannot be read.
         MissingPackageError: for a format whose package is not installed.
     """
+    from kinetree.appearance.assembly import assembled
+    from kinetree.appearance.formats import format_of, read_pieces
+
     kind = format_of(path, content_type)
     data = content(path, _MOST_IN_STL if kind == ".stl" else _MOST_BYTES)
     digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {kind} {as_mujoco} ".encode())
@@ -90,8 +91,8 @@ class Companions:
         """By their names in the mesh file; "" for those that are not there."""
 
     def content(self, name: str) -> bytes | None:
-        """What is in the file of this name; None if there is none. Where a path is another computer's, the file may be
-        beside the mesh."""
+        """The content of the file of this name; None if there is none. Where a path is another computer's, the file may
+        be beside the mesh."""
         plain = unquote(name.strip()).replace("\\", "/")
         data = None
         for address in (plain, plain.rpartition("/")[2]):

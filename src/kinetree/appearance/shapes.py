@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.choice import Seen
-from kinetree.appearance.height_fields import height_field
-from kinetree.appearance.hulls import hull_surface
 from kinetree.appearance.materials import Materials
-from kinetree.appearance.meshes import mesh_surface
 from kinetree.appearance.palette import WHITE, color_of
 from kinetree.appearance.primitives import primitive
 from kinetree.appearance.surface import Color, Surface
-from kinetree.contact import shapes as contact
-from kinetree.contact.assets import Assets
 from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Model
 from kinetree.records import record
@@ -49,6 +44,9 @@ class Shapes:
 
     def __init__(self, robot: Model, wanted: Sequence[Seen]) -> None:
         """`wanted`: all that will be asked for."""
+        from kinetree.contact import shapes as contact
+        from kinetree.contact.assets import Assets
+
         self._source = robot.source
         self._assets = Assets(robot)
         self._materials = Materials(robot)
@@ -62,6 +60,8 @@ class Shapes:
         Raises:
             ModelError, MissingPackageError: as `drawn`.
         """
+        from kinetree.appearance.hulls import hull_surface
+
         remarks: tuple[str, ...] = ()
         if one.shape.shape == "mesh":
             try:
@@ -90,6 +90,9 @@ class Shapes:
     def _surface(self, one: Seen, color: Color, *, is_plain: bool = False) -> tuple[Surface, tuple[str, ...]]:
         shape = one.shape
         if shape.shape in ("mesh", "heightfield"):
+            from kinetree.appearance.height_fields import height_field
+            from kinetree.appearance.meshes import mesh_surface
+
             asset = self._assets.of(one.body.name, one.index, shape)
             if shape.shape == "heightfield":
                 return height_field(shape, asset, color), ()

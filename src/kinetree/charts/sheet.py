@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetree.charts.style import INK, plain
-from kinetree.errors import MissingPackageError
+from kinetree.errors import MissingPackageError, OptionError
+from kinetree.files import file_path, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["encoded", "sheet"]
+__all__ = ["encoded", "picture_path", "sheet", "write_picture"]
+
+_FORMATS = (".png", ".svg", ".pdf")
+_OTHERS = (".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", ".html", ".mp4")
+"""Pictures that are not written; any other ending belongs to the name."""
 
 _DATES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
@@ -58,3 +65,18 @@ def encoded(drawn: Figure, form: str) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         drawn.savefig(picture, format=form, metadata=_DATES.get(form, {}))
     return picture.getvalue()
+
+
+def picture_path(path: str | os.PathLike[str]) -> Path:
+    """Where a picture is written. Raises OptionError, DTypeError."""
+    given = file_path("plot", path)
+    if given.suffix.lower() in _OTHERS:
+        raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {given.suffix!r}")
+    return given if given.suffix.lower() in _FORMATS else file_path("plot", path, ".png")
+
+
+def write_picture(drawn: Figure, target: Path) -> Path:
+    """Write a picture to a `picture_path`, and return this. Raises SaveError."""
+    picture = encoded(drawn, target.suffix.lower()[1:])
+    write_file(target, lambda file: file.write(picture))
+    return target

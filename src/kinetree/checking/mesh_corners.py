@@ -25,7 +25,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attrib
 
 @lru_cache(maxsize=512)
 def mesh_corners(path: Path) -> NDArray[np.float64] | None:
-    """The eight corners, (8, 3), in the mesh's own unit; None if they cannot be told."""
+    """The eight corners, (8, 3), in the mesh's own unit; None if they are not known."""
     try:
         data = read_regular(path, _LARGEST)
     except OSError:

@@ -1,4 +1,4 @@
-"""What a check of a robot file found."""
+"""The report of a check of a robot file."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Report:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """What keeps the file from being loaded."""
+        """Problems that keep the file from being loaded."""
         return self._of("error")
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What is suspicious, but possible."""
+        """Values that are suspicious, but possible."""
         return self._of("warning")
 
     @property
     def notes(self) -> tuple[Problem, ...]:
-        """What is worth knowing: what was assumed, kept as data or skipped."""
+        """Notes: values that were assumed, and parts that were kept as data or skipped."""
         return self._of("note")
 
     @property
@@ -55,9 +55,9 @@ class Report:
     def summary(self) -> str:
         """The numbers of problems in words."""
         counts = Counter(str(found.severity) for found in self.problems)
-        told = [f"{n} {word}{'s' if n > 1 else ''}" for word in _RANKS if (n := counts[word])]
+        counted = [f"{n} {word}{'s' if n > 1 else ''}" for word in _RANKS if (n := counts[word])]
         more = f", and {self.left_out} more problems that are not listed" if self.left_out else ""
-        return (", ".join(told) or "no problems") + more
+        return (", ".join(counted) or "no problems") + more
 
     def as_dict(self) -> dict[str, Any]:
         """The report in plain types, as `kinetree check --json` prints it."""

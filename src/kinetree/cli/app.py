@@ -6,6 +6,7 @@ Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wr
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 import traceback
@@ -39,6 +40,10 @@ __all__ = ["app", "main"]
 
 _UNREAD = 141
 """Exit code when the reader of the output has closed it."""
+
+_OBJECTS = 50_000
+"""New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, of which
+nothing is garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
 
 app = typer.Typer(
     name="kinetree",
@@ -88,6 +93,7 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    gc.set_threshold(_OBJECTS)
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):

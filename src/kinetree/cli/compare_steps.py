@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.progress import progress_bar
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     from kinetree.model import Model

@@ -63,7 +63,7 @@ def convert(
 
 
 def _format(target: Path, given: str | None) -> str:
-    """The format to write; wrong usage if it cannot be told."""
+    """The format to write; wrong usage if it is not known."""
     from kinetree.errors import OptionError
     from kinetree.io.save import format_for, has_known_suffix
     from kinetree.io.texts import FORMATS, format_of

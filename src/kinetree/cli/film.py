@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from kinetree.cli.options import optional
 from kinetree.cli.output import error_console
-from kinetree.cli.progress import progress_bar
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     from kinetree.cli.interruption import Interruption

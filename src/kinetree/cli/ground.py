@@ -29,7 +29,7 @@ class Ground(StrEnum):
 
 
 NATURAL = {"ragdoll": Ground.slope}
-"""What robots of the zoo are put on if nothing is said."""
+"""The default ground of robots of the zoo."""
 
 
 @record(frozen=True, slots=True)

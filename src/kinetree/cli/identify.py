@@ -76,7 +76,7 @@ def identify(
         typer.Option(
             "--friction",
             help="The form of dry friction, with --drives. coulomb: with the robot's own speed around rest; sigmoid: "
-            "with a speed that is found; stribeck: falling from rest to a speed that is found, which the report tells, "
+            "with a speed that is found; stribeck: falling from rest to a speed that is found, which the report gives, "
             "since robot files have no place for it.",
         ),
     ] = FrictionForm.coulomb,
@@ -119,12 +119,12 @@ def identify(
     """Identify a robot's masses, centres of mass and inertias from logs of its motion, and write a new robot file.
 
     A table has a column "time" and, for each joint, "q.JOINT" and "tau.JOINT", optionally "v.JOINT" and "qdd.JOINT".
-    Anything that is suspicious in a log is told; nothing is mended.
+    The command reports anything suspicious in a log; it mends nothing.
     """
+    from kinetree.charts.sheet import picture_path
     from kinetree.files import check_target
     from kinetree.identification import identify as identified
     from kinetree.io.save import is_same_file, save
-    from kinetree.sim.plots import picture_path
 
     if friction != FrictionForm.coulomb and not drives:
         raise typer.BadParameter(

@@ -116,8 +116,8 @@ def _formula(name: str, terms: list[tuple[float, str]], offset: float) -> str:
         if not factor:
             continue
         size = abs(factor)
-        told = f"{size:.6g} {other}" if other and size != 1.0 else other or f"{size:.6g}"
-        text += (" - " if factor < 0.0 else " + ") + told if text else ("-" if factor < 0.0 else "") + told
+        term = f"{size:.6g} {other}" if other and size != 1.0 else other or f"{size:.6g}"
+        text += (" - " if factor < 0.0 else " + ") + term if text else ("-" if factor < 0.0 else "") + term
     return f"{name} = {text or '0'}"
 
 

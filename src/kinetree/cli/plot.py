@@ -64,9 +64,9 @@ def plot(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Draw a motion, or a batch of motions, over time; or two beside each other, with their differences."""
+    from kinetree.charts.sheet import picture_path
     from kinetree.sim import load_trajectory
     from kinetree.sim import plot as draw
-    from kinetree.sim.plots import picture_path
 
     numbers = None if samples is None else _numbers(samples)
     target = picture_path(out if out is not None else _beside(trajectory, beside))

@@ -135,7 +135,7 @@ def takes_loading_options(*, mimic: bool = True) -> Callable[[Callable[..., None
 
 
 def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
-    """What `kt.load` is given for it: a path, or a name and its source.
+    """The argument of `kt.load` for it: a path, or a name and its source.
 
     A file on disk takes precedence over a name of the zoo.
     """
@@ -162,8 +162,8 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
         raise ModelError(f"{model}: there is no such file{near_files(model)}")
     known = known_beside(model)
     if known:
-        told = " or ".join(f"--source {one}" for one in known)
-        raise ModelError(f"{model}: there is no such file; a robot of this name is loaded with {told}")
+        choices = " or ".join(f"--source {one}" for one in known)
+        raise ModelError(f"{model}: there is no such file; a robot of this name is loaded with {choices}")
     raise ModelError(
         f"{model}: there is no such file, and the zoo has no robot of that name: {nearest_names(model, zoo.names())}"
     )

@@ -21,12 +21,12 @@ from kinetree.cli.motion_files import check_writable, files_of, make_folder, pre
 from kinetree.cli.motion_table import summary
 from kinetree.cli.options import between, optional, positive
 from kinetree.cli.output import error_console, output_console
-from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 from kinetree.cli.start import SPREAD
 from kinetree.cli.starts import Start
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.cli.watching import OnPage, Speed, check_speed, opened, stays
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -242,7 +242,7 @@ def simulate(
         optional(
             "--compare",
             help="Compare the motion with another library, step after step and term by term (of several motions the "
-            "first): the first step and the first term where they part are told, and the exit code is 1 then.",
+            "first): prints the first step and the first term at which they diverge; the exit code is 1 then.",
         ),
     ] = None,
     out: Annotated[
@@ -316,7 +316,7 @@ def simulate(
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
     commands = read_commands(ctrl_file, robot, steps, dt) if ctrl_file is not None else _commands(ctrl, robot)
-    q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
+    q0, start_v, messages = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
     v0 = _values("--v", v, robot, start_v)
 
     console = output_console()
@@ -347,7 +347,7 @@ def simulate(
     elif film is not None:
         written.append(write_film(trajectory, film, interruption, quiet=quiet))
     if not quiet:
-        for sentence in told:
+        for sentence in messages:
             console.print(sentence, soft_wrap=True)
         console.print(summary(trajectory, seconds, touches=contact is not None))
         for path in written:
@@ -361,7 +361,7 @@ def simulate(
 
 
 def _natural(robot: Model, model: str, loading: Loading) -> Ground:
-    """What a robot is on if nothing is said."""
+    """The default ground of a robot."""
     is_loose = robot.floating_base and robot_file(model, loading.source)[1] == "zoo"
     return NATURAL.get(model, Ground.nothing) if is_loose else Ground.nothing
 

@@ -23,7 +23,7 @@ __all__ = ["Start"]
 
 @record(frozen=True, slots=True)
 class Start:
-    """What the command line says of it."""
+    """Its description on the command line."""
 
     is_random: bool
     """Whether joints begin anywhere."""
@@ -35,22 +35,24 @@ class Start:
     spread: float
 
     def of(self, robot: Model, place: Place) -> tuple[Array, Array | None, list[str]]:
-        """Configurations (nq,), or (samples, nq), the velocity (nv,) if it is known, and what is to be told of them."""
+        """Configurations (nq,), or (samples, nq), the velocity (nv,) if it is known, and messages about them."""
         from kinetree.functions.above_ground import above_ground, free_bases
         from kinetree.model.reference import reference_configuration
 
-        rng, told = np.random.default_rng(place.seed), []
+        rng, messages = np.random.default_rng(place.seed), []
         home, v = reference_configuration(robot), None
         if self.keyframe is not None:
             home, v = keyframe_state(robot, self.keyframe)
         elif self.is_chosen:
             home = falling_pose(robot)
             if (home != reference_configuration(robot)).any():
-                told.append("no start was given: took a pose that gravity moves the joints from (--q gives another)")
+                messages.append(
+                    "no start was given: took a pose that gravity moves the joints from (--q gives another)"
+                )
         is_near = self.samples is not None and not self.is_random
         if self.is_chosen and not is_near and place.ground is not Ground.nothing and free_bases(robot):
             is_near = True
-            told.append(
+            messages.append(
                 f"no start was given: took one near the pose of its file, up to {self.spread:g} rad away in each joint "
                 "(--q gives another)"
             )
@@ -64,9 +66,9 @@ class Start:
             raised = above_ground(robot, starts, clearance=CLEARANCE)
             if (most := float((raised - starts).max(initial=0.0))) > 0.0:
                 by = f"{'' if self.samples is None else 'up to '}{most:.3g} m"
-                told.append(f"raised by {by}, to start at least {CLEARANCE:g} m above the ground")
+                messages.append(f"raised by {by}, to start at least {CLEARANCE:g} m above the ground")
             starts = raised
-        return starts, v, told
+        return starts, v, messages
 
     def _says_where(self, robot: Model) -> bool:
         """Whether --q gives any coordinate of a free base."""

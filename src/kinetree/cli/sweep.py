@@ -12,8 +12,8 @@ import typer
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.options import optional
 from kinetree.cli.output import error_console, output_console
-from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     from kinetree.sweeps import Study

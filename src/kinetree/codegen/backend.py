@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.expr import Port, Program
 from kinetree.records import record
 
@@ -29,6 +30,8 @@ class Kernel:
     """A program to compile, and what calls of it look like."""
 
     name: str
+    subject: str
+    """As in `Source`."""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     """One, if there are to be quicker functions than that of batches."""
@@ -54,6 +57,8 @@ class Kernel:
     """The `__self__` of a builtin."""
     general: Callable[..., Any] | None
     """The function that takes all calls which a quicker one declines; None: there are to be no quicker ones."""
+    optimize: Callable[[], Optimization] = optimization
+    """When its machine code is optimised; asked whenever some has been made."""
     declines_huge: bool = False
     """Whether quicker functions leave results to the general one that have NaN or numbers from `HUGE` on."""
 
@@ -87,6 +92,13 @@ class Kernels(Protocol):
     bare: Callable[..., Any] | None
     """What `single` has made of a program that is run repeatedly, without checks: `out=` must be given, contiguous and
     apart from the arguments, and warnings are NumPy's."""
+
+    @property
+    def optimized(self) -> bool:
+        """Whether all code made so far is optimised."""
+
+    def optimize(self) -> None:
+        """Have the code made so far optimised, as `Kernel.optimize` says now."""
 
     def single(self) -> Callable[..., Any] | None:
         """The function of one sample in contiguous arrays, with `out=`; None if this backend has none here."""

@@ -46,7 +46,7 @@ def compare(
     Total mass, the mass, centre of mass and inertia of each moving body, joint axes and origins, placements of bodies,
     limits, armature, damping, friction, stiffness, gravity; and at random states placements, M(q), bias forces and
     gravity forces, joint for joint. Joints and bodies are matched by name, whatever their order. The first difference
-    in the order of the tree is told together with what the data say about its cause.
+    in the order of the tree is reported, with its likely cause as far as the data show it.
 
     Args:
         a: A robot, or the path of its file.
@@ -56,7 +56,8 @@ def compare(
             compare a file with what another library makes of a second one.
         samples: The number of random states.
         seed: Their seed.
-        tolerance: What counts as equal, relative to each quantity's scale; the result tells which.
+        tolerance: the largest difference that counts as equal, relative to each quantity's scale; the result has the
+            scales.
         floating_base, mimic, package_roots, ros_packages, source, srdf, xacro, xacro_args: As for `kt.load`, for files.
             Other libraries read what a xacro file expands to.
 

@@ -1,4 +1,4 @@
-"""What a comparison found, and how it is told."""
+"""The result of a comparison, and its text."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Difference:
     subject: str
     """Where it is, for people: `body 'upper'`, `joint 'elbow'`."""
     what: str
-    """What differs: "mass", "axis", "origin", "missing", …"""
+    """The property that differs: "mass", "axis", "origin", "missing", …"""
     ours: str
     """The first robot's, for people."""
     theirs: str
     reason: str
-    """What the data say about why; may be empty."""
+    """The likely cause, as far as the data show it; may be empty."""
 
     @property
     def text(self) -> str:
@@ -56,7 +56,7 @@ class Quantity:
     error: float
     """The largest difference, in parts of the scale; NaN where it could not be compared."""
     scale: str
-    """What the error is a part of."""
+    """The quantity that the error is relative to."""
     where: str
     """The body, joint or pair of joints that has it."""
     count: int
@@ -71,7 +71,7 @@ class Quantity:
 
 @record(frozen=True, slots=True, repr=False)
 class Counterpart:
-    """What a robot was compared with: another library's reading of its file, or a second robot."""
+    """The other side of a comparison: another library's reading of its file, or a second robot."""
 
     name: str
     title: str
@@ -79,7 +79,7 @@ class Counterpart:
     unread: str
     """Why it could not be compared, as a sentence; empty if it was."""
     notes: tuple[str, ...]
-    """What was done or assumed so that it could be compared, one sentence each."""
+    """Changes and assumptions that made the comparison possible, one sentence each."""
     quantities: tuple[Quantity, ...]
     differences: tuple[Difference, ...]
     """All that was found, in the order of the tree; the first is where the robots part."""

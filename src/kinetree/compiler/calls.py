@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.devices import HERE, on_device
@@ -41,6 +42,7 @@ def compile(
     parameters: Sequence[str] = (),
     unroll: bool | None = None,
     device: str = HERE,
+    optimize: Optimization | None = None,
     **options: Any,
 ) -> Callable[..., Any]:
     """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
@@ -68,10 +70,14 @@ def compile(
             a hundred joints; False loops over the bodies; by default the size decides.
         device: "cpu", or "cuda" (or "cuda:1", the second one) for a graphics processor of NVIDIA: the function then
             takes arrays of CuPy, PyTorch, JAX or Numba there, or NumPy's. See docs/gpu.md.
+        optimize: "background": the code runs as soon as it is compiled without optimisation, and optimised code, with
+            the same bits, takes its place later; "now": the code is optimised first; "quick": it is not optimised. By
+            default the environment variable KINETREE_OPTIMIZE decides, or else "background". `f.__self__.optimized`
+            is whether it has been. See docs/compiling.md.
         options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
 
     Raises:
-        OptionError: `function` is not kinetree's, or an option or dtype is none it has.
+        OptionError: `function` is not kinetree's, an option or dtype is none it has, or `optimize` is something else.
         NameNotFoundError: the robot has no such frame or parameter.
         DeviceError: this machine has no such device.
 
@@ -81,12 +87,15 @@ def compile(
     >>> f([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape
     (2,)
     """
+    when = optimization(optimize)
     compiled, numbers = requested(robot, function, dtype, f_ext, parameters, unroll, options)
     if device != HERE:
         return on_device(device, compiled, numbers)
+    assert compiled.asked is not None
+    compiled.asked = (*compiled.asked[:-1], optimize)
+    compiled.optimize(when)
     if not numbers:
         return compiled.prepare()
-    assert compiled.asked is not None
     return WithNumbers(compiled, numbers, (_call_again, *compiled.asked[1:]))
 
 
@@ -112,7 +121,7 @@ def requested(
     asked = {**default_options(function), **options}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
     model = compiled.source.model  # type: ignore[attr-defined]
-    compiled.asked = (_compiled_again, model, function, name, forces, given, unroll, asked)
+    compiled.asked = (_compiled_again, model, function, name, forces, given, unroll, asked, None)
     return compiled, tuple(definition.arrays_of_numbers(asked))
 
 
@@ -127,8 +136,10 @@ def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
 
 
 def _call_again(robot: Model, *request: Any) -> Callable[..., Any]:
-    function, dtype, f_ext, parameters, unroll, options = request
-    return compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
+    function, dtype, f_ext, parameters, unroll, options, optimize = request
+    return compile_function(
+        robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, optimize=optimize, **options
+    )
 
 
 def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
@@ -283,6 +294,7 @@ def _checked(
                     parameters,
                     unroll,
                     options,
+                    None,
                 )
         return kernels[key]
 

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree import expr
+from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import HUGE, Backend, Kernel, TensorCall
-from kinetree.compiler.announcement import announce
+from kinetree.codegen.optimization import Optimization, optimization, strongest
 from kinetree.compiler.arguments import Arguments, LeftOut
 from kinetree.compiler.batch_pieces import call_in_pieces, most_on_one_thread, worth_splitting
 from kinetree.compiler.definition import Array
@@ -26,7 +28,7 @@ from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.expr import Program, without_slopes
+from kinetree.expr import Program
 from kinetree.garbage import collector_paused
 from kinetree.locks import compiling
 
@@ -58,6 +60,7 @@ class CompiledFunction:
     ) -> None:
         """`general`: what takes the calls that a quicker way declines, by default this object itself."""
         source.check()
+        self._optimize: Optimization | None = None  # until someone asks
         self.source = source
         self.name = source.name
         self.dtype = np.dtype(dtype)
@@ -91,6 +94,7 @@ class CompiledFunction:
         self._kernels = backend(
             Kernel(
                 name=source.name,
+                subject=source.subject,
                 inputs=ports,
                 outputs=(self._output,),
                 dtype=self.dtype,
@@ -105,6 +109,7 @@ class CompiledFunction:
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
                 general=general or self.__call__,
+                optimize=lambda: self._optimize or optimization(),
                 declines_huge=bool(self._singular),
             )
         )
@@ -141,10 +146,23 @@ class CompiledFunction:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
         with compiling:
             if self._program is None:
-                with collector_paused():
-                    self._program = without_slopes(self.source.program())
-                announce(self.name, self.source.subject, self._program)
+                with announced(self.name, self.source.subject), collector_paused():
+                    with phase("recording"):
+                        program = self.source.program()
+                    with phase("lowering"):
+                        self._program = expr.without_slopes(program)
             return self._program
+
+    @property
+    def optimized(self) -> bool:
+        """Whether its machine code has been optimised; until then it gives the same results in about twice the time."""
+        return self._kernels.optimized
+
+    def optimize(self, when: Optimization) -> None:
+        """Have its machine code optimised at this time, or earlier, if that was asked for before."""
+        with compiling:
+            self._optimize = strongest(self._optimize or when, when)
+            self._kernels.optimize()
 
     def prepare(self) -> Callable[..., Any]:
         """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""

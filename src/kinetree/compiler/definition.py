@@ -20,6 +20,7 @@ __all__ = [
     "Definition",
     "Derivative",
     "HasParameters",
+    "HasSizes",
     "Mode",
     "OptionNumbers",
     "Slots",
@@ -55,6 +56,15 @@ class HasParameters(Protocol):
 
     def with_parameters(self, given: GivenNumbers) -> Self:
         """The same with the numbers that a call gives."""
+        ...
+
+
+@runtime_checkable
+class HasSizes(Protocol):
+    """A resolved option that may make a program long."""
+
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """What makes it long, by the plural that a sentence uses: how many, and the operations of each, at least."""
         ...
 
 

@@ -11,27 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from kinetree import expr
+from kinetree.announcement import phase
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.source import MOST_ARRAYS, Source
 from kinetree.compiler.tracing import Trace, current_trace, recorded
 from kinetree.errors import OptionError
-from kinetree.expr import (
-    Joined,
-    Place,
-    Port,
-    Program,
-    Scalar,
-    forward_derivative,
-    operations_along,
-    replay,
-    reverse_derivative,
-    trace,
-)
+from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.expr import Joined, Place
 
 __all__ = ["DerivedSource"]
 
@@ -182,14 +176,15 @@ class DerivedSource:
         columns = sum(map(self._direction_size, self.wrt))
         return self.mode == "jacobian" and self.of.output.size * columns >= _MOST_ENTRIES
 
+    @phase("derivatives")
     def derivative_of(self, base: Program) -> Program:
         """The derivative of a program of the function."""
         numbers = [self._number(name) for name in self.wrt]
         if self.mode == "jvp":
-            return self._along(forward_derivative(base, numbers))
+            return self._along(expr.forward_derivative(base, numbers))
         if self.mode == "jacobian":
             return self._matrices(base)
-        backward = reverse_derivative(base, numbers)
+        backward = expr.reverse_derivative(base, numbers)
         return self._weighted(backward) if self.mode == "vjp" else self._weighted_along(backward)
 
     # Each of these runs the derivative of the base's program inside a program with the ports of this one: a straight
@@ -206,7 +201,7 @@ class DerivedSource:
         def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
             own, more = self._apart(flat)
             rates = [self._rates(name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
-            return [[x for output in replay(program, *own, *rates) for x in output]]
+            return [[x for output in expr.replay(program, *own, *rates) for x in output]]
 
         return self._traced(one_sample)
 
@@ -219,7 +214,7 @@ class DerivedSource:
 
         def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
             own, more = self._apart(flat)
-            value, *gradients = replay(program, *own, *more)
+            value, *gradients = expr.replay(program, *own, *more)
             pairs = zip(self.wrt, gradients, strict=True)
             return [[*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]]
 
@@ -241,7 +236,9 @@ class DerivedSource:
             robot = self._displaced(name)
             if robot is not None:
                 bar = joined.array("bar", self.of.inputs[self._number(name)].size)
-                pulled.append((reverse_derivative(_rates_program(robot), [1]), own[self._number(name)], bar, first))
+                pulled.append(
+                    (expr.reverse_derivative(_rates_program(robot), [1]), own[self._number(name)], bar, first)
+                )
                 gradients.append(bar)
             else:
                 gradients.append(first)
@@ -261,28 +258,30 @@ class DerivedSource:
 
             def gradients(*flat: list[Scalar]) -> list[list[Scalar]]:
                 *own, weights = flat
-                _, *bars = replay(backward, *own, weights)
+                _, *bars = expr.replay(backward, *own, weights)
                 return [
                     [x for name, bar in zip(self.wrt, bars, strict=True) for x in self._pulled_back(name, own, bar)]
                 ]
 
-            weighted = trace(gradients, ports, [Port("gradients", (sizes,))], self.name, as_recorded=self.as_recorded)
-            program = forward_derivative(weighted, names)
+            weighted = expr.trace(
+                gradients, ports, [Port("gradients", (sizes,))], self.name, as_recorded=self.as_recorded
+            )
+            program = expr.forward_derivative(weighted, names)
 
             def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
                 own, (weights, *directions) = self._apart(flat)
                 rates = [self._rates(name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
-                return [replay(program, *own, weights, *rates)[1]]
+                return [expr.replay(program, *own, weights, *rates)[1]]
 
             return self._traced(one_sample)
 
-        inner = Joined(self.name, ports, [Port("gradients", (sizes,))])
+        inner = expr.Joined(self.name, ports, [Port("gradients", (sizes,))])
         value = inner.array("value", base.output.size)
         self._weigh(inner, backward, inner.inputs[:-1], inner.inputs[-1:], value, inner.outputs[0])
         joined, own, (weights, *directions) = self._joined()
         rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
         places = [joined.array("gradients", sizes), *joined.outputs]
-        joined.run(forward_derivative(inner.program(), names), [*own, weights, *rates], places)
+        joined.run(expr.forward_derivative(inner.program(), names), [*own, weights, *rates], places)
         return joined.program()
 
     def _matrices(self, base: Program) -> Program:
@@ -311,23 +310,23 @@ class DerivedSource:
             for number, direction in pairs:
                 changed[self._number(name)][number] |= 1 << (first + direction)
             first += size
-        return operations_along(base, [directions for port in changed for directions in port])
+        return expr.operations_along(base, [directions for port in changed for directions in port])
 
     def _written(self, one_sample: Callable[..., list[Scalar]]) -> Program:
         return self._traced(lambda *own: [one_sample(*own)])
 
     def _traced(self, one_sample: Callable[..., list[list[Scalar]]]) -> Program:
-        return trace(one_sample, self.inputs, [self.output], self.name, as_recorded=self.as_recorded)
+        return expr.trace(one_sample, self.inputs, [self.output], self.name, as_recorded=self.as_recorded)
 
     def _by_columns(self, base: Program) -> Callable[..., list[Scalar]]:
-        programs = [forward_derivative(base, [self._number(name)]) for name in self.wrt]
+        programs = [expr.forward_derivative(base, [self._number(name)]) for name in self.wrt]
 
         def one_sample(*own: list[Scalar]) -> list[Scalar]:
             matrices: list[Scalar] = []
             for name, program in zip(self.wrt, programs, strict=True):
                 size = self._direction_size(name)
                 units = ([float(j == k) for j in range(size)] for k in range(size))
-                columns = [replay(program, *own, self._rates(name, own, unit))[1] for unit in units]
+                columns = [expr.replay(program, *own, self._rates(name, own, unit))[1] for unit in units]
                 matrices += [x for row in zip(*columns, strict=True) for x in row]
             return matrices
 
@@ -335,12 +334,12 @@ class DerivedSource:
 
     def _by_rows(self, base: Program) -> Callable[..., list[Scalar]]:
         wrt, rows = self.wrt, self.of.output.size
-        program = reverse_derivative(base, [self._number(name) for name in wrt])
+        program = expr.reverse_derivative(base, [self._number(name) for name in wrt])
 
         def one_sample(*own: list[Scalar]) -> list[Scalar]:
             found: list[list[Scalar]] = [[] for _ in wrt]
             for k in range(rows):
-                _, *gradients = replay(program, *own, [float(j == k) for j in range(rows)])
+                _, *gradients = expr.replay(program, *own, [float(j == k) for j in range(rows)])
                 for matrix, name, bar in zip(found, wrt, gradients, strict=True):
                     matrix += self._pulled_back(name, own, bar)
             return [x for matrix in found for x in matrix]
@@ -358,10 +357,10 @@ class DerivedSource:
             units = joined.array("unit", 2 * size - 1, [float(k == size - 1) for k in range(2 * size - 1)])
             value = joined.array("value", rows)
             with joined.rounds(size) as k:
-                unit = Place(units.array, k * -1 + (size - 1))  # its entry k is the one that is 1
+                unit = expr.Place(units.array, k * -1 + (size - 1))  # its entry k is the one that is 1
                 rates = self._rates_at(joined, name, own, unit)
-                column = Place(matrix.array, matrix.at + k, size)
-                joined.run(forward_derivative(base, [self._number(name)]), [*own, rates], [value, column])
+                column = expr.Place(matrix.array, matrix.at + k, size)
+                joined.run(expr.forward_derivative(base, [self._number(name)]), [*own, rates], [value, column])
             matrix += rows * size
         return joined.program()
 
@@ -374,7 +373,7 @@ class DerivedSource:
 
     def _joined(self) -> tuple[Joined, Sequence[Place], Sequence[Place]]:
         """A program with these ports, and the places of the function's own arguments and of the others."""
-        joined = Joined(self.name, self.inputs, [self.output])
+        joined = expr.Joined(self.name, self.inputs, [self.output])
         return joined, *self._apart(joined.inputs)
 
     def _direction_size(self, name: str) -> int:
@@ -425,7 +424,7 @@ def _changed_by(model: Model) -> list[tuple[int, int]]:
 def _rates_program(model: Model) -> Program:
     """How the numbers of a configuration change along a displacement of it."""
     ports = [Port("q", (model.nq,)), Port("d_q", (model.nv,))]
-    return trace(lambda q, dq: [_rates(model, q, dq)], ports, [Port("rates", (model.nq,))], "rates")
+    return expr.trace(lambda q, dq: [_rates(model, q, dq)], ports, [Port("rates", (model.nq,))], "rates")
 
 
 def _rates(model: Model, q: Sequence[Scalar], direction: Sequence[Scalar]) -> Sequence[Scalar]:

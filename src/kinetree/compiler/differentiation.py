@@ -10,16 +10,18 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.compiler.definition import Definition, Derivative
-from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.specialization import Specialization, too_large_to_write_out
 from kinetree.compiler.tracing import current_trace
 from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 from kinetree.model.external_forces import Acting, ForceKey
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.compiler.derived_source import DerivedSource
 
 __all__ = ["DerivedSpecialization", "derived", "input_names", "program_to_differentiate", "specialized"]
 
@@ -99,6 +101,8 @@ class DerivedSpecialization(Specialization):
     @cached_property
     def derived(self) -> DerivedSource:
         """The derivative as a source: its ports, and how its program comes from that of the function."""
+        from kinetree.compiler.derived_source import DerivedSource
+
         d, forces = self.definition.derivative, [force.key for force in self.forces]
         assert d is not None
         names = input_names(self._base.definition, self.numbers, forces, self.parameters)

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kinetree.compiler.definition import Definition, HasParameters
-from kinetree.compiler.forms.aligned import aligned
-from kinetree.compiler.forms.external_forces import forces_on_bodies
-from kinetree.compiler.forms.form import Form
+from kinetree import expr
+from kinetree import tree as trees
+from kinetree.announcement import because
+from kinetree.compiler import forms
+from kinetree.compiler.definition import Definition, HasParameters, HasSizes
 from kinetree.compiler.forms.parameters import (
     always_singular,
     given_numbers,
@@ -24,22 +25,22 @@ from kinetree.compiler.forms.parameters import (
     parameter_quaternions,
     with_parameters,
 )
-from kinetree.compiler.forms.regrouped import with_regrouped_inertias
-from kinetree.compiler.forms.rolled import RolledModel, RolledSource
 from kinetree.compiler.source import MOST_ARRAYS
-from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ModelError, OptionError, SingularModelError
-from kinetree.expr import Index, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
+from kinetree.expr import Port, Program, Scalar, TraceTooLongError
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.records import record
 from kinetree.spatial import Force
-from kinetree.tree import SPACES, Tree
-from kinetree.tree.one_system import OneSystemTree
-from kinetree.tree.recorded import RecordedTree
-from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
+from kinetree.tree import SPACES
+from kinetree.tree import rolled as loops
+
+if TYPE_CHECKING:
+    from kinetree.compiler.forms import Form
+    from kinetree.expr import Index, Memory, Recorder
+    from kinetree.tree import Tree
 
 __all__ = ["Specialization", "too_large_to_write_out"]
 
@@ -48,6 +49,10 @@ _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times w
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
+_FEWER_CONTACTS = (
+    "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
+    "(docs/collision.md)"
+)
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
 """Effort of a derivative, as a multiple of its function's."""
 
@@ -203,6 +208,10 @@ class Specialization:
 
     def program(self) -> Program:
         """Run the algorithm on symbols."""
+        because("degrees of freedom", self.model.nv)
+        for option in self.options.values():
+            for reason, (count, operations) in option.sizes().items() if isinstance(option, HasSizes) else ():
+                because(reason, count, _FEWER_CONTACTS, count * operations)
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self.looped()
         is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
@@ -234,12 +243,7 @@ class Specialization:
 
     def _too_long(self) -> str:
         """The sentence about a straight line that nobody could compile."""
-        advice = "take a smaller robot"
-        if "contact" in self.options:
-            advice = (
-                "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
-                "(docs/collision.md)"
-            )
+        advice = _FEWER_CONTACTS if "contact" in self.options else "take a smaller robot"
         return (
             f"{self.definition.name} of {self.model.name!r} is a program of more than {_MOST_RECORDED:,} operations, "
             f"which would take many minutes and gigabytes to compile; {advice}"
@@ -266,12 +270,12 @@ class Specialization:
     def _straight(self) -> Program:
         """The program with the fewest operations: in the robot's own axes or in those that suit its joints; cluster by
         cluster or as one system, where joints share coordinates; by articulated bodies or by the mass matrix."""
-        forms: list[Callable[[Model], Model]] = [_as_it_is]
-        if aligned(self.model).tree.X_T is not self.model.tree.X_T:
-            forms.append(aligned)
+        ways: list[Callable[[Model], Model]] = [_as_it_is]
+        if forms.aligned(self.model).tree.X_T is not self.model.tree.X_T:
+            ways.append(forms.aligned)
         if self._has_two_systems:
-            forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
-        return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
+            ways += [lambda model, form=form: _as_one_system(form(model)) for form in ways]  # type: ignore[misc]
+        return min(map(self._written_out, ways), key=lambda program: program.operation_counts().total())
 
     @property
     def _has_two_systems(self) -> bool:
@@ -283,7 +287,7 @@ class Specialization:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
             return [self.one_sample(*flat, form=form)]
 
-        return trace(one_sample, self.inputs, [self.output], self.definition.name, self._most)
+        return expr.trace(one_sample, self.inputs, [self.output], self.definition.name, self._most)
 
     def one_sample(self, *flat: Sequence[Any], form: Callable[[Model], Model] = _as_it_is) -> Sequence[Any]:
         """The result's numbers, body by body, from those of each input: symbols of a trace, or plain numbers."""
@@ -323,7 +327,7 @@ class Specialization:
 
     def _form(self, trace: Trace, model: Model) -> Model:
         """The form of the robot that a trace takes."""
-        other = aligned(model)
+        other = forms.aligned(model)
         if other.tree.X_T is not model.tree.X_T and trace.chooses("aligned"):
             model = other
         if self._has_two_systems and trace.chooses("one system"):
@@ -338,24 +342,26 @@ class Specialization:
 
     def _recorded(self, *, rolled: bool) -> Program:
         """A program with loops: over bodies if `rolled`, over time for a step, or in its linear algebra."""
-        knowledge = Knowledge()
+        knowledge = loops.Knowledge()
         source = self._rolled(self.model) if rolled and not self.parameters else None
         while True:
-            recorder = Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
+            recorder = expr.Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
             knowledge.begin()
             try:
                 self._record(recorder, knowledge, source, rolled)
-            except NotYetKnown:
+            except loops.NotYetKnown:
                 if not knowledge.changed:
                     raise
                 continue
             if not knowledge.changed:
                 break
-        return lower(
+        return expr.lower(
             recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays, recorder.tables
         )
 
-    def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
+    def _record(
+        self, recorder: Recorder, knowledge: loops.Knowledge, source: forms.RolledSource | None, rolled: bool
+    ) -> None:
         """One trace with loops."""
         given = recorder.inputs[self._own :]
         numbers, wrenches, tables = self._after_own(given)
@@ -365,11 +371,11 @@ class Specialization:
         def made() -> Form:
             robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
             if rolled:
-                return RolledModel(source or self._rolled(robot), recorder, knowledge)
+                return forms.RolledModel(source or self._rolled(robot), recorder, knowledge)
             if self.definition.is_step:
-                return replace(robot, tree=RecordedTree.of(robot.tree, recorder)) if self._is_dense() else robot
-            robot = aligned(robot)
-            return replace(robot, tree=RecordedTree.of(robot.tree, recorder))
+                return replace(robot, tree=trees.RecordedTree.of(robot.tree, recorder)) if self._is_dense() else robot
+            robot = forms.aligned(robot)
+            return replace(robot, tree=trees.RecordedTree.of(robot.tree, recorder))
 
         if self.definition.is_step:
             model = None if varied else made()
@@ -380,6 +386,8 @@ class Specialization:
                     width = tables[k].size // self.steps
                     values[k] = [tables[k][step * width + n] for n in range(width)]
                 return made() if model is None else model
+
+            from kinetree.compiler.time_loop import Steps
 
             steps = Steps(recorder, model_at, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
@@ -413,13 +421,13 @@ class Specialization:
             forces = partial(self._external_forces, model, wrenches)
             options["f_ext"] = forces if self.definition.is_step else forces(arguments[self._first_q])
         if self.definition.regroups:
-            model = with_regrouped_inertias(model)
+            model = forms.with_regrouped_inertias(model)
         return self.definition.compute(model, *arguments, **options, **more)
 
-    def _rolled(self, model: Model) -> RolledSource:
+    def _rolled(self, model: Model) -> forms.RolledSource:
         """The robot for traces with loops."""
         told_apart = self.definition.strategy.told_apart
-        return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
+        return forms.RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
 
     @property
     def _first_q(self) -> int:
@@ -428,7 +436,7 @@ class Specialization:
 
     def _external_forces(self, model: Form, wrenches: Sequence[Sequence[Scalar]], q: Any) -> Mapping[int, Force]:
         """The external force on each moving body at q, in the body's own coordinates."""
-        return model.tree.of_some(forces_on_bodies(model, self.forces, wrenches, q), Force.zero())
+        return model.tree.of_some(forms.forces_on_bodies(model, self.forces, wrenches, q), Force.zero())
 
     def _options(self, model: Form, numbers: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
         """The options for a form of this model: frames are its own, and numbers are in place."""
@@ -460,11 +468,11 @@ def _numbers(memory: Memory) -> list[Scalar]:
 
 def _pieces(tree: Tree, memory: Memory, size: str | int | tuple[int, ...]) -> Any:
     """An argument as the algorithm takes it."""
-    if size in SPACES and isinstance(tree, RolledTree):
+    if size in SPACES and isinstance(tree, loops.RolledTree):
         return tree.pieces_in(memory, size)
     flat = [memory[k] for k in range(memory.size)]
     return tree.split(flat, size) if size in SPACES else flat
 
 
 def _as_one_system(model: Model) -> Model:
-    return replace(model, tree=OneSystemTree.of(model.tree))
+    return replace(model, tree=trees.OneSystemTree.of(model.tree))

@@ -6,12 +6,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from kinetree.errors import OptionError
 from kinetree.inputs import whole_number
+from kinetree.resources import available_cores
 
 __all__ = ["at_most", "checked_count", "thread_count"]
 
@@ -39,7 +38,7 @@ def thread_count(threads: int | None = None) -> int:
         return int(most)
     text = os.environ.get(_VARIABLE, "").strip()
     if not text:
-        return _available_cores()
+        return available_cores()
     count = int(text) if text.isdecimal() and len(text) < 9 else 0
     if not 1 <= count <= _MOST_THREADS:
         raise OptionError(
@@ -77,26 +76,3 @@ def checked_count(threads: Any) -> int:
             f"cores, not {threads!r:.60}"
         )
     return count
-
-
-def _available_cores() -> int:
-    if hasattr(os, "process_cpu_count"):  # Python 3.13: also knows -X cpu_count
-        cores = os.process_cpu_count()
-    elif hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count()
-    return max(1, min(cores or 1, _quota()))
-
-
-@cache
-def _quota(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Number of cores that a container's CPU quota amounts to, rounded up."""
-    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # cgroup v2, then v1
-        try:
-            quota, period = (int(word) for file in files for word in (root / file).read_text().split())
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-        if quota > 0 and period > 0:
-            return -(-quota // period)
-    return _MOST_THREADS

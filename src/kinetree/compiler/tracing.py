@@ -9,18 +9,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree import expr
+from kinetree.announcement import because
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
-from kinetree.expr import Program, Recorder, Scalar, lower, replay
+from kinetree.expr import Program, Scalar
 from kinetree.inputs import holds_symbols
-from kinetree.symbolic import SymbolicArray, symbolic
-from kinetree.symbolic.refusals import refuse, user_line
-from kinetree.symbolic.samples import by_sample
+
+if TYPE_CHECKING:
+    from kinetree.expr import Recorder
+    from kinetree.symbolic import SymbolicArray
 
 __all__ = [
     "Trace",
@@ -65,7 +68,7 @@ class Trace:
 
     def run(self, program: Program, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The first results of another program: run again on the symbols, or called if it has loops."""
-        return replay(program, *flat)[0] if program.is_straight and not self.calls else self.call(program, *flat)
+        return expr.replay(program, *flat)[0] if program.is_straight and not self.calls else self.call(program, *flat)
 
     @contextmanager
     def calling(self, calls: bool) -> Iterator[None]:
@@ -103,6 +106,8 @@ def current_trace() -> Trace:
     """The trace in progress in this thread. Raises ProgramError if there is none."""
     trace = trace_in_progress()
     if trace is None:
+        from kinetree.symbolic import refuse
+
         refuse(
             "a symbolic array is used while no program is traced: it belongs to a trace that is over; a program's "
             "arrays live only while it runs, so return what you need from it"
@@ -112,23 +117,20 @@ def current_trace() -> Trace:
 
 def recorded(source: Source, in_progress: Trace) -> tuple[Program, set[str]]:
     """The program of a source with the operations that it records in this trace, and the choices that it offers."""
-    recorder = Recorder(source.inputs, [source.output])
+    recorder = expr.Recorder(source.inputs, [source.output])
     flat = [[recorder.root.input() for _ in range(port.size)] for port in source.inputs]
     trace = Trace(recorder, in_progress.dtype, in_progress.choices)
     with trace.recording():
         numbers = [recorder.checked(x) for x in source.inlined(*flat)]
     ports = tuple(source.inputs), (source.output,)
     arrays, tables = recorder.arrays, recorder.tables
-    program = lower(recorder.root, *ports, numbers, source.name, arrays, tables, as_recorded=True)
+    program = expr.lower(recorder.root, *ports, numbers, source.name, arrays, tables, as_recorded=True)
     return program, trace.offered
 
 
 def is_symbolic(arguments: Sequence[Any]) -> bool:
     """Whether one of these is a symbolic array, or holds symbolic numbers, in a list or in an array of dtype object."""
-    return any(type(x) is SymbolicArray or (type(x) in _HOLDERS and holds_symbols(x)) for x in arguments)
-
-
-_HOLDERS = frozenset({list, tuple, np.ndarray})
+    return any(map(holds_symbols, arguments))
 
 
 def dtype_in_trace(arguments: Sequence[Any]) -> np.dtype[Any] | None:
@@ -138,16 +140,21 @@ def dtype_in_trace(arguments: Sequence[Any]) -> np.dtype[Any] | None:
 
 def as_symbolic(x: Any, dtype: np.dtype[Any]) -> SymbolicArray:
     """A symbolic array as it is, and plain numbers as one."""
+    from kinetree.symbolic import SymbolicArray, symbolic
+
     return x if type(x) is SymbolicArray else symbolic(x, dtype)
 
 
 def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: Any) -> Any:
     """A call of a compiled function in the trace in progress. Raises the errors of a call on plain arrays."""
+    from kinetree.symbolic import by_sample, refuse
+
     trace = current_trace()
     if out is not None:
         refuse(
             f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
         )
+    because(f"calls of {source.name}", 1, "put steps that repeat into kt.fori or kt.scan (docs/programs.md)")
     arrays, _ = checked_inside(expected, arguments, trace.dtype)
     cores = [port.shape for port in expected.ports]
     return by_sample(source.inlined, arrays, cores, expected.core, trace.dtype)
@@ -164,4 +171,6 @@ def checked_inside(
         arrays = [as_symbolic(x, dtype) for x in expected.checked(arguments)]
         return arrays, expected.batch_shape([x.elements for x in arrays])
     except (DTypeError, ShapeError) as error:
+        from kinetree.symbolic import user_line
+
         raise type(error)(f"{user_line()}: {error}") from None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from kinetree.algorithms.soft_equalities import Turning
 from kinetree.algorithms.softness import Softness
 from kinetree.contact.given import margin_again, softened_again
 from kinetree.expr import Scalar
@@ -12,6 +12,9 @@ from kinetree.model.constraints import Constraint
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.soft_equalities import Turning
 
 __all__ = [
     "ConnectionSpec",

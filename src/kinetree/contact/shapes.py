@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kinetree.collision import Shape
 from kinetree.collision.shapes import simple_shape
-from kinetree.contact.assets import Assets
-from kinetree.contact.height_fields import height_field_of
-from kinetree.contact.meshes import MeshHull, hull_of
 from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Geometry, Model
 from kinetree.model.extras import ContactParameters
 from kinetree.records import record
 from kinetree.spatial import Transform
+
+if TYPE_CHECKING:
+    from kinetree.contact.meshes import MeshHull
 
 __all__ = ["MOST_CORNERS", "Shapes", "Surface", "kind_of", "surfaces"]
 
@@ -70,6 +71,8 @@ class Shapes:
     """The shapes of a robot as collisions see them, each read when it is first asked for."""
 
     def __init__(self, robot: Model, most_corners: int | None = MOST_CORNERS) -> None:
+        from kinetree.contact.assets import Assets
+
         self._assets = Assets(robot)
         self._most = most_corners
         self._found: dict[tuple[str, int], FoundShape | str] = {}
@@ -86,9 +89,13 @@ class Shapes:
         if simple is not None:
             return FoundShape(simple, geometry.placement)
         if geometry.shape == "heightfield":
+            from kinetree.contact.height_fields import height_field_of
+
             asset = self._assets.of(body, index, geometry)
             return FoundShape(height_field_of(geometry, asset), geometry.placement)
         if geometry.shape == "mesh":
+            from kinetree.contact.meshes import hull_of
+
             asset = self._assets.of(body, index, geometry)
             found = hull_of(geometry, asset, self._most)
             if len(found.hull.vertices) < found.corners:

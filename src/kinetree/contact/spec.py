@@ -34,6 +34,9 @@ __all__ = [
     "Unsupported",
 ]
 
+_RECORDED_OF_A_PAIR = 1500
+"""Operations that each pair of shapes records in a step, at least."""
+
 
 @record(frozen=True, slots=True)
 class LimitSpec:
@@ -199,6 +202,14 @@ class SoftConstraints:
             connections=tuple(connection.with_parameters(given) for connection in self.connections),
             tendons=tuple(row.with_parameters(given) for row in self.tendons),
         )
+
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """How many pairs of shapes may touch, and how many other rows there are, with the operations of each."""
+        rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
+        return {
+            "pairs of shapes": (len(self.touches), _RECORDED_OF_A_PAIR),
+            "limits, equalities and frictions": (sum(map(len, rows)), 0),
+        }
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""

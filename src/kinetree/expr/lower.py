@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
+from kinetree.announcement import learn, phase
 from kinetree.expr.bounds import check_bounds
 from kinetree.expr.liveness import SUMS, Needs
 from kinetree.expr.program import (
@@ -41,6 +42,7 @@ _Term = tuple[int, bool, Argument, Argument | None, Symbol | None]
 """A term of a sum: the time when it is ready, whether it is negative, and a value or the factors and the product."""
 
 
+@phase("lowering")
 def lower(
     graph: Graph,
     inputs: tuple[Port, ...],
@@ -61,6 +63,7 @@ def lower(
 
     Raises IndexError if a load or a store goes beyond its array.
     """
+    learn(name, recorded=len(graph))
     ports = len(inputs) + len(outputs)
     sums: frozenset[str] = frozenset() if as_recorded else SUMS
     needs = Needs(graph, () if results is None else results, range(len(inputs), ports), sums)

@@ -287,6 +287,19 @@ class Program:
     """The arrays after the ports."""
     tables: tuple[tuple[int, ...], ...] = ()
 
+    def size(self) -> int:
+        """How many statements there are to compile: in all blocks, and once in each program that is called."""
+        return sum(sum(1 for _ in one.body.all_statements()) for one in self._called({}).values())
+
+    def _called(self, known: dict[int, Program]) -> dict[int, Program]:
+        """This program and all that it calls, each once."""
+        if id(self) not in known:
+            known[id(self)] = self
+            for s in self.body.all_statements():
+                if isinstance(s, Call):
+                    s.program._called(known)
+        return known
+
     @property
     def input_size(self) -> int:
         return sum(port.size for port in self.inputs)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
+from kinetree.announcement import watched
 from kinetree.expr.ops import OPS
 
 __all__ = ["Graph", "MixedTracesError", "Scalar", "Symbol", "TraceTooLongError", "apply", "is_zero"]
@@ -116,7 +117,7 @@ class Graph:
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
         self._fresh: list[Symbol] = []
-        self._clock: list[int] = parent._clock if parent else [0, most]
+        self._clock: list[int] = parent._clock if parent else watched([0, most])
 
     def __len__(self) -> int:
         return self._clock[0]

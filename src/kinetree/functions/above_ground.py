@@ -118,7 +118,7 @@ def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Ove
     places = _placements(robot, rows)
     deepest = None
     for touch in constraints.touches:
-        depth = -_distance(touch, *_placed(touch, places))
+        depth = -np.atleast_1d(_distance(touch, *_placed(touch, places)))
         k = int(np.argmax(depth))
         if depth[k] > (deepest.depth if deepest else 0.0):
             sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))
@@ -177,11 +177,12 @@ def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str]
 
 
 def _placements(robot: Model, q: Array) -> Mapping[str, Transform]:
-    """The placement of each body, whose numbers are those of all configurations (N,)."""
+    """The placement of each body, whose numbers are those of all configurations (N,); plain numbers if N is 1."""
     poses: Any = forward_kinematics(robot, q)
+    numbers = poses[0].tolist() if len(q) == 1 else np.moveaxis(poses, 0, -1)
     found = {}
     for k, name in enumerate(robot.bodies):
-        x, y, z, r = (Vec3(*(poses[:, k, i, j] for i in range(3))) for j in range(4))
+        x, y, z, r = (Vec3(*(numbers[k][i][j] for i in range(3))) for j in range(4))
         found[name] = Transform(Mat3(x, y, z), r)
     return found
 
@@ -208,7 +209,8 @@ def _bound(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
     a, b = touch.first.shape, touch.second.shape
     if isinstance(a, HeightField):
         local = X_a.E @ (X_b.r - X_a.r)
-        gap = np.asarray(local.z) - _outer(b) - _highest(a, np.asarray(local.x), np.asarray(local.y), _outer(b))
+        x, y = (np.atleast_1d(np.asarray(one)) for one in (local.x, local.y))
+        gap = np.asarray(local.z) - _outer(b) - _highest(a, x, y, _outer(b))
         return np.where(gap > 0.0, _STEEPEST * gap, -math.inf)
     if isinstance(a, Plane):
         return np.asarray(X_a.E.z.dot(X_b.r - X_a.r) - _outer(b), np.float64)

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.actuation import Actuation, GravityCompensation, TendonSpec
-from kinetree.actuation import actuation as actuation_of
-from kinetree.actuation import gravity_compensation as compensation_of
-from kinetree.actuation.reaches import reach_of
-from kinetree.algorithms.gravity_compensation import CarriedMass
-from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
@@ -29,13 +23,18 @@ from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Vec3
 
+if TYPE_CHECKING:
+    from kinetree.actuation import Actuation, GravityCompensation
+    from kinetree.algorithms.gravity_compensation import CarriedMass
+    from kinetree.algorithms.transmissions import Reach
+
 __all__ = ["ActuatorForces", "actuator_forces", "gravity_compensation"]
 
 _KNOWN: ByIdentity[Actuation] = ByIdentity()
 
 
 class ActuatorForces(NamedTuple):
-    """What `actuator_forces` returns: parts of one array."""
+    """The result of `actuator_forces`: parts of one array."""
 
     forces: Array
     """The force of each actuator along its transmission (…, nu); N, N·m for a gear of 1."""
@@ -47,6 +46,8 @@ class ActuatorForces(NamedTuple):
 
 def actuators_of(model: Model) -> Actuation:
     """The actuators of a robot, made once."""
+    from kinetree.actuation import actuation as actuation_of
+
     if model not in _KNOWN:
         _KNOWN[model] = actuation_of(model)
     return _KNOWN[model]
@@ -65,6 +66,8 @@ def actuation_of_robot(model: Model) -> Actuation:
 
 def timestep_option(model: Model, value: Any) -> Actuation:
     """The actuators of a robot, with the time step that they look ahead; it counts only if some do."""
+    from kinetree.actuation import Actuation
+
     if isinstance(value, Actuation):
         return value
     if value is not None and not (
@@ -83,13 +86,20 @@ def _activations(options: Mapping[str, Any]) -> int:
     return len(options["timestep"].with_activation)
 
 
+class Limited(NamedTuple):
+    """A force, or a sum of forces on a tendon or a joint, before it is limited to a range."""
+
+    force: Scalar
+    limits: tuple[float, float] | None
+
+
 class Acting(NamedTuple):
-    """What actuators do in a state."""
+    """The action of actuators in a state."""
 
     reaches: list[Reach]
     forces: list[Scalar]
-    unlimited: list[Scalar]
-    """The forces before they are limited by their own ranges."""
+    limited: list[list[Limited]]
+    """The limits of each actuator's force."""
     rates: list[Scalar]
     """The rates of activations."""
     pieces: list[list[Scalar]]
@@ -107,6 +117,10 @@ def acting(
 ) -> Acting:
     """Lengths, forces and joint forces of all actuators, and rates of their activations; `step` is the time step, if
     it is not that of the file."""
+    from kinetree.actuation import CoordinateSpec, TendonSpec
+    from kinetree.actuation.reaches import reach_of
+    from kinetree.algorithms.transmissions import reach_velocity, viewed
+
     tree, robot = model.tree, model.one_by_one
     view, dt = viewed(tree, q), actuation.timestep if step is None else step
     places = {k: place for place, k in enumerate(actuation.with_activation)}
@@ -124,19 +138,20 @@ def acting(
         forces.append(0.0 if is_off else algorithms.actuator_force(one.law, ctrl[k], w, reach.length, speed, dt))
         if k in places:
             rates.append(0.0 if is_off else algorithms.activation_rate(one.law, ctrl[k], w))
+    limited: list[list[Limited]] = [[] for _ in forces]
     for tendon, limits in actuation.tendon_ranges:
         on_it = [
             k
             for k, one in enumerate(actuation.actuators)
             if isinstance(one.transmission, TendonSpec) and one.transmission.tendon == tendon
         ]
+        total = sum((forces[k] for k in on_it), 0.0)
         for k, force in zip(on_it, algorithms.shared_out([forces[k] for k in on_it], limits), strict=True):
+            limited[k].append(Limited(total, limits))
             forces[k] = force
-    unlimited = forces
-    forces = [
-        algorithms.within_range(force, one.law.force_range)
-        for force, one in zip(unlimited, actuation.actuators, strict=True)
-    ]
+    for k, one in enumerate(actuation.actuators):
+        limited[k].append(Limited(forces[k], one.law.force_range))
+        forces[k] = algorithms.within_range(forces[k], one.law.force_range)
     pieces: list[list[Scalar]] = [[0.0] * joint.nv for joint in tree.joint]
     for force, reach in zip(forces, reaches, strict=True):
         for slot, row in reach.moment.items():
@@ -148,8 +163,11 @@ def acting(
             pieces[slot] = [x + w for x, w in zip(pieces[slot], weights[slot], strict=True)]
     for name, limits in actuation.joint_ranges:
         slot = robot.joints[name].slot
+        for k, one in enumerate(actuation.actuators):
+            if isinstance(one.transmission, CoordinateSpec) and one.transmission.joint == name:
+                limited[k] += [Limited(total, limits) for total in pieces[slot]]
         pieces[slot] = [algorithms.within_range(x, limits) for x in pieces[slot]]
-    return Acting(reaches, forces, unlimited, rates, pieces)
+    return Acting(reaches, forces, limited, rates, pieces)
 
 
 def _actuator_forces(
@@ -160,7 +178,9 @@ def _actuator_forces(
 
 
 def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
-    """What carries weights, by slots, the root's included."""
+    """The joint forces that compensate for gravity, by slots, the root's included."""
+    from kinetree.algorithms.gravity_compensation import CarriedMass
+
     robot = model.one_by_one
     found: dict[int, CarriedMass] = {}
     for name, part in carried.bodies:
@@ -186,6 +206,8 @@ _one_part = one_of("part", "all", "passive", "actuators")
 
 def _part_option(model: Model, value: Any) -> Hashable:
     """Which joints are meant, and what is carried: kernels are kept by what they depend on."""
+    from kinetree.actuation import gravity_compensation as compensation_of
+
     return "all" if value is None else _one_part(model, value), compensation_of(model)
 
 

@@ -29,10 +29,9 @@ from kinetree.functions.constraint_options import (
     row_count,
 )
 from kinetree.functions.kinematics import integrate
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, refuse_symbols
 from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Constraint, Contact, holds
-from kinetree.symbolic import refuse_symbols
 
 __all__ = [
     "RESIDUAL",
@@ -53,7 +52,7 @@ _LAST_STEPS = 4
 
 
 class NearestConfiguration(NamedTuple):
-    """What `nearest_configuration` returns."""
+    """The result of `nearest_configuration`."""
 
     q: Array
     """(…, nq)."""

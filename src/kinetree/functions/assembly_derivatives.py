@@ -31,10 +31,9 @@ from kinetree.functions.constraint_options import IN_SINGLE, RULE, row_count
 from kinetree.functions.derivative_requests import Named, Request
 from kinetree.functions.kinematics import DIFFERENCE
 from kinetree.functions.manifold import COORDINATE_RATES
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, refuse_symbols
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
-from kinetree.symbolic import refuse_symbols
 
 __all__ = ["Assembled"]
 

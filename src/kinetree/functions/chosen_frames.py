@@ -6,9 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from kinetree.compiler.forms.bodies import body_rows, numbered_bodies
 from kinetree.compiler.forms.form import Form
-from kinetree.compiler.forms.rolled import RolledModel
 from kinetree.errors import OptionError
 from kinetree.expr import is_zero
 from kinetree.functions.options import one_of
@@ -72,11 +70,17 @@ def row_per_frame(*shape: int | str) -> Callable[[Model, Mapping[str, Any]], tup
 
 def frame_rows(model: Form, frames: Names) -> Rows:
     """An empty result with one row per frame."""
+    from kinetree.compiler.forms.bodies import body_rows
+    from kinetree.compiler.forms.rolled import RolledModel
+
     return body_rows(model) if frames is None or isinstance(model, RolledModel) else Rows(len(frames))
 
 
 def numbered_frames(model: Form, frames: Names, about: str) -> Iterable[tuple[int, Body | Frame]]:
     """(k, frame k), with a placement about the chosen point: a slot, and the place of the frame's axes on its body."""
+    from kinetree.compiler.forms.bodies import numbered_bodies
+    from kinetree.compiler.forms.rolled import RolledModel
+
     if frames is None and about == "origin":
         return numbered_bodies(model)
     names = tuple(model.one_by_one.bodies) if frames is None else frames

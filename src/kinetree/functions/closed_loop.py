@@ -70,7 +70,7 @@ class ClosedLoop:
         check_results(robot, controller, setting, names)
         own = controller.arguments
         self.state = {name: Part(name, x.shape, x.dtype) for name, x in names.items() if name in own}
-        """What the controller carries from call to call: its results that are named as its arguments."""
+        """The controller's state: its results that are named as its arguments."""
         others = {name: x for name, x in names.items() if name != self._output and name not in own}
         self.recorded = {name: Part(name, x.shape, x.dtype) for name, x in others.items()}
         """Its other results."""
@@ -84,7 +84,7 @@ class ClosedLoop:
         act = [Part("act", (setting.activations,))] if setting.activations else []
         energies = [Part(ENERGIES, (2,))] if setting.with_energies else []
         motion = [Part("q", (robot.nq,)), Part("v", (robot.nv,)), *act, *energies]
-        self._of_start = {part.name for part in motion}
+        self._of_start = [part.name for part in motion]
         self._kept = [*motion, *self.state.values(), *held]
         extra = [] if is_held else [*self.recorded.values()]
         if setting.with_output and self._output not in self.state and not is_held:
@@ -288,7 +288,7 @@ class ClosedLoop:
         return inputs | {key: said[name] for key, name in self._setting.sources}
 
     def _run(self, controller: Program, t: Any, motion: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-        """What the controller says at a time and a state, by name."""
+        """The controller's results at a time and a state, by name."""
         motion = {**motion, "t": t}
         taken = {name: motion[name] for name in self._of_motion if name in self._arguments}
         returned = controller(**{**taken, **own})

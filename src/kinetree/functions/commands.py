@@ -1,14 +1,14 @@
-"""What acts when a robot is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
+"""Forces on a robot that is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinetree.actuation import Actuation, CoordinateSpec, TendonSpec
+from kinetree.actuation import Actuation
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
-from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation, secant
+from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation, remaining_slope
 from kinetree.algorithms.fluid_slopes import fluid_slopes
 from kinetree.algorithms.implicit_forces import Slope
 from kinetree.algorithms.stages import Applied, Pull
@@ -16,7 +16,7 @@ from kinetree.algorithms.tendons import tendon_force, tendon_slopes
 from kinetree.algorithms.transmissions import along_tendon, reach_velocity, viewed
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.expr import Scalar, is_zero
+from kinetree.expr import Scalar
 from kinetree.functions.actuators import Acting, acting, actuation_of_robot, carried_weights
 from kinetree.functions.fluid import forces_of_medium
 from kinetree.model import Model
@@ -28,7 +28,7 @@ __all__ = ["Commanded", "activation_count", "applied", "command_count", "command
 
 @record(frozen=True, slots=True)
 class Commanded:
-    """What acts beside joint forces: kernels are kept by what they depend on."""
+    """The forces besides joint forces: kernels are kept by the data they depend on."""
 
     actuation: Actuation
     springs: tuple[PulledTendon, ...]
@@ -66,7 +66,7 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
 
     def at(tree: Tree, q: Slots, v: Slots, act: Sequence[Scalar], dt: Scalar) -> Pull:
         found = acting(model, q, v, ctrl, act, actuation, dt)
-        pieces, slopes = found.pieces, _slopes(model, found, actuation, ctrl, act, dt)
+        pieces, slopes = found.pieces, _slopes(found, actuation, ctrl, act, dt)
         if actuation.compensation.bodies:
             weights = carried_weights(model, q, actuation.compensation)
             theirs = {model.one_by_one.joints[name].slot for name in actuation.compensation.by_actuators}
@@ -97,33 +97,20 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
 
 
 def _slopes(
-    model: Form, found: Acting, actuation: Actuation, ctrl: Sequence[Scalar], act: Sequence[Scalar], dt: Scalar
+    found: Acting, actuation: Actuation, ctrl: Sequence[Scalar], act: Sequence[Scalar], dt: Scalar
 ) -> list[Slope]:
-    """How the forces of actuators change with length and velocity; those at an end of a range do not."""
+    """How the forces of actuators change with length and velocity; those at an end of a range change less, or not."""
     places = {k: place for place, k in enumerate(actuation.with_activation)}
-    joints, tendons = dict(actuation.joint_ranges), dict(actuation.tendon_ranges)
     slopes: list[Slope] = []
-    for k, (one, reach, force) in enumerate(zip(actuation.actuators, found.reaches, found.forces, strict=True)):
+    for k, (one, reach, limited) in enumerate(zip(actuation.actuators, found.reaches, found.limited, strict=True)):
         if one.is_disabled or not actuation.is_on:
             continue
         w = act[places[k]] if k in places else 0.0
         damping, stiffness = actuator_slopes(one.law, ctrl[k], w, dt)
-        free = is_within(force, one.law.force_range)
-        part = secant(one.law, found.unlimited[k], force, damping + dt * stiffness, one.ease, dt) if one.ease else 0.0
-        leaving = (0.0, 0.0) if is_zero(part) else (part * damping, part * stiffness)
-        if isinstance(one.transmission, CoordinateSpec) and one.transmission.joint in joints:
-            (total,) = found.pieces[model.one_by_one.joints[one.transmission.joint].slot]
-            free = free * is_within(total, joints[one.transmission.joint])
-        if isinstance(one.transmission, TendonSpec) and one.transmission.tendon in tendons:
-            name = one.transmission.tendon
-            total = sum(
-                (
-                    f
-                    for other, f in zip(actuation.actuators, found.forces, strict=True)
-                    if isinstance(other.transmission, TendonSpec) and other.transmission.tendon == name
-                ),
-                0.0,
-            )
-            free = free * is_within(total, tendons[name])
-        slopes.append(Slope(reach.moment, free * damping, free * stiffness, leaving))
+        within: Scalar = 1.0
+        remaining: Scalar = 1.0
+        for force, limits in limited:
+            within = within * is_within(force, limits)
+            remaining = remaining * remaining_slope(force, limits, dt * damping + dt * dt * stiffness, one.ease)
+        slopes.append(Slope(reach.moment, damping, stiffness, within, remaining))
     return slopes

@@ -27,22 +27,21 @@ from kinetree.functions.constraint_options import (
 )
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.options import one_of
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import holds_symbols, real_array, refuse_symbols
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
 from kinetree.records import record
 from kinetree.spatial import Force
-from kinetree.symbolic import refuse_symbols
 
 __all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
 
 _UNMET = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
-"""What may be left over, relative to the forces, before the accelerations count as impossible."""
+"""The largest residual, relative to the forces, of accelerations that count as possible."""
 
 
 class ConstrainedForces(NamedTuple):
-    """What `constrained_inverse_dynamics` returns: three parts of one array."""
+    """The result of `constrained_inverse_dynamics`: three parts of one array."""
 
     tau: Array
     """Joint forces (…, nv); exactly zero where there is no motor."""

@@ -28,12 +28,12 @@ Forces = dict[int, Force]
 
 
 class ContactMotion(NamedTuple):
-    """What `contact_dynamics` returns: parts of one array."""
+    """The result of `contact_dynamics`: parts of one array."""
 
     qdd: Array
     """Accelerations (…, nv)."""
     forces: Array
-    """What contacts, limits, dry friction and couplings exert along the degrees of freedom (…, nv)."""
+    """Forces of contacts, limits, dry friction and couplings along the degrees of freedom (…, nv)."""
     error: Array
     """A bound on the relative error of qdd, as the kinetic energy measures it (…,); for rigid contacts the largest
     residual of their conditions, m/s."""

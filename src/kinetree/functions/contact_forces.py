@@ -1,16 +1,13 @@
-"""What shapes exert on each other, point by point, as a function of arrays."""
+"""Forces between shapes, point by point, as a function of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.soft_rows import seen
-from kinetree.collision import ContactPoint
-from kinetree.collision.pairs import slots
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -28,13 +25,16 @@ from kinetree.model import Model, check_robot
 from kinetree.records import record
 from kinetree.spatial import Vec3
 
+if TYPE_CHECKING:
+    from kinetree.collision import ContactPoint
+
 __all__ = ["ContactForces", "ContactPair", "contact_forces", "contact_pairs"]
 
 _WIDTH = 13
 
 
 class ContactForces(NamedTuple):
-    """What `contact_forces` returns: parts of one array; the k slots of all pairs follow each other."""
+    """The result of `contact_forces`: parts of one array; the k slots of all pairs follow each other."""
 
     distances: Array
     """Between the shapes (…, k), negative where they are inside each other, m; large in a slot without a point."""
@@ -43,12 +43,12 @@ class ContactForces(NamedTuple):
     normals: Array
     """From the first shape to the second, in the world's axes (…, k, 3)."""
     forces: Array
-    """What the second shape feels of the first one, in the world's axes (…, k, 3), N; zero where nothing touches."""
+    """The force on the second shape, in the world's axes (…, k, 3), N; zero where nothing touches."""
     torques: Array
     """The same about the point: torsion and rolling friction, in the world's axes (…, k, 3), N·m."""
 
     def wrenches(self, pairs: Sequence[ContactPair]) -> Array:
-        """What the second shape of each pair feels of the first one, [f; n] about the world's origin (…, p, 6)."""
+        """The wrench on the second shape of each pair, [f; n] about the world's origin (…, p, 6)."""
         moments = self.torques + np.cross(self.points, self.forces)
         each = np.concatenate((self.forces, moments), axis=-1)
         each = np.where((each[..., :3] != 0.0).any(axis=-1, keepdims=True), each, 0.0)
@@ -67,6 +67,8 @@ class ContactPair:
 
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
+    from kinetree.algorithms.soft_rows import seen
+
     tree, robot = model.tree, model.one_by_one
     check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
@@ -90,6 +92,8 @@ def _told(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _count(contact: SoftConstraints) -> int:
+    from kinetree.collision.pairs import slots
+
     return sum(slots(touch.first.shape.kind, touch.second.shape.kind) for touch in contact.touches)
 
 
@@ -115,7 +119,7 @@ def contact_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> ContactForces:
-    """What shapes exert on each other at given accelerations, such as those of `contact_dynamics`.
+    """The forces between shapes at given accelerations, such as those of `contact_dynamics`.
 
     A contact is a spring and a damper in accelerations, so its force follows from q, v and qdd, without a search. Each
     pair of shapes has a fixed number of points; `contact_pairs` says which they are.
@@ -173,6 +177,8 @@ def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[Conta
     >>> [(pair.first, pair.second) for pair in kt.contact_pairs(kt.zoo.load("cart_pole"))]
     [('rail[1]', 'pole[1]')]
     """
+    from kinetree.collision.pairs import slots
+
     found, start = [], 0
     for touch in own_contact_option(check_robot(robot), contact).touches:
         end = start + slots(touch.first.shape.kind, touch.second.shape.kind)

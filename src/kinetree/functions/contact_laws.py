@@ -1,4 +1,4 @@
-"""What a setting of contacts makes of the rows of a robot: the law of each, for a step of some length."""
+"""The law of each constraint row of a robot under a contact setting, for a step of some length."""
 
 from __future__ import annotations
 

@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kinetree.algorithms import INTEGRATORS
-from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.soft_rows import Friction, Law, Sight, contact, seen
-from kinetree.collision import ContactPoint, contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import (
-    SETTINGS,
-    SoftConstraints,
-    TendonFriction,
-    TouchingShape,
-    TouchSpec,
-    soft_constraints,
-)
+from kinetree.contact import SETTINGS, SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.functions.contact_laws import contact_law, friction_ratio, timed_laws
-from kinetree.functions.gradient_softness import softened, with_softer
-from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.convex_dynamics import Block
+    from kinetree.algorithms.soft_rows import Law, Sight
+    from kinetree.collision import ContactPoint
+    from kinetree.contact import TouchingShape, TouchSpec
 
 __all__ = [
     "ContactOption",
@@ -88,6 +80,8 @@ def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
 
 def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
     """The soft constraints of a robot in a setting with its usual numbers, made once."""
+    from kinetree.contact import soft_constraints
+
     if model not in _KNOWN:
         _KNOWN[model] = {}
     if setting not in _KNOWN[model]:
@@ -103,7 +97,7 @@ def _part_of(model: Model) -> SoftConstraints:
 
 
 def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
-    """What kinetree cannot compute of a robot."""
+    """Parts of a robot that kinetree does not compute."""
     shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
     more = len(found.unsupported) - _SHOWN
     return (
@@ -136,6 +130,9 @@ def soft(
 
     Dry friction is among them if it is among the passive forces.
     """
+    from kinetree.contact import TendonFriction
+    from kinetree.functions.gradient_softness import softened, with_softer
+
     if constraints is None:
         return None
     if constraints.setting is not None:
@@ -151,6 +148,8 @@ def soft(
 
 def _check_setting(gradient_softness: float, integrator: str | None) -> None:
     """Refuse what goes with MuJoCo's contacts only."""
+    from kinetree.algorithms import INTEGRATORS
+
     if integrator in INTEGRATORS and INTEGRATORS[integrator].stages > 1:
         raise OptionError(
             f"compliant and rigid contacts are laws of a whole step, but {integrator!r} divides it into stages; "
@@ -178,6 +177,10 @@ def check_whose(robot: Model, constraints: SoftConstraints) -> None:
 def _blocks(
     model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False
 ) -> list[Block]:
+    from kinetree.algorithms.soft_rows import seen
+    from kinetree.functions.contact_laws import timed_laws
+    from kinetree.functions.soft_blocks import blocks_apart_from_contacts
+
     robot = model.one_by_one
     check_whose(robot, constraints)
     sight = seen(tree, q, v)
@@ -191,6 +194,8 @@ def _blocks(
 
 def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[ContactPoint, ...]:
     """Where two shapes touch, or are near each other."""
+    from kinetree.collision import contacts_nearby
+
     (_, X_1), (_, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
     return contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
 
@@ -203,6 +208,9 @@ def touching_blocks(
 
     `timed` says how soft they are in a step; without it in that of the setting.
     """
+    from kinetree.algorithms.soft_rows import Friction, contact
+    from kinetree.functions.contact_laws import contact_law, friction_ratio, timed_laws
+
     timed = timed or timed_laws(all_of_it.setting, 0.0)
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
     own, friction = contact_law(all_of_it.setting, timed(touch.softness, True)), None

@@ -54,7 +54,7 @@ step, some of these have velocities that hardly change."""
 
 
 class ReportedRollout(NamedTuple):
-    """What `kt.rollout` returns with `report=True`."""
+    """The result of `kt.rollout` with `report=True`."""
 
     states: Array
     """The states after each step, [q, v] (…, T, nq + nv)."""
@@ -143,8 +143,8 @@ def unsolved(error: Array, setting: Setting = None, times: Array | None = None) 
 
 def warn_of_unsolved(function: str, error: Array, stacklevel: int, setting: Setting = None) -> None:
     """Warn of steps whose contacts were not solved, if there are such."""
-    if (told := unsolved(error, setting)) is not None:
-        warnings.warn(f"{function}: {told}; {advice(setting)}", SimulationWarning, stacklevel=stacklevel + 1)
+    if (message := unsolved(error, setting)) is not None:
+        warnings.warn(f"{function}: {message}; {advice(setting)}", SimulationWarning, stacklevel=stacklevel + 1)
 
 
 def flagged(
@@ -180,6 +180,6 @@ def flagged(
         found: NDArray[np.bool_] = wrong | (error > most_error(error, setting))
     if wrong.any():
         where = first_of(wrong)
-        told = f"{function}: {int(wrong.sum()):,} of {wrong.size:,} steps make energy, from {where} on: {TOO_LONG}"
-        warnings.warn(told, SimulationWarning, stacklevel=stacklevel + 1)
+        message = f"{function}: {int(wrong.sum()):,} of {wrong.size:,} steps make energy, from {where} on: {TOO_LONG}"
+        warnings.warn(message, SimulationWarning, stacklevel=stacklevel + 1)
     return found

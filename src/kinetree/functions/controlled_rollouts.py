@@ -34,7 +34,7 @@ Inputs = Mapping[str, ArrayLike]
 
 
 class ControlledRollout(NamedTuple):
-    """What `kt.rollout` returns with a program as controller."""
+    """The result of `kt.rollout` with a program as controller."""
 
     states: Array
     """The states after each step, [q, v] (…, T, nq + nv)."""

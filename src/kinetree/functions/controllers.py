@@ -23,12 +23,12 @@ When = Literal["steps", "stages", "held"]
 ENERGIES = "energies exchanged"
 """The name of work and loss in the state. It has a blank, as all names here but the user's: so none is taken."""
 ERROR, SOLVED = "error of contacts", "acceleration of contacts"
-"""What steps tell of contacts: `StageParts.error` of the worst stage, and `StageParts.solved` of the first one."""
+"""Reports of steps about contacts: `StageParts.error` of the worst stage, and `StageParts.solved` of the first one."""
 
 
 @record(frozen=True)
 class Controlled:
-    """What a closed loop is compiled for, besides the robot and the controller."""
+    """The settings that a closed loop is compiled for, besides the robot and the controller."""
 
     integrator: str
     switches: tuple[tuple[str, Hashable], ...]
@@ -46,7 +46,7 @@ class Controlled:
     """What holds during the motion, without numbers."""
     dtype: str
     tells: tuple[str, ...] = ()
-    """What is told of contacts, of `ERROR` and `SOLVED`."""
+    """The reports about contacts, of `ERROR` and `SOLVED`."""
     actuation: Actuation | None = None
     """The actuators whose commands the controller gives; None if it gives joint forces."""
     sources: tuple[tuple[ForceKey, str], ...] = ()

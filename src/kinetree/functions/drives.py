@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots
-from kinetree.compiler.forms.form import Form
 from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.model import Model, check_robot
+
+if TYPE_CHECKING:
+    from kinetree.compiler.forms import Form
 
 __all__ = [
     "OnUnactuated",

@@ -6,20 +6,22 @@ They run on the tree with regrouped inertias: the same results with fewer operat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots
-from kinetree.compiler.forms.form import Form
 from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.expr import Scalar
 from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion
+
+if TYPE_CHECKING:
+    from kinetree.compiler.forms import Form
 
 __all__ = [
     "aba",

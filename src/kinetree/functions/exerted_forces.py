@@ -1,24 +1,28 @@
-"""What soft constraints exert at an acceleration that is known."""
+"""Forces of soft constraints at an acceleration that is known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.dot import dot
-from kinetree.algorithms.rigid_contact import has_rigid_contacts, in_one_round
 from kinetree.contact import Rigid, SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.convex_dynamics import Block
 
 __all__ = ["check_exerted", "exerted"]
 
 
 def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
-    """What the rows of a soft constraint exert at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
+    """Forces of the rows of a soft constraint at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
 
     Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
     """
+    from kinetree.algorithms.dot import dot
+    from kinetree.algorithms.rigid_contact import has_rigid_contacts, in_one_round
+
     (rows,) = in_one_round([block]) if has_rigid_contacts([block]) else [block]
     x = [dot(row, a) - reference for row, reference in zip(rows.J, rows.reference, strict=True)]
     first, *others = rows.cost.at(x).force

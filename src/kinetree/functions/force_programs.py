@@ -13,7 +13,6 @@ from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey, acting
 from kinetree.programs import Argument, Program
-from kinetree.programs.forms import parts_of
 
 __all__ = ["GIVEN", "ActingForces", "computed_forces", "force_names", "with_forces"]
 
@@ -78,6 +77,8 @@ def with_forces(
 def _joined(
     controller: Program | None, forces: Mapping[ForceKey, Program], output: str, size: int, is_given: bool
 ) -> Program:
+    from kinetree.programs.forms import parts_of
+
     names, given_name = force_names([*forces]), GIVEN.format(output)
     sources: list[tuple[str, str, Program]] = [(names[key], f"f_ext[{key!r:.80}]", x) for key, x in forces.items()]
     programs = [*([] if controller is None else [controller]), *(program for *_, program in sources)]

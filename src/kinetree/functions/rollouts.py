@@ -618,7 +618,7 @@ def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: 
 
 
 def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
-    """Whether steps have errors that can be told."""
+    """Whether steps have errors to report."""
     _report_option(report)
     every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
     is_inside = trace_in_progress() is not None and is_symbolic(every)

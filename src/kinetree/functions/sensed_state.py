@@ -76,7 +76,7 @@ class SensedState:
         return self._touching[id(touch)]
 
     def forces(self, block: Block) -> list[Scalar]:
-        """What the rows of a soft constraint exert at these accelerations."""
+        """The forces of the rows of a soft constraint at these accelerations."""
         return exerted(block, self.tree.numbers(self._qdd[1:], "nv"))
 
 

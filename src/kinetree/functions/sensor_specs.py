@@ -51,7 +51,7 @@ class Side:
 
 @record(frozen=True, slots=True)
 class ContactSensing:
-    """Which contacts a sensor is about, and what it tells of them."""
+    """The contacts that a sensor is about, and the quantities it measures."""
 
     sides: tuple[Side, Side]
     data: tuple[str, ...]
@@ -83,7 +83,7 @@ class SensorSpec:
     shapes: tuple[tuple[PlacedShape, ...], tuple[PlacedShape, ...]] = ((), ())
     """The shapes whose distance it measures, or that its ray may meet."""
     data: tuple[str, ...] = ()
-    """What it tells of a ray."""
+    """The quantities it measures of a ray."""
     springs: tuple[PulledTendon, ...] = ()
     """Tendons with springs, whose energy counts."""
     has_springs: bool = True
@@ -101,5 +101,5 @@ class SensorChoice:
 
     @property
     def has_clock(self) -> bool:
-        """Whether a sensor tells the time."""
+        """Whether a sensor measures the time."""
         return any(one.kind == "clock" for one in self.specs)

@@ -1,4 +1,4 @@
-"""What each kind of sensor measures in a state."""
+"""The values of each kind of sensor in a state."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _of_group(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
 
 
 def _of_ray(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
-    """What the ray along a site's z axis meets first; -1 for nothing, and a point at its origin."""
+    """The first hit of the ray along a site's z axis; -1 for nothing, and a point at its origin."""
     site = state.frame(one.place).X
     origin, direction = site.r, site.E.z
     distance: Scalar = MISSED

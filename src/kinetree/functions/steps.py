@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.algorithms.integrators import added
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Size, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar, maximum
-from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import can_loop, integrator_option
@@ -28,6 +26,9 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.records import record
 from kinetree.spatial import Force
+
+if TYPE_CHECKING:
+    from kinetree.functions.commands import Commanded
 
 __all__ = ["StepKind", "steps", "steps_of"]
 
@@ -71,6 +72,9 @@ def _steps(
     constraints: Sequence[Constraint] = (),
     actuators: Commanded | None = None,
 ) -> tuple[Any, ...]:
+    from kinetree.algorithms.integrators import added
+    from kinetree.functions.commands import applied
+
     x = dict(zip((*kind.inputs, "dt"), given, strict=True))
     dt, act = x["dt"], x.get("act", ())
     tree, method = model.tree, algorithms.INTEGRATORS[integrator]
@@ -136,6 +140,8 @@ def steps_of(kind: StepKind) -> Callable[..., Array]:
     """
     more: dict[str, Any] = dict(HELD) if kind.holds else {"options": _OPTIONS, "strategy": Strategy(loops=can_loop)}
     if kind.commands:
+        from kinetree.functions.commands import activation_count, command_count, commanded_option
+
         more["options"] = {**more["options"], "actuators": commanded_option}
         more["sizes"] = {"nu": command_count, "na": activation_count}
     definition = Definition(

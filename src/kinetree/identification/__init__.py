@@ -51,11 +51,6 @@ else:
     )
 
 
-def __dir__() -> list[str]:
-    """The public names, whether they are imported yet or not."""
-    return [*__all__, *(name for name in globals() if name.startswith("__"))]
-
-
 __all__ = [
     "BaseEstimate",
     "BaseParameters",

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, ShapeError
 from kinetree.functions.regressors import drives_option
-from kinetree.inputs import real_array
+from kinetree.inputs import real_array, refuse_symbols
 from kinetree.model import Joint, Model, check_robot
 from kinetree.model.changes.common import closed, opened
 from kinetree.model.checks.masses import ten
 from kinetree.spatial import Inertia, Sym3, Vec3
-from kinetree.symbolic import refuse_symbols
 
 __all__ = [
     "OF_A_BODY",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import Kernel
 from kinetree.compiler.batch_pieces import most_on_one_thread
 from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER
@@ -84,13 +85,15 @@ class Node:
     @cached_property
     def marked_program(self) -> Program:
         """The program with its marks for derivatives."""
-        with compiling:
+        with compiling, announced(self.name), phase("recording"):
             return self._marked()
 
     @cached_property
     def program(self) -> Program:
         """The program that is compiled."""
-        return without_slopes(self.marked_program)
+        marked = self.marked_program
+        with phase("lowering"):
+            return without_slopes(marked)
 
     @cached_property
     def _differentiated(self) -> Program:
@@ -115,6 +118,7 @@ class Node:
         """The kernel that is to be compiled, for any processor."""
         return Kernel(
             name=self.name,
+            subject="",
             inputs=self.inputs,
             outputs=self.outputs,
             dtype=self.dtype,

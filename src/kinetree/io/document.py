@@ -369,8 +369,8 @@ class _Parser:
                 shape = _RAW
                 self._raw += 1
                 if self._raw > MAX_RAW:
-                    told = f"more than {MAX_RAW:,} elements inside others are not defined by the format"
-                    raise _error(self._file, self._line, told, "too-large")
+                    sentence = f"more than {MAX_RAW:,} elements inside others are not defined by the format"
+                    raise _error(self._file, self._line, sentence, "too-large")
             elif name is None:
                 assert self._document is not None
                 _count(self._document.skipped, f"{above.tag}/{shown(tag)}")

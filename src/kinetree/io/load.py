@@ -30,7 +30,7 @@ class Repaired(NamedTuple):
 
     robot: Model
     repairs: tuple[Problem, ...]
-    """What was wrong and where, with what was done about it in `repair`."""
+    """The problems with their places; `repair` of each says how it was mended."""
 
 
 @overload
@@ -179,8 +179,8 @@ def _found(path: str | os.PathLike[str], source: str | None) -> Found:
         if path.endswith("_description"):
             return find(path, "robot_descriptions")
         if known := known_beside(path):
-            told = " or ".join(f"source={one!r}" for one in known)
-            raise ModelError(f"{path}: there is no such file; a robot of this name is loaded with {told}")
+            message = " or ".join(f"source={one!r}" for one in known)
+            raise ModelError(f"{path}: there is no such file; a robot of this name is loaded with {message}")
     return Found(Path(path))
 
 
@@ -233,8 +233,8 @@ def _read(
         try:
             return _of_contents(data, path, kinds, problems, settings)
         except ModelError as error:
-            told = f"{error} ({lines})"
-            raise ModelError(told, problems=error.problems) from None
+            message = f"{error} ({lines})"
+            raise ModelError(message, problems=error.problems) from None
     return _of_contents(data, path, kinds, problems, settings)
 
 

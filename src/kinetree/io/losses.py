@@ -1,4 +1,4 @@
-"""What a format has no place for: found by its writer, refused unless losses are accepted.
+"""Losses: parts of a robot for which a format has no place. A writer refuses them unless losses are accepted.
 
 Four things are distinguished. What is *lost* is not in the file, or means something else there. What is *unneeded* is
 not in the file either, and no simulation that reads the format computes with it, so a warning is enough. What is only
@@ -25,7 +25,7 @@ __all__ = ["Losses"]
 
 @record(slots=True)
 class Losses:
-    """What a writer found, one sentence per part and reason."""
+    """The findings of a writer, one sentence per part and reason."""
 
     format: str
     """The format's name for people: "URDF"."""

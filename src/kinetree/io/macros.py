@@ -13,7 +13,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
 from kinetree.io.document import MAX_BYTES, read_bytes, shown
@@ -61,25 +60,30 @@ def contents(path: Path, arguments: Mapping[str, str] | None) -> bytes:
 
 
 def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
-    """What a xacro file makes. Raises `ModelError`, with xacro's own message, for anything that goes wrong in it."""
+    """The expansion of a xacro file. Raises `ModelError`, with xacro's own message, for any error in it."""
     if not _is_installed():
         raise MissingPackageError(
             f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
         )
     read_bytes(path)  # says what is wrong if it is no file
     try:
-        text, wrong, said = called_apart(
-            f"{__name__}:expand", str(path), dict(arguments), MAX_BYTES, seconds=_SECONDS, memory=_MEMORY
-        )
+        failure, text = called_apart(
+            f"{__name__}:expand", str(path), dict(arguments), MAX_BYTES, seconds=_SECONDS, memory=_MEMORY,
+            most=MAX_BYTES,
+        )  # fmt: skip
     except OwnProcessError as error:
         raise _error(path, f"its expansion failed: {error}") from None
-    if wrong:
-        raise _failure(path, wrong, said)
-    return bytes(text)
+    if failure:
+        raise _error(path, str(failure)[:_MOST_SAID])
+    if len(text) > MAX_BYTES:
+        sentence = f"it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
+        found = problem(path, sentence, "too-large")
+        raise ModelError(str(found), problems=[found])
+    return text
 
 
-def expand(path: str, arguments: dict[str, str], most: int) -> tuple[bytes, dict[str, Any], str]:
-    """The text of at most `most` bytes that a xacro file makes, or what went wrong; and what xacro printed.
+def expand(path: str, arguments: dict[str, str], most: int) -> tuple[str, bytes]:
+    """The error message, or ""; and the text that a xacro file makes, cut off after `most` bytes and one.
 
     It is called apart.
     """
@@ -90,21 +94,15 @@ def expand(path: str, arguments: dict[str, str], most: int) -> tuple[bytes, dict
         with redirect_stdout(printed), redirect_stderr(printed):
             text = xacro.process_file(path, mappings=arguments).toprettyxml(indent="  ", encoding="utf-8")
     except RecursionError:
-        return b"", {"kind": "recursion"}, ""
+        return "macros are nested too deep; does one use itself?", b""
     except Exception as error:  # whatever an expression raises
         files, macros, cause = xacro.filestack or [], xacro.macrostack or [], getattr(error, "exc", None) or error
         if isinstance(cause, MemoryError):
             raise cause from None
-        wrong = {
-            "kind": "error",
-            "message": str(error)[:_MOST_SAID],
-            "type": type(error).__name__,
-            "included": files[-1] if files else None,
-            "macros": [macro.body.getAttribute("name") for macro in macros],
-            "missing": [str(cause.filename), cause.strerror] if isinstance(cause, OSError) and cause.filename else None,
-        }
-        return b"", wrong, printed.getvalue()[:_MOST_SAID]
-    return (b"", {"kind": "size"}, "") if len(text) > most else (text, {}, "")
+        names = [macro.body.getAttribute("name") for macro in macros]
+        place = _place(path, files[-1] if files else None, names)
+        return f"{place}{_message(error, cause)}{_said(printed.getvalue()[:_MOST_SAID])}", b""
+    return "", text[: most + 1]
 
 
 def _is_installed() -> bool:
@@ -112,17 +110,6 @@ def _is_installed() -> bool:
         return find_spec("xacro") is not None
     except ValueError:
         return False
-
-
-def _failure(path: Path, wrong: Mapping[str, Any], said: str) -> ModelError:
-    """The error about what went wrong."""
-    if wrong["kind"] == "recursion":
-        return _error(path, "macros are nested too deep; does one use itself?")
-    if wrong["kind"] == "size":
-        sentence = f"it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
-        found = problem(path, sentence, "too-large")
-        return ModelError(str(found), problems=[found])
-    return _error(path, f"{_place(path, wrong['included'], wrong['macros'])}{_told(wrong)}{_said(said)}")
 
 
 @contextmanager
@@ -145,26 +132,25 @@ def _error(path: Path, message: str) -> ModelError:
     return ModelError(str(found), problems=[found])
 
 
-def _told(wrong: Mapping[str, Any]) -> str:
+def _message(error: Exception, cause: Exception) -> str:
     """The error in one line."""
-    if wrong["missing"]:  # xacro says this twice
-        name, why = wrong["missing"]
-        return f"the file {shown(name, 200)!r} cannot be read: {why}"
-    message = " ".join(wrong["message"].split())
-    return shown(message, 400) if message else str(wrong["type"])
+    if isinstance(cause, OSError) and cause.filename:  # xacro says this twice
+        return f"the file {shown(str(cause.filename), 200)!r} cannot be read: {cause.strerror}"
+    message = " ".join(str(error)[:_MOST_SAID].split())
+    return shown(message, 400) if message else type(error).__name__
 
 
-def _place(path: Path, inner: str | None, macros: Sequence[str]) -> str:
+def _place(path: str, inner: str | None, macros: Sequence[str]) -> str:
     """The included file and the macros in which the error is; nothing about the file itself, which is named already."""
-    parts = [] if inner is None or Path(inner) == path else [f"in the included file {shown(inner, 200)!r}: "]
+    parts = [] if inner is None or Path(inner) == Path(path) else [f"in the included file {shown(inner, 200)!r}: "]
     return "".join([*parts, *(f"in the macro {shown(name)!r}: " for name in dict.fromkeys(reversed(macros)))])
 
 
 def _said(said: str) -> str:
-    """What xacro printed besides, in one line, without the places that it tells."""
+    """The messages that xacro printed, in one line, without the places that it lists."""
     lines = (" ".join(line.split()) for line in said.splitlines())
-    told = "; ".join(line for line in lines if line and not line.startswith(_PLACES))
-    return f" ({shown(told, 300)})" if told else ""
+    messages = "; ".join(line for line in lines if line and not line.startswith(_PLACES))
+    return f" ({shown(messages, 300)})" if messages else ""
 
 
 _PLACES = ("when instantiating macro:", "instantiated from:", "in file:", "when processing file:", "included from:")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from kinetree.io.document import Document, Unknown, shown
 from kinetree.problems import Problem, problem
@@ -32,6 +31,8 @@ def _problem(unknown: Unknown, name: str, count: int) -> Problem:
     is_element = unknown.attribute is None
     more = f" ({count} times in this file)" if count > 1 else ""
     what = f"<{shown(name)}>" if is_element else f'"{shown(name)}"'
+    from difflib import get_close_matches  # files without such names do not need it
+
     near = get_close_matches(name[:60].lower(), sorted(unknown.known), n=1, cutoff=_ALIKE)
     if near:
         code = "unknown-element" if is_element else "unknown-attribute"

@@ -23,7 +23,7 @@ from kinetree.model.specs import Parts
 __all__ = ["FORMATS", "format_of", "to_text", "written"]
 
 FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF", "mjcf": "MJCF"}
-"""What the formats are called: in arguments, and for people."""
+"""The names of the formats: in arguments, and for people."""
 _MEANT = {**{name: name for name in FORMATS}, "json": "native", "xml": "mjcf", "mujoco": "mjcf", "text": "native"}
 """What other words for a format probably mean."""
 _WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf, "mjcf": write_mjcf}
@@ -108,6 +108,6 @@ def format_of(name: object) -> str:
     """The name of a format, checked."""
     if not isinstance(name, str) or name not in FORMATS:
         meant = _MEANT.get(str(name).strip().lower().removeprefix("."))
-        told = f"did you mean {meant!r}?" if meant else nearest_names(str(name)[:40], FORMATS)
-        raise OptionError(f"there is no format {name!r:.40}: {told}")
+        advice = f"did you mean {meant!r}?" if meant else nearest_names(str(name)[:40], FORMATS)
+        raise OptionError(f"there is no format {name!r:.40}: {advice}")
     return name

@@ -1,26 +1,58 @@
 """The kinds of joint, one file each."""
 
-from kinetree.joints.base import JointKind, JointMotion
-from kinetree.joints.composite import Composite
-from kinetree.joints.cylindrical import Cylindrical
-from kinetree.joints.ellipsoid import Ellipsoid
-from kinetree.joints.euler import Euler
-from kinetree.joints.exponential_map import ExponentialMap
-from kinetree.joints.fixed import Fixed
-from kinetree.joints.floating_base import FloatingBase
-from kinetree.joints.free import Free
-from kinetree.joints.free_rpy import FreeRPY
-from kinetree.joints.helical import Helical
-from kinetree.joints.multi_dof import MultiDof
-from kinetree.joints.placed import Placed
-from kinetree.joints.planar import Planar
-from kinetree.joints.prismatic import Prismatic
-from kinetree.joints.reversed import Reversed
-from kinetree.joints.revolute import Continuous, Revolute
-from kinetree.joints.screw import Screw
-from kinetree.joints.spherical import Spherical
-from kinetree.joints.translation import Translation
-from kinetree.joints.universal import Universal
+import typing
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+if typing.TYPE_CHECKING:
+    from kinetree.joints.base import JointKind, JointMotion
+    from kinetree.joints.composite import Composite
+    from kinetree.joints.cylindrical import Cylindrical
+    from kinetree.joints.ellipsoid import Ellipsoid
+    from kinetree.joints.euler import Euler
+    from kinetree.joints.exponential_map import ExponentialMap
+    from kinetree.joints.fixed import Fixed
+    from kinetree.joints.floating_base import FloatingBase
+    from kinetree.joints.free import Free
+    from kinetree.joints.free_rpy import FreeRPY
+    from kinetree.joints.helical import Helical
+    from kinetree.joints.multi_dof import MultiDof
+    from kinetree.joints.placed import Placed
+    from kinetree.joints.planar import Planar
+    from kinetree.joints.prismatic import Prismatic
+    from kinetree.joints.reversed import Reversed
+    from kinetree.joints.revolute import Continuous, Revolute
+    from kinetree.joints.screw import Screw
+    from kinetree.joints.spherical import Spherical
+    from kinetree.joints.translation import Translation
+    from kinetree.joints.universal import Universal
+else:
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "base": "JointKind JointMotion",
+            "composite": "Composite",
+            "cylindrical": "Cylindrical",
+            "ellipsoid": "Ellipsoid",
+            "euler": "Euler",
+            "exponential_map": "ExponentialMap",
+            "fixed": "Fixed",
+            "floating_base": "FloatingBase",
+            "free": "Free",
+            "free_rpy": "FreeRPY",
+            "helical": "Helical",
+            "multi_dof": "MultiDof",
+            "placed": "Placed",
+            "planar": "Planar",
+            "prismatic": "Prismatic",
+            "reversed": "Reversed",
+            "revolute": "Continuous Revolute",
+            "screw": "Screw",
+            "spherical": "Spherical",
+            "translation": "Translation",
+            "universal": "Universal",
+        },
+    )
 
 __all__ = [
     "Composite",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from kinetree.expr import Port, Program, forward_derivative, replay, trace
+from kinetree import expr
+from kinetree.expr import Port, Program
 from kinetree.joints.base import JointKind, Matrix
 
 __all__ = ["spring_derivatives", "spring_forces"]
@@ -26,7 +27,7 @@ def spring_derivatives(kind: JointKind, q: Sequence[Any], stiffness: Sequence[An
         return [[-k if m == n else 0.0 for m in range(kind.nv)] for n, k in enumerate(stiffness)]
     derivative = _derivative(kind)
     units = [[float(j == k) for j in range(kind.nv)] for k in range(kind.nv)]
-    columns = [replay(derivative, q, stiffness, rest, kind.rates(q, unit))[1] for unit in units]
+    columns = [expr.replay(derivative, q, stiffness, rest, kind.rates(q, unit))[1] for unit in units]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -36,4 +37,4 @@ def _derivative(kind: JointKind) -> Program:
         return [spring_forces(kind, q, stiffness, rest)]
 
     ports = [Port("q", (kind.nq,)), Port("stiffness", (kind.nv,)), Port("rest", (kind.nq,))]
-    return forward_derivative(trace(forces, ports, [Port("force", (kind.nv,))], "spring"), [0])
+    return expr.forward_derivative(expr.trace(forces, ports, [Port("force", (kind.nv,))], "spring"), [0])

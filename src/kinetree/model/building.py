@@ -55,8 +55,8 @@ def build(
     check_mimics(specs, problems)
     check_couplings(parts.couplings, specs, problems)
     found, indefinite = check_inertias(parts.links, problems)
-    told = list(suspicions[:NOTED])
-    found += [*check_joints(parts.joints, problems), *told]
+    noted = list(suspicions[:NOTED])
+    found += [*check_joints(parts.joints, problems), *noted]
     if problems.collects:
         parts = mended_drives(parts)
 
@@ -94,7 +94,7 @@ def build(
         "floating_base": parts.floating_base,
         "notes": (*parts.notes, *merge_notes(bodies, structure.root), *sentences[:NOTED]),
         "singular_joints": tuple(joints[slot - 1].name for slot in singular_slots(tree)),
-        "parts": replace(parts, notes=(*parts.notes, *map(str, told))),
+        "parts": replace(parts, notes=(*parts.notes, *map(str, noted))),
         "source": parts.source,
     }
     known_before = _suspicions(known) if sentences else set()

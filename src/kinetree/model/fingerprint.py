@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import struct
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import chain, compress
 from operator import attrgetter
-from pathlib import PurePath
-from types import FunctionType
+from pathlib import Path, PurePath
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,8 +30,9 @@ from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
 from kinetree.model.extras import Records
 from kinetree.model.robot import Robot
+from kinetree.source_code import takes_part
 
-__all__ = ["digest", "fingerprint"]
+__all__ = ["content", "digest", "fingerprint", "is_global"]
 
 _LEFT_OUT: dict[type, frozenset[str]] = {
     Robot: frozenset({"name", "notes", "parts", "source"}),
@@ -37,6 +41,11 @@ _LEFT_OUT: dict[type, frozenset[str]] = {
 """Fields that no algorithm can read, or that are only for people."""
 _KNOWN: ByIdentity[bytes | None] = ByIdentity()
 """Keyed by identity, for equal robots may differ in the sign of a zero, which is another bit."""
+
+
+_PLACES = "kinetree.io."
+"""Where the classes of places in files are from."""
+_CONTENT: ByIdentity[bytes | None] = ByIdentity()
 
 
 class _CannotTellError(Exception):
@@ -57,6 +66,39 @@ def fingerprint(model: Robot) -> bytes | None:
     return _KNOWN[model]
 
 
+def content(model: Robot) -> bytes | None:
+    """32 bytes for everything that a function of a robot can read: its fingerprint and its name, shapes and parts.
+
+    Only its notes and the places in files do not count. Of files of meshes that collisions read, those that changed
+    have another time or size.
+
+    >>> import kinetree as kt
+    >>> content(kt.zoo.load("arm6")) == content(kt.zoo.load("arm6")) != fingerprint(kt.zoo.load("arm6"))
+    True
+    """
+    if model not in _CONTENT:
+        writer = _Writer({Robot: frozenset({"notes", "source"})}, _PLACES)
+        _CONTENT[model] = writer.digest((model,))
+    shapes = (shape for body in model.bodies.values() for shape in body.geometry)
+    states = [_state(shape.mesh_path) for shape in shapes if shape.mesh_path is not None and shape.may_touch]
+    return digest(_CONTENT[model], states, _scipy()) if states else _CONTENT[model]
+
+
+@functools.cache
+def _scipy() -> tuple[int, int, int] | None:
+    """The state of the library that computes hulls of meshes."""
+    spec = find_spec("scipy")
+    return None if spec is None or spec.origin is None else _state(Path(spec.origin).with_name("version.py"))
+
+
+def _state(path: PurePath) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def digest(*values: object) -> bytes | None:
     """32 bytes for a sequence of values; None if any part of them is of an unknown type.
 
@@ -67,15 +109,7 @@ def digest(*values: object) -> bytes | None:
     >>> digest("local", 1) == digest("local", 1.0)
     False
     """
-    writer = _Writer()
-    try:
-        writer.put((values,))
-    except (_CannotTellError, RecursionError):
-        return None
-    words = "\n".join(writer.words).encode("utf-8", "surrogatepass")
-    total = hashlib.sha256(struct.pack("<QQ", len(words), len(writer.numbers)) + words)
-    total.update(writer.numbers)
-    return total.digest()
+    return _Writer(_LEFT_OUT).digest(values)
 
 
 class _Writer:
@@ -85,9 +119,23 @@ class _Writer:
     are written as Python literals, so no word contains a line break.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: dict[type, frozenset[str]], places: str = "") -> None:
+        """`left_out`: fields that do not count; `places`: how modules begin whose objects do not."""
         self.words: list[str] = []
         self.numbers = array("d")
+        self._left_out = left_out
+        self._places = places
+
+    def digest(self, values: Sequence[Any]) -> bytes | None:
+        """32 bytes for values; None if any part of them is of an unknown type."""
+        try:
+            self.put((values,))
+        except (_CannotTellError, RecursionError):
+            return None
+        words = "\n".join(self.words).encode("utf-8", "surrogatepass")
+        total = hashlib.sha256(struct.pack("<QQ", len(words), len(self.numbers)) + words)
+        total.update(self.numbers)
+        return total.digest()
 
     def put(self, values: Sequence[Any]) -> None:
         """Write a known number of values: which are of the same type, and then each type by itself."""
@@ -111,7 +159,9 @@ class _Writer:
             self.put([*chain.from_iterable(values)])
             if kind is Named:
                 self.put([part for named in values for part in named.values()])
-        elif (parts := _parts(kind)) is not None:
+        elif self._places and kind.__module__.startswith(self._places):
+            self.words.append(f"places {len(values)}")
+        elif (parts := _parts(kind, *self._left_out.items())) is not None:
             self._fields(kind, parts, values)
         elif issubclass(kind, JointKind) and _is_ours(kind):
             # A joint kind is what its instances hold; what the code of a user's kind reads is unknown.
@@ -137,11 +187,15 @@ class _Writer:
             if kind is dict:
                 self.put([*x.values()])
         elif kind is FunctionType and _is_ours(x):
-            # Functions without a name of their own are distinguished by their place in the source and what they do.
-            code = x.__code__
-            self.words.append(f"function {_full_name(x)} {code.co_firstlineno} {code.co_code.hex()}")
-            held = tuple(cell.cell_contents for cell in x.__closure__ or ())
-            self.put((x.__defaults__, x.__kwdefaults__, held))
+            self.words.append(f"function {_full_name(x)}")
+            if not is_global(x):
+                held = tuple(cell.cell_contents for cell in x.__closure__ or ())
+                self.put((x.__code__, x.__defaults__, x.__kwdefaults__, held))
+        elif kind is CodeType:
+            self.words.append(f"code {x.co_code.hex()} {x.co_names} {x.co_freevars} {x.co_flags}")
+            self.put(x.co_consts)
+        elif kind is frozenset and all(type(part) in _PLAIN for part in x):
+            self.words.append(f"frozenset {sorted(map(repr, x))}")
         elif kind is partial:
             self.words.append("partial")
             self.put((x.func, x.args, x.keywords))
@@ -162,7 +216,7 @@ _PLAIN = frozenset({str, int, bool, bytes, type(None)})
 
 
 @functools.cache
-def _parts(kind: type) -> tuple[str, ...] | None:
+def _parts(kind: type, *left_out: tuple[type, frozenset[str]]) -> tuple[str, ...] | None:
     """Names of the fields that count, for one of kinetree's records or named tuples; None for any other class."""
     if not _is_ours(kind):
         return None
@@ -170,8 +224,8 @@ def _parts(kind: type) -> tuple[str, ...] | None:
         return getattr(kind, "_fields", None)
     if not is_dataclass(kind):
         return None
-    left_out = next((names for base, names in _LEFT_OUT.items() if issubclass(kind, base)), frozenset())
-    return tuple(f.name for f in fields(kind) if f.name not in left_out)
+    without = next((names for base, names in left_out if issubclass(kind, base)), frozenset())
+    return tuple(f.name for f in fields(kind) if f.name not in without)
 
 
 @functools.cache
@@ -185,4 +239,14 @@ def _full_name(thing: type | FunctionType) -> str:
 
 
 def _is_ours(thing: type | FunctionType) -> bool:
-    return thing.__module__.startswith("kinetree.")
+    """Whether it is kinetree's, and its code is in the key of all machine code."""
+    package, _, name = thing.__module__.partition(".")
+    return package == "kinetree" and takes_part(name.replace(".", "/"))
+
+
+def is_global(function: FunctionType) -> bool:
+    """Whether a function is found by its name in its module: then that distinguishes it from others."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.display import html_of, png_of
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.guide import UnknownName
-from kinetree.inputs import plain
+from kinetree.inputs import plain, refuse_symbols
 from kinetree.joints import JointKind
 from kinetree.model import changes, named_states, quaternions
 from kinetree.model import conditioning as conditions
@@ -29,7 +29,6 @@ from kinetree.model.text import describe
 from kinetree.records import record
 from kinetree.spatial import Inertia
 from kinetree.spatial.poses import Pose
-from kinetree.symbolic import refuse_symbols
 
 __all__ = ["Model", "check_robot"]
 
@@ -787,7 +786,7 @@ class Model(Robot):
 
         With M the reflection, placements E, r become M E M, M r. Joints keep their limits, springs, friction and
         motors, couplings and mimics their numbers; gravity stays as it is. Joints whose coordinates are plain numbers
-        have the same ones in the mirror; where the others go, `mirrored_configuration` tells. Files of meshes stay
+        have the same ones in the mirror; `mirrored_configuration` gives the others. Files of meshes stay
         as they are: the scale of a mesh turns negative across the mirror.
 
         Args:

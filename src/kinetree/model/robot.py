@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, ConfigurationError, OptionError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import holds_symbols, real_array, refuse_symbols
 from kinetree.joints import Prismatic
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
@@ -21,7 +21,6 @@ from kinetree.model.limit_arrays import LimitArrays, limit_arrays
 from kinetree.model.specs import Parts
 from kinetree.records import record
 from kinetree.spatial import Inertia
-from kinetree.symbolic import by_sample, refuse_symbols
 from kinetree.tree import UnrolledTree
 
 __all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
@@ -435,6 +434,8 @@ def _by_owner(model: Robot, method: str, *arguments: tuple[NDArray[np.float64], 
         raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
     spaces = [space for _, space in arguments]
     if any(holds_symbols(array) for array, _ in arguments):
+        from kinetree.symbolic import by_sample
+
         cores = [(model.size("n" + space),) for space in spaces]
         into = (model.nq if method == "integrate" else model.nv,)
         convert = partial(_columns, model, method, spaces)

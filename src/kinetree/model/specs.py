@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from kinetree import joints
 from kinetree.errors import ModelError, ModelWarning
-from kinetree.joints import Free, JointKind
+from kinetree.joints import JointKind
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import NO_EXTRAS, Extras
 from kinetree.problems import problem
@@ -125,7 +126,7 @@ def shortest(motors: tuple[bool, ...]) -> bool | list[bool]:
 
 def floating_joint(name: str, world: str, root: str, where: object = "") -> JointSpec:
     """The joint of a floating base."""
-    return JointSpec.bare(name, Free(), world, root, Transform.identity(), where=where)
+    return JointSpec.bare(name, joints.Free(), world, root, Transform.identity(), where=where)
 
 
 def at(where: object, message: str) -> str:

@@ -1,6 +1,6 @@
 """Tables of numbers as CSV: cells separated by commas, a row per line, optionally a first line of names.
 
-Lines without any text are skipped; nothing else is. What cannot be read is told with its line.
+Lines without any text are skipped; nothing else is. Errors name the line that cannot be read.
 """
 
 from __future__ import annotations

@@ -54,14 +54,41 @@ def read_messages(path: Path, topic: str | None) -> JointStates:
     try:
         size = _size(path)
         seconds, memory = _SECONDS + size / _BYTES_PER_SECOND, _MEMORY + _RATIO * size
-        found: JointStates = called_apart(
-            f"{__name__}:{read_messages_here.__name__}", path, topic, seconds=seconds, memory=memory
+        return _unpacked(
+            *called_apart(f"{__name__}:packed", str(path), topic, seconds=seconds, memory=memory, most=memory)
         )
     except OSError as error:
         raise LogError(f"read_log: {path} cannot be read: {reason(error)}") from None
     except OwnProcessError as error:
         raise LogError(f"read_log: {path} cannot be read: {error}") from None
-    return found
+
+
+def packed(path: str, topic: str | None) -> tuple[list[Any], bytes]:
+    """The topic, the joints and the parts of the joint states of a file, and one table of all numbers."""
+    states = read_messages_here(Path(path), topic)
+    parts = [part for part in _PARTS if getattr(states, part) is not None]
+    table = np.column_stack([states.time, *(getattr(states, part) for part in parts)])
+    return [states.topic, states.names, parts], table.tobytes()
+
+
+def _unpacked(facts: Any, data: bytes) -> JointStates:
+    """The joint states that another process packed. Raises `OwnProcessError` if it packed something else."""
+    try:
+        topic, names, parts = facts
+        table = np.frombuffer(data).reshape(-1, 1 + len(parts) * len(names)).copy()
+        time, *tables = np.split(table, np.arange(len(parts)) * len(names) + 1, axis=1)
+        numbers: dict[str, Any] = dict(zip(parts, tables, strict=True))
+        is_whole = len(numbers) == len(parts) and "position" in numbers and numbers.keys() <= set(_PARTS)
+        if is_whole and all(isinstance(name, str) for name in (topic, *names)):
+            arrays: list[Any] = [numbers["position"], numbers.get("velocity"), numbers.get("effort")]
+            return JointStates(topic, tuple(names), time[:, 0], *arrays)
+    except (ValueError, TypeError):
+        pass
+    raise OwnProcessError("its process gave an answer that cannot be read")
+
+
+_PARTS = ("position", "velocity", "effort")
+"""The arrays of a message."""
 
 
 def _size(path: Path) -> int:
@@ -115,7 +142,7 @@ Messages = Callable[[str], Iterator[Any]]
 
 
 def _mcap(path: Path) -> tuple[Mapping[str, str], Messages]:
-    """The types of the topics, and what gives the messages of one."""
+    """The types of the topics, and a function that gives the messages of one."""
     try:
         from mcap.exceptions import McapError
         from mcap.reader import make_reader

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kinetree.display import draw_with
 from kinetree.errors import KinetreeError
-from kinetree.pictures.png import png_bytes
 
 __all__ = ["png_of_robot", "png_or_none"]
 
@@ -19,6 +18,8 @@ _SIZE = (640, 360)
 
 def png_or_none(draw: Callable[[], NDArray[np.uint8]]) -> bytes | None:
     """The PNG file of what is drawn; None if it cannot be drawn, since a notebook then shows the text."""
+    from kinetree.pictures.png import png_bytes
+
     try:
         return png_bytes(draw())
     except KinetreeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
@@ -11,7 +12,7 @@ import numpy as np
 from kinetree.model import Model
 from kinetree.symbolic import SymbolicArray
 
-__all__ = ["Form", "apart", "apart_like", "filled", "is_array", "maker", "parts_of"]
+__all__ = ["Form", "apart", "apart_like", "filled", "form_of_text", "form_text", "is_array", "maker", "parts_of"]
 
 NOTHING = type(None)
 
@@ -122,3 +123,33 @@ def parts_of(x: Any) -> Mapping[Any, Any] | None:
     if is_dataclass(x) and not isinstance(x, type | Model):
         return {f.name: getattr(x, f.name) for f in fields(x)}
     return None
+
+
+def form_text(form: Any) -> Any:
+    """A form as lists of strings and numbers (JSON); None if a class has no name, or a key is no string or number."""
+    if not isinstance(form, Form):
+        return form
+    kind = f"{form.kind.__module__}:{form.kind.__qualname__}"
+    if _class_of_name(kind) is not form.kind:
+        return None
+    parts = [(key, form_text(part)) for key, part in form.parts.items()]
+    if any(type(key) not in (str, int) or part is None for key, part in parts):
+        return None
+    return [kind, parts]
+
+
+def form_of_text(text: Any) -> Any:
+    """The form of such lists; None if a class is not here."""
+    if not isinstance(text, list):
+        return text
+    name, listed = text
+    kind, parts = _class_of_name(name), {key: form_of_text(part) for key, part in listed}
+    return None if kind is None or None in parts.values() else Form(kind, parts)
+
+
+def _class_of_name(name: str) -> type | None:
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None

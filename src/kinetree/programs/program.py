@@ -7,27 +7,28 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.announcement import announced, learn, phase
+from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
-from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.locks import compiling
 from kinetree.programs.argument import Argument, checked_argument
-from kinetree.programs.description import description
-from kinetree.programs.inside import inside
-from kinetree.programs.profile import Profile, profiled
-from kinetree.programs.results import Results
-from kinetree.programs.source import ProgramSource
-from kinetree.programs.trace import Traced, traced, users_part
+
+if TYPE_CHECKING:
+    from kinetree.programs.profile import Profile
+    from kinetree.programs.results import Results
+    from kinetree.programs.source import ProgramSource
+    from kinetree.programs.trace import Traced
 
 __all__ = ["Program", "dtype_of", "program"]
 
@@ -45,8 +46,12 @@ class Program:
 
     The Python function runs when the program is first called, once or a few times, on symbolic arrays: what it does to
     them becomes the program. So its other effects happen then, and only then: it prints then, draws random numbers
-    then, and reads lists and arrays of numbers then, which are constants of the program from then on.
+    then, and reads lists and arrays of numbers then, which are constants of the program from then on. It does not run
+    if an earlier process has left the machine code on disk, and nothing that the function depends on has changed.
     """
+
+    DETERMINED_BY = ("function", "name", "arguments")
+    """The attributes that determine what it computes (`kinetree.programs.content`)."""
 
     def __new__(cls, *_: Any, **__: Any) -> Program:
         # Each program has a class of its own, so that its machine code can be what a call of it calls.
@@ -70,6 +75,8 @@ class Program:
 
     def __call__(self, /, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
         """The results for arrays of one sample, or of many."""
+        from kinetree.programs.inside import inside
+
         arguments = self.bound(given, named)
         if is_symbolic(arguments):
             return inside(self.function, self.name, self.arguments, arguments, out)
@@ -83,7 +90,13 @@ class Program:
             self._quicken(dtype)
         return self._traced[dtype].results.apart(whole)
 
-    def compile(self, *, dtype: str | np.dtype[Any] = "float64", device: str = HERE) -> Callable[..., Any]:
+    def compile(
+        self,
+        *,
+        dtype: str | np.dtype[Any] = "float64",
+        device: str = HERE,
+        optimize: Optimization | None = None,
+    ) -> Callable[..., Any]:
         """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
 
         One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
@@ -92,9 +105,10 @@ class Program:
         Args:
             dtype: "float64" or "float32".
             device: "cpu", or "cuda", as in `kinetree.compile`.
+            optimize: "background", "now" or "quick", as in `kinetree.compile`.
 
         Raises:
-            OptionError: the dtype is neither.
+            OptionError: the dtype is neither, or `optimize` none of these.
             ProgramError: the function cannot become a program.
             DeviceError: this machine has no such device.
 
@@ -110,14 +124,19 @@ class Program:
         name = dtype_name(dtype)
         if name not in ("float64", "float32"):
             raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
+        when = optimization(optimize)
+        compiled = self.compiled(name)
         if device != HERE:
-            return on_device(device, self.compiled(name))
-        bare = self.compiled(name).prepare()
+            return on_device(device, compiled)
+        compiled.optimize(when)
+        bare = compiled.prepare()
         self._quicken(name)
         return bare
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The compiled function of a dtype."""
+        from kinetree.programs.trace import users_part
+
         function = self._functions.get(dtype)
         if function is not None:
             return function
@@ -132,6 +151,8 @@ class Program:
 
     def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
         """The compiled function of a derivative of all results, by arguments of these names."""
+        from kinetree.compiler.derived_source import DerivedSource
+
         key = dtype, mode, wrt, along
         function = self._derivatives.get(key)
         if function is None:
@@ -153,13 +174,17 @@ class Program:
 
     def traced(self, dtype: str = "float64") -> Traced:
         """Its statements, and the form of its results, in a dtype."""
+        from kinetree.programs.trace import traced, users_part
+
         found = self._traced.get(dtype)
         if found is not None:
             return found
         try:
             with compiling:
                 if dtype not in self._traced:
-                    self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
+                    with announced(self.name), phase("recording"):
+                        learn(optimized=optimization() == "now")
+                        self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
                 return self._traced[dtype]
         except Exception as error:  # as above
             error.__traceback__ = users_part(error.__traceback__)
@@ -194,6 +219,8 @@ class Program:
         >>> [row.operations.total() for row in energy.profile()]  # the line of M, and the one that returns
         [188, 61]
         """
+        from kinetree.programs.profile import profiled
+
         return profiled(self.function, self.name, self.arguments, self.traced(), _F64)
 
     def __repr__(self) -> str:
@@ -201,6 +228,8 @@ class Program:
         return f"<program {self.name}({ports})>"
 
     def __str__(self) -> str:
+        from kinetree.programs.description import description
+
         return description(self.name, self.arguments, self.traced())
 
     def __reduce__(self) -> str:
@@ -242,6 +271,8 @@ class Program:
         return made
 
     def _source(self, dtype: str) -> ProgramSource:
+        from kinetree.programs.source import ProgramSource
+
         return ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
 
     def _general(self, /, *given: Any, **named: Any) -> Any:

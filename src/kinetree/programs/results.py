@@ -5,8 +5,9 @@ A compiled function has one result, so several are its parts, one after another;
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,7 +16,7 @@ from kinetree.compiler.foreign import cast, framework_among, joined_abroad
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.inputs import array_or_foreign, sample_shape
-from kinetree.programs.forms import Form, apart, filled, maker, parts_of
+from kinetree.programs.forms import Form, apart, filled, form_of_text, form_text, maker, parts_of
 from kinetree.programs.labels import reshaped
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
@@ -44,7 +45,7 @@ class Results:
     def __init__(self, returned: Any, program: str, dtype: np.dtype[Any]) -> None:
         """`returned`: what the user's function gave in a trace of this dtype."""
         self.leaves: list[Leaf] = []
-        self._program = program
+        self.program = program
         self._dtype = dtype
         self._numbers: list[Scalar] = []
         self._form, arrays = apart(returned, self._refuse)
@@ -53,9 +54,31 @@ class Results:
             leaf_dtype = dtype if array.dtype.kind == "f" else array.dtype
             self.leaves.append(Leaf(path, array.shape, leaf_dtype))
             self._numbers += array.flat_elements()
-        self._of_other_kinds = [(k, leaf) for k, leaf in enumerate(self.leaves) if leaf.dtype != dtype]
+        self._complete()
+
+    def _complete(self) -> None:
+        self._of_other_kinds = [(k, leaf) for k, leaf in enumerate(self.leaves) if leaf.dtype != self._dtype]
         self._made: Callable[[Sequence[Any]], Any] | None = None
         self._places: list[tuple[slice | int, tuple[int, ...]]] = []
+
+    def text(self, choices: Iterable[str] = ()) -> str | None:
+        """The form as text, with the choices of a trace; None if it has classes or keys that have no name."""
+        form = form_text(self._form)
+        leaves = [(leaf.name, leaf.shape, leaf.dtype.str) for leaf in self.leaves]
+        return None if form is None else json.dumps([form, leaves, sorted(choices)])
+
+    @classmethod
+    def of_text(cls, text: str, program: str, dtype: np.dtype[Any]) -> tuple[Results, frozenset[str]] | None:
+        """The form of such a text, and the choices; None if it names a class that is not here."""
+        form, leaves, choices = json.loads(text)
+        made = cls.__new__(cls)
+        made.program, made._dtype, made._numbers = program, dtype, []
+        made.leaves = [Leaf(name, tuple(shape), np.dtype(kind)) for name, shape, kind in leaves]
+        made._form = form_of_text(form)
+        if made._form is None:
+            return None
+        made._complete()
+        return made, frozenset(choices)
 
     @property
     def is_one(self) -> bool:
@@ -104,11 +127,11 @@ class Results:
         try:
             whole = self._in_one([arrays.get(k) for k in range(len(self.leaves))])
         except ShapeError as error:
-            raise ShapeError(f"{self._program}: {what}: {error}") from None
+            raise ShapeError(f"{self.program}: {what}: {error}") from None
         except ValueError:
             listed = ", ".join(f"{what}{self.leaves[k].name} {tuple(x.shape)}" for k, x in arrays.items())
             raise ShapeError(
-                f"{self._program}: the leading axes of {what} do not broadcast together: {listed}; they must be "
+                f"{self.program}: the leading axes of {what} do not broadcast together: {listed}; they must be "
                 "equal, or 1, or absent"
             ) from None
         return whole, [*taken.values()]
@@ -161,13 +184,13 @@ class Results:
         if parts is None or (len(parts) != len(form.parts) and not isinstance(given, dict)):
             what = f"{len(parts)} parts" if parts is not None else f"type {type(given).__name__}"
             raise ShapeError(
-                f"{self._program}: {path} must be in the form of the result, {form.text}, and {verb} {what}; what is "
+                f"{self.program}: {path} must be in the form of the result, {form.text}, and {verb} {what}; what is "
                 "None, or missing in a dict, is zero"
             )
         for key, part in parts.items():
             if key not in form.parts:
                 hint = nearest_names(str(key), [str(k) for k in form.parts])
-                raise NameNotFoundError(f"{self._program}: {path} {verb} no part {key!r:.60}: {hint}")
+                raise NameNotFoundError(f"{self.program}: {path} {verb} no part {key!r:.60}: {hint}")
             if part is not None:
                 self._take(form.parts[key], part, f"{path}{form.step(key)}", taken)
 
@@ -176,7 +199,7 @@ class Results:
         array = array_or_foreign(f"{what}{leaf.name}", x, expected)
         if array.ndim < len(leaf.shape) or array.shape[array.ndim - len(leaf.shape) :] != leaf.shape:
             where = f"{what}{leaf.name} has" if leaf.name else f"{what} have"
-            raise ShapeError(f"{self._program}: {where} shape {array.shape}, but the result has {expected}")
+            raise ShapeError(f"{self.program}: {where} shape {array.shape}, but the result has {expected}")
         return array
 
     def _of_kind(self, leaf: Leaf, x: Any) -> Any:
@@ -187,7 +210,7 @@ class Results:
     def _refuse(self, x: Any, path: str) -> NoReturn:
         where = f" in its result{path}" if path else ""
         refuse(
-            f"the program {self._program!r} returned {'None' if x is None else type(x).__name__}{where}; it must "
+            f"the program {self.program!r} returned {'None' if x is None else type(x).__name__}{where}; it must "
             "return arrays or numbers: one, or several in a tuple, list, dict, named tuple or dataclass"
         )
 
@@ -195,5 +218,5 @@ class Results:
         if isinstance(x, SymbolicArray):
             return x
         if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubO":
-            refuse(f"the program {self._program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
+            refuse(f"the program {self.program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
         return symbolic(x)

@@ -25,7 +25,7 @@ __all__ = ["ProgramSource"]
 
 @record(frozen=True, eq=False)
 class ProgramSource:
-    """A traced program: its ports, and an identity made of its statements."""
+    """A traced program: its ports, and an identity made of what its trace depends on, or else of its statements."""
 
     name: str
     arguments: Mapping[str, Argument]
@@ -40,12 +40,12 @@ class ProgramSource:
     @property
     def inputs(self) -> tuple[Port, ...]:
         """Its arguments, in order."""
-        return self.traced.program.inputs
+        return tuple(argument.port(name) for name, argument in self.arguments.items())
 
     @property
     def output(self) -> Port:
         """All results."""
-        return self.traced.program.outputs[0]
+        return Port(self.traced.results.program, self.traced.results.shape)
 
     @property
     def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
@@ -91,8 +91,8 @@ class ProgramSource:
     @cached_property
     def _identity(self) -> bytes | None:
         quaternions = [(k, name, at.start, at.stop) for k, found in self.quaternions for name, at in found.items()]
-        return digest(self.traced.program, quaternions, self.rows, self.state)
+        return digest(self.traced.key or self.traced.program, quaternions, self.rows, self.state)
 
     def key(self, *more: object) -> bytes | None:
-        """A key for code: equal statements have equal code, whatever function they come from."""
+        """A key for code: of what the trace depends on, or else of its statements."""
         return None if self._identity is None else digest(*more, self._identity)

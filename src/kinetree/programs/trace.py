@@ -1,5 +1,8 @@
 """From a user's function to a program of statements: it is run on symbolic arrays, and what it did is kept.
 
+What machine code must know of a trace, the form of the results, is kept on disk under everything that the trace depends
+on (`kinetree.programs.content`), as the code is. So a process that finds both need not run the function.
+
 The robots in it can take several forms (axes that suit the joints; equations as one system), which give the same
 results with different numbers of operations. A form counts for the whole program, since calls share only what they do
 alike; so the function is run again for each that a first run offers, and the shortest program is taken.
@@ -15,13 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.tracing import Trace, current_trace
+from kinetree.codegen.kept.cache import user_cache
+from kinetree.codegen.kept.identity import toolchain
+from kinetree.compiler.compiled import IMPORTED
+from kinetree.compiler.tracing import Trace, current_trace, trace_in_progress
 from kinetree.errors import ProgramError
 from kinetree.expr import MixedTracesError, Port, Program, Recorder, Scalar, lower
+from kinetree.locks import compiling
 from kinetree.programs.argument import Argument
+from kinetree.programs.content import content
 from kinetree.programs.lines import Lines
 from kinetree.programs.results import Results
-from kinetree.records import record
 from kinetree.symbolic import OUTSIDE, SymbolicArray, explained, line_of, refuse
 from kinetree.symbolic.stored import Copies, Copy
 
@@ -31,17 +38,77 @@ _WORTH_SEARCHING = 30_000
 """Operations up to which other forms are tried; a longer function would be run for seconds."""
 
 
-@record(frozen=True, eq=False)
 class Traced:
     """A program, and the form of its results."""
 
-    program: Program
-    results: Results
-    choices: frozenset[str]
+    def __init__(
+        self,
+        results: Results,
+        choices: frozenset[str],
+        program: Program | None = None,
+        *,
+        again: Callable[[], Program] | None = None,
+        key: bytes | None = None,
+    ) -> None:
+        self.results = results
+        self.choices = choices
+        self.key = key
+        """What the trace depends on, if all of that is known."""
+        self._program = program
+        self._again = again
+
+    @property
+    def program(self) -> Program:
+        """The statements. If the trace was found on disk, the function runs when they are first asked for."""
+        if self._program is None:
+            assert self._again is not None
+            with compiling:
+                self._program = self._again()
+        return self._program
 
 
 def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]) -> Traced:
-    """The shortest program of a function, for arguments of one sample."""
+    """The shortest program of a function, for arguments of one sample; from the disk, if it is known there."""
+    key = None if trace_in_progress() else _key(function, name, arguments, dtype)
+    cache = None if key is None else user_cache()
+    if key is None or cache is None:
+        return _shortest(function, name, arguments, dtype)
+    form = cache.read(key, "trace")
+    text = None if form is None else form.decode()
+    if text is not None and (known := Results.of_text(text, name, dtype)) is not None:
+        results, choices = known
+
+        def again() -> Program:
+            before = _key(function, name, arguments, dtype)
+            found, _ = with_choices(function, name, arguments, dtype, choices)
+            if before != key or found.results.text(choices) != text:
+                raise ProgramError(
+                    f"the program {name!r} was found on disk at its first call, and must be traced now, but an object "
+                    "that its function uses has changed since then; make a new program after such a change, or pass "
+                    "values that change as arguments"
+                )
+            return found.program
+
+        return Traced(results, choices, again=again, key=key)
+    found = _shortest(function, name, arguments, dtype)
+    text = found.results.text(found.choices)
+    if text is None or _key(function, name, arguments, dtype) != key:  # the function has changed what it depends on
+        return found
+    cache.write(key, text.encode(), "trace")
+    return Traced(found.results, found.choices, found.program, key=key)
+
+
+def _key(
+    function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]
+) -> bytes | None:
+    """A key for everything that a trace depends on, kinetree and NumPy included; None if some of it is unknown."""
+    tools = toolchain(("trace", np.__version__), IMPORTED)
+    return None if tools is None else content(tools, function, name, dict(arguments), dtype.name)
+
+
+def _shortest(
+    function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]
+) -> Traced:
     best, offered = with_choices(function, name, arguments, dtype, frozenset())
     fewest = best.program.operation_counts().total()
     if fewest > _WORTH_SEARCHING:
@@ -86,7 +153,7 @@ def with_choices(
         origins = None if lines is None else lines.origins
         flat = None if stored(recorder, results, numbers) else numbers
         program = lower(recorder.root, tuple(inputs), (output,), flat, name, recorder.arrays, recorder.tables, origins)
-        return Traced(program, results, choices), trace.offered
+        return Traced(results, choices, program), trace.offered
     finally:
         recorder.root.close()
 

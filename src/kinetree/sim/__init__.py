@@ -1,14 +1,34 @@
 """Motion in time: torques, stiffness, and the trajectory that comes out."""
 
-from kinetree.sim.events import Event
-from kinetree.sim.folder import TrajectoryFolder
-from kinetree.sim.on_disk import load_trajectory
-from kinetree.sim.opened_file import TrajectoryFile
-from kinetree.sim.plots import plot
-from kinetree.sim.simulate import simulate
-from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.step_counts import StepCounts
-from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+import typing
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+if typing.TYPE_CHECKING:
+    from kinetree.sim.events import Event
+    from kinetree.sim.folder import TrajectoryFolder
+    from kinetree.sim.on_disk import load_trajectory
+    from kinetree.sim.opened_file import TrajectoryFile
+    from kinetree.sim.plots import plot
+    from kinetree.sim.simulate import simulate
+    from kinetree.sim.snapshot import Snapshot
+    from kinetree.sim.step_counts import StepCounts
+    from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+else:
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "events": "Event",
+            "folder": "TrajectoryFolder",
+            "on_disk": "load_trajectory",
+            "opened_file": "TrajectoryFile",
+            "plots": "plot",
+            "simulate": "simulate",
+            "snapshot": "Snapshot",
+            "step_counts": "StepCounts",
+            "trajectory": "SimulationInterrupted Trajectory",
+        },
+    )
 
 __all__ = [
     "Event",

@@ -8,9 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.functions.commanded_forces import commanded_forces
-from kinetree.functions.constrained import constrained_dynamics
-from kinetree.functions.contact_dynamics import contact_dynamics
 from kinetree.functions.drives import limited_forces
 from kinetree.functions.dynamics import aba
 from kinetree.model.constraints import Constraint, Contact
@@ -46,16 +43,22 @@ def accelerations(
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
     if setting.actuation is not None:  # the limits are those of tau alone
+        from kinetree.functions.commanded_forces import commanded_forces
+
         tau = limited_forces(robot, tau, v) if limits else tau
         limits = False
         tau = tau + commanded_forces(robot, q, v, act, ctrl, setting.dt, passive=acting, parameters=parameters)
     if (pushes := setting.pushes) is not None:
+        from kinetree.functions.contact_dynamics import contact_dynamics
+
         found = contact_dynamics(
             robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=pushes, parameters=parameters
         )
         return Accelerations(found.qdd, found.forces)
     if not setting.held:
         return Accelerations(aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters), None)
+    from kinetree.functions.constrained import constrained_dynamics
+
     held = [_without_gains(constraint) for constraint in setting.held]
     return Accelerations(
         *constrained_dynamics(robot, q, v, tau, held, f_ext, passive=acting, limits=limits, parameters=parameters)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ConfigurationError
-from kinetree.functions.constrained import constraint_errors, constraint_jacobian
 from kinetree.functions.constraint_options import ALL, apart, checked_constraints, first_sample, listed
 from kinetree.functions.kinematics import frame_placement
 from kinetree.model import Model
@@ -34,6 +33,8 @@ def held_frames(
     given = listed(constraints)
     if given is None or given == ():
         return (), {}
+    from kinetree.functions.constrained import constraint_errors, constraint_jacobian
+
     found = checked_constraints(robot, given)
     given_parameters = parameters or None
     has_place = np.concatenate([np.full(hold.size, hold.has_place) for hold in holds(robot.frames, found)])

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError
-from kinetree.functions.closed_loop import ClosedLoop
-from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.controllers import ways_to_give
 from kinetree.programs import Program
 from kinetree.records import record
+
+if TYPE_CHECKING:
+    from kinetree.functions.closed_loop import ClosedLoop
 
 __all__ = ["Inputs", "check_complete", "program_inputs"]
 
@@ -57,6 +58,8 @@ def program_inputs(
     state: Mapping[str, ArrayLike] | None,
 ) -> Inputs:
     """The given arrays, checked. Raises ShapeError, DTypeError, NameNotFoundError."""
+    from kinetree.functions.controller_inputs import controller_input
+
     named = {"arguments": arguments, "rows": rows, "state": state}
     for what, some in named.items():
         if some is not None and not isinstance(some, Mapping):

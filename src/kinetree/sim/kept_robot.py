@@ -17,11 +17,9 @@ from typing import Any
 
 from kinetree.errors import ModelError, TrajectoryFileError
 from kinetree.files import read_regular, reason
-from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.model import Geometry, Model
 from kinetree.model.by_identity import ByIdentity
-from kinetree.model.extras import image_paths
 
 __all__ = ["KeptRobot"]
 
@@ -100,14 +98,16 @@ class KeptRobot:
 
 
 def _text_of(robot: Model) -> str:
+    from kinetree.model.extras import image_paths
+
     try:
-        told: dict[str, Any] = {"text": write_text(robot)}
-        told["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
+        fields: dict[str, Any] = {"text": write_text(robot)}
+        fields["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
         if images := [_address(path, _IMAGES) for path in image_paths(robot.extras)]:
-            told["images"] = images
+            fields["images"] = images
     except ModelError as error:
-        told = {"reason": str(error)}
-    return json.dumps(told)
+        fields = {"reason": str(error)}
+    return json.dumps(fields)
 
 
 def _meshes(robot: Model) -> Iterator[Geometry]:
@@ -124,12 +124,14 @@ def _ends_with(path: str, suffixes: frozenset[str]) -> bool:
 
 
 def _model_of(text: str) -> Model:
+    from kinetree.io.native.reading import read_text
+
     try:
-        told = json.loads(text)
-        reason = told.get("reason")
-        form = told.get("text", "")
-        meshes = iter([_path(place, _SUFFIXES) for place in told.get("meshes", ())])
-        images = iter([_path(place, _IMAGES) for place in told.get("images", ())])
+        fields = json.loads(text)
+        reason = fields.get("reason")
+        form = fields.get("text", "")
+        meshes = iter([_path(place, _SUFFIXES) for place in fields.get("meshes", ())])
+        images = iter([_path(place, _IMAGES) for place in fields.get("images", ())])
         if not isinstance(reason or form, str):
             raise ValueError("it holds something else")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

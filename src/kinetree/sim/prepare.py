@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.actuation import Actuation
 from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
-from kinetree.functions.above_ground import usual_start
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
@@ -223,6 +222,8 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
 def _start_of(
     robot: Model, q: ArrayLike | None, v: ArrayLike | None, soft: SoftConstraints | None
 ) -> tuple[Array, Array]:
+    from kinetree.functions.above_ground import usual_start
+
     q = usual_start(robot, touches=soft is not None) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.functions.contact_forces import contact_forces, contact_pairs
 from kinetree.functions.drives import limited_forces
 from kinetree.functions.energy import kinetic_energy, potential_energy
 from kinetree.functions.kinematics import frame_placement
-from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.sim.accelerations import accelerations
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import Occurrence
@@ -77,6 +75,8 @@ def trajectory_of(
         potential = potential_energy(robot, q, passive=springs, parameters=given)
     times = _times(record, rows)
     if wanted.sensors:
+        from kinetree.functions.sensors import sensor_places, sensors
+
         names = list(wanted.sensors)
         told = qdd if wanted.needs_qdd else None
         given_ctrl = ctrl if setting.actuation is not None else None
@@ -120,6 +120,8 @@ def _add_contacts(
     setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
 ) -> None:
     """What shapes exert on each other: at each point, and for each pair that touches, together."""
+    from kinetree.functions.contact_forces import contact_forces, contact_pairs
+
     given: Any = {"contact": setting.pushes}
     parameters = for_all_rows(setting.robot, setting.parameters) or None
     found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)

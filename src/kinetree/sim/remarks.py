@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.contact import SoftConstraints
-from kinetree.functions.above_ground import deepest_overlap, free_bases
 from kinetree.functions.constraint_options import first_sample
 from kinetree.functions.contact_reports import TOO_LONG, advice, first_of, makes_energy, unsolved
 from kinetree.functions.energy import kinetic_energy
@@ -117,6 +116,8 @@ def _diverged(motion: Trajectory) -> str:
 
 def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints) -> Iterator[str]:
     """Shapes that are inside each other where the motion began; a piece of a longer one did not begin."""
+    from kinetree.functions.above_ground import deepest_overlap, free_bases
+
     if not motion.time.size or motion.time[0] != 0.0:
         return
     overlap = deepest_overlap(robot, contact, motion.q[..., 0, :])

@@ -17,6 +17,7 @@ from kinetree.functions.contact_options import ContactOption
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.drives import Passive
 from kinetree.functions.force_programs import ActingForces
+from kinetree.inputs import refuse_symbols
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program
 from kinetree.sim.at_once import at_once
@@ -32,7 +33,6 @@ from kinetree.sim.stream import inputs_of, streamed
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.sim.watched import watched
-from kinetree.symbolic import refuse_symbols
 
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
-from kinetree.algorithms import INTEGRATORS
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.model import Model
 from kinetree.sim.fastest import Fastest, servo_slopes, spring_stiffness, steepest_friction, with_slopes
@@ -57,6 +56,8 @@ class Stiffness:
         parameters: Mapping[str, Array] | None = None,
         actuation: Actuation | None = None,
     ) -> None:
+        from kinetree.algorithms import INTEGRATORS
+
         self._integrator = integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
         self._names = [

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.programs import Program
 from kinetree.records import record
-from kinetree.sim.adaptive import Adaptive
 from kinetree.sim.blocks import take_steps
-from kinetree.sim.controlled import ProgramMotion
 from kinetree.sim.controllers import Torque
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
-from kinetree.sim.held_torques import HeldTorques, KnownTorques, ProgramTorques, SampledTorques, StageTorques
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.live import Live
 from kinetree.sim.motion import Held, Motion, Sampled, Samples, side_by_side
@@ -27,11 +24,13 @@ from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.staged import Staged
 from kinetree.sim.start import Start
 from kinetree.sim.stiffness import Stiffness
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Wanted
+
+if TYPE_CHECKING:
+    from kinetree.sim.held_torques import HeldTorques
 
 __all__ = ["Piece", "Task"]
 
@@ -180,12 +179,16 @@ def _motion(
         return known[..., begin : begin + count, :] if isinstance(known, np.ndarray) else known
 
     if setting.tolerances is not None:
+        from kinetree.sim.adaptive import Adaptive
+
         held = _held_torques(task, setting, begin, count, carried, recorded)
         setting = setting.with_rows(held.recorded, count)
         return Adaptive(setting, held, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
     tau, ctrl = piece(task.torques), piece(task.commands)
     for controller in (tau, ctrl):
         if isinstance(controller, Program):
+            from kinetree.sim.controlled import ProgramMotion
+
             assert task.inputs is not None
             inputs = task.inputs.piece(begin, count, controller)
             besides = None if controller is tau else tau
@@ -194,6 +197,8 @@ def _motion(
     if not task.is_python:
         return Held(setting, side_by_side([*sources.values()]))
     if task.period is None:
+        from kinetree.sim.staged import Staged
+
         return Staged(setting, tau, task.forces, count)
     return Sampled(setting, Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded), count)
 
@@ -202,6 +207,8 @@ def _held_torques(
     task: Task, setting: Setting, begin: int, count: int, carried: Carried, recorded: Carried
 ) -> HeldTorques:
     """The torques of a motion with steps of its own length."""
+    from kinetree.sim.held_torques import KnownTorques, ProgramTorques, SampledTorques, StageTorques
+
     torques = task.torques
     if isinstance(torques, Program):
         assert task.inputs is not None

@@ -20,7 +20,6 @@ from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
-from kinetree.sim.plots import figure, plot
 from kinetree.sim.resampling import Moments
 from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
@@ -353,6 +352,8 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> [ax.get_ylabel() for ax in motion.plot(what=["velocities", "torques"], joints="elbow").axes]
         ['velocity, rad/s', 'torque, N·m']
         """
+        from kinetree.sim.plots import figure, plot
+
         asked: Any = {"what": what, "joints": joints, "samples": samples, "beside": beside, "names": names}
         return figure(self, **asked) if path is None else plot(self, path, **asked)
 

@@ -9,9 +9,6 @@ from typing import Any
 
 from kinetree.contact import SoftConstraints
 from kinetree.errors import NameNotFoundError, OptionError, nearest_names
-from kinetree.functions.exerted_forces import check_exerted
-from kinetree.functions.sensor_choice import names_option, needing
-from kinetree.functions.sensors import sensor_places
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -49,6 +46,8 @@ def wanted_of(
     stride = stride_of(every, dt)
     if what is None:
         return Wanted(stride)
+    from kinetree.functions.exerted_forces import check_exerted
+
     chosen = _chosen(what)
     for name in chosen:
         if name not in NAMES:
@@ -64,6 +63,9 @@ def wanted_of(
     sensors: tuple[str, ...] = ()
     needs_qdd = False
     if "sensors" in chosen:
+        from kinetree.functions.sensor_choice import names_option, needing
+        from kinetree.functions.sensors import sensor_places
+
         own = chosen["sensors"]
         choice = names_option(robot, own)
         if not has_commands and (who := needing(robot, choice, "ctrl")) is not None:

@@ -11,8 +11,22 @@ solid's frame in the body's, a `Transform` or an array (4, 4). Inertias of one b
 5.0715
 """
 
-from kinetree.solids.known import inertia
-from kinetree.solids.polyhedra import mesh, mesh_file
-from kinetree.solids.shapes import box, capsule, cylinder, ellipsoid, sphere
+import typing
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+if typing.TYPE_CHECKING:
+    from kinetree.solids.known import inertia
+    from kinetree.solids.polyhedra import mesh, mesh_file
+    from kinetree.solids.shapes import box, capsule, cylinder, ellipsoid, sphere
+else:
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "known": "inertia",
+            "polyhedra": "mesh mesh_file",
+            "shapes": "box capsule cylinder ellipsoid sphere",
+        },
+    )
 
 __all__ = ["box", "capsule", "cylinder", "ellipsoid", "inertia", "mesh", "mesh_file", "sphere"]

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.errors import OptionError, ShapeError
-from kinetree.inputs import is_masked
+from kinetree.inputs import is_masked, refuse_symbols
 from kinetree.spatial.pose_matrices import POSES, rotation_matrix
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Vec3
-from kinetree.symbolic import refuse_symbols
 
 __all__ = ["finite_numbers", "placement"]
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError
-from kinetree.inputs import real_array
-from kinetree.symbolic import refuse_symbols
+from kinetree.inputs import real_array, refuse_symbols
 
 __all__ = ["POSES", "pose_matrices", "pose_matrix", "rotation_matrix"]
 

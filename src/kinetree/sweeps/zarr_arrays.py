@@ -59,10 +59,16 @@ class StoredArray:
         cls, path: Path, shape: Sequence[int], chunk: int, dtype: Any, axes: Sequence[str], unit: str = "",
         *, root: Path | None = None,
     ) -> StoredArray:  # fmt: skip
-        """The array of that folder; it is begun if it is not there."""
+        """The array of that folder; it is begun if it is not there. Raises `TrajectoryFileError` if it is another."""
         if not (path / _ABOUT).exists():
             _write_json(path / _ABOUT, _about(shape, chunk, np.dtype(dtype), axes, unit), root or path.parent)
-        return cls(path, root)
+        found, expected = cls(path, root), (tuple(shape), chunk, np.dtype(dtype))
+        if (found.shape, found.chunk, found.dtype) != expected:
+            raise TrajectoryFileError(
+                f"{path} holds an array {found.shape} of {found.dtype} in chunks of {found.chunk}, where the study has "
+                f"{expected[0]} of {expected[2]} in chunks of {chunk}; take a new folder"
+            )
+        return found
 
     def write(self, number: int, rows: NDArray[Any]) -> None:
         """Write a chunk; the last one may have fewer rows, and is filled up."""

@@ -17,7 +17,7 @@ from kinetree.symbolic import (
 from kinetree.symbolic.array import SymbolicArray
 from kinetree.symbolic.operands import symbolic
 from kinetree.symbolic.refusals import OUTSIDE, explained, line_of, refuse, user_line
-from kinetree.symbolic.samples import by_sample, refuse_symbols
+from kinetree.symbolic.samples import by_sample
 
 __all__ = [
     "OUTSIDE",
@@ -26,7 +26,6 @@ __all__ = [
     "explained",
     "line_of",
     "refuse",
-    "refuse_symbols",
     "symbolic",
     "user_line",
 ]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.expr import Scalar
-from kinetree.inputs import holds_symbols
+from kinetree.inputs import refuses_symbols
 from kinetree.symbolic.array import FLOAT64, SymbolicArray
 from kinetree.symbolic.operands import as_symbolic, common_dtype
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["by_sample", "refuse_symbols"]
+__all__ = ["by_sample"]
 
 
 def by_sample(
@@ -46,11 +46,7 @@ def by_sample(
     return SymbolicArray(whole.reshape((*shape, *core)), found if found.kind == "f" else FLOAT64)
 
 
-def refuse_symbols(what: str, instead: str, *arrays: object) -> None:
-    """Raise if one of these depends on arguments of a program, where numbers are needed.
-
-    `what`: what depends on the numbers, as the subject of the message; `instead`: what to do.
-    """
-    for x in arrays:
-        if holds_symbols(x) and not all(isinstance(y, float) for y in as_symbolic(x).flat_elements()):
-            refuse(f"{what} is not known while a program is traced: {instead}")
+@refuses_symbols
+def _refuse(what: str, instead: str, x: Any) -> None:
+    if not all(isinstance(y, float) for y in as_symbolic(x).flat_elements()):
+        refuse(f"{what} is not known while a program is traced: {instead}")

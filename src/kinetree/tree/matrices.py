@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from kinetree.expr import Recorder, Scalar, is_zero
-from kinetree.tree.elimination import elimination
-from kinetree.tree.sparse_matrix import SparseMatrix
+from kinetree.expr import Scalar, is_zero
 from kinetree.tree.topology import Topology
+
+if TYPE_CHECKING:
+    from kinetree.expr import Recorder
+    from kinetree.tree.sparse_matrix import SparseMatrix
 
 __all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "JointRows", "JointSquare", "JointSquares"]
 
@@ -46,6 +49,9 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
 
         `coupled`: sets of degrees of freedom, by their places in v, between which entries will be added.
         """
+        from kinetree.tree.elimination import elimination
+        from kinetree.tree.sparse_matrix import SparseMatrix
+
         M = self.flat()
         n = math.isqrt(len(M))
         rows = [M[a * n : (a + 1) * n] for a in range(n)]

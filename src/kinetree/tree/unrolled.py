@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from kinetree.expr import Grid, Scalar, is_zero
+from kinetree import expr
+from kinetree.expr import Scalar, is_zero
 from kinetree.records import record
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.clusters import Cluster, clusters
@@ -88,9 +89,9 @@ class UnrolledTree(Topology):
         """A matrix with one row per degree of freedom, initially zero."""
         return JointRows(self, columns)
 
-    def grid(self, rows: int, columns: int) -> Grid:
+    def grid(self, rows: int, columns: int) -> expr.Grid:
         """A matrix that is processed row by row, initially zero."""
-        return Grid(rows, columns)
+        return expr.Grid(rows, columns)
 
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002
         """Values that some bodies have; `zero` is that of the others, for trees that cannot leave them out."""

@@ -8,12 +8,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
 from tests.io.sdf.robots import BESIDE, ROBOTS
 from tests.io.sdf.written import written
+from tests.strategies import law
 
 TEXTS = sorted({*ROBOTS.values(), *(text for name, text in BESIDE.items() if name.endswith(".sdf"))})
 _ELEMENT = re.compile(r"<(\w+)[^<>]*?(?:/>|>(?:[^<]*</\1>)?)")
@@ -47,7 +48,7 @@ def spoiled(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=250, deadline=None)
+@law(500)
 @given(spoiled(), st.sampled_from([None, True, False]), st.booleans())
 def test_a_spoiled_file_is_a_sound_robot_or_a_model_error(text: str, floating: bool | None, mimic: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

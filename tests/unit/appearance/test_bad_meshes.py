@@ -51,7 +51,7 @@ BROKEN = {
     "none.dae": (b"<COLLADA/>", "no triangles"),
     "wrong.obj": (TRIANGLE + b"f 1 2 9\n", "a face names a vertex that does not exist"),
     "zero.obj": (TRIANGLE + b"f 0 1 2\n", "vertices are numbered from 1"),
-    "large.obj": (TRIANGLE + b"f 1/1 2/1 99999999999999999999/1\n", "the file is damaged"),
+    "large.obj": (TRIANGLE + b"f 1/1 2/1 99999999999999999999/1\n", "a face names a vertex that does not exist"),
     "words.obj": (TRIANGLE + b"f a b c\n", "something else between the numbers"),
     "odd.obj": (TRIANGLE + b"f 1/1 2/1 nan/1 1/\n", "the file is damaged"),
     "none.obj": (b"# nothing\n", "no vertices"),

@@ -101,13 +101,17 @@ def test_colours_of_a_binary_gltf_are_linear_light(tmp_path: Path, colors: list[
     assert all(min(np.abs(one - color).max() for color in colors) <= 2 for one in found)
 
 
-def test_a_binary_gltf(tmp_path: Path) -> None:
+def test_gltf_in_one_file_or_several_and_ply(tmp_path: Path) -> None:
     trimesh = pytest.importorskip("trimesh")
     box = trimesh.Trimesh(CORNERS, FACES, process=False)
     box.visual.vertex_colors = (1, 2, 3, 255)
     # Numbers of glTF are amounts of light: 1, 2 and 3 of 255 look as bright as 13, 22 and 28 in sRGB.
-    for name, color in (("cube.glb", (13, 22, 28, 255)), ("cube.ply", (1, 2, 3, 255))):
-        box.export(tmp_path / name)
+    for name, content in box.export(file_type="gltf").items():
+        (tmp_path / name).write_bytes(content)
+    box.export(tmp_path / "cube.glb")
+    box.export(tmp_path / "cube.ply")
+    light = (13, 22, 28, 255)
+    for name, color in (("cube.glb", light), ("model.gltf", light), ("cube.ply", (1, 2, 3, 255))):
         mesh = file_mesh(tmp_path / name, 100)
         assert bounds(mesh) == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
         assert (mesh.colors == color).all(), name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -45,7 +47,7 @@ MOMENTS = {
 @pytest.fixture(autouse=True)
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Signals as a terminal's foreground process has them; one step per call."""
-    monkeypatch.setattr(sys.modules["kinetree.sim.blocks"], "SECONDS_PER_BLOCK", 0.0)
+    monkeypatch.setattr(importlib.import_module("kinetree.sim.blocks"), "SECONDS_PER_BLOCK", 0.0)
     old = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     old[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -57,7 +59,7 @@ def send_at(monkeypatch: pytest.MonkeyPatch, moment: str, number: int) -> None:
     """Send this process a signal at the n-th call of a function."""
     target, due = MOMENTS[moment]
     module, name = target.rsplit(".", 1)
-    holder: Any = sys.modules.get(module) or getattr(sys.modules[module.rsplit(".", 1)[0]], module.rsplit(".", 1)[1])
+    holder: Any = pkgutil.resolve_name(module)
     real, calls = getattr(holder, name), 0
 
     def called(*arguments: Any, **options: Any) -> Any:
@@ -163,10 +165,10 @@ def test_ignored_signals_stay_ignored() -> None:
 def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> None:
     """Its readers are dead as well, as those of a pipeline are after Ctrl-C."""
     code = """
-import sys
+import importlib, sys
 from kinetree.cli import main
 from kinetree.sim.motion import Held
-sys.modules["kinetree.sim.blocks"].SECONDS_PER_BLOCK = 0.0  # one step per call
+importlib.import_module("kinetree.sim.blocks").SECONDS_PER_BLOCK = 0.0  # one step per call
 real, calls = Held.advance, 0
 def told(*arguments):
     global calls

@@ -116,6 +116,7 @@ def turning_points(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list
     return [abs(float(x[k + 1])) for k in np.flatnonzero(moves[1:] * moves[:-1] < 0.0)]
 
 
+@pytest.mark.deep
 def test_a_ball_in_a_bowl_loses_less_the_finer_the_triangles_are(tmp_path: Path) -> None:
     """It bumps at every edge between triangles, where its speed is turned by the angle θ between them and it loses some
     sin² θ of its energy: half as much in all where there are twice as many. MuJoCo's losses do not become smaller."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -211,7 +211,7 @@ def operations(robot: Model, wrt: tuple[str, ...] = (), parameters: tuple[str, .
     definition = derived(ROLLOUT, "vjp", wrt) if wrt else ROLLOUT
     resolved = resolved_options(definition, robot, usual | options)
     kind = DerivedSpecialization if wrt else Specialization
-    with patch.object(sys.modules["kinetree.algorithms.contact_dynamics"], "Effort", lambda: Effort(4, 2)):
+    with patch.object(importlib.import_module("kinetree.algorithms.contact_dynamics"), "Effort", lambda: Effort(4, 2)):
         program = kind(definition, robot, resolved, (), parameters).program()
     return without_slopes(program).operation_counts().total()
 

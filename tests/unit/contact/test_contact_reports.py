@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 import warnings
 from typing import Any
 from unittest.mock import patch
@@ -70,7 +70,7 @@ def test_steps_that_are_not_solved_are_warned_of() -> None:
     robot = world(Thing("box", (0.21, 0.22, 0.1), contact(), inertia=0.012), ground=contact())
     q, v, tau = start(robot, 4)
     with (
-        patch.object(sys.modules["kinetree.algorithms.contact_dynamics"], "Effort", lambda: Effort(1, 1)),
+        patch.object(importlib.import_module("kinetree.algorithms.contact_dynamics"), "Effort", lambda: Effort(1, 1)),
         pytest.warns(
             kt.SimulationWarning, match=r"rollout: the contacts of \d+ of 48 steps are not solved to 1e-08"
         ) as told,

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import OPS, Port, functions, interpret, trace
 from kinetree.expr.symbol import apply
+from tests.strategies import law
 
 BINARY = ["add", "sub", "mul", "div", "min", "max", "lt", "le", "eq", "atan2"]
 UNARY = ["neg", "sqrt", "sin", "cos", "exp", "log", "tanh", "abs", "floor"]
@@ -88,7 +89,7 @@ def run(steps: list[tuple[str, tuple[int, ...]]], x: Any) -> list[Any]:
     return values[4:]
 
 
-@settings(max_examples=40, deadline=None)
+@law(80)
 @given(expressions())
 def test_any_expression_means_the_same_in_floats_interpreted_and_compiled(
     case: tuple[list[tuple[str, tuple[int, ...]]], list[float]],

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
@@ -17,6 +17,7 @@ from kinetree.expr.program import Instruction
 from kinetree.expr.replay import _MEANING, replay
 from kinetree.expr.symbol import Scalar
 from tests.random_programs import random_line
+from tests.strategies import law
 
 PROGRAMS = st.integers(0, 10**9).map(lambda seed: random_line(Random(seed), 30))
 
@@ -48,7 +49,7 @@ def test_each_operation_means_what_the_table_says_also_of_equal_arguments(name: 
             assert _MEANING[name](*arguments) == pytest.approx(expected, rel=1e-15, abs=0.0)
 
 
-@settings(max_examples=40, deadline=None)
+@law(80)
 @given(program=PROGRAMS)
 def test_on_floats_it_is_what_the_program_means(program: Program) -> None:
     inputs = inputs_of(program)
@@ -57,7 +58,7 @@ def test_on_floats_it_is_what_the_program_means(program: Program) -> None:
     same([x for output in outputs for x in output], meant(program, inputs))
 
 
-@settings(max_examples=40, deadline=None)
+@law(80)
 @given(program=PROGRAMS)
 def test_on_arrays_every_sample_is_run(program: Program) -> None:
     inputs = inputs_of(program, 3)
@@ -67,7 +68,7 @@ def test_on_arrays_every_sample_is_run(program: Program) -> None:
         same(found[k], meant(program, inputs, k))
 
 
-@settings(max_examples=40, deadline=None)
+@law(80)
 @given(program=PROGRAMS)
 def test_in_another_trace_it_computes_the_same(program: Program) -> None:
     """Signs may be put elsewhere, so sums are not counted; no function is evaluated twice."""
@@ -95,7 +96,7 @@ def test_a_derivative_can_be_run_inside_an_algorithm() -> None:
 
 
 @given(program=PROGRAMS)
-@settings(max_examples=20)
+@law(40)
 def test_as_recorded_a_program_records_again_what_it_was_recorded_from(program: Program) -> None:
     """So whatever runs it beside the function that it comes from shares every operation; fused sums are others."""
     ports = program.inputs, program.outputs

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,6 +15,7 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import Loop, Port, Program, Recorder, interpret, trace, trace_memory
 from kinetree.expr.symbol import is_zero
 from kinetree.tree.stored_factors import StoredFactors
+from tests.strategies import law
 
 Array = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def problems(draw: st.DrawFn) -> tuple[list[int], list[int], Array, np.random.Ge
     return parent, order, zeros.astype(float), rng
 
 
-@settings(max_examples=60, deadline=None)
+@law(120)
 @given(problem=problems())
 def test_columns_are_solved_whatever_is_known_of_them(
     problem: tuple[list[int], list[int], Array, np.random.Generator],

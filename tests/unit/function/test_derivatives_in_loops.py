@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +107,7 @@ def test_a_robot_that_is_too_large_is_not_written_out_to_the_end(monkeypatch: py
     def lower(*_: object) -> None:
         raise AssertionError("the straight line was traced to its end")
 
-    monkeypatch.setattr(sys.modules["kinetree.expr.trace"], "lower", lower)
+    monkeypatch.setattr(importlib.import_module("kinetree.expr.trace"), "lower", lower)
     short = replace(kt.crba.definition, strategy=Strategy(longest=200))  # type: ignore[attr-defined]
     assert not Specialization(short, hinges(12), {}, (), ()).program().is_straight
 

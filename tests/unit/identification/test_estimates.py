@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -24,6 +24,7 @@ from kinetree.identification import (
 from kinetree.identification.estimation.divergence import Bodies, Numbers
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.report.words import told_unexcited
+from tests.strategies import law
 
 from .motions import PENDULUM, changed, exact_log, waves
 
@@ -190,7 +191,7 @@ def test_logs_that_cannot_be_used_are_told() -> None:
         Regression(BASE, offsets=1)  # type: ignore[arg-type]
 
 
-@settings(max_examples=25, deadline=None)
+@law(50)
 @given(seed=st.integers(0, 10_000), noise=st.sampled_from([1e-3, 0.3, 30.0]), rows=st.sampled_from([8, 100]))
 def test_every_body_is_possible_whatever_the_log_says(seed: int, noise: float, rows: int) -> None:
     """Short logs with far too much noise, by which least squares gives impossible bodies."""

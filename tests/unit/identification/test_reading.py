@@ -10,6 +10,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.identification import Log, read_log
+from kinetree.number_files.joint_states import _unpacked
+from kinetree.own_process import OwnProcessError
 
 from .motions import PENDULUM, exact_log
 
@@ -202,3 +204,19 @@ def test_a_file_of_messages_that_breaks_off(tmp_path: Path) -> None:
     (tmp_path / "log.mcap").write_bytes(b"junk")
     with pytest.raises(kt.LogError, match="is not an MCAP file"):
         read_log(tmp_path / "log.mcap", PENDULUM)
+
+
+@pytest.mark.parametrize(
+    ("facts", "numbers"),
+    [
+        (None, 3), ([], 3), (["t", ["a"], ["position"], 1], 2), ([1, ["a"], ["position"]], 2),
+        (["t", [1], ["position"]], 2), (["t", "a", 5], 2), (["t", ["a"], ["velocity"]], 2),
+        (["t", ["a"], ["position", "height"]], 3), (["t", ["a"], ["position", "position"]], 3),
+        (["t", ["a"], ["position"]], 3), (["t", ["a"], [["position"]]], 2), (["t", {"a": 1}, {"position": {}}], 3),
+    ],
+)  # fmt: skip
+def test_messages_from_another_process_are_checked(facts: object, numbers: int) -> None:
+    with pytest.raises(OwnProcessError, match="an answer that cannot be read"):
+        _unpacked(facts, np.zeros(numbers).tobytes())
+    with pytest.raises(OwnProcessError, match="an answer that cannot be read"):
+        _unpacked(["t", ["a"], ["position"]], bytes(15))

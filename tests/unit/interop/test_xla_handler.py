@@ -24,6 +24,7 @@ from kinetree.codegen.cpu.xla_frame import (
     PoolRequest,
     TaskRequest,
 )
+from kinetree.codegen.cpu.xla_task import Task
 from kinetree.codegen.llvm.memory import FAILURES
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
@@ -177,7 +178,28 @@ def test_quaternions_without_direction_give_nan_in_their_samples() -> None:
     np.testing.assert_array_equal(np.delete(found, 4, 0), np.delete(expected, 4, 0))
 
 
-def test_a_lack_of_memory_is_an_error_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_optimised_code_takes_the_place_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETREE_CACHE", "off")
+    kernels = Node.kernels.func(node_of(product))  # type: ignore[attr-defined]  # new ones
+    xla = Xla(kernels.xla_handler())
+    A, x, gain = np.arange(24.0).reshape(4, 2, 3), np.arange(12.0).reshape(4, 3), np.array(0.5)
+    expected = product(A, x, gain)
+    for optimised in (False, True):
+        found = np.zeros((4, 2))
+        assert xla.call(ctypes.addressof(xla.frame([A, x, gain], [found]))) is None
+        np.testing.assert_array_equal(found, expected)
+        assert kernels.optimized is optimised
+        if not optimised:
+            before = Task.from_address(xla.code.data_address("task")).kernel
+            (waiting,) = kernels._waiting
+            waiting.optimize_now()
+            assert Task.from_address(xla.code.data_address("task")).kernel != before
+
+
+@pytest.mark.parametrize("optimised", [False, True])
+def test_a_lack_of_memory_is_an_error_of_the_call(optimised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETREE_CACHE", "off")
+
     @kt.program(x=5_000)
     def large(x):
         return kt.fori(3, lambda _, y: y * y[::-1], x)
@@ -188,9 +210,12 @@ def test_a_lack_of_memory_is_an_error_of_the_call(monkeypatch: pytest.MonkeyPatc
     address_of = jit._address_of
     nowhere = ctypes.cast(allocate, ctypes.c_void_p).value
     monkeypatch.setattr(jit, "_address_of", lambda name: nowhere if name == "malloc" else address_of(name))
-    code = node_of(large).kernels.batch_code()
-    assert code.data_address(FAILURES)
-    xla = Xla(node_of(large).kernels.xla_handler())
+    kernels = node_of(large).kernels
+    assert kernels.batch_code().data_address(FAILURES)
+    xla = Xla(kernels.xla_handler())
+    if optimised:
+        for waiting in kernels._waiting:
+            waiting.optimize_now()
     error = xla.error_of(xla.frame([np.zeros(5_000)], [np.zeros(5_000)]))
     assert error == ("large: there is not enough memory for its intermediate results", 8)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.algorithms.crba import crba
 from kinetree.spatial import Inertia, Transform
+from tests.strategies import law
 from tests.unit.model.bodies import ball, chain, point, shift
 
 X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])
@@ -144,7 +145,7 @@ KINDS = [X, Y, Z, ALONG_X, kt.Prismatic([0, 0, 1])]
 joints = st.tuples(st.sampled_from(KINDS), st.sampled_from(INERTIAS), st.booleans(), st.integers(0, 100))
 
 
-@settings(deadline=None, max_examples=200)
+@law(400)
 @given(st.lists(joints, min_size=1, max_size=8))
 def test_there_are_as_many_singular_joints_as_the_mass_matrix_has_directions_without_inertia(
     parts: list[tuple[kt.Revolute | kt.Prismatic, Inertia, bool, int]],

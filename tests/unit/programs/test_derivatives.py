@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import announcement
 from kinetree.compiler.derived_source import DerivedSource
 from tests.kernels import interpreted
 
@@ -385,16 +383,6 @@ def test_threads_that_ask_at_once_differentiate_once(monkeypatch: pytest.MonkeyP
         found = list(pool.map(lambda _: kt.jacobian(fresh, (X, Y, 0.25), wrt=["x", "s"])["x"], range(8)))
     assert len(made) <= 1  # none, if the code was on the disk
     assert all((x == found[0]).all() for x in found)
-
-
-def test_what_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(announcement, "_WORTH_SAYING", 0.0)
-    caplog.set_level(logging.WARNING, "kinetree")
-    compiled = kt.program(plain.function, x=3, y=3, s=()).derivative("float64", "jvp", ("x",))
-    caplog.clear()
-    assert compiled.program is compiled.program
-    (message,) = caplog.messages
-    assert re.fullmatch(r"compiling jvp of plain: \d+ operations, about 0 s …", message)
 
 
 def test_zeros_of_a_jacobian_are_known_where_each_result_depends_on_few_numbers() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import pickle
-import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -277,20 +275,6 @@ def test_a_humanoid() -> None:
     q, v, tau = robot.random(RNG), RNG.normal(size=robot.nv), RNG.normal(size=robot.nv)
     expected = power.function(q, v, tau)
     assert abs(power(q, v, tau) - expected) < 1e-10 * abs(expected)
-
-
-def test_a_program_that_compiles_long_is_announced(caplog: Any) -> None:
-    robot = load_robot("talos_reduced", floating_base=True)
-
-    @kt.program(q=robot, v=robot.nv)
-    def long(q, v):  # type: ignore[no-untyped-def]
-        return kt.coriolis_matrix(robot, q, v), kt.mass_matrix_inverse(robot, q), kt.crba(robot, q)
-
-    with caplog.at_level(logging.WARNING, logger="kinetree"):
-        assert str(long.traced().program.name) == "long"
-        assert caplog.text == ""
-        long.compiled("float64").program  # noqa: B018 what is compiled
-    assert re.search(r"compiling long: \d+ operations, about \d+ s …", caplog.text)
 
 
 def test_calls_of_several_results_in_every_way_of_giving_arguments() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ EVERYWHERE = 10**6
 
 def look_ahead(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
     """Let blocks always go beyond so many looks."""
-    monkeypatch.setattr(sys.modules["kinetree.sim.blocks"], "SECONDS_PER_BLOCK", 1e9)
+    monkeypatch.setattr(importlib.import_module("kinetree.sim.blocks"), "SECONDS_PER_BLOCK", 1e9)
 
     def predict(self: Stiffness, *_: Any) -> None:
         self.ahead = looks
@@ -165,7 +165,7 @@ def test_an_interrupt_keeps_what_was_found_right(monkeypatch: pytest.MonkeyPatch
 def test_a_steady_motion_takes_few_calls_and_a_wild_one_computes_little_in_vain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.modules["kinetree.sim.blocks"], "SECONDS_PER_BLOCK", 1e9)
+    monkeypatch.setattr(importlib.import_module("kinetree.sim.blocks"), "SECONDS_PER_BLOCK", 1e9)
     steady = Count(monkeypatch)
     kt.simulate(ARM, duration=2.0)
     assert steady.steps == 2000

@@ -271,6 +271,39 @@ def test_a_servo_beyond_its_effort_limit_brakes_and_does_not_overshoot(speed: fl
     assert abs(torques).max() <= 15.0 * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("limits", ["forcerange", "forcerange from 0", "actuatorfrcrange", "tendon"])
+@pytest.mark.parametrize("speed", [200.0, 2000.0])
+def test_servos_brake_within_every_kind_of_limit(limits: str, speed: float, tmp_path: Path) -> None:
+    on_joint = 'actuatorfrcrange="-15 15"' if limits == "actuatorfrcrange" else ""
+    on_tendon = 'actuatorfrclimited="true" actuatorfrcrange="-15 15"' if limits == "tendon" else ""
+    on_servo = {"forcerange": 'forcerange="-15 15"', "forcerange from 0": 'forcerange="-15 0"'}.get(limits, "")
+    target = 'tendon="along"' if limits == "tendon" else 'joint="turn"'
+    (tmp_path / "link.xml").write_text(f"""
+        <mujoco><compiler boundmass="0" boundinertia="0"/><option gravity="0 0 0"/><worldbody><body>
+          <joint name="turn" axis="0 0 1" {on_joint}/>
+          <inertial mass="0.01" pos="0 0 0" diaginertia="2.7e-6 2.7e-6 2.7e-6"/></body></worldbody>
+        <tendon><fixed name="along" {on_tendon}><joint joint="turn" coef="1"/></fixed></tendon>
+        <actuator><position {target} kp="4" kv="0.1" {on_servo}/></actuator></mujoco>""")
+    robot = kt.load(tmp_path / "link.xml")
+    motion = kt.simulate(robot, v=[speed], ctrl=[0.0], dt=1e-3, duration=0.02, integrator="discrete")
+    assert (motion.kinetic <= motion.kinetic[0]).all()
+    assert motion.kinetic[-1] < 0.01 * motion.kinetic[0]
+
+
+def test_a_joint_with_its_own_range_limits_the_sum_of_its_actuators(tmp_path: Path) -> None:
+    """Its range counts wherever one actuator alone may exceed it, or two act on it."""
+    (tmp_path / "link.xml").write_text("""
+        <mujoco><option gravity="0 0 0"/><worldbody><body><joint name="turn" actuatorfrcrange="-15 15"/>
+          <geom size=".1" mass="1"/></body></worldbody>
+        <actuator><motor joint="turn" gear="2" forcerange="-8 8"/></actuator></mujoco>""")
+    text = (tmp_path / "link.xml").read_text()
+    assert kt.actuator_forces(kt.load(tmp_path / "link.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [15.0]
+    (tmp_path / "two.xml").write_text(text.replace("</actuator>", '<motor joint="turn" forcerange="-8 8"/></actuator>'))
+    assert kt.actuator_forces(kt.load(tmp_path / "two.xml"), [0.0], [0.0], [7.0, 3.0]).tau.tolist() == [15.0]
+    (tmp_path / "one.xml").write_text(text.replace('gear="2"', 'gear="-1.5"'))
+    assert kt.actuator_forces(kt.load(tmp_path / "one.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [-12.0]
+
+
 def test_a_servo_far_beyond_its_effort_limit_gives_just_the_limit() -> None:
     robot = turning_link(1.0).with_servos(4000.0, 100.0)
     motion = kt.simulate(robot, q=[-1.0], ctrl=[0.3], dt=1e-3, duration=0.2, integrator="discrete")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import math
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -52,7 +52,7 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def live_motion(monkeypatch: pytest.MonkeyPatch) -> Callable[..., kt.Trajectory]:
     """`kt.simulate` that somebody follows."""
-    module = sys.modules["kinetree.sim.simulate"]
+    module = importlib.import_module("kinetree.sim.simulate")
     at_once, streamed = module.at_once, module.streamed
 
     def simulate(live: Live, **options: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +62,7 @@ class Waiting(Live):
 @pytest.fixture
 def live_motion(monkeypatch: pytest.MonkeyPatch) -> Callable[..., kt.Trajectory]:
     """`kt.simulate` that somebody follows."""
-    module = sys.modules["kinetree.sim.simulate"]
+    module = importlib.import_module("kinetree.sim.simulate")
     at_once = module.at_once
 
     def simulate(live: Live, robot: kt.Model = ROBOT, **options: Any) -> kt.Trajectory:

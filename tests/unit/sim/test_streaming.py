@@ -137,10 +137,10 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_pat
 
 
 SCRIPT = """
-import os, signal, sys
+import importlib, os, signal, sys
 import kinetree as kt
 from kinetree.sim import stream
-sys.modules["kinetree.sim.stream"]._NUMBERS_PER_PIECE = 1500
+importlib.import_module("kinetree.sim.stream")._NUMBERS_PER_PIECE = 1500
 def progress(done, steps):
     if done > 500 and sys.argv[2] == "die":
         os.kill(os.getpid(), signal.SIGKILL)

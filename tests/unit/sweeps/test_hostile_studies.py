@@ -77,6 +77,22 @@ def test_a_wrong_description_of_an_array_is_told(changes: dict[str, Any], senten
         kt.sweeps.load_study(folder).results["q"]
 
 
+@pytest.mark.parametrize("name", ["q", "status"])
+@pytest.mark.parametrize("changes", [{"chunk": 1}, {"shape": [2]}, {"data_type": "int32"}])
+def test_a_study_does_not_go_on_with_other_arrays(name: str, changes: dict[str, Any], folder: Path) -> None:
+    """Its chunks would be other samples than those of study.json."""
+    if "chunk" in changes:
+        changed(folder / "study.json", **changes)
+    else:
+        known = json.loads((folder / "results" / name / "zarr.json").read_text())["shape"]
+        shape = {"shape": [*changes["shape"], *known[1:]]} if "shape" in changes else {}
+        changed(folder / "results" / name / "zarr.json", **changes | shape)
+    for file in (folder / "results" / "status" / "c").iterdir():
+        file.unlink()
+    with pytest.raises(kt.TrajectoryFileError, match=r"holds an array .* where the study has .* take a new folder"):
+        kt.sweep(ROBOT, folder, samples=3, chunk=2, duration=0.01, vary={"q.elbow": kt.sweeps.Uniform(0.0, 1.0)})
+
+
 @pytest.mark.parametrize("chunk", [1, 10**9])
 def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder: Path) -> None:
     grid = {"name": "regular", "configuration": {"chunk_shape": [chunk, 10**9]}}

@@ -7,14 +7,15 @@ from typing import Any
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree import ShapeError
 from kinetree.symbolic.reductions import sorted_by_a_network
+from tests.strategies import law
 from tests.unit.symbolic.running import assert_same, run
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = law(120)
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=3)
 
 
@@ -100,7 +101,7 @@ def sums(draw: st.DrawFn) -> tuple[str, list[np.ndarray]]:
     return text, [numbers(tuple(sizes[k] for k in part), n) for n, part in enumerate(parts)]
 
 
-@settings(max_examples=150, deadline=None)
+@law(300)
 @given(sums())
 def test_sums_of_einstein(given: tuple[str, list[np.ndarray]]) -> None:
     text, operands = given

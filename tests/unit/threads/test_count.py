@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import resources
 from kinetree.compiler import helper_threads
-from kinetree.compiler import thread_count as count_module
 from kinetree.compiler.batch_pieces import call_in_pieces, worth_splitting
 from kinetree.compiler.thread_count import thread_count
 
@@ -71,7 +71,7 @@ def test_a_containers_quota_counts_as_cores(files: dict[str, str], cores: int, t
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert count_module._quota(tmp_path) == cores
+    assert resources._quota(tmp_path) == cores
 
 
 def test_two_tenths_of_a_millisecond_are_worth_splitting() -> None:

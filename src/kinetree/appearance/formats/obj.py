@@ -66,26 +66,33 @@ def read_obj(
     vertices, colors = _vertices(where, tables[b"v"])
     uv = _table(where, tables[b"vt"], 2)
     normals = _table(where, tables[b"vn"], 3)
-    pieces = []
-    for name, lines in groups.items():
-        columns, faces = _faces(where, lines)
-        used, place = joined_corners(columns)
-        for column, table in zip(used, (vertices, uv, normals), strict=False):
-            if column.max(initial=-1) >= len(table):
-                raise ModelError(f"{where}: a face names a vertex that does not exist; export the mesh again")
+    counts = np.array([len(lines) for lines in groups.values()], np.int64)
+    sizes, columns = _corners(where, [line for lines in groups.values() for line in lines])
+    for column, table in zip(columns, (vertices, uv, normals), strict=True):
+        if column.max(initial=-1) >= len(table):
+            raise ModelError(f"{where}: a face names a vertex that does not exist; export the mesh again")
+    owner = np.repeat(np.arange(len(groups)), counts)
+    # They are in the order of their groups, so the vertices and the triangles of each follow one another.
+    (group, *used), place = joined_corners([np.repeat(owner, sizes), *columns])
+    begins = np.searchsorted(group, np.arange(len(groups) + 1))
+    triangles = np.bincount(owner, np.maximum(sizes - 2, 0), len(groups)).astype(np.int64)
+    faces = place[fans(sizes)] - np.repeat(begins[:-1], triangles)[:, None]
+    pieces, face = [], 0
+    for name, first, end, count in zip(groups, begins.tolist(), begins[1:].tolist(), triangles.tolist(), strict=False):
+        vertex, texel, normal = (column[first:end] for column in used)
         material = materials.get(name, Material())
-        color = None if material.color is None else (*material.color, material.opacity)
         pieces.append(
             Piece(
-                vertices[used[0]],
-                place[faces],
-                normals=normals[used[2]] if len(normals) and (used[2] >= 0).all() else None,
-                uv=uv[used[1]] if len(uv) and (used[1] >= 0).all() else None,
-                colors=None if colors is None else colors[used[0]],
-                color=color,
+                vertices[vertex],
+                faces[face : face + count],
+                normals=normals[normal] if len(normals) and (normal >= 0).all() else None,
+                uv=uv[texel] if len(uv) and (texel >= 0).all() else None,
+                colors=None if colors is None else colors[vertex],
+                color=None if material.color is None else (*material.color, material.opacity),
                 image=material.image,
             )
         )
+        face += count
     return pieces
 
 
@@ -126,29 +133,22 @@ def _table(where: object, lines: list[bytes], width: int) -> np.ndarray:
     return numbers_in(where, given).reshape(-1, width)
 
 
-def _faces(where: object, lines: list[bytes]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Indices per corner of vertices, uv and normals (-1 for none), from 0; and triangles of corners."""
+def _corners(where: object, lines: list[bytes]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The number of corners of each face; per corner the indices of vertices, uv and normals, -1 for none, from 0."""
     text = b" ".join(lines)
     sizes = np.array([len(line.split()) for line in lines], np.int64)
     corners = text.split()
-    slashes = {corner.count(b"/") for corner in corners[:1]} | ({2} if b"//" in text else set())
-    columns = [np.full(len(corners), -1, np.int64) for _ in range(3)]
-    total = text.count(b"/")
-    if b"//" not in text and len(slashes) == 1 and total == len(corners) * next(iter(slashes)):
-        width = total // max(len(corners), 1) + 1
-        table = numbers_in(where, text.replace(b"/", b" "), int).reshape(-1, width) if corners else columns[0][None]
-        for k in range(min(width, 3)):
-            columns[k] = table[:, k] - 1
-    else:
-        try:
-            for k, corner in enumerate(corners):
-                for j, word in enumerate(corner.split(b"/")[:3]):
-                    columns[j][k] = int(word or 0) - 1
-        except ValueError:
-            raise ModelError(f"{where}: a face is not made of whole numbers; export the mesh again") from None
-    if (columns[0] < 0).any():
+    slashes = text.count(b"/")
+    width, rest = divmod(slashes, max(len(corners), 1))
+    is_even = not rest and b"//" not in text and all(corner.count(b"/") == width for corner in corners)
+    if not is_even:
+        width = 2
+        text = b" ".join(word or b"0" for corner in corners for word in (*corner.split(b"/"), b"0", b"0")[:3])
+    table = numbers_in(where, text.replace(b"/", b" "), int).reshape(-1, width + 1) - 1
+    if (table[:, 0] < 0).any():
         raise ModelError(f"{where}: a face names a vertex that does not exist; vertices are numbered from 1")
-    return columns, fans(sizes)
+    none = np.full(len(table), -1, np.int64)
+    return sizes, [table[:, k] if k <= width else none for k in range(3)]
 
 
 def _materials(where: object, data: bytes) -> dict[str, Material]:

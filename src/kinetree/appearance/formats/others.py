@@ -47,6 +47,8 @@ def read_other(path: Path, kind: str, data: bytes, companion: Callable[[str], by
                 raise FileNotFoundError(name)
             return found
 
+        __getitem__ = get  # readers of some formats use this one
+
     try:
         read: Any = trimesh.load_scene
         scene = read(io.BytesIO(data), file_type=kind[1:], resolver=Companions(), process=False)

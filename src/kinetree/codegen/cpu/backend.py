@@ -11,24 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree import expr
+from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.backend import Batch, Kernel
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.ufunc import make_ufunc
-from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.cache import found_module, kept_module
+from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
-from kinetree.expr import Program, in_pieces
+from kinetree.codegen.optimization import Optimization
+from kinetree.expr import Program
+from kinetree.own_process import can_start_processes
 
 if TYPE_CHECKING:
+    from kinetree.codegen.cpu.background import Waiting
     from kinetree.codegen.cpu.tensors import TensorBuiltin
     from kinetree.codegen.exchange import Exchange
 
 __all__ = ["CpuKernels"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_AT_ONCE = 100_000
+"""Characters of a module that LLVM optimises in less than 0.1 s, which is not worth a process of its own."""
 
 
 class CpuKernels:
@@ -40,16 +48,35 @@ class CpuKernels:
         self._kernel = kernel
         self._precision = PRECISIONS[kernel.dtype.name]
         self._codes: dict[str, MachineCode] = {}
+        self._waiting: list[Waiting] = []
+
+    @property
+    def optimized(self) -> bool:
+        return all(waiting.is_over for waiting in self._waiting)
+
+    def optimize(self) -> None:
+        self._waiting = [waiting for waiting in self._waiting if not waiting.is_over]
+        when = self._when()
+        for waiting in self._waiting:
+            if when == "now":
+                with announced(self._kernel.name, self._kernel.subject):
+                    learn(optimized=True)
+                    waiting.optimize_now()
+            elif when == "background":
+                waiting.optimize_later()
 
     def single(self) -> Callable[..., Any] | None:
         if self._kernel.rows:
-            bare = self._ufunc(MachineCode(self._object("single", self._single_rounds_text)), None)
+            bare = self._ufunc(self._code("single", self._single_rounds_text), None)
             self.bare = bare
+            self.optimize()
             return _in_contiguous_arrays(bare)
         if self._kernel.general is None or not layout_is_known():
             return None
-        self._codes["single"] = MachineCode(self._object("single", self._single_text))
-        return self._builtin("single", None)
+        self._codes["single"] = self._code("single", self._single_text)
+        made = self._builtin("single", None)
+        self.optimize()
+        return made
 
     def batch(self) -> Batch:
         kernel = self._kernel
@@ -60,17 +87,20 @@ class CpuKernels:
         if can_be_small:
             self._codes["batch"] = code
             self._builtin("batch", Batches(kernel.most, kernel.release_from, flags))
+        self.optimize()
         return Batch(made, flags)
 
     def batch_code(self) -> MachineCode:
         """The module that holds `@kernel`, the loop over a batch (batch.py)."""
-        return MachineCode(self._object("batch", self.text))
+        return self._code("batch", self.text)
 
     def xla_handler(self, threads: int = 1) -> MachineCode:
         """A module whose `handler` XLA calls for batches, on up to this many threads (xla.py)."""
         from kinetree.codegen.cpu.xla import make_handler
 
-        return make_handler(self._kernel, self.batch_code(), threads)
+        made = make_handler(self._kernel, self.batch_code(), threads)
+        self.optimize()
+        return made
 
     def tensor_call(self, exchange: Exchange, owner: object, general: Callable[..., Any]) -> TensorBuiltin | None:
         kernel = self._kernel
@@ -111,13 +141,61 @@ class CpuKernels:
         return single_rounds(self._statements(), self._precision, host(), rounds)
 
     def _statements(self) -> Program:
-        return in_pieces(self._kernel.program())
+        program = self._kernel.program()
+        learn(statements=program.size())
+        with phase("lowering"):
+            return expr.in_pieces(program)
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
-        """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""
-        tools = toolchain(processor(), self._kernel.imported)
-        key = None if tools is None else self._kernel.key(tools, variant)
-        return kept(key, lambda: compile_module(text(), host()))
+        """The optimised object file of a module: from the disk, or compiled and kept there."""
+        return kept_module(*self._keys(variant), text, lambda text: compile_module(text, host()))
+
+    def _keys(self, variant: str, tier: str = "") -> tuple[bytes | None, bytes | None]:
+        """The request for a module's code, and what makes it; `variant` tells modules apart, and `tier` the code."""
+        imported = self._kernel.imported
+        tools = toolchain(processor(), imported)
+        request = None if tools is None else self._kernel.key(tools, f"{tier}{variant}")
+        return request, assembler(f"{tier}compile_module", processor(), imported)
+
+    def _when(self) -> Optimization:
+        """When code is optimised: at once if this process can start no other that does it."""
+        when = self._kernel.optimize()
+        return "now" if when == "background" and not can_start_processes() else when
+
+    def _code(self, variant: str, text: Callable[[], str]) -> MachineCode:
+        """The code of a module: from the disk, or compiled and kept there.
+
+        Code that is not optimised joins `_waiting`; `optimize` is called when all that it needs has been filled in.
+        """
+        with announced(self._kernel.name, self._kernel.subject):
+            return self._found_or_compiled(variant, phase("writing")(text))
+
+    def _found_or_compiled(self, variant: str, text: Callable[[], str]) -> MachineCode:
+        keys, when = self._keys(variant), self._when()
+        learn(optimized=when == "now")
+        if when == "now":
+            return MachineCode(self._object(variant, text))
+        code = found_module(*keys)
+        if code is not None:
+            return MachineCode(code)
+        from kinetree.codegen.cpu.background import Waiting, keep_text  # optimised code needs neither
+
+        quick_keys = self._keys(variant, "quick ")
+        code = found_module(*quick_keys)
+        if code is None:
+            written = text()
+            code = found_module(*keys, written)
+            if code is None and when == "background" and len(written) <= _AT_ONCE:
+                code = self._object(variant, lambda: written)
+            if code is not None:
+                return MachineCode(code)
+            code = kept_module(*quick_keys, lambda: written, lambda text: compile_module(text, host(), optimized=False))
+            if when == "background":
+                keep_text(quick_keys[0], written)
+            text = _constant(written)
+        made = MachineCode(code, optimized=False)
+        self._waiting.append(Waiting(made, keys, quick_keys[0], text))
+        return made
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel
@@ -138,6 +216,10 @@ class CpuKernels:
         if made is not None and (variant == "single" or "single" not in codes):
             self.quickest = made
         return made
+
+
+def _constant(text: str) -> Callable[[], str]:
+    return lambda: text
 
 
 def _in_contiguous_arrays(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -186,7 +186,7 @@ def make_builtin(
     """
     if not layout_is_known():
         return None
-    context = Context.from_address(code.data_address("context"))
+    context = code.variable("context", Context)
     if context.general is not None:
         raise ValueError(f"this code already belongs to a builtin; load the object file again to make {name!r} of it")
     out, dtype = sys.intern("out"), np.dtype(precision.char)
@@ -225,4 +225,4 @@ def chain(first: MachineCode, second: MachineCode) -> None:
     Both modules already have builtins, with the same owner and general function.
     """
     first.keep(second)
-    Context.from_address(first.data_address("context")).next = second.address("call")
+    second.put("call", lambda: first.data_address("context") + Context.next.offset)

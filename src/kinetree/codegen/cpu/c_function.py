@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import keyword
 import re
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -37,20 +36,35 @@ def c_function(
     # Python keeps a pointer to the definition (a PyMethodDef), which keeps pointers to its texts.
     texts = f"{name}\0".encode(), f"{name}{_signature(inputs, out_is_taken)}\n--\n\n{doc}\0".encode()
     start, end = (ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value for text in texts)
-    definition = struct.pack("PPiP", start, code.address("call"), _FASTCALL_KEYWORDS, end)
+    definition = _Definition(start, None, _FASTCALL_KEYWORDS, end)
+    code.put("call", ctypes.addressof(definition) + _Definition.function.offset)
 
     # When everything here is garbage in a cycle, the collector clears objects in any order, but the code and the
     # definition must outlive the builtin. The collector does not look into arrays, and clears neither tuples nor bytes.
     hidden = np.empty(1, dtype=object)
     hidden[0] = code
-    kept = _Kept((general, hidden, definition, *texts, *used))
+    code.keep(definition)
+    kept = _Kept((general, hidden, *texts, *used))
     # `__module__` is writable, so assigning to it would drop the reference.
     owner._kept = (kept, getattr(owner, "_kept", None))  # type: ignore[attr-defined]
     prototype = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_char_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p
+        ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p
     )
-    function: Callable[..., Any] = prototype(("PyCMethod_New", ctypes.pythonapi))(definition, owner, kept, None)
+    function: Callable[..., Any] = prototype(("PyCMethod_New", ctypes.pythonapi))(
+        ctypes.addressof(definition), owner, kept, None
+    )
     return function
+
+
+class _Definition(ctypes.Structure):
+    """Python's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_void_p),
+        ("function", ctypes.c_void_p),  # which Python reads at each call
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_void_p),
+    )
 
 
 def address_of(function: Any) -> int | None:

@@ -18,7 +18,7 @@ from kinetree.codegen.cpu.tensor_call import TENSOR_CALL
 from kinetree.codegen.cpu.tensor_task import Expected, Task
 from kinetree.codegen.exchange import FLOAT, Exchange
 from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.identity import assembler
 from kinetree.codegen.llvm.target import host
 
 __all__ = ["TensorBuiltin"]
@@ -70,7 +70,7 @@ class TensorBuiltin:
             if getattr(self._task, field) is None and variant in self._codes:
                 code = self._codes[variant]
                 self._code.keep(code)
-                setattr(self._task, field, code.address(function))
+                code.put(function, ctypes.addressof(self._task) + getattr(Task, field).offset)
 
     def then(self, other: TensorBuiltin) -> None:
         """Let a builtin for another dtype, with the same owner and general function, try what this does not take."""
@@ -98,6 +98,6 @@ class TensorBuiltin:
 def _object_code(kernel: Kernel) -> bytes:
     """The module, which is the same for all kernels."""
     text = f'target triple = "{host().triple}"\n{TENSOR_CALL}'
-    tools = toolchain(processor(), kernel.imported)
+    tools = assembler("compile_module", processor(), kernel.imported)
     key = None if tools is None else hashlib.sha256(tools + text.encode()).digest()
     return kept(key, lambda: compile_module(text, host()))

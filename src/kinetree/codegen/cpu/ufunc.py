@@ -37,7 +37,8 @@ def make_ufunc(
     """A gufunc of the code's `kernel`. It keeps alive the code and `flags`, which a kernel that checks quaternions
     reads and writes (batch.py). `rows` are the inputs with one row per round (rounds.py)."""
     n_in, n_out = len(inputs), len(outputs)
-    functions = (ctypes.c_void_p * 1)(code.address("kernel"))
+    functions = (ctypes.c_void_p * 1)()  # which NumPy reads at each call
+    code.put("kernel", ctypes.addressof(functions))
     data = (ctypes.c_void_p * 1)(None if flags is None else ctypes.addressof(flags))
     types = ctypes.create_string_buffer(bytes([np.dtype(precision.char).num] * (n_in + n_out)))
     name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")

@@ -38,7 +38,7 @@ from kinetree.codegen.cpu.xla_frame import (
 from kinetree.codegen.cpu.xla_task import Expected, Task
 from kinetree.codegen.cpu.xla_threads import THREADS
 from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.identity import assembler
 from kinetree.codegen.llvm.memory import FAILURES
 from kinetree.codegen.llvm.target import host
 
@@ -55,7 +55,7 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
     error.
     """
     text = _text()
-    tools = toolchain(processor(), kernel.imported)
+    tools = assembler("compile_module", processor(), kernel.imported)
     key = None if tools is None else hashlib.sha256(tools + text.encode()).digest()
     made = MachineCode(kept(key, lambda: compile_module(text, host())))
     made.keep(code)
@@ -73,10 +73,11 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
         steps += [size * math.prod(port.shape[axis + 1 :]) for axis in range(len(port.shape))]
     table = (c_int64 * len(steps))(*steps)
     task = Task.from_address(made.data_address("task"))
-    task.kernel = code.address("kernel")
-    if failures := code.data_address(FAILURES):
-        c_int64.from_address(failures).value = 0
-        task.failures = failures
+    if code.data_address(FAILURES):
+        failures = c_int64(0)
+        made.keep(failures)
+        code.variable(FAILURES, ctypes.c_void_p).value = task.failures = ctypes.addressof(failures)
+    code.put("kernel", ctypes.addressof(task) + Task.kernel.offset)
     task.inputs, task.outputs = len(kernel.inputs), len(kernel.outputs)
     task.dtype = DATA_TYPES[kernel.dtype.name]
     task.steps, task.step_bytes, task.arrays = ctypes.addressof(table), ctypes.sizeof(table), ctypes.addressof(arrays)

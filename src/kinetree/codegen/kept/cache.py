@@ -29,7 +29,10 @@ from typing import Literal, NamedTuple
 
 from kinetree.files import create_locked, remove_abandoned
 
-__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
+__all__ = [
+    "Cache", "Contents", "Settings", "folder_problem", "found", "found_module", "keep", "keep_module", "kept",
+    "kept_module", "remove", "settings", "user_cache",
+]  # fmt: skip
 
 _log = logging.getLogger("kinetree")
 
@@ -37,9 +40,12 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash", "mesh"]
-"""Machine code, the hash of source files in a state that the key tells, or a mesh that is ready to be drawn."""
-_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh)"
+Kind = Literal["code", "text", "hash", "mesh", "name", "trace"]
+"""Machine code, the compressed text of a module that waits to be optimised, the hash of source files in a state that
+the key tells, a mesh that is ready to be drawn, the key of the machine code that a request was answered with, or the
+form of a program's results."""
+_COUNTED = ("code", "mesh")
+_ENTRY = r"[0-9a-f]{64}\.(?:code|text|mesh|name|trace)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
@@ -138,13 +144,74 @@ def user_cache() -> Cache | None:
 
 def kept(key: bytes | None, make: Callable[[], bytes], kind: Kind = "code") -> bytes:
     """The code for a key from the user's cache; made and kept if missing. Without a key it is only made."""
-    cache = None if key is None else user_cache()
-    if cache is None or key is None:
-        return make()
-    code = cache.read(key, kind)
+    code = found(key, kind)
     if code is None:
-        code = make()
+        keep(key, code := make(), kind)
+    return code
+
+
+def found(key: bytes | None, kind: Kind = "code") -> bytes | None:
+    """The code for a key from the user's cache, None if it is not there. Nothing is there without a key."""
+    cache = None if key is None else user_cache()
+    return None if cache is None or key is None else cache.read(key, kind)
+
+
+def keep(key: bytes | None, code: bytes, kind: Kind = "code") -> None:
+    """Keep the code for a key in the user's cache, if there is a key and a cache."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
         cache.write(key, code, kind)
+
+
+def remove(key: bytes | None, kind: Kind) -> None:
+    """Remove what the user's cache has for a key, if it has anything."""
+    cache = None if key is None else user_cache()
+    if cache is not None and key is not None:
+        cache.remove(key, kind)
+
+
+def found_module(request: bytes | None, assembler: bytes | None, text: str | None = None) -> bytes | None:
+    """The machine code that has answered a request, or that was made of a module's text and answers it from now on.
+
+    None if the user's cache has none; arguments as for `kept_module`.
+    """
+    cache = None if request is None or assembler is None else user_cache()
+    if cache is None or request is None or assembler is None:
+        return None
+    if text is None:
+        name = cache.read(request, "name")
+        return None if name is None else cache.read(name)
+    name = hashlib.sha256(assembler + text.encode()).digest()
+    code = cache.read(name)
+    if code is not None:
+        cache.write(request, name, "name")
+    return code
+
+
+def keep_module(request: bytes | None, assembler: bytes | None, text: str, code: bytes) -> None:
+    """Keep the machine code that answers a request, if there is a cache; arguments as for `kept_module`."""
+    cache = None if request is None or assembler is None else user_cache()
+    if cache is not None and request is not None and assembler is not None:
+        name = hashlib.sha256(assembler + text.encode()).digest()
+        cache.write(name, code)
+        cache.write(request, name, "name")
+
+
+def kept_module(
+    request: bytes | None, assembler: bytes | None, text: Callable[[], str], make: Callable[[str], bytes]
+) -> bytes:
+    """The machine code that `make` makes of a module's text, from the user's cache; made and kept if missing.
+
+    Machine code is kept by the text that it is made of and `assembler`, which identifies what `make` does, and the
+    cache knows which code answered a `request`. So a request that is known needs no text, and one with a text that is
+    known needs no `make`. Without `request` or `assembler` it is only made.
+    """
+    code = found_module(request, assembler)
+    if code is None:
+        module = text()
+        code = found_module(request, assembler, module)
+        if code is None:
+            keep_module(request, assembler, module, code := make(module))
     return code
 
 
@@ -163,6 +230,19 @@ def folder_problem(directory: Path) -> str:
     if _others_may_write(found):
         return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
     return ""
+
+
+class _File(NamedTuple):
+    """A file of the cache."""
+
+    path: str
+    found: os.stat_result
+    is_entry: bool
+    """Rather than a temporary file or a hash."""
+
+
+def _is_counted(file: _File) -> bool:
+    return file.path.endswith(_COUNTED)
 
 
 class Cache:
@@ -228,25 +308,31 @@ class Cache:
             reason = getattr(error, "strerror", None) or error
             _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
 
+    def remove(self, key: bytes, kind: Kind = "code") -> None:
+        """Remove the entry of a key, if there is one."""
+        with suppress(OSError, ValueError):
+            os.unlink(self._path(key, kind))
+
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
         files = list(self._files())
-        return Contents(sum(is_entry for _, _, is_entry in files), sum(found.st_size for _, found, _ in files))
+        return Contents(sum(map(_is_counted, files)), sum(found.st_size for _, found, _ in files))
 
     def clear(self) -> Contents:
         """Remove every entry and the leftovers of unfinished ones, nothing else; return what was removed."""
         removed = Contents(0, 0)
-        for path, found, is_entry in self._files():
+        for file in self._files():
+            path, found, _ = file
             with suppress(OSError):
                 os.unlink(path)
-                removed = Contents(removed.entries + is_entry, removed.size + found.st_size)
+                removed = Contents(removed.entries + _is_counted(file), removed.size + found.st_size)
         return removed
 
     def _path(self, key: bytes, kind: Kind) -> str:
         return os.path.join(self.directory, f"{key.hex()}.{kind}")
 
-    def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
-        """The cache's files: (path, its `stat` result, whether it is an entry or a temporary file)."""
+    def _files(self) -> Iterator[_File]:
+        """The cache's files."""
         with suppress(OSError, ValueError), os.scandir(self.directory) as folder:
             for item in folder:
                 is_entry = re.fullmatch(_ENTRY, item.name) is not None
@@ -255,7 +341,7 @@ class Cache:
                 with suppress(OSError):  # another process may have removed it
                     found = item.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode) and _is_mine(found):
-                        yield item.path, found, is_entry
+                        yield _File(item.path, found, is_entry)
 
     def _tidy(self) -> int:
         """Make room if the cache is too large: first what killed writers left, then the least recently used entries.

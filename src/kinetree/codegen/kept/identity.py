@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kinetree.codegen.kept.cache import kept
+from kinetree.source_code import code_of, contains_parts, takes_part
 
-__all__ = ["llvm_version", "source_hash", "toolchain"]
+__all__ = ["assembler", "llvm_version", "source_hash", "toolchain"]
 
 _PACKAGE = Path(__file__).parents[2]
+_ASSEMBLING = ("codegen/cpu/jit.py", "codegen/llvm/target.py", "codegen/loops/compiled.py")
+"""The files that determine the machine code of a module's text."""
 _LIBRARIES = (".so", ".dylib", ".dll")
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree was imported in which an already imported module may have been changed."""
@@ -68,9 +71,20 @@ def llvm_version() -> tuple[str, tuple[tuple[str, int], ...]] | None:
     return (version.hex(), tuple(sorted(libraries))) if libraries else None
 
 
+def assembler(how: str, target: Hashable, imported: float) -> bytes | None:
+    """32 bytes that identify what makes machine code of a module's text; None as for `toolchain`.
+
+    `how` names the way in which it is made, and `target` the processor; `imported` as for `source_hash`.
+    """
+    source, llvm = source_hash(_PACKAGE, imported, _ASSEMBLING), llvm_version()
+    if source is None or llvm is None:
+        return None
+    return hashlib.sha256(repr((how, source.hex(), llvm, sys.platform, target)).encode()).digest()
+
+
 @functools.cache
-def source_hash(package: Path, imported: float) -> bytes | None:
-    """32 bytes over all source files of a package; computed once.
+def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> bytes | None:
+    """32 bytes over the code (`code_of`) of the source files of a package that take part in compiling, or of some.
 
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: the
     code running in this process may then be older than the files. As reading hundreds of files takes longer than
@@ -78,7 +92,10 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     """
     root = os.fspath(package)
     try:
-        files = sorted(_source_files(root))
+        if only:
+            files = [(path, _state(os.stat(path))) for path in (os.path.join(root, name) for name in only)]
+        else:
+            files = sorted(_source_files(root))
         if not files:
             return None
         changed = max(found.changed for _, found in files)
@@ -86,7 +103,7 @@ def source_hash(package: Path, imported: float) -> bytes | None:
             return None
         if changed > time.time() - _SETTLED:
             return _hash_of(root, files)
-        seen = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
+        seen = hashlib.sha256(repr(("code", root, files)).encode("utf-8", "surrogateescape")).digest()
         return kept(seen, lambda: _hash_of(root, files), "hash")
     except OSError:
         return None
@@ -98,8 +115,8 @@ def _hash_of(root: str, files: list[tuple[str, _State]]) -> bytes:
         text, read = _read(path)
         if read != found:
             raise OSError(f"{path} is being written")
-        name = os.fsencode(path[len(root) :])
-        parts += (struct.pack("<QQ", len(name), len(text)), name, text)
+        name, code = os.fsencode(path[len(root) :]), code_of(text)
+        parts += (struct.pack("<QQ", len(name), len(code)), name, code)
     return hashlib.sha256(b"".join(parts)).digest()
 
 
@@ -109,9 +126,11 @@ def _source_files(root: str) -> Iterator[tuple[str, _State]]:
     for folder in folders:
         with os.scandir(folder) as items:
             for item in items:
+                name = item.path[len(root) + 1 :].replace(os.sep, "/")
                 if item.name.endswith(".py"):
-                    yield item.path, _state(os.stat(item.path))
-                elif item.name != "__pycache__" and item.is_dir(follow_symlinks=False):
+                    if takes_part(name):
+                        yield item.path, _state(os.stat(item.path))
+                elif item.name != "__pycache__" and contains_parts(name) and item.is_dir(follow_symlinks=False):
                     folders.append(item.path)
 
 

@@ -177,7 +177,7 @@ fast:
   %is_any = icmp ne i{f.lanes} %any, 0
   br i1 %is_any, label %exact, label %both, !prof !0
 exact:
-  %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast)
+  %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, i{f.lanes} %any, {V} %r_fast, {K} %k_fast)
   %r_exact = extractvalue {{{V}, {K}}} %exact_pair, 0
   %k_exact = extractvalue {{{V}, {K}}} %exact_pair, 1
   br label %both
@@ -253,11 +253,15 @@ end:
 
 
 def _exact_angles(lanes: int, precision: Precision) -> str:
-    """Exact angle and quarter turns in lanes with a large angle, the existing values in the others."""
+    """Exact angle and quarter turns in lanes with a large angle, the existing values in the others.
+
+    The lanes are bits of a number: without its optimisation LLVM cannot pass a mask of one lane in AVX-512.
+    """
     V, B, K = f"<{lanes} x {precision.type}>", f"<{lanes} x i1>", f"<{lanes} x {precision.integer}>"
     exact = "\n".join(_exact_lane(lane, lanes, precision) for lane in range(lanes))
     return f"""
-define internal {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast) #0 noinline {{
+define internal {{{V}, {K}}} @exact_angles({V} %x, i{lanes} %any, {V} %r_fast, {K} %k_fast) #0 noinline {{
+  %big = bitcast i{lanes} %any to {B}
 {exact}
   %half = insertvalue {{{V}, {K}}} poison, {V} %rs{lanes - 1}, 0
   %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{lanes - 1}, 1

@@ -12,7 +12,7 @@ __all__ = ["FAILURES", "ON_STACK", "memory_functions"]
 ON_STACK = 32768
 """Bytes. Larger memory is taken from the heap."""
 FAILURES = "memory_failures"
-"""A count of failures for want of memory; as long as it is negative, they are raised in Python instead."""
+"""The address of a count of failures for want of memory; as long as it is null, they are raised in Python instead."""
 
 
 def memory_functions(*kept: str) -> str:
@@ -24,7 +24,7 @@ def memory_functions(*kept: str) -> str:
     )
     return f"""
 {places}
-@{FAILURES} = dso_local global i64 -1
+@{FAILURES} = dso_local global ptr null
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare i32 @PyGILState_Ensure()
@@ -43,11 +43,11 @@ new:
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %none, label %found
 none:
-  %failures = load atomic i64, ptr @{FAILURES} seq_cst, align 8
-  %is_raised = icmp slt i64 %failures, 0
+  %failures = load atomic ptr, ptr @{FAILURES} seq_cst, align 8
+  %is_raised = icmp eq ptr %failures, null
   br i1 %is_raised, label %raised, label %counted
 counted:
-  %before = atomicrmw add ptr @{FAILURES}, i64 1 seq_cst
+  %before = atomicrmw add ptr %failures, i64 1 seq_cst
   ret ptr null
 raised:
   %state = call i32 @PyGILState_Ensure()

@@ -11,8 +11,8 @@ from typing import Any
 
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.processor import processor
-from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.kept.cache import kept_module
+from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.loops.instructions import results_of
 from kinetree.codegen.loops.kinds import ArrayKind
 from kinetree.codegen.loops.translate import module_text, parameters
@@ -68,7 +68,9 @@ class _Compiled:
         is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
         tools = toolchain(processor(), _IMPORTED) if is_ours else None  # it knows the text of our functions only
         key = None if tools is None else hashlib.sha256(b"loops" + tools + self._name.encode()).digest()
-        self._code = MachineCode(kept(key, lambda: _object_code(function)))
+        self._code = MachineCode(
+            kept_module(key, assembler("loops", processor(), _IMPORTED), lambda: _text(function), _object_code)
+        )
         types: list[Any] = []
         for kind in self._kinds:
             if isinstance(kind, ArrayKind):
@@ -105,13 +107,19 @@ def _address(x: Any) -> int:
     return address
 
 
-def _object_code(function: Callable[..., Any]) -> bytes:
+def _text(function: Callable[..., Any]) -> str:
+    from kinetree.codegen.llvm.target import host
+
+    return module_text(function, host().triple)
+
+
+def _object_code(text: str) -> bytes:
     import llvmlite.binding as llvm
 
     from kinetree.codegen.llvm.target import host
 
     machine = host().machine()
-    module = llvm.parse_assembly(module_text(function, host().triple))
+    module = llvm.parse_assembly(text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)

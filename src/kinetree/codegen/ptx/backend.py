@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.backend import Kernel
 from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
@@ -31,7 +32,14 @@ class PtxKernel:
         """The PTX."""
         tools = toolchain(("ptx", self._target.cpu, self.block, self._registers), self._kernel.imported)
         key = None if tools is None else self._kernel.key(tools, "ptx")
-        return kept(key, lambda: assembly(self.module(), self._target).encode()).decode()
+        return kept(key, self._assembled).decode()
+
+    def _assembled(self) -> bytes:
+        with announced(self._kernel.name, self._kernel.subject), phase("writing"):
+            text = self.module()
+            learn(characters=len(text), optimized=True)
+            with phase("compiling"):
+                return assembly(text, self._target).encode()
 
     def module(self) -> str:
         """The module that becomes PTX, in LLVM's language."""

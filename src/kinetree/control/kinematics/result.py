@@ -32,7 +32,7 @@ class InverseKinematics(NamedTuple):
     q: NDArray[np.float64]
     """The configurations (…, nq): where the tasks are met, or the nearest that was found."""
     errors: tuple[NDArray[np.float64], ...]
-    """What is left of the error of each task (…, m), in the order of the tasks; m and rad."""
+    """The remaining error of each task (…, m), in the order of the tasks; m and rad."""
     reached: NDArray[np.bool_]
     """Whether all errors of the first priority are within the tolerance (…)."""
     starts: NDArray[np.int64]

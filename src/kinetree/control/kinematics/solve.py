@@ -1,4 +1,4 @@
-"""Inverse kinematics as a function: arguments checked, targets in one call, what could not be reached is told."""
+"""Inverse kinematics as a function: arguments checked, targets in one call, unreachable targets reported."""
 
 from __future__ import annotations
 

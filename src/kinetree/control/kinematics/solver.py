@@ -129,11 +129,11 @@ class Solver:
 
 
 class _Known(NamedTuple):
-    """What is known about a robot."""
+    """The data of a robot."""
 
     solvers: dict[tuple[Hashable, ...], Solver]
     asked: dict[tuple[int, ...], tuple[Solver, NDArray[np.float64], tuple[Task, ...]]]
-    """What tasks were given last, by their identities: they are kept so that these stay theirs."""
+    """The tasks of the last calls, by their identities: they are kept so that no other object gets these."""
 
 
 _known: ByIdentity[_Known] = ByIdentity()
@@ -162,7 +162,7 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
 
 
 def _key(task: Task) -> Hashable:
-    """The key that tells tasks apart: their fields, or themselves if they may have more than those."""
+    """The key that distinguishes tasks: their fields, or themselves if they may have more than those."""
     return task if _is_record(task) else id(task)
 
 

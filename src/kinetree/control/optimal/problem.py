@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +59,11 @@ class OptimalControl:
     >>> problem.steps, problem.nu
     (50, 1)
     """
+
+    DETERMINED_BY: ClassVar = (
+        "robot", "phases", "terminal_cost", "selection", "limits", "integrator", "passive", "given", "nu", "ranks",
+    )  # fmt: skip
+    """The attributes that its programs depend on (`kinetree.programs.content`)."""
 
     robot: Model
     phases: tuple[Phase, ...]

@@ -1,4 +1,4 @@
-"""What solves the steps of a whole-body controller: its constant arrays, one step, and many on threads."""
+"""The solver of the steps of a whole-body controller: its constant arrays, one step, and many on threads."""
 
 from __future__ import annotations
 

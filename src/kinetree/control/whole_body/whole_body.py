@@ -54,9 +54,9 @@ class WholeBody:
 
     What cannot be met is given up from below. The equations of motion, the friction cones and the torques' limits are
     never violated; then contacts, then tasks by priority, are met as well as those before allow, in the sense of
-    weighted squares, and the result tells by how much they are not. The limits of joints' positions and velocities come
-    between the torques' limits and the contacts, and are left out altogether where no torques keep them. Whatever can
-    be met exactly is met to rounding.
+    weighted squares, and the result gives the remaining differences. The limits of joints' positions and velocities
+    come between the torques' limits and the contacts, and are left out altogether where no torques keep them. Whatever
+    can be met exactly is met to rounding.
 
     One compiled program computes all matrices of the state, and the solver is that of `kt.control.quadratic_program`.
     A controller serves one thread at a time.
@@ -209,5 +209,5 @@ def _lead(q: Array, v: Array, many: Mapping[str, Batched]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*leads.values())
     except ValueError:
-        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
-        raise ShapeError(f"WholeBody: the leading axes do not broadcast: {told}") from None
+        shapes = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
+        raise ShapeError(f"WholeBody: the leading axes do not broadcast: {shapes}") from None

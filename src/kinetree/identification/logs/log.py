@@ -29,7 +29,7 @@ _GAP = 1.5
 class Log:
     """A motion as it was measured: T rows at increasing times, without NaN. `log_of` and `read_log` make one.
 
-    Nothing in it was changed: what is unusual is told by `remarks` and by `kinetree.identification.suspicions`.
+    Nothing in it was changed: unusual values are reported by `remarks` and by `kinetree.identification.suspicions`.
     """
 
     robot: Model
@@ -46,7 +46,7 @@ class Log:
     source: str = ""
     """The file."""
     remarks: tuple[str, ...] = field(default=())
-    """What was left out when the file was read, and what was done to the log since, in words."""
+    """Parts that were left out when the file was read, and later changes of the log, in words."""
     smoothing: Smoothing | None = None
     """The filter that the rows have passed; see `of_velocity`."""
 
@@ -117,8 +117,8 @@ class Log:
         gaps = self.gaps if longest is None else self._longer_than(number_between("pieces: longest", longest))
         cuts = np.split(np.arange(len(self.time)), gaps)
         lost = sum(len(rows) < 2 for rows in cuts)
-        told = (f"{lost} single rows between gaps were left out",) if lost else ()
-        return [replace(self.at_rows(rows), remarks=self.remarks + told) for rows in cuts if len(rows) >= 2]
+        remark = (f"{lost} single rows between gaps were left out",) if lost else ()
+        return [replace(self.at_rows(rows), remarks=self.remarks + remark) for rows in cuts if len(rows) >= 2]
 
     def resampled(self, rate: float, *, bridge: float | None = None) -> Log:
         """The log at evenly spaced times, by straight lines between its rows.
@@ -145,11 +145,11 @@ class Log:
         time = self.time[0] + np.arange(int(self.duration * hertz + 1e-9) + 1) / hertz
         longest = float(np.diff(self.time).max())
         crossed = f", across gaps of up to {longest:.3g} s" if self.gaps else ""
-        told = (f"resampled at {hertz:g} Hz from rows {self.step:.3g} s apart{crossed}",)
+        remark = (f"resampled at {hertz:g} Hz from rows {self.step:.3g} s apart{crossed}",)
         parts: dict[str, Any] = {
             name: _between(time, self.time, getattr(self, name)) for name in ("q", "tau", "v", "qdd")
         }
-        return replace(self, time=time, remarks=self.remarks + told, smoothing=None, **parts)
+        return replace(self, time=time, remarks=self.remarks + remark, smoothing=None, **parts)
 
     def check_whole(self, what: str, bridge: float | None = None) -> None:
         """Raise a LogError if there are gaps, or gaps longer than `bridge`."""

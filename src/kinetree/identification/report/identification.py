@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.charts.sheet import encoded
+from kinetree.charts.sheet import picture_path, write_picture
 from kinetree.errors import OptionError, listed, visible
-from kinetree.files import file_path, write_file
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.consistent import ConsistentEstimate
 from kinetree.identification.friction.curve import FrictionCurve, with_friction_speeds
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Identification"]
 
 Array = NDArray[np.float64]
-
-_FORMATS = (".png", ".svg", ".pdf")
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
@@ -135,11 +132,4 @@ class Identification:
         )  # fmt: skip
         if path is None:
             return drawn
-        target = file_path("plot", path)
-        if target.suffix.lower() not in _FORMATS:
-            if target.suffix.lower() in (".jpg", ".jpeg", ".gif", ".webp", ".html"):
-                raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {target.suffix!r}")
-            target = file_path("plot", path, ".png")
-        picture = encoded(drawn, target.suffix.lower()[1:])
-        write_file(target, lambda file: file.write(picture))
-        return target
+        return write_picture(drawn, picture_path(path))

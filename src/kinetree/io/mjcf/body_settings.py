@@ -1,4 +1,4 @@
-"""What bodies, geoms, sites and cameras say beyond inertia, shapes and frames."""
+"""Settings of bodies, geoms, sites and cameras beyond inertia, shapes and frames."""
 
 from __future__ import annotations
 

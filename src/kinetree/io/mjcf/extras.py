@@ -94,7 +94,7 @@ class ExtrasReader:
         for body in assembly.bodies:
             for part in body.joints:
                 if id(part) not in assembly.joint_names:
-                    return []  # there are problems with joints, which are told of
+                    return []  # there are problems with joints, which are reported
                 references[id(part)] = reference_q(*joints[assembly.joint_names[id(part)]])
         whole = layout_of(assembly.bodies, self._actuators, self._origins, references)
         return list(attached_keyframes(self._scope, whole, self._notes))
@@ -111,10 +111,12 @@ class ExtrasReader:
             "keyframe": len(extras.keyframes),
         }
         kept = [one for part in extras.unused for one in (part.children if part.tag in _GROUPS else (part,))]
-        told = [_told(what, count) for what, count in counts.items() if count]
-        told += [_told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items() if tag != "mesh"]
-        if told:
-            self._notes.add("kept as data in robot.extras", ", ".join(told))
+        counted = [_told(what, count) for what, count in counts.items() if count]
+        counted += [
+            _told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items() if tag != "mesh"
+        ]
+        if counted:
+            self._notes.add("kept as data in robot.extras", ", ".join(counted))
 
 
 _GROUPS = ("asset", "body", "custom", "deformable", "extension")

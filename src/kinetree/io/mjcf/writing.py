@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
+from kinetree.io.free_on_world import with_free_joints_on_world
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_extras import write_options
-from kinetree.io.mjcf.writing_free import with_free_joints_on_world
 from kinetree.io.mjcf.writing_geoms import write_geom
 from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints

@@ -1,4 +1,4 @@
-"""What kinetree has no meaning for, written back as it was in its MJCF file."""
+"""Elements that kinetree does not interpret, written back as they were in their MJCF file."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class Raw:
     def tell_homeless(self) -> None:
         """Lose what was in bodies that are not in the file."""
         for body, parts in self._in_bodies.items():
-            told = listed(f"<{part.tag}>" for part in parts)
-            self._losses.lost.append(f"robot.extras.unused: {told} of body {body!r}, which is not in the file")
+            tags = listed(f"<{part.tag}>" for part in parts)
+            self._losses.lost.append(f"robot.extras.unused: {tags} of body {body!r}, which is not in the file")
 
 
 def _fits(one: Unused) -> bool:

@@ -1,4 +1,4 @@
-"""What simulators know of joints, bodies and shapes, added to their elements."""
+"""Settings for simulators of joints, bodies and shapes, added to their elements."""
 
 from __future__ import annotations
 

@@ -8,9 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from kinetree.errors import ModelError
-from kinetree.io.meshes import MeshFinder
-from kinetree.io.native.lines import lines_of
-from kinetree.io.native.reading import read_text
 from kinetree.joints import JointKind
 from kinetree.model import Model
 from kinetree.model.problems import STRICT, Problems, placed
@@ -41,6 +38,10 @@ def read_native(
 
     Raises `ModelError`, which names the file and the place in it; see `kt.from_text`.
     """
+    from kinetree.io.meshes import MeshFinder
+    from kinetree.io.native.lines import lines_of
+    from kinetree.io.native.reading import read_text
+
     try:
         text = data.removeprefix(_MARK).decode("utf-8")
     except UnicodeDecodeError as error:

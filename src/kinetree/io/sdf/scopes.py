@@ -145,7 +145,7 @@ class Node:
         return self.scope.find(name, self.element, "attached_to") if name else self.home
 
     def canonical(self) -> Node:
-        """What a model is attached to: its canonical link, or the world if it is static."""
+        """The frame that a model is attached to: its canonical link, or the world if it is static."""
         inner = self.inner
         assert inner is not None
         name = self.element.attributes.get("canonical_link", "").strip()

@@ -13,6 +13,7 @@ from kinetree.errors import listed
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.fit_inertias import moments_of, with_fit_inertias
+from kinetree.io.free_on_world import with_free_joints_on_world
 from kinetree.io.losses import Losses
 from kinetree.io.sdf.writing_gearboxes import write_gearbox
 from kinetree.io.sdf.writing_geometry import shape_names, write_geometry
@@ -33,12 +34,12 @@ _HERE = Transform.identity()
 _TOLERANCE = 0.9e-6
 """How far, relative to the largest, principal moments may violate what a body demands: less than readers allow."""
 _NOISE = 1e-14
-"""What is rounding, in parts of the entries about the origin, and of the mass times 1 m²."""
+"""The size of rounding errors, relative to the entries about the origin, and to the mass times 1 m²."""
 
 
 def write_sdf(parts: Parts, losses: Losses) -> str:
     """The text of an SDF file with these parts; what it has no place for goes into `losses`."""
-    substituted = with_substitutes(parts, losses, has_word)
+    substituted = with_substitutes(with_free_joints_on_world(parts, losses), losses, has_word)
     fit = with_fit_inertias(substituted, losses, _is_refused, ", which SDF calls invalid")
     return _Writer(fit, losses).document()
 
@@ -138,8 +139,8 @@ class _Writer:
             self._check_name("joint", joint.name)
             name = joint.name if joint.name not in taken else free_name(f"{joint.name}_joint", taken)
             if name != joint.name:
-                told = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
-                (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(told)
+                sentence = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
+                (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(sentence)
             taken.add(name)
             self._joint_names[joint.name] = name
 
@@ -185,10 +186,9 @@ class _Writer:
     def _free(self, joint: JointSpec) -> None:
         """A link without a joint floats, if its parent is the world."""
         lose = self._losses.lost.append
-        if not self._on_world or joint.parent != _WORLD or joint.placement != _HERE:
+        if not self._on_world or joint.parent != _WORLD:
             self._losses.impossible.append(
-                f"joint {joint.name!r} (free) has neither a word in SDF nor a substitute, except on a root 'world' and "
-                "without a placement"
+                f"joint {joint.name!r} (free) has neither a word in SDF nor a substitute, except on a body at rest"
             )
             return
         joints = sum(other.parent == _WORLD for other in self._parts.joints)

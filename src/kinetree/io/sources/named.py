@@ -14,7 +14,7 @@ __all__ = ["WHEELS", "Found", "find", "is_name", "known_beside", "register", "ro
 
 @record(frozen=True, slots=True)
 class Found:
-    """What a name means."""
+    """The meaning of a name."""
 
     path: Path
     floating_base: bool | None = None

@@ -8,7 +8,7 @@ from kinetree.io.document import Element
 from kinetree.io.notes import Notes
 from kinetree.io.numbers import bound, number
 from kinetree.io.urdf.version import Version
-from kinetree.model.extras import Calibration, MotionLimits, SafetyLimits
+from kinetree.model import extras
 
 __all__ = ["ControllerReader"]
 
@@ -21,9 +21,9 @@ class ControllerReader:
     def __init__(self, version: Version, notes: Notes) -> None:
         self._version = version
         self._notes = notes
-        self.motion_limits: list[MotionLimits] = []
-        self.safety_limits: list[SafetyLimits] = []
-        self.calibrations: list[Calibration] = []
+        self.motion_limits: list[extras.MotionLimits] = []
+        self.safety_limits: list[extras.SafetyLimits] = []
+        self.calibrations: list[extras.Calibration] = []
 
     @property
     def found(self) -> bool:
@@ -39,7 +39,7 @@ class ControllerReader:
         if (safety := parts.get("safety_controller")) is not None:
             if "k_velocity" not in safety.attributes:
                 safety.fail('has no attribute "k_velocity"; add it')
-            limits = SafetyLimits(
+            limits = extras.SafetyLimits(
                 name,
                 number(safety, "k_velocity"),
                 _given(safety, "k_position"),
@@ -55,7 +55,7 @@ class ControllerReader:
             if moves:
                 self.safety_limits.append(limits)
         if (found_at := parts.get("calibration")) is not None:
-            places = Calibration(
+            places = extras.Calibration(
                 name, *(_given(found_at, what) for what in ("rising", "falling", "reference_position"))
             )
             if moves:
@@ -63,7 +63,7 @@ class ControllerReader:
         if not moves and ("safety_controller" in parts or "calibration" in parts):
             self._notes.add("<safety_controller> and <calibration> on fixed joints were not kept", name)
 
-    def _limits(self, name: str, limit: Element) -> MotionLimits | None:
+    def _limits(self, name: str, limit: Element) -> extras.MotionLimits | None:
         names = [what for what in ("acceleration", "deceleration", "jerk") if what in limit.attributes]
         if not names:
             return None
@@ -74,7 +74,9 @@ class ControllerReader:
         if self._version < (1, 2):
             self._notes.add(_OLDER, name)
         acceleration = values.get("acceleration", math.inf)
-        return MotionLimits(name, acceleration, values.get("deceleration", acceleration), values.get("jerk", math.inf))
+        return extras.MotionLimits(
+            name, acceleration, values.get("deceleration", acceleration), values.get("jerk", math.inf)
+        )
 
 
 def _given(element: Element, attribute: str) -> float | None:

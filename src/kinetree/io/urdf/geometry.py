@@ -8,8 +8,7 @@ from kinetree.io.notes import Notes
 from kinetree.io.numbers import number, numbers
 from kinetree.io.urdf.placement import read_placement
 from kinetree.io.urdf.version import read_version
-from kinetree.model import Geometry
-from kinetree.model.extras import Texture
+from kinetree.model import Geometry, extras
 from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["Color", "GeometryReader"]
@@ -27,7 +26,7 @@ class GeometryReader:
         self._notes = notes
         self._colors: dict[str, Color | None] = {}
         self._images: dict[str, str] = {}
-        self.textures: list[Texture] = []
+        self.textures: list[extras.Texture] = []
         for material in robot.all("material"):
             with problems.of():
                 self._define(material)
@@ -109,7 +108,7 @@ class GeometryReader:
     def _note_texture(self, material: Element, link: str, place: int) -> None:
         name = material.attributes.get("name", "")
         if image := _image(material) if material.children else self._images.get(name):
-            self.textures.append(Texture(link, place, image, name, self._meshes.image(image)))
+            self.textures.append(extras.Texture(link, place, image, name, self._meshes.image(image)))
 
     def _color(self, material: Element) -> Color | None:
         color = material.parts().get("color")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from kinetree import joints
 from kinetree.errors import nearest_names
 from kinetree.io.document import Element
 from kinetree.io.notes import Notes
@@ -12,7 +13,7 @@ from kinetree.io.numbers import bound, number, numbers
 from kinetree.io.urdf.controllers import ControllerReader
 from kinetree.io.urdf.placement import read_placement
 from kinetree.io.urdf.version import Version
-from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
+from kinetree.joints import Continuous, Fixed, JointKind, Prismatic, Revolute
 from kinetree.model import Limits, Mimic, ModelBuilder
 from kinetree.model.problems import Problems, coded
 from kinetree.spatial import Transform
@@ -81,12 +82,12 @@ def _kind(joint: Element, name: str, axis: Element | None, notes: Notes, problem
     if word == "fixed":
         return Fixed()
     if word == "floating":
-        return Free()
+        return joints.Free()
     if word == "planar":
         normal = problems.attempt(_X, _axis, axis, name, notes)
         if normal != (0.0, 0.0, 1.0):
             notes.add("the two directions of planar joints whose axis is not z are chosen as kt.Planar does", name)
-        return Planar(normal)
+        return joints.Planar(normal)
     return _ON_AXIS[word](problems.attempt(_X, _axis, axis, name, notes))
 
 

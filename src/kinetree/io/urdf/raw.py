@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.io.document import MAX_RAW, Element
-from kinetree.model.extras import Unused
+from kinetree.model import extras
 from kinetree.problems import place_of
 
 __all__ = ["MAX_RAW", "as_written", "count"]
@@ -13,7 +13,7 @@ _DEEPEST = 60
 """The depth of records that texts, pickles and comparisons can go through."""
 
 
-def as_written(element: Element, depth: int = 0) -> Unused:
+def as_written(element: Element, depth: int = 0) -> extras.Unused:
     """The element with all that is in it."""
     if depth > _DEEPEST:
         element.fail(f"elements that are kept as data are nested more than {_DEEPEST} deep here")
@@ -21,7 +21,7 @@ def as_written(element: Element, depth: int = 0) -> Unused:
     if len(text) > _LONGEST:
         element.fail(f"holds {len(text):,} characters of text; the limit is {_LONGEST:,}")
     inside = tuple([as_written(child, depth + 1) for child in element.children])
-    return Unused(element.tag, tuple(element.attributes.items()), inside, text, place_of(element))
+    return extras.Unused(element.tag, tuple(element.attributes.items()), inside, text, place_of(element))
 
 
 def count(element: Element) -> int:

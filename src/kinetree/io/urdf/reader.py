@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.garbage import collector_paused
 from kinetree.io.document import MAX_RAW, Document, Element, read_document
@@ -24,7 +24,10 @@ from kinetree.io.urdf.suspicious import suspicious_elements
 from kinetree.io.urdf.transmissions import read_transmission
 from kinetree.io.urdf.version import read_version
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.extras import NO_EXTRAS, Extras, Transmission, Unused
+from kinetree.model.extras import NO_EXTRAS, Extras
+
+if TYPE_CHECKING:
+    from kinetree.model.extras import Transmission, Unused
 from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["load_urdf", "read_file", "read_urdf"]

@@ -7,12 +7,12 @@ from collections.abc import Container
 from kinetree.io.document import Element, shown
 from kinetree.io.numbers import number
 from kinetree.io.urdf.raw import as_written
-from kinetree.model.extras import Transmission, TransmissionActuator, TransmissionJoint
+from kinetree.model import extras
 
 __all__ = ["read_transmission"]
 
 
-def read_transmission(element: Element, joints: Container[str]) -> Transmission | None:
+def read_transmission(element: Element, joints: Container[str]) -> extras.Transmission | None:
     """The transmission; None if it names a joint that the robot does not have."""
     other = []
     movers, moved = [], []
@@ -31,10 +31,10 @@ def read_transmission(element: Element, joints: Container[str]) -> Transmission 
     if any(part.joint not in joints for part in moved):
         return None
     name = element.attributes.get("name", "").strip()
-    return Transmission(name, type_, tuple(moved), tuple(movers), reduction, tuple(other))
+    return extras.Transmission(name, type_, tuple(moved), tuple(movers), reduction, tuple(other))
 
 
-def _joint(element: Element) -> TransmissionJoint:
+def _joint(element: Element) -> extras.TransmissionJoint:
     interfaces, reduction, offset, role, other = [], None, None, "", []
     for child in element.children:
         if child.tag == "hardwareInterface" and not child.children:
@@ -47,15 +47,15 @@ def _joint(element: Element) -> TransmissionJoint:
             role = child.content.strip()
         else:
             other.append(as_written(child))
-    return TransmissionJoint(element.text("name"), tuple(interfaces), reduction, offset, role, tuple(other))
+    return extras.TransmissionJoint(element.text("name"), tuple(interfaces), reduction, offset, role, tuple(other))
 
 
-def _actuator(element: Element) -> TransmissionActuator:
+def _actuator(element: Element) -> extras.TransmissionActuator:
     part = _joint(element)
     other = part.other
     if part.offset is not None:
         other += tuple(as_written(child) for child in element.all("offset"))
-    return TransmissionActuator(part.joint, part.reduction, part.interfaces, part.role, other)
+    return extras.TransmissionActuator(part.joint, part.reduction, part.interfaces, part.role, other)
 
 
 def _number(element: Element) -> float:

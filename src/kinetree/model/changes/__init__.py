@@ -1,22 +1,50 @@
 """Changed robots: each change takes a robot and gives the parts of another."""
 
-from kinetree.model.changes.actuation import with_actuation
-from kinetree.model.changes.attach import attach, attach_body
-from kinetree.model.changes.common import Changed
-from kinetree.model.changes.contacts import with_contacts, without_self_contact
-from kinetree.model.changes.elastic import with_elastic_joint
-from kinetree.model.changes.gravity import with_gravity
-from kinetree.model.changes.ground import on_ground, on_slope
-from kinetree.model.changes.lock import lock
-from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
-from kinetree.model.changes.mocap import with_mocap
-from kinetree.model.changes.motors import with_motors, with_servos
-from kinetree.model.changes.principal_axes import in_principal_axes
-from kinetree.model.changes.remove import detach, remove
-from kinetree.model.changes.root import rerooted
-from kinetree.model.changes.scale import scaled
-from kinetree.model.changes.scene import beside, with_free_body, with_obstacle
-from kinetree.model.changes.terrain import on_terrain
+import typing
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+if typing.TYPE_CHECKING:
+    from kinetree.model.changes.actuation import with_actuation
+    from kinetree.model.changes.attach import attach, attach_body
+    from kinetree.model.changes.common import Changed
+    from kinetree.model.changes.contacts import with_contacts, without_self_contact
+    from kinetree.model.changes.elastic import with_elastic_joint
+    from kinetree.model.changes.gravity import with_gravity
+    from kinetree.model.changes.ground import on_ground, on_slope
+    from kinetree.model.changes.lock import lock
+    from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
+    from kinetree.model.changes.mocap import with_mocap
+    from kinetree.model.changes.motors import with_motors, with_servos
+    from kinetree.model.changes.principal_axes import in_principal_axes
+    from kinetree.model.changes.remove import detach, remove
+    from kinetree.model.changes.root import rerooted
+    from kinetree.model.changes.scale import scaled
+    from kinetree.model.changes.scene import beside, with_free_body, with_obstacle
+    from kinetree.model.changes.terrain import on_terrain
+else:
+    __getattr__ = _lazy_names(
+        __name__,
+        {
+            "actuation": "with_actuation",
+            "attach": "attach attach_body",
+            "common": "Changed",
+            "contacts": "with_contacts without_self_contact",
+            "elastic": "with_elastic_joint",
+            "gravity": "with_gravity",
+            "ground": "on_ground on_slope",
+            "lock": "lock",
+            "mirror": "mirrored mirrored_configuration mirrored_velocity",
+            "mocap": "with_mocap",
+            "motors": "with_motors with_servos",
+            "principal_axes": "in_principal_axes",
+            "remove": "detach remove",
+            "root": "rerooted",
+            "scale": "scaled",
+            "scene": "beside with_free_body with_obstacle",
+            "terrain": "on_terrain",
+        },
+    )
 
 __all__ = [
     "Changed",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
 from kinetree.joints import JointKind
-from kinetree.model.checks.kinds import TRUSTED, check_counts, check_kinds
+from kinetree.model.checks.kinds import check_counts, check_kinds, is_trusted
 from kinetree.model.specs import JointSpec, at
 from kinetree.spatial import Transform
 
@@ -28,7 +28,7 @@ def reversed_kind(spec: JointSpec) -> JointKind | None:
     """The inverse kind, checked. None if there is none; raises `ModelError` if the kind returned is not the inverse."""
     kind = spec.kind
     other = _given(spec, "reversed", kind.reversed)
-    if other is None or type(kind) in TRUSTED:
+    if other is None or is_trusted(type(kind)):
         return other
     check = _Check(spec, other, "reversed", "the inverse of the joint")
     if kind.is_flat:
@@ -52,7 +52,7 @@ def same_kind(
     returned fails the check.
     """
     other = _given(spec, method, make)
-    if other is not None and type(spec.kind) not in TRUSTED:
+    if other is not None and not is_trusted(type(spec.kind)):
         check = _Check(spec, other, method, what)
         if configuration is not None:
             check.placements(configuration, change)

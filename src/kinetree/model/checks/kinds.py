@@ -8,58 +8,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import Graph, Port, Symbol, run_on_symbols
-from kinetree.joints import (
-    Continuous,
-    Cylindrical,
-    Euler,
-    ExponentialMap,
-    Fixed,
-    FloatingBase,
-    Free,
-    FreeRPY,
-    JointKind,
-    JointMotion,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translation,
-)
+from kinetree import expr, joints
+from kinetree.joints import Continuous, Fixed, JointKind, JointMotion, Prismatic, Revolute
 from kinetree.model.problems import STRICT, Problems
 from kinetree.model.specs import JointSpec, fault
 from kinetree.spatial import Motion, Subspace, Transform
 
-__all__ = ["TRUSTED", "check_counts", "check_kinds"]
+__all__ = ["check_counts", "check_kinds", "is_trusted"]
 
-TRUSTED = frozenset((Continuous, Fixed, Free, Prismatic, Revolute))
-"""Kinds whose instances cannot be wrong; files have very many of them."""
-_CONSISTENT = TRUSTED | {Cylindrical, Euler, ExponentialMap, FloatingBase, FreeRPY, Planar, Spherical, Translation}
-"""Kinds with no numbers that could make their motion inconsistent: directions and signs at most."""
+_USUAL = frozenset((Continuous, Fixed, Prismatic, Revolute))
 _STEP = 1e-5
 _TOLERANCE = 1e-6
 _DEPENDENT = 1e-9
 """Smallest singular value over the largest, below which columns of a subspace are dependent."""
 
 
-def check_kinds(joints: Sequence[JointSpec], problems: Problems = STRICT) -> None:
+def check_kinds(specs: Sequence[JointSpec], problems: Problems = STRICT) -> None:
     """Check joints' kinds; each inconsistent one is an error of the first joint that has it."""
     checked: set[JointKind] = set()
-    for joint in joints:
-        if type(joint.kind) not in _CONSISTENT and joint.kind not in checked:
+    for joint in specs:
+        kind = type(joint.kind)
+        if not is_trusted(kind) and kind not in _consistent() and joint.kind not in checked:
             checked.add(joint.kind)
             with problems.of():
                 _Check(joint).run()
 
 
+def is_trusted(kind: type[JointKind]) -> bool:
+    """Whether instances of a kind cannot be wrong; files have very many of them."""
+    return kind in _USUAL or kind is joints.Free
+
+
+@cache
+def _consistent() -> frozenset[type[JointKind]]:
+    """Other kinds with no numbers that could make their motion inconsistent: directions and signs at most."""
+    return frozenset({
+        joints.Cylindrical, joints.Euler, joints.ExponentialMap, joints.FloatingBase, joints.FreeRPY, joints.Planar,
+        joints.Spherical, joints.Translation,
+    })  # fmt: skip
+
+
 def check_counts(kind: JointKind, name: str, where: object) -> None:
     """Raise `ModelError` unless its nq and nv are valid numbers of coordinates and of degrees of freedom."""
-    if type(kind) in TRUSTED:
+    if is_trusted(type(kind)):
         return
     for count, most in (("nq", 99), ("nv", 6)):
         n = getattr(kind, count, None)
@@ -169,8 +166,9 @@ class _Check:
             motion = kind.calc(q, v)
             return [[*motion.X_J.r.components(), *_six(motion.c_J)]]
 
+        inputs = [expr.Port("q", (kind.nq,)), expr.Port("v", (kind.nv,))]
         try:
-            run_on_symbols(Graph(), one_sample, [Port("q", (kind.nq,)), Port("v", (kind.nv,))], [Port("x", (9,))])
+            expr.run_on_symbols(expr.Graph(), one_sample, inputs, [expr.Port("x", (9,))])
         except Exception as error:
             self._fail(
                 f"{self._where} does not work on symbols ({type(error).__name__}: {error}); use the functions of "
@@ -216,7 +214,7 @@ class _Check:
 
 
 def _article(thing: object) -> str:
-    return f"a {type(thing).__name__}" if not isinstance(thing, Symbol) else "a symbol"
+    return f"a {type(thing).__name__}" if not isinstance(thing, expr.Symbol) else "a symbol"
 
 
 def _six(motion: Motion) -> tuple[Any, ...]:

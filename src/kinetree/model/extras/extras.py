@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from kinetree.model.extras.actuators import Actuator
-from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
+from kinetree.model import extras  # what its fields hold is imported when it is read
 from kinetree.model.extras.by_name import Records
-from kinetree.model.extras.cameras import Camera
-from kinetree.model.extras.collisions import BodySpheres, CollisionPair, UncheckedBody
-from kinetree.model.extras.contacts import ContactExclusion, ContactPair
-from kinetree.model.extras.equalities import Equality
-from kinetree.model.extras.groups import EndEffector, JointGroup, NamedState, VirtualJoint
-from kinetree.model.extras.joint_limits import Calibration, MotionLimits, SafetyLimits
-from kinetree.model.extras.joint_properties import JointProperty, PassiveJoint
-from kinetree.model.extras.joints import JointSettings
-from kinetree.model.extras.keyframes import Keyframe
-from kinetree.model.extras.options import SimulationOptions
-from kinetree.model.extras.sensors import Sensor
-from kinetree.model.extras.tendons import Tendon
-from kinetree.model.extras.textures import Texture
-from kinetree.model.extras.transmissions import Transmission
-from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -36,39 +20,39 @@ class Extras:
     `robot.extras.actuators["hip"]`.
     """
 
-    unused: tuple[Unused, ...] = ()
-    motion_limits: tuple[MotionLimits, ...] = ()
-    safety_limits: tuple[SafetyLimits, ...] = ()
-    calibrations: tuple[Calibration, ...] = ()
-    transmissions: tuple[Transmission, ...] = ()
-    textures: tuple[Texture, ...] = ()
-    groups: tuple[JointGroup, ...] = ()
-    named_states: tuple[NamedState, ...] = ()
-    end_effectors: tuple[EndEffector, ...] = ()
-    virtual_joints: tuple[VirtualJoint, ...] = ()
-    passive_joints: tuple[PassiveJoint, ...] = ()
-    joint_properties: tuple[JointProperty, ...] = ()
-    collision_pairs: tuple[CollisionPair, ...] = ()
-    unchecked_bodies: tuple[UncheckedBody, ...] = ()
-    body_spheres: tuple[BodySpheres, ...] = ()
-    options: SimulationOptions | None = None
-    actuators: tuple[Actuator, ...] = ()
-    tendons: tuple[Tendon, ...] = ()
-    equalities: tuple[Equality, ...] = ()
-    sensors: tuple[Sensor, ...] = ()
-    contact_pairs: tuple[ContactPair, ...] = ()
-    contact_exclusions: tuple[ContactExclusion, ...] = ()
-    keyframes: tuple[Keyframe, ...] = ()
-    reference_configuration: Keyframe | None = None
+    unused: tuple[extras.Unused, ...] = ()
+    motion_limits: tuple[extras.MotionLimits, ...] = ()
+    safety_limits: tuple[extras.SafetyLimits, ...] = ()
+    calibrations: tuple[extras.Calibration, ...] = ()
+    transmissions: tuple[extras.Transmission, ...] = ()
+    textures: tuple[extras.Texture, ...] = ()
+    groups: tuple[extras.JointGroup, ...] = ()
+    named_states: tuple[extras.NamedState, ...] = ()
+    end_effectors: tuple[extras.EndEffector, ...] = ()
+    virtual_joints: tuple[extras.VirtualJoint, ...] = ()
+    passive_joints: tuple[extras.PassiveJoint, ...] = ()
+    joint_properties: tuple[extras.JointProperty, ...] = ()
+    collision_pairs: tuple[extras.CollisionPair, ...] = ()
+    unchecked_bodies: tuple[extras.UncheckedBody, ...] = ()
+    body_spheres: tuple[extras.BodySpheres, ...] = ()
+    options: extras.SimulationOptions | None = None
+    actuators: tuple[extras.Actuator, ...] = ()
+    tendons: tuple[extras.Tendon, ...] = ()
+    equalities: tuple[extras.Equality, ...] = ()
+    sensors: tuple[extras.Sensor, ...] = ()
+    contact_pairs: tuple[extras.ContactPair, ...] = ()
+    contact_exclusions: tuple[extras.ContactExclusion, ...] = ()
+    keyframes: tuple[extras.Keyframe, ...] = ()
+    reference_configuration: extras.Keyframe | None = None
     """The state in which the file places the bodies."""
-    joints: tuple[JointSettings, ...] = ()
+    joints: tuple[extras.JointSettings, ...] = ()
     """Settings of those joints that have any."""
-    bodies: tuple[BodySettings, ...] = ()
+    bodies: tuple[extras.BodySettings, ...] = ()
     """Settings of those bodies that have any."""
-    shapes: tuple[ShapeSettings, ...] = ()
+    shapes: tuple[extras.ShapeSettings, ...] = ()
     """Settings of those shapes that have any."""
-    sites: tuple[Site, ...] = ()
-    cameras: tuple[Camera, ...] = ()
+    sites: tuple[extras.Site, ...] = ()
+    cameras: tuple[extras.Camera, ...] = ()
 
     def __post_init__(self) -> None:
         for entry in fields(self):

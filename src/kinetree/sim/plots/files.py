@@ -7,27 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kinetree.charts.sheet import encoded
-from kinetree.errors import OptionError
-from kinetree.files import file_path, write_file
+from kinetree.charts.sheet import picture_path, write_picture
 from kinetree.sim.picking import Samples
 from kinetree.sim.plots.figures import figure
 from kinetree.sim.plots.on_hand import OnDisk
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["picture_path", "plot"]
-
-_FORMATS = (".png", ".svg", ".pdf")
-_OTHERS = (".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", ".html", ".mp4")
-"""Pictures that are not written; any other ending belongs to the name."""
-
-
-def picture_path(path: str | os.PathLike[str]) -> Path:
-    """Where a picture is written. Raises OptionError, DTypeError."""
-    given = file_path("plot", path)
-    if given.suffix.lower() in _OTHERS:
-        raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {given.suffix!r}")
-    return given if given.suffix.lower() in _FORMATS else file_path("plot", path, ".png")
+__all__ = ["plot"]
 
 
 def plot(
@@ -56,6 +42,4 @@ def plot(
     """
     target = picture_path(path)
     drawn = figure(trajectory, what=what, joints=joints, samples=samples, beside=beside, names=names)
-    picture = encoded(drawn, target.suffix.lower()[1:])
-    write_file(target, lambda file: file.write(picture))
-    return target
+    return write_picture(drawn, target)

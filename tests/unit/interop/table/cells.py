@@ -1,14 +1,19 @@
 """Which cells the table of docs/frameworks.md has: functions × frameworks × what can be done with them there.
 
-The tests beside this file check every cell that is not missing here; `python -m tests.unit.interop.table.page` writes
-the table, and tests/docs/test_frameworks.py holds the page to it.
+The tests beside this file check every cell that is not missing here, most of them where all is deep: a third of the
+functions in each framework, and others in another one, are enough to try what frameworks' adapters do.
+`python -m tests.unit.interop.table.page` writes the table, and tests/docs/test_frameworks.py holds the page to it.
 """
 
 from __future__ import annotations
 
-from tests.unit.interop.table.cases import FIRST_ONLY
+from typing import Any
 
-__all__ = ["FRAMEWORKS", "KINDS", "kinds", "missing"]
+import pytest
+
+from tests.unit.interop.table.cases import FIRST_ONLY, NAMES, PROGRAM
+
+__all__ = ["FRAMEWORKS", "KINDS", "cells_of", "is_deep", "kinds", "missing"]
 
 KINDS = {
     "value": "V",
@@ -25,6 +30,18 @@ MISSING = {
     ("C", "batch"): "a function in C takes one sample",
 }
 """What a framework does for no function, and why."""
+_THIRDS = {"JAX": 0, "PyTorch": 1, "CasADi": 2, "C": 2, "NumPy": 0, "Dask": 1, "xarray": 2}
+"""Which third of the functions is not deep."""
+
+
+def is_deep(framework: str, name: str) -> bool:
+    """Whether a function in a framework is only tested where all is deep."""
+    return name != PROGRAM and NAMES.index(name) % 3 != _THIRDS[framework]
+
+
+def cells_of(framework: str) -> list[Any]:
+    """The names of all functions, as parameters of the tests of a framework."""
+    return [pytest.param(name, id=name, marks=pytest.mark.deep if is_deep(framework, name) else ()) for name in NAMES]
 
 
 def missing(framework: str, name: str) -> dict[str, str]:

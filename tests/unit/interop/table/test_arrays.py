@@ -16,8 +16,8 @@ import kinetree as kt
 from kinetree.expr import Port
 from tests.functions import gives_one_array
 from tests.kernels import interpreted
-from tests.unit.interop.table.cases import NAMES, PROGRAM, SAMPLES, Case, case
-from tests.unit.interop.table.cells import kinds
+from tests.unit.interop.table.cases import PROGRAM, SAMPLES, Case, case
+from tests.unit.interop.table.cells import cells_of, kinds
 
 Put = Callable[[Any, Port], Any]
 
@@ -146,8 +146,10 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("framework", PUT)
+@pytest.mark.parametrize(
+    ("framework", "name"),
+    [pytest.param(f, *x.values, id=f"{f}-{x.id}", marks=x.marks) for f in PUT for x in cells_of(f)],
+)
 def test_cells(framework: str, name: str) -> None:
     for kind in kinds(framework, name):
         CHECKS[kind](case(name), framework)

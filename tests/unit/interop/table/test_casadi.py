@@ -5,7 +5,7 @@ CasADi's derivatives are beside kinetree's for other kinds of joints in ../casad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,17 @@ from kinetree.interop.casadi.functions import argument_names, result_names, symb
 from kinetree.interop.casadi.symbols import matrix_shape
 from tests.c_code import STRICT, called, library, needs
 from tests.unit.interop.table.cases import FIRST_ONLY, NAMES, SAMPLES, Case, case
-from tests.unit.interop.table.cells import kinds
+from tests.unit.interop.table.cells import cells_of, is_deep, kinds
 
 casadi = pytest.importorskip("casadi", reason="casadi is not installed")
 
 
 class Library:
-    """All functions in C, with derivatives and with CasADi's convention, in one file of machine code."""
+    """Functions in C, with derivatives and with CasADi's convention, in one file of machine code."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.made: dict[tuple[str, str], CSource] = {}
-        for name in NAMES:
+        for name in names:
             self._write(folder, name)
         text = "".join(f'#include "{one.name}.c"\n' for one in self.made.values())
         (folder / "every.c").write_text(text)
@@ -71,8 +71,19 @@ class Library:
 
 
 @pytest.fixture(scope="module")
-def machine_code(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(tmp_path_factory.mktemp("every"))
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Library]:
+    """By whether their functions are tested where all is deep."""
+
+    @cache
+    def made(deep: bool) -> Library:
+        return Library(tmp_path_factory.mktemp("every"), [name for name in NAMES if is_deep("C", name) == deep])
+
+    return made
+
+
+@pytest.fixture
+def machine_code(libraries: Callable[[bool], Library], name: str) -> Library:
+    return libraries(is_deep("C", name))
 
 
 def check_c(machine_code: Library, name: str) -> None:
@@ -95,7 +106,7 @@ def check_c(machine_code: Library, name: str) -> None:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", cells_of("C"))
 def test_cells_of_c(name: str, machine_code: Library) -> None:
     """Compilers find nothing to say of the code, in which nothing is taken for granted beyond C99."""
     check_c(machine_code, name)
@@ -183,7 +194,7 @@ class Calls:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", cells_of("CasADi"))
 def test_cells_of_casadi(name: str, machine_code: Library) -> None:
     this, possible = case(name), kinds("CasADi", name)
     machine = Calls(this, compiled(name, machine_code))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.unit.interop.table.cases import NAMES, SAMPLES, Case, case
-from tests.unit.interop.table.cells import kinds
+from tests.unit.interop.table.cells import cells_of, is_deep, kinds
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -79,9 +79,9 @@ def equal(case: Case, found: Sequence[Any], expected: Sequence[Any]) -> None:
 
 
 @cache
-def in_one_graph() -> dict[str, Any]:
-    """The values of all functions, in one graph."""
-    names = [name for name in NAMES if "compiled" in kinds("PyTorch", name)]
+def in_one_graph(deep: bool) -> dict[str, Any]:
+    """The values of all functions that are tested together, in one graph."""
+    names = [name for name in NAMES if "compiled" in kinds("PyTorch", name) and is_deep("PyTorch", name) == deep]
     functions = [made(name) for name in names]
     given = [tensors(case(name).arrays) for name in names]
 
@@ -93,7 +93,7 @@ def in_one_graph() -> dict[str, Any]:
 
 
 def compiled(case: Case) -> None:
-    case.close(case.flat(leaves(in_one_graph()[case.name])), case.expected)
+    case.close(case.flat(leaves(in_one_graph(is_deep("PyTorch", case.name))[case.name])), case.expected)
 
 
 def single(case: Case) -> None:
@@ -112,7 +112,7 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", cells_of("PyTorch"))
 def test_cells(name: str) -> None:
     for kind in kinds("PyTorch", name):
         CHECKS[kind](case(name))

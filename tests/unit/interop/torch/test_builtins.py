@@ -52,6 +52,24 @@ def warmed(robot: kt.Model, dtype: str = "float64") -> Any:
 
 
 @needs_layout
+def test_optimised_code_takes_over_in_calls_that_take_no_detour(
+    detours: Detours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KINETREE_CACHE", "off")  # where there may be optimised code
+    robot = kt.zoo.load("arm7")
+    aba = warmed(robot)
+    one, many = ([torch.tensor(x) for x in state(robot, *batch)] for batch in ((), (24,)))
+    before = aba(*one), aba(*many)
+    compiled = kt.compile(robot, kt.aba).__self__
+    assert not compiled.optimized
+    detours.clear()
+    compiled.optimize("now")
+    assert compiled.optimized
+    assert all(torch.equal(x, y) for x, y in zip((aba(*one), aba(*many)), before, strict=True))
+    assert detours == []
+
+
+@needs_layout
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_usual_calls_take_no_detour(dtype: str, detours: Detours) -> None:
     aba = warmed(ARM, dtype)

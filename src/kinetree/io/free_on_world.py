@@ -1,4 +1,4 @@
-"""Free joints on whatever is at rest, as free joints on the world, where alone MJCF has them."""
+"""Free joints on bodies at rest as free joints on the world, the only ones that MJCF and SDF have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_free_joints_on_world(parts: Parts, losses: Losses) -> Parts:
         return parts
     for name in moved:
         losses.changed.append(
-            f"free joint {name!r} is on MJCF's world without a placement: its coordinates are relative to the world"
+            f"free joint {name!r} is on the file's world without a placement: its coordinates are relative to the world"
         )
     links, joints, root = list(parts.links), list(parts.joints), _root(parts)
     if root != _WORLD:
@@ -37,7 +37,7 @@ def with_free_joints_on_world(parts: Parts, losses: Losses) -> Parts:
         name = free_name(root, {joint.name for joint in joints})
         joints.insert(0, JointSpec.bare(name, Fixed(), _WORLD, root, _HERE))
         losses.changed.append(
-            f"the root {root!r} is fixed in MJCF's world, which is a body 'world' when the file is read"
+            f"the root {root!r} is fixed in the file's world, which is a body 'world' when the file is read"
         )
     joints = [replace(joint, parent=_WORLD, placement=_HERE) if joint.name in moved else joint for joint in joints]
     return replace(parts, links=tuple(links), joints=tuple(joints), extras=_with_moved(parts.extras, moved))

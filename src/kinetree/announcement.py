@@ -1,0 +1,339 @@
+"""What is said while a function is compiled that takes long: the phase, how far it is, and about how long it takes.
+
+Code that compiles runs in `with announced(name, subject):`, and within it in `with phase("lowering"):` and the like; it
+reports what it knows by `learn(statements=5_000)`. A thread watches: it speaks after `_PATIENCE` seconds unless the end
+is near, and the estimate follows as soon as the number of operations is known. On a terminal and in notebooks this is a
+line with a bar, elsewhere the logger "kinetree" warns.
+
+The estimate comes from `COSTS` and `RATIOS`, which `benchmarks/first_use.py --calibrate` measures.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal, NamedTuple
+
+from kinetree.progress import Line, bar, duration, live_line
+
+__all__ = ["COSTS", "RATIOS", "Cost", "Phase", "announced", "because", "learn", "phase", "watched"]
+
+Phase = Literal["recording", "derivatives", "lowering", "writing", "compiling"]
+"""Run the algorithm on symbols; differentiate; make a program of what was recorded; write it in LLVM's language;
+translate that to machine code."""
+
+
+class Cost(NamedTuple):
+    """How long a phase takes."""
+
+    of: str
+    """The number that it depends on: operations "traced" in all attempts, or "recorded" in the last one, "statements",
+    "characters"."""
+    each: float
+    """Seconds for each."""
+    fixed: float = 0.0
+    """Seconds besides."""
+
+
+COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
+    "recording": Cost("traced", 3.3e-6),
+    "derivatives": Cost("recorded", 13e-6),
+    "lowering": Cost("recorded", 9e-6),
+    "writing": Cost("statements", 8e-6, 0.08),
+    "compiling": (Cost("characters", 0.18e-6), Cost("characters", 0.9e-6)),
+}
+"""What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
+RATIOS = {"statements": ("recorded", 0.34), "characters": ("statements", 150.0)}
+"""About how many there are, from a number that is known earlier."""
+_BYTES = 4_000
+"""Peak memory per statement, while it is compiled."""
+_TELLING, _DOUBT = 0.1, 0.3
+"""How fast this machine is now shows in phases from so many seconds on; from so many it counts, rather than the costs.
+"""
+_PATIENCE, _BETWEEN, _WATCHED_EVERY, _GAP = 0.7, 0.1, 0.25, 0.5
+"""Seconds until something is said; between two states of a bar; between two looks if there is no bar; at most between
+two contexts that are one wait."""
+_WORTH_SAYING = 1.4
+"""Seconds: with the error of the estimate, up to 2 s are short."""
+_LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
+_log = logging.getLogger("kinetree")
+_clock: Callable[[], float] = time.monotonic
+_state = threading.local()
+"""`now`: what is being compiled in a thread, the outermost; `last`: what was before."""
+
+
+class _Work:
+    """Something that is being compiled."""
+
+    def __init__(self, name: str, title: str) -> None:
+        self.name, self.title = name, title
+        self.begin = self._since = _clock()
+        self.phases: list[Phase] = []
+        """The present one is the last, within the others."""
+        self._left: Phase = "recording"
+        self.spent: dict[Phase, float] = {}
+        self.facts: dict[str, float] = {}
+        self.clocks: list[list[int]] = []
+        self.at_least = 0
+        """How many operations will be recorded."""
+        self.reasons: Counter[str] = Counter()
+        self.advice: dict[str, str] = {}
+        self.thread: threading.Thread | None = None
+        self.end: float | None = None
+        self._lock = threading.Lock()
+        self._has_ended = threading.Event()
+        self._line: Line | None = None
+        self._speaks = self._has_begun = self._has_estimated = self._has_warned = False
+
+    # -- in the thread that compiles
+
+    def go_on(self) -> None:
+        """Go on after another context of the same title."""
+        self.end = self.thread = None
+        self._has_ended.clear()
+
+    def start(self) -> None:
+        """Begin to watch."""
+        context = contextvars.copy_context()  # a notebook knows by it below which cell to write
+        self.thread = threading.Thread(target=context.run, args=(self._watch,), name="kinetree announces", daemon=True)
+        with suppress(RuntimeError):  # no thread can be started any more, as the interpreter ends
+            self.thread.start()
+
+    def stop(self, failed: bool) -> None:
+        """Remove the line; nothing is said after that."""
+        self._has_ended.set()
+        with self._lock:
+            self.end = _clock()
+            taken = duration(self.end - self.begin)
+            if self._line is not None:
+                self._line.end(f"compiling {self.title}: stopped after {taken}" if failed else f"{self.title}: {taken}")
+                self._line = None
+            _state.pace = self._pace(list(COSTS))
+            if self._speaks and not failed:
+                _log.info("compiled %s in %s", self.title, taken)
+            if _log.isEnabledFor(logging.DEBUG):
+                parts = ", ".join(f"{name} {self.spent[name]:.2f} s" for name in COSTS if name in self.spent)
+                numbers = {"seconds": self.end - self.begin, "traced": self.number("traced"), "recorded": self.recorded}
+                extra = {"title": self.title, "spent": dict(self.spent), "numbers": {**numbers, **self.facts}}
+                _log.debug("compiled %s: %s", self.title, parts, extra=extra)
+
+    def turn(self, entered: Phase | None = None) -> None:
+        """Count the time up to now for the present phase; enter another one, or go back."""
+        now = _clock()
+        if self.thread is None:
+            self.start()
+        if self.phases:
+            self.spent[self.phases[-1]] = self.spent.get(self.phases[-1], 0.0) + now - self._since
+        self._since = now
+        if entered is None:
+            self._left = self.phases.pop()
+        else:
+            self.phases.append(entered)
+
+    # -- in the thread that watches
+
+    def _watch(self) -> None:
+        wait = max(0.0, self.begin + _PATIENCE - _clock())
+        while not self._has_ended.wait(wait):
+            with self._lock:
+                if self._has_ended.is_set():
+                    return
+                self.report()
+            wait = _BETWEEN if self._line is not None else _WATCHED_EVERY
+
+    def report(self) -> None:
+        """Say what is to be said now."""
+        now = _clock()
+        total = now - self.begin + self.remaining(now)
+        if not self._speaks:
+            if total < _WORTH_SAYING:
+                return
+            self._speaks = True
+            if _log.isEnabledFor(logging.WARNING) and _speaker.claimed_by(self):
+                self._line = live_line()
+        level = logging.INFO if self._line is not None else logging.WARNING
+        if not self._has_warned and not self._has_estimated and self.is_large(total):
+            self._has_warned = True
+            if self._line is not None:
+                self._line.end()
+            _log.warning("%s", self._warning(total))
+        if not self._has_estimated and self.is_known:
+            self._has_estimated = self._has_begun = True
+            operations = self.facts.get("statements", self.number("recorded"))
+            _log.log(level, "compiling %s: %d operations, about %s …", self.title, operations, duration(total))
+        elif not self._has_begun:
+            self._has_begun = True
+            _log.log(level, "compiling %s: %s …", self.title, self.present)
+        if self._line is not None:
+            self._line.show(self._text(now - self.begin, total))
+
+    def _text(self, elapsed: float, total: float) -> str:
+        if not self._has_estimated:
+            return f"compiling {self.title}: {self.present}, {self.recorded:,} operations so far, {duration(elapsed)}"
+        return (
+            f"compiling {self.title} {bar(elapsed / total)} {self.present}, {duration(elapsed)} of about "
+            f"{duration(total)}"
+        )
+
+    def _warning(self, total: float) -> str:
+        reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2))
+        why = f", because of {reasons}" if reasons else ""
+        what = next((self.advice[name] for name, _ in self.reasons.most_common() if name in self.advice), "")
+        memory = f" and {self.memory / 1e9:.1f} GB" if self.memory > 1e9 else ""
+        at_least = "about" if self.is_known else "at least"
+        return f"compiling {self.title} takes {at_least} {duration(total)}{memory}{why}{'; ' if what else ''}{what}"
+
+    # -- what is known
+
+    @property
+    def present(self) -> Phase:
+        """The phase that is present, or was last."""
+        return (self.phases[-1:] or [self._left])[0]  # at once: the other thread changes them
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all is recorded, so that there is an estimate."""
+        return "optimized" in self.facts and not self.facts.keys().isdisjoint(("recorded", "statements"))
+
+    @property
+    def recorded(self) -> int:
+        """How many operations the longest trace has recorded so far."""
+        return max((clock[0] for clock in self.clocks), default=0)
+
+    def number(self, name: str) -> float:
+        """A number that costs depend on: as it is known, or from one that is known earlier."""
+        if name in self.facts:
+            return self.facts[name]
+        if name == "traced":
+            return sum(clock[0] for clock in self.clocks)
+        if name not in RATIOS:
+            return max(self.recorded, self.at_least)
+        base, ratio = RATIOS[name]
+        return ratio * self.number(base)
+
+    def remaining(self, now: float) -> float:
+        """Seconds until the end; before all is recorded, at least."""
+        present, seconds = self.present, 0.0
+        order = list(COSTS)
+        first = order.index(present)
+        for name in order[first:]:
+            if name == "derivatives" != present:
+                continue  # they come before all is recorded
+            spent = self.spent.get(name, 0.0) + (now - self._since if name == present else 0.0)
+            seconds += max(self._cost(name) - spent, 0.1 * spent)
+        return seconds * self._pace(order[:first])
+
+    def _cost(self, phase: Phase) -> float:
+        """Seconds that a phase takes in all, by the table."""
+        costs = COSTS[phase]
+        of, each, fixed = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
+        return fixed + each * self.number(of)
+
+    def _pace(self, phases: Sequence[Phase]) -> float:
+        """How many times as long as by the table these phases took; without them, those of the work before."""
+        before: float = getattr(_state, "pace", 1.0)
+        pairs = [(self.spent[name], self._cost(name)) for name in phases if name in self.spent]
+        pairs = [(before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
+        spent, cost = map(sum, zip(*pairs, strict=True))
+        return min(max(spent / cost, 0.5), 8.0)
+
+    @property
+    def memory(self) -> float:
+        """Bytes at the peak."""
+        return _BYTES * self.number("statements")
+
+    def is_large(self, total: float) -> bool:
+        """Whether it is worth a warning."""
+        return total > _LARGE_SECONDS or self.memory > _LARGE_BYTES
+
+
+class _Speaker:
+    """The one work of this process whose line is shown: two would write over each other."""
+
+    def __init__(self) -> None:
+        self._work: _Work | None = None
+        self._lock = threading.Lock()
+
+    def claimed_by(self, work: _Work) -> bool:
+        """Whether no other work is being compiled and shown. A thread that was not forked with the others is dead."""
+        with self._lock:
+            other = self._work
+            if other is None or other.end is not None or other.thread is None or not other.thread.is_alive():
+                self._work = work
+            return self._work is work
+
+
+_speaker = _Speaker()
+
+
+@contextmanager
+def announced(name: str, subject: str = "") -> Iterator[None]:
+    """Announce what is compiled in this context, if that takes long; within another such context, nothing new.
+
+    `subject`: as in `Source`. A context that follows another one of the same title, in which nothing was translated to
+    machine code yet, goes on with it: to the user, tracing a program and compiling it are one wait. Without phases in
+    it, such as where code is found on the disk, the context costs next to nothing.
+    """
+    if getattr(_state, "now", None) is not None:
+        yield
+        return
+    title = f"{name} for {subject}" if subject.startswith(("'", '"')) else name
+    last: _Work | None = getattr(_state, "last", None)
+    goes_on = last is not None and last.title == title and "compiling" not in last.spent
+    if last is not None and goes_on and _clock() - (last.end or 0.0) < _GAP:
+        (work := last).go_on()
+    else:
+        work = _Work(name, title)
+    _state.now, failed = work, True
+    try:
+        yield
+        failed = False
+    finally:
+        _state.now = None
+        if work.thread is not None:
+            _state.last = work
+            work.stop(failed)
+
+
+@contextmanager
+def phase(name: Phase) -> Iterator[None]:
+    """A phase of what is being compiled in this thread. Another one inside does not count for it."""
+    work: _Work | None = getattr(_state, "now", None)
+    if work is None:
+        yield
+        return
+    work.turn(name)
+    try:
+        yield
+    finally:
+        work.turn()
+
+
+def learn(of: str | None = None, **numbers: float) -> None:
+    """Report numbers that costs depend on. `of`: the name of what they are about, if that may be only a part."""
+    work: _Work | None = getattr(_state, "now", None)
+    if work is not None and (of in (None, work.name)):
+        work.facts |= numbers
+
+
+def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
+    """Report what makes a program long, what to do about it, and how many operations it will record at least."""
+    work: _Work | None = getattr(_state, "now", None)
+    if work is not None:
+        work.reasons[reason] += count
+        work.at_least = max(work.at_least, operations)
+        if advice:
+            work.advice[reason] = advice
+
+
+def watched(clock: list[int]) -> list[int]:
+    """The counter of a trace, whose first number says how many operations were recorded."""
+    work: _Work | None = getattr(_state, "now", None)
+    if work is not None:
+        work.clocks.append(clock)
+    return clock
