@@ -277,9 +277,9 @@ def test_a_terminal_has_a_bar_until_the_end(caplog: pytest.LogCaptureFixture) ->
             wait_for(lambda: has(f"compiling law for 'arm\\x1b[2J': recording, {LONG:,} operations so far, 0 s"))
             with phase("lowering"):
                 learn(optimized=True, statements=LONG)
-                wait_for(lambda: has("] lowering, 0 s of about "))
+                wait_for(lambda: has(" s, lowering"))
             with phase("compiling"):
-                wait_for(lambda: has("] compiling, 0 s of about "))
+                wait_for(lambda: has(" s, compiling"))
         written += read()
     assert shown(written) == ""
     assert "\x1b" not in written
