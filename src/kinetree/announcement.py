@@ -176,8 +176,8 @@ class _Work:
         if not self._has_estimated:
             return f"compiling {self.title}: {self.present}, {self.recorded:,} operations so far, {duration(elapsed)}"
         return (
-            f"compiling {self.title} {bar(elapsed / total)} {self.present}, {duration(elapsed)} of about "
-            f"{duration(total)}"
+            f"compiling {self.title} {bar(elapsed / total)} {duration(elapsed)} of about {duration(total)}, "
+            f"{self.present}"
         )
 
     def _warning(self, total: float) -> str:

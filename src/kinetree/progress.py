@@ -19,7 +19,7 @@ _PATIENCE = 1.0
 """Seconds before the bar of `progress_bar` is shown."""
 _BETWEEN = 0.1
 """Seconds between two states of the bar of `progress_bar`."""
-_WIDTH = 20
+_WIDTH = 16
 _is_quiet = ContextVar("_is_quiet", default=False)
 
 
@@ -110,7 +110,7 @@ def bar(share: float) -> str:
     """A bar of which a share is full.
 
     >>> bar(0.25)
-    '[#####               ]'
+    '[####            ]'
     """
     return "[" + ("#" * int(_WIDTH * min(max(share, 0.0), 1.0))).ljust(_WIDTH) + "]"
 

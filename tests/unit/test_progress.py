@@ -36,9 +36,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, patience: float, q
 def test_long_work_on_a_terminal_draws_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     text = drawn(monkeypatch, terminal=True, patience=-1.0)
     assert text is not None
-    assert "\rworking [##########          ]  50%, 0 s left" in text
+    assert "\rworking [########        ]  50%, 0 s left" in text
     assert "100%" in text
-    assert text.split("\r")[-2:] == [" " * len("working [####################] 100%, 0 s left"), ""]
+    assert text.split("\r")[-2:] == [" " * len("working [################] 100%, 0 s left"), ""]
 
 
 def test_a_line_is_as_wide_as_the_terminal_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
