@@ -115,7 +115,7 @@ UNNEEDED = (
         "compiler.forms.aligned",
         "compiler.forms.rolled",
     ),
-    *("expr.derivatives", "expr.interpret", "expr.lower", "expr.named", "expr.recording", "expr.trace"),
+    *("expr.derivatives", "expr.interpret", "expr.lower", "expr.recording", "expr.trace"),
     *("io.mjcf", "io.native.reading", "io.sdf", "joints.euler", "joints.free", "model.changes.attach"),
     *("model.extras.actuators", "model.extras.sensors", "pictures.camera", "pictures.draw"),
     *("tree.elimination", "tree.rolled.tree"),

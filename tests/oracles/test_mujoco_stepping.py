@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.functions.integrator_options import usual_integrator
+from tests.deep import one_in
 
 Array = np.ndarray[Any, Any]
 INTEGRATORS = {
@@ -95,9 +96,12 @@ class Beside:
         return np.array(rows)
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+SCENES = {"arm": (ARM, 1.0), "tumbling": (TUMBLING, 3.0), "on the ground": (ON_THE_GROUND, 1.0)}
+
+
 @pytest.mark.parametrize(
-    ("text", "speed"), [(ARM, 1.0), (TUMBLING, 3.0), (ON_THE_GROUND, 1.0)], ids=["arm", "tumbling", "on the ground"]
+    ("text", "speed", "integrator"),
+    one_in(2, [pytest.param(*scene, x, id=f"{name}-{x}") for name, scene in SCENES.items() for x in INTEGRATORS]),
 )
 def test_a_thousand_steps_stay_together(text: str, speed: float, integrator: str, tmp_path: Path) -> None:
     beside = Beside(tmp_path, text, speed)

@@ -47,6 +47,7 @@ if typing.TYPE_CHECKING:
         Switch,
         Term,
         Walk,
+        values_used,
     )
     from kinetree.expr.recording import Memory, Recorder
     from kinetree.expr.repeat import otherwise, repeat, unless
@@ -71,7 +72,8 @@ else:
             "ops": "OPS Op",
             "pieces": "in_pieces",
             "program": (
-                "Argument Array Block Call Index Instruction Load Loop Port Program Range Store Switch Term Walk"
+                "Argument Array Block Call Index Instruction Load Loop Port Program Range Store Switch Term Walk "
+                "values_used"
             ),
             "recording": "Memory Recorder",
             "repeat": "otherwise repeat unless",
@@ -143,6 +145,7 @@ __all__ = [
     "trace",
     "trace_memory",
     "unless",
+    "values_used",
     "with_outputs",
     "without_slopes",
 ]

@@ -6,17 +6,17 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
-from kinetree.expr.program import Argument, Block, Call, Instruction, Program
+from kinetree.expr.moved import with_bodies
+from kinetree.expr.program import Argument, Block, Call, Instruction, Loop, Program, Statement, Switch
 
 __all__ = ["shared"]
 
 
-def shared(lines: Lines, pieces: Iterable[Program]) -> Lines:
-    """The same lines, in which calls of pieces with the same operations call one program.
+def shared(block: Block, pieces: Iterable[Program]) -> Block:
+    """The same statements, in which calls of pieces with the same operations call one program.
 
-    Pieces are straight lines with one input and one output. What differs between their numbers becomes more of the
-    input, unless that would be more work than it saves.
+    Pieces are straight lines with one input and one output, whose values are named in order. What differs between their
+    numbers becomes more of the input, unless that would be more work than it saves.
     """
     groups: dict[object, list[Program]] = {}
     for piece in pieces:
@@ -24,7 +24,7 @@ def shared(lines: Lines, pieces: Iterable[Program]) -> Lines:
     known: dict[int, tuple[Program, tuple[float, ...]]] = {}
     for group in groups.values():
         known.update(_joined(group))
-    return _calling(lines, known)
+    return _calling(block, known) if known else block
 
 
 def _shape(piece: Program) -> object:
@@ -62,25 +62,25 @@ def _given(piece: Program, places: list[int | None], count: int) -> Program:
             return a if place is None else before + place
         return a if a < before else a + count
 
-    operations = tuple(Instruction(s.op, tuple(map(argument, s.args))) for s in _operations(piece))
+    operations = tuple(Instruction(s.op, tuple(map(argument, s.args)), s.name + count) for s in _operations(piece))
     results = tuple(a if isinstance(a, float) or a < before else a + count for a in piece.results or ())
     port = replace(piece.inputs[0], shape=(before + count,))
     return replace(piece, inputs=(port,), body=Block(operations), results=results)
 
 
-def _calling(lines: Lines, known: dict[int, tuple[Program, tuple[float, ...]]]) -> Lines:
-    def changed(line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
-        if isinstance(line, LoopLine):
-            return replace(line, body=_calling(line.body, known))
-        if isinstance(line, SwitchLine):
-            return replace(line, cases=tuple(_calling(case, known) for case in line.cases))
-        s = line.statement
+def _calling(block: Block, known: dict[int, tuple[Program, tuple[float, ...]]]) -> Block:
+    def changed(s: Statement) -> Statement:
+        if isinstance(s, (Loop, Switch)):
+            return with_bodies(s, inside)
         if not isinstance(s, Call) or id(s.program) not in known:
-            return line
+            return s
         program, numbers = known[id(s.program)]
-        return replace(line, statement=Call(program, (*s.args, *numbers)))
+        return Call(program, (*s.args, *numbers), s.defines)
 
-    return [changed(line) for line in lines]
+    def inside(block: Block) -> Block:
+        return Block(tuple(map(changed, block.statements)))
+
+    return inside(block)
 
 
 def _operations(piece: Program) -> Iterator[Instruction]:

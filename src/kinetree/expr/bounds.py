@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kinetree.expr.program import Block, Index, Load, Loop, Program, Range, Store, Switch, Walk
+from kinetree.expr.program import (
+    Array,
+    Block,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Walk,
+)
 
 __all__ = ["check_bounds"]
 
@@ -58,11 +71,16 @@ class _Around:
 class _Check:
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._arrays: tuple[Port | Array, ...] = (*program.inputs, *program.outputs, *program.arrays)
 
     def block(self, block: Block, around: tuple[_Around, ...]) -> None:
         for s in block.statements:
-            if isinstance(s, Load | Store):
-                self._place(s, around)
+            if isinstance(s, Instruction):
+                continue
+            if isinstance(s, (Load, Store)):
+                array = self._arrays[s.array]
+                if s.at.terms or not 0 <= s.at.base < array.size:
+                    self._within(s.at, array.size, around, f"the array {array.name!r}")
             elif isinstance(s, Switch):
                 self._within(s.on, len(s.cases), around, "a switch")
                 for k, case in enumerate(s.cases):
@@ -83,13 +101,6 @@ class _Check:
         loop = on.terms[0].loop
         chosen = around[loop].where(on, case, self._program.tables)
         return None if chosen is None else (*around[:loop], chosen, *around[loop + 1 :])
-
-    def _place(self, s: Load | Store, around: tuple[_Around, ...]) -> None:
-        program = self._program
-        ports = (*program.inputs, *program.outputs)
-        known = s.array < len(ports)
-        name = ports[s.array].name if known else program.arrays[s.array - len(ports)].name
-        self._within(s.at, program.size_of(s.array), around, f"the array {name!r}")
 
     def _within(self, at: Index, size: int, around: tuple[_Around, ...], what: str) -> None:
         low, high = self._interval(at, around)

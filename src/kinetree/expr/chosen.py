@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from kinetree.expr.dead_code import remove_dead
-from kinetree.expr.named import moved, named, numbered
-from kinetree.expr.program import Array, Index, Program
+from kinetree.expr.dead_code import without_dead_code
+from kinetree.expr.moved import moved
+from kinetree.expr.program import Array, Block, Index, Program
 
 __all__ = ["with_outputs"]
 
@@ -23,10 +23,9 @@ def with_outputs(program: Program, chosen: Sequence[int]) -> Program:
       %2 = mul(%0, %1)
       %3 = fma(%0, %1, %2)
     """
-    source = named(program)
     first, count = len(program.inputs), len(program.outputs)
     outputs = tuple(program.outputs[k] for k in chosen)
-    results = source.results
+    results = program.results
     if results is not None:
         starts = list(accumulate((port.size for port in program.outputs), initial=0))
         results = tuple(a for k in chosen for a in results[starts[k] : starts[k + 1]])
@@ -38,6 +37,6 @@ def with_outputs(program: Program, chosen: Sequence[int]) -> Program:
     def place(array: int, at: Index) -> tuple[int, Index]:
         return places.get(array, array), at
 
-    lines = moved(source.lines, place, lambda table: table)
-    arrays = [*memory, *source.arrays]
-    return numbered(remove_dead(replace(source, outputs=outputs, lines=lines, results=results, arrays=arrays)))
+    body = Block(tuple(moved(program.body.statements, place, lambda table: table)))
+    arrays = (*memory, *program.arrays)
+    return without_dead_code(replace(program, outputs=outputs, body=body, results=results, arrays=arrays))

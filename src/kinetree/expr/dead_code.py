@@ -5,104 +5,122 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, moved, named, numbered
-from kinetree.expr.program import Argument, Array, Index, Load, Program, Store
+from kinetree.expr.moved import moved
+from kinetree.expr.program import (
+    Argument,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Statement,
+    Store,
+    Switch,
+)
 
-__all__ = ["remove_dead", "without_dead_code"]
+__all__ = ["without_dead_code"]
 
 
 def without_dead_code(program: Program) -> Program:
     """The same function by the same operations, without those that do not affect any output.
 
+    Arrays and tables that are left unused go as well; the others are in the order of their first use.
+
     >>> from kinetree.expr import Block, Instruction, Port
-    >>> line = Block((Instruction("sin", (0,)), Instruction("cos", (0,))))
+    >>> line = Block((Instruction("sin", (0,), 1), Instruction("cos", (0,), 2)))
     >>> without_dead_code(Program("cosine", (Port("x", ()),), (Port("y", ()),), line, (2,)))
     cosine(x[]) -> y[]
       %1 = cos(%0)
     """
-    return numbered(remove_dead(named(program)))
-
-
-def remove_dead(program: NamedProgram) -> NamedProgram:
-    """Remove dead code from a program with named values, and the arrays and tables that it leaves unused."""
-    alive = _Alive(program)
-    lines = alive.kept(program.lines)
-    return _without_unused_memory(replace(program, lines=lines))
+    return _with_used_memory(replace(program, body=_Alive(program).kept(program.body)))
 
 
 class _Alive:
     """What is needed. A store is needed if its array is read, so the search repeats until nothing new is found."""
 
-    def __init__(self, program: NamedProgram) -> None:
+    def __init__(self, program: Program) -> None:
         self._values: set[int] = set()
         self._arrays: set[int] = set()
         if program.results is None:
             self._arrays.update(range(len(program.inputs), program.first_array))
         else:
             self._use(program.results)
-        before = -1
-        while before != len(self._values) + len(self._arrays):
-            before = len(self._values) + len(self._arrays)
-            self._block(program.lines)
+        self._repeat = True
+        while self._repeat:
+            self._repeat = False
+            self._block(program.body)
 
     def _use(self, arguments: Iterable[Argument]) -> None:
-        self._values.update(a for a in arguments if isinstance(a, int))
+        self._values.update([a for a in arguments if isinstance(a, int)])
 
-    def _block(self, lines: Lines) -> None:
+    def _block(self, block: Block) -> None:
         """Mark what a block needs."""
-        for line in reversed(lines):
-            if isinstance(line, SwitchLine):
-                for case in line.cases:
+        values, arrays = self._values, self._arrays
+        for s in reversed(block.statements):
+            if isinstance(s, Instruction):
+                if s.name in values:
+                    for a in s.args:
+                        if isinstance(a, int):
+                            values.add(a)
+            elif isinstance(s, Load):
+                if s.name in values and s.array not in arrays:
+                    arrays.add(s.array)
+                    self._repeat = True
+            elif isinstance(s, Store):
+                if s.array in arrays:
+                    self._use((s.value,))
+            elif isinstance(s, Call):
+                if not values.isdisjoint(s.defines):
+                    self._use(s.args)
+            elif isinstance(s, Switch):
+                for case in s.cases:
                     self._block(case)
-            elif isinstance(line, LoopLine):
-                carried = self._carried(line)
-                self._use(line.carried[k] for k in carried)
-                self._use(line.next[k] for k in carried)
-                if carried:
-                    self._use(a for a in (line.until, line.unless) if a is not None)
-                self._block(line.body)
             else:
-                self._line(line)
+                self._loop(s)
 
-    def _line(self, line: Line) -> None:
-        s = line.statement
-        if isinstance(s, Store):
-            if s.array in self._arrays:
-                self._use((s.value,))
-        elif self._values.intersection(line.defines):
-            if isinstance(s, Load):
-                self._arrays.add(s.array)
-            else:
-                self._use(s.args)
+    def _loop(self, s: Loop) -> None:
+        known: list[int] | None = None
+        while known != (carried := self._carried(s)):
+            known = carried
+            self._use([s.carried[k] for k in carried])
+            self._use([s.next[k] for k in carried])
+            if carried:
+                self._use([a for a in (s.until, s.unless) if a is not None])
+            self._block(s.body)
 
-    def _carried(self, line: LoopLine) -> list[int]:
+    def _carried(self, s: Loop) -> list[int]:
         """The carried values that are needed, inside the loop or after it."""
-        pairs = enumerate(zip(line.entry, line.defines, strict=True))
-        return [k for k, names in pairs if self._values.intersection(names)]
+        pairs = enumerate(zip(s.entry, s.defines, strict=True))
+        return [k for k, names in pairs if not self._values.isdisjoint(names)]
 
-    def kept(self, lines: Lines) -> Lines:
-        kept: Lines = []
-        for line in lines:
-            if isinstance(line, SwitchLine):
-                cases = tuple(map(self.kept, line.cases))
-                if any(cases):
-                    kept.append(SwitchLine(line.on, cases))
-            elif isinstance(line, LoopLine):
-                carried, body = self._carried(line), self.kept(line.body)
-                if carried or body:
-                    before, after = (tuple(values[k] for k in carried) for values in (line.carried, line.next))
-                    entry, defines = (tuple(names[k] for k in carried) for names in (line.entry, line.defines))
-                    loop = replace(line, entry=entry, carried=before, body=body, next=after, defines=defines)
-                    kept.append(loop)
-            elif isinstance(line.statement, Store):
-                if line.statement.array in self._arrays:
-                    kept.append(line)
-            elif self._values.intersection(line.defines):
-                kept.append(line)
-        return kept
+    def kept(self, block: Block) -> Block:
+        kept: list[Statement] = []
+        for s in block.statements:
+            if isinstance(s, (Instruction, Load)):
+                if s.name in self._values:
+                    kept.append(s)
+            elif isinstance(s, Store):
+                if s.array in self._arrays:
+                    kept.append(s)
+            elif isinstance(s, Call):
+                if not self._values.isdisjoint(s.defines):
+                    kept.append(s)
+            elif isinstance(s, Switch):
+                cases = tuple(map(self.kept, s.cases))
+                if any(case.statements for case in cases):
+                    kept.append(Switch(s.on, cases))
+            else:
+                carried, body = self._carried(s), self.kept(s.body)
+                if carried or body.statements:
+                    before, after = (tuple([values[k] for k in carried]) for values in (s.carried, s.next))
+                    entry, defines = (tuple([names[k] for k in carried]) for names in (s.entry, s.defines))
+                    kept.append(Loop(s.over, body, entry, before, after, defines, s.until, s.unless))
+        return Block(tuple(kept))
 
 
-def _without_unused_memory(program: NamedProgram) -> NamedProgram:
+def _with_used_memory(program: Program) -> Program:
     """Renumber the arrays and tables that are used, and drop the others."""
     first = program.first_array
     arrays: dict[int, int] = {k: k for k in range(first)}
@@ -114,6 +132,6 @@ def _without_unused_memory(program: NamedProgram) -> NamedProgram:
     def table(k: int) -> int:
         return tables.setdefault(k, len(tables))
 
-    lines = moved(program.lines, place, table)
-    used_arrays: list[Array] = [program.arrays[k - first] for k in arrays if k >= first]
-    return replace(program, lines=lines, arrays=used_arrays, tables=[program.tables[k] for k in tables])
+    body = Block(tuple(moved(program.body.statements, place, table)))
+    own = tuple([program.arrays[k - first] for k in arrays if k >= first])
+    return replace(program, body=body, arrays=own, tables=tuple([program.tables[k] for k in tables]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kinetree.expr.ops import OPS
 from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Store, Switch
@@ -24,7 +24,7 @@ def interpret(program: Program, *arguments: Sequence[float]) -> tuple[list[float
         if len(argument) != port.size:
             raise ValueError(f"{program.name}: {port.name} needs {port.size} numbers, not {len(argument)}")
         memory.append([float(x) for x in argument])
-    values = [x for argument in memory for x in argument]
+    values = dict(enumerate([x for argument in memory for x in argument]))
     memory += ([0.0] * port.size for port in program.outputs)
     for array in program.arrays:
         undefined = 0.0 if array.clear else math.nan
@@ -38,7 +38,7 @@ def interpret(program: Program, *arguments: Sequence[float]) -> tuple[list[float
     return tuple(outputs)
 
 
-def _value(a: Argument, values: list[float]) -> float:
+def _value(a: Argument, values: Mapping[int, float]) -> float:
     return a if isinstance(a, float) else values[a]
 
 
@@ -49,40 +49,36 @@ class _Run:
     program: Program
     memory: list[list[float]]
 
-    def block(self, block: Block, values: list[float], counters: tuple[int, ...]) -> None:
+    def block(self, block: Block, values: dict[int, float], counters: tuple[int, ...]) -> None:
         tables = self.program.tables
         for s in block.statements:
             if isinstance(s, Instruction):
-                values.append(OPS[s.op].evaluate(*(_value(a, values) for a in s.args)))
+                values[s.name] = OPS[s.op].evaluate(*(_value(a, values) for a in s.args))
             elif isinstance(s, Load):
-                values.append(self.memory[s.array][s.at.at(counters, tables)])
+                values[s.name] = self.memory[s.array][s.at.at(counters, tables)]
             elif isinstance(s, Store):
                 self.memory[s.array][s.at.at(counters, tables)] = _value(s.value, values)
             elif isinstance(s, Loop):
                 self.loop(s, values, counters)
             elif isinstance(s, Switch):
-                start = len(values)
                 self.block(s.cases[s.on.at(counters, tables)], values, counters)
-                del values[start:]
             elif isinstance(s, Call):
-                values.extend(_called(s, values))
+                values.update(zip(s.defines, _called(s, values), strict=True))
             else:
                 raise NotImplementedError(f"a statement of a kind that has no meaning: {s!r}")
 
-    def loop(self, s: Loop, values: list[float], counters: tuple[int, ...]) -> None:
-        start, state = len(values), [_value(a, values) for a in s.carried]
+    def loop(self, s: Loop, values: dict[int, float], counters: tuple[int, ...]) -> None:
+        state = [_value(a, values) for a in s.carried]
         for counter in s.over.rounds(counters, self.program.tables):
-            values.extend(state)
+            values.update(zip(s.entry, state, strict=True))
             self.block(s.body, values, (*counters, counter))
             state = [_value(a, values) for a in s.next]
-            ended = s.until is not None and _value(s.until, values) != 0.0
-            del values[start:]
-            if ended:
+            if s.until is not None and _value(s.until, values) != 0.0:
                 break
-        values.extend(state)
+        values.update(zip(s.defines, state, strict=True))
 
 
-def _called(s: Call, values: list[float]) -> list[float]:
+def _called(s: Call, values: Mapping[int, float]) -> list[float]:
     flat = iter([_value(a, values) for a in s.args])
     outputs = interpret(s.program, *([next(flat) for _ in range(port.size)] for port in s.program.inputs))
     return [x for output in outputs for x in output]

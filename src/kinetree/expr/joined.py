@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 
-from kinetree.expr.dead_code import remove_dead
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, moved, named, numbered
-from kinetree.expr.program import Array, Index, Load, Port, Program, Range, Store, Term
+from kinetree.expr.dead_code import without_dead_code
+from kinetree.expr.moved import moved
+from kinetree.expr.program import Array, Block, Index, Load, Loop, Port, Program, Range, Statement, Store, Term
 from kinetree.records import record
 
 __all__ = ["Joined", "Place"]
@@ -62,7 +62,7 @@ class Joined:
         self._arrays: list[Array] = []
         self._constants: dict[tuple[float, ...], int] = {}
         self._tables: dict[tuple[int, ...], int] = {}
-        self._lines: Lines = []
+        self._statements: list[Statement] = []
         self._depth = 0
         self._rounds = 1
 
@@ -75,10 +75,10 @@ class Joined:
         """Repeat the parts that are run in this context `number` times; the context's value is the counter."""
         if self._depth:
             raise ValueError("the parts of a program are repeated in one loop, not in one inside another")
-        around, self._lines, self._depth, self._rounds = self._lines, [], 1, number
+        around, self._statements, self._depth, self._rounds = self._statements, [], 1, number
         yield Index(0, (Term(0),))
-        body, self._lines, self._depth, self._rounds = self._lines, around, 0, 1
-        self._lines.append(LoopLine(Range(Index(0), Index(number)), (), (), body, (), ()))
+        body, self._statements, self._depth, self._rounds = self._statements, around, 0, 1
+        self._loop(number, *body)
 
     def run(self, program: Program, inputs: Sequence[Place], outputs: Sequence[Place]) -> None:
         """Run a program with its ports at these places. Its outputs must be zero before, except in a loop.
@@ -87,10 +87,9 @@ class Joined:
         """
         for place, port in zip((*inputs, *outputs), (*program.inputs, *program.outputs), strict=True):
             self._check(place, port)
-        part = named(program)
         places = dict(enumerate((*inputs, *outputs)))
-        names = self._taken(part, inputs)
-        for k, array in enumerate(part.arrays, part.first_array):
+        names = self._taken(program, inputs)
+        for k, array in enumerate(program.arrays, program.first_array):
             # The body of a loop would find what the previous iteration left.
             places[k] = Place(self._new(replace(array, clear=array.clear and not self._depth)))
             if array.clear and self._depth:
@@ -109,32 +108,31 @@ class Joined:
             return places[k].array, places[k][at]
 
         def table(k: int) -> int:
-            return self._tables.setdefault(part.tables[k], len(self._tables))
+            return self._tables.setdefault(program.tables[k], len(self._tables))
 
-        self._lines += moved(part.lines, moved_place, table, name, self._depth)
-        if part.results is not None:
+        self._statements += moved(program.body.statements, moved_place, table, name, self._depth)
+        if program.results is not None:
             targets = [
                 (place, n) for place, port in zip(outputs, program.outputs, strict=True) for n in range(port.size)
             ]
-            for (place, n), a in zip(targets, part.results, strict=True):
+            for (place, n), a in zip(targets, program.results, strict=True):
                 value = a if isinstance(a, float) else name(a)
-                self._lines.append(Line(Store(place.array, place[Index(n)], value), ()))
+                self._statements.append(Store(place.array, place[Index(n)], value))
 
     def copy(self, source: Place, target: Place, size: int) -> None:
         """Copy numbers from one place to another."""
-        k, (name,) = Index(0, (Term(self._depth),)), (next(self._fresh),)
-        body: Lines = [
-            Line(Load(source.array, source[k]), (name,)),
-            Line(Store(target.array, target[k], name), ()),
-        ]
-        self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
+        k, name = Index(0, (Term(self._depth),)), next(self._fresh)
+        self._loop(size, Load(source.array, source[k], name), Store(target.array, target[k], name))
 
     def program(self) -> Program:
         """The complete program, without dead code."""
-        inputs, outputs = self._ports
-        tables = list(self._tables)
-        whole = NamedProgram(self._name, inputs, outputs, self._lines, None, self._arrays, tables)
-        return numbered(remove_dead(whole))
+        body = Block(tuple(self._statements))
+        return without_dead_code(
+            Program(self._name, *self._ports, body, None, tuple(self._arrays), tuple(self._tables))
+        )
+
+    def _loop(self, rounds: int, *body: Statement) -> None:
+        self._statements.append(Loop(Range(Index(0), Index(rounds)), Block(body)))
 
     def _new(self, array: Array) -> int:
         """Add an array and return its number; equal constants share one."""
@@ -161,10 +159,9 @@ class Joined:
 
     def _clear(self, place: Place, size: int) -> None:
         at = place[Index(0, (Term(self._depth),))]
-        body: Lines = [Line(Store(place.array, at, 0.0), ())]
-        self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
+        self._loop(size, Store(place.array, at, 0.0))
 
-    def _taken(self, part: NamedProgram, inputs: Sequence[Place]) -> dict[int, int]:
+    def _taken(self, part: Program, inputs: Sequence[Place]) -> dict[int, int]:
         """The names of a part's inputs: inputs of the whole, or loaded values."""
         names: dict[int, int] = {}
         name = 0
@@ -175,6 +172,6 @@ class Joined:
                     names[name] = self._firsts[place.array] + place.at.base + n
                 else:
                     names[name] = next(self._fresh)
-                    self._lines.append(Line(Load(place.array, place[Index(n)]), (names[name],)))
+                    self._statements.append(Load(place.array, place[Index(n)], names[name]))
                 name += 1
         return names

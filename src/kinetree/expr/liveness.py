@@ -1,99 +1,125 @@
-"""Which parts of a recorded trace are needed: nothing is emitted for a result that is not read.
+"""Which parts of a recorded trace are needed, and how often: nothing is emitted for a result that is not read.
 
-A store is needed if its array is an output or is read by something needed, so the search repeats until nothing new is
-found.
+A store is needed if its array is an output or is read by something needed, so the search repeats if an array turns out
+to be read after stores into it were passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
-from kinetree.expr.recording import CallEffect, Effect, LoopEffect, StoreEffect
+from kinetree.expr.recording import CallEffect, Effect, LoopEffect, StoreEffect, SwitchEffect
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 
-__all__ = ["Needs"]
+__all__ = ["PLAIN", "SUMS", "Needs"]
+
+SUMS = frozenset({"add", "sub"})
+PLAIN = 1 << 32
+"""What a use by anything but a sum counts; one by a sum counts 1."""
 
 
 class Needs:
-    """The needed effects of each block, the arrays they touch, and the symbols each reads from outside itself."""
+    """The needed symbols, effects and arrays."""
 
-    def __init__(self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int]) -> None:
+    def __init__(self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int], sums: frozenset[str]) -> None:
+        """`sums`: the operations whose uses are counted apart, `SUMS` or none."""
         self.arrays: set[int] = set(outputs)
         """The arrays that are read, and the outputs."""
-        self.effects: dict[Graph, list[Effect]] = {}
-        self._reads: dict[Effect, list[Symbol]] = {}
-        known = -1
-        while known != len(self.arrays):
-            known = len(self.arrays)
-            self.effects, self._reads = {}, {}
-            self._block(graph, results)
+        self.uses: dict[Symbol, int] = {}
+        """How often each needed symbol is used in its own block (`PLAIN`); uses by blocks inside count once."""
+        self.effects: set[Effect] = set()
+        self._sums = sums
+        self._orders: dict[Graph, list[Symbol | Effect]] = {}
+        self._stores: dict[Graph, set[int]] = {}
+        self._passed: dict[Effect, set[int]] = {}
+        """Effects that were passed over, and the arrays into which they store."""
+        self._block(graph, results)
+        while late := [e for e, stores in self._passed.items() if not stores.isdisjoint(self.arrays)]:
+            if all(isinstance(e, StoreEffect) and self._is_needed(e.value) for e in late):
+                self._add(late)
+            else:
+                self.uses, self.effects, self._passed = {}, set(), {}
+                self._block(graph, results)
 
-    def reads(self, effect: Effect) -> list[Symbol]:
-        """The outer symbols that an effect needs, each as often as it is needed."""
-        return self._reads[effect]
+    def _is_needed(self, x: Scalar) -> bool:
+        return not isinstance(x, Symbol) or x in self.uses
 
-    def _block(self, graph: Graph, results: Sequence[Scalar]) -> list[Symbol]:
-        """Note a block's needed effects; return what it reads from the enclosing blocks."""
-        kept: set[Effect] = set()
-        results_of = {s: e for e in graph.effects if isinstance(e, LoopEffect | CallEffect) for s in e.results}
-        outside: list[Symbol] = []
-        seen: set[Symbol] = set()
+    def _add(self, stores: Iterable[Effect]) -> None:
+        """Add stores of values that are needed anyway."""
+        for effect in stores:
+            assert isinstance(effect, StoreEffect)
+            self.effects.add(effect)
+            del self._passed[effect]
+            if isinstance(effect.value, Symbol):
+                self.uses[effect.value] += PLAIN
 
-        def follow(roots: list[Symbol]) -> None:
-            while roots:
-                s = roots.pop()
-                if s in seen:
+    def order(self, graph: Graph) -> list[Symbol | Effect]:
+        """The symbols and effects of a block, in the order of the trace."""
+        if graph not in self._orders:
+            self._orders[graph] = sorted((*graph.symbols(), *graph.effects), key=attrgetter("index"))
+        return self._orders[graph]
+
+    def _block(self, graph: Graph, results: Sequence[Scalar]) -> Iterable[Symbol]:
+        """Note what a block needs: from the end, all uses of a symbol are known before it. Return what it reads from
+        the enclosing blocks."""
+        uses, arrays, sums = self.uses, self.arrays, self._sums
+        outside: dict[Symbol, None] = {}
+        reads: Iterable[Scalar] = results
+        weight = PLAIN
+        for step in (None, *reversed(self.order(graph))):
+            if step is None:
+                pass
+            elif isinstance(step, Symbol):
+                if step not in uses:
                     continue
-                seen.add(s)
-                if s.graph is not graph:
-                    outside.append(s)
-                elif s.op == "load":
-                    self.arrays.add(s.args[0])
-                elif s in results_of and results_of[s] not in kept:
-                    effect = results_of[s]
-                    kept.add(effect)
-                    self._reads[effect] = list(self._of_results(effect))
-                    roots.extend(self._reads[effect])
-                else:
-                    roots.extend(a for a in s.args if isinstance(a, Symbol))
-
-        follow([r for r in results if isinstance(r, Symbol)])
-        for effect in reversed(graph.effects):  # from the end, what is read is known before it is stored
-            if effect in kept:
-                continue
-            reads = self._effect(effect)
-            if reads is not None:
-                kept.add(effect)
-                self._reads[effect] = reads
-                follow(list(reads))
-        self.effects[graph] = sorted(kept, key=lambda e: e.index)
+                if step.op == "load":
+                    arrays.add(step.args[0])
+                    continue
+                reads, weight = step.args, 1 if step.op in sums else PLAIN
+            else:
+                reads, weight = self._effect(step), PLAIN
+            for a in reads:
+                if isinstance(a, Symbol):
+                    if a.graph is graph:
+                        uses[a] = uses.get(a, 0) + weight
+                    else:
+                        outside[a] = None
         return outside
 
-    def _effect(self, effect: Effect) -> list[Symbol] | None:
-        """What an effect reads, or None if what it does to memory is not needed."""
+    def _effect(self, effect: Effect) -> Iterable[Scalar]:
+        """What an effect reads; nothing if it is not needed."""
         if isinstance(effect, StoreEffect):
-            if effect.array not in self.arrays:
-                return None
-            return [effect.value] if isinstance(effect.value, Symbol) else []
+            stores = {effect.array}
+        elif isinstance(effect, CallEffect):
+            stores = set[int]()
+        else:
+            stores = self._stored(effect)
+        needed = not stores.isdisjoint(self.arrays)
+        if not needed and isinstance(effect, (LoopEffect, CallEffect)):
+            needed = any(map(self.uses.__contains__, effect.results))
+        if not needed:
+            self._passed[effect] = stores
+            return ()
+        self.effects.add(effect)
+        if isinstance(effect, StoreEffect):
+            return (effect.value,)
         if isinstance(effect, CallEffect):
-            return None  # only its results can be needed
-        if isinstance(effect, LoopEffect):
-            outside = self._block(effect.graph, ())
-            if not self._does_something(effect.graph):
-                return None
-            if effect.ends:
-                outside = self._block(effect.graph, effect.ends)
-            return [*outside, *(a for a in effect.given if isinstance(a, Symbol))]
-        outside = [s for graph in effect.graphs for s in self._block(graph, ())]
-        return outside if any(self._does_something(graph) for graph in effect.graphs) else None
+            return effect.args
+        if isinstance(effect, SwitchEffect):
+            return [s for graph in effect.graphs for s in self._block(graph, ())]
+        return (*effect.given, *self._block(effect.graph, effect.ends))
 
-    def _does_something(self, graph: Graph) -> bool:
-        return any(not isinstance(e, CallEffect) for e in self.effects[graph])
-
-    def _of_results(self, effect: Effect) -> Iterator[Symbol]:
-        """What an effect reads if only its results are needed."""
-        if isinstance(effect, LoopEffect):
-            yield from self._block(effect.graph, effect.ends)
-        assert isinstance(effect, LoopEffect | CallEffect)
-        values = effect.given if isinstance(effect, LoopEffect) else effect.args
-        yield from (a for a in values if isinstance(a, Symbol))
+    def _stored(self, effect: LoopEffect | SwitchEffect) -> set[int]:
+        """The arrays into which something inside stores."""
+        found: set[int] = set()
+        for graph in effect.graphs if isinstance(effect, SwitchEffect) else (effect.graph,):
+            if graph not in self._stores:
+                own = self._stores[graph] = set()
+                for inner in graph.effects:
+                    if isinstance(inner, StoreEffect):
+                        own.add(inner.array)
+                    elif not isinstance(inner, CallEffect):
+                        own |= self._stored(inner)
+            found |= self._stores[graph]
+        return found

@@ -8,11 +8,12 @@ chain if only sums need it; otherwise it is computed once and added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from kinetree.announcement import learn, phase
 from kinetree.expr.bounds import check_bounds
-from kinetree.expr.liveness import Needs
+from kinetree.expr.liveness import SUMS, Needs
 from kinetree.expr.program import (
     Argument,
     Array,
@@ -32,11 +33,13 @@ from kinetree.expr.symbol import Graph, Scalar, Symbol
 
 __all__ = ["lower"]
 
-_SUMS = frozenset({"add", "sub"})
 _DEFINED_ELSEWHERE = frozenset({"input", "carried", "result"})
 _LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles on common processors
 _LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
+
+_Term = tuple[int, bool, Argument, Argument | None, Symbol | None]
+"""A term of a sum: the time when it is ready, whether it is negative, and a value or the factors and the product."""
 
 
 @phase("lowering")
@@ -62,239 +65,165 @@ def lower(
     """
     learn(name, recorded=len(graph))
     ports = len(inputs) + len(outputs)
-    needs = Needs(graph, () if results is None else results, range(len(inputs), ports))
+    sums: frozenset[str] = frozenset() if as_recorded else SUMS
+    needs = Needs(graph, () if results is None else results, range(len(inputs), ports), sums)
     kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]
     numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
-    first = [0] * sum(port.size for port in inputs)
-    given = {s: k for k, s in enumerate(graph.inputs)}
-    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first, origins, (), as_recorded)
-    arguments = None if results is None else tuple(emit.argument(r) for r in results)
-    body = Block(tuple(emit.statements))
+    emitter = _Emitter(graph.inputs, sum(port.size for port in inputs), needs, sums, numbers, origins)
+    body = emitter.block(graph)
+    arguments = None if results is None else tuple(map(emitter.argument, results))
     program = Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
     check_bounds(program)
     return program
 
 
 class _Emitter:
-    """Emits each needed symbol once, its arguments before it, and the effects in their place."""
+    """Emits each needed symbol once, its arguments before it, and the effects in their place.
+
+    Symbols are emitted in the trace's order: the textbook's keeps neighbours independent.
+    """
 
     def __init__(
         self,
-        graph: Graph,
-        results: Iterable[Scalar],
+        inputs: Sequence[Symbol],
+        size: int,
         needs: Needs,
+        sums: frozenset[str],
         arrays: Mapping[int, int],
-        outer: Mapping[Symbol, int],
-        outer_times: Sequence[int],
         origins: dict[int, int] | None,
-        defined: Sequence[Symbol] = (),
-        as_recorded: bool = False,
     ) -> None:
-        """`outer`: numbers of the outer values; `origins`, `as_recorded`: as for `lower`; `defined`: what the block
-        begins with."""
-        self._as_recorded = as_recorded
-        self.statements: list[Statement] = []
-        self._origins = origins
-        self._needs_of = needs
+        """`inputs`: the symbols of the inputs, of which there are `size`, unless all are read from memory; `arrays`:
+        the new numbers of arrays; `origins`: as for `lower`."""
+        self._needs = needs
+        self._uses = needs.uses
+        self._sums = sums
         self._arrays = arrays
-        self._graph = graph
-        self._numbers: dict[Symbol, int] = dict(outer)
-        self._times = list(outer_times)  # when each value is ready, in cycles from the start
-        for s in defined:
-            self._number(s, 0)
-        self._plain_uses: dict[Symbol, int] = {}
-        self._sum_uses: dict[Symbol, int] = {}
-        self._terms: dict[Symbol, list[tuple[bool, Scalar]]] = {}
-        effects = needs.effects[graph]
-        roots = [r for r in (*results, *(r for e in effects for r in needs.reads(e))) if isinstance(r, Symbol)]
-        roots = [r for r in roots if r.graph is graph]
-        self._count_uses(roots)
-        order: list[Symbol | Effect] = sorted((*self._needed(roots), *effects), key=lambda s: s.index)
-        for step in order:
-            known = len(self.statements)
-            if isinstance(step, Symbol):
-                self._emit(step)
-            else:
-                self._emit_effect(step)
-            if self._origins is not None:
-                for statement in self.statements[known:]:
-                    self._origins.setdefault(id(statement), step.index)
+        self._origins = origins
+        self._names: dict[Symbol, int] = {s: k for k, s in enumerate(inputs)}
+        self._times = [0] * size
+        """When each value is ready, in cycles from the start, by its name."""
+        self._statements: list[Statement] = []
+        """Those of the block at hand."""
 
-    def _number(self, s: Symbol | None, time: int) -> int:
-        """Assign the next value's number and return it."""
-        number = len(self._times)
+    def argument(self, s: Scalar) -> Argument:
+        """The name of a value that is needed, or the constant."""
+        return self._names[s] if isinstance(s, Symbol) else s
+
+    def block(self, graph: Graph) -> Block:
+        outer, self._statements = self._statements, []
+        statements, uses, origins = self._statements, self._uses, self._origins
+        for step in self._needs.order(graph):
+            known = len(statements)
+            if not isinstance(step, Symbol):
+                if step in self._needs.effects:
+                    self._effect(step)
+            elif step in uses:
+                self._symbol(step, uses[step])
+            if origins is not None:
+                for statement in statements[known:]:
+                    origins.setdefault(id(statement), step.index)
+        self._statements = outer
+        return Block(tuple(statements))
+
+    def _name(self, s: Symbol, time: int) -> int:
+        """A new name for the value of a symbol."""
+        name = self._names[s] = len(self._times)
         self._times.append(time)
-        if s is not None:
-            self._numbers[s] = number
-        return number
+        return name
 
-    def _emit_effect(self, effect: Effect) -> None:
+    def _effect(self, effect: Effect) -> None:
+        argument = self.argument
         if isinstance(effect, StoreEffect):
-            self.statements.append(Store(self._arrays[effect.array], effect.at, self.argument(effect.value)))
+            made: Statement = Store(self._arrays[effect.array], effect.at, argument(effect.value))
         elif isinstance(effect, SwitchEffect):
-            cases = tuple(self._block(graph, (), ()).body for graph in effect.graphs)
-            self.statements.append(Switch(effect.on, cases))
+            made = Switch(effect.on, tuple(map(self.block, effect.graphs)))
         elif isinstance(effect, CallEffect):
-            self.statements.append(Call(effect.program, tuple(map(self.argument, effect.args))))
-            start = max((self._times[self._numbers[a]] for a in effect.args if isinstance(a, Symbol)), default=0)
-            for s in effect.results:
-                self._number(s, start + _LATENCY_OTHERWISE * len(effect.results))
+            args = tuple(map(argument, effect.args))
+            start = max((self._times[a] for a in args if isinstance(a, int)), default=0)
+            ready = start + _LATENCY_OTHERWISE * len(effect.results)
+            made = Call(effect.program, args, tuple([self._name(s, ready) for s in effect.results]))
         else:
-            block = self._block(effect.graph, effect.ends, effect.inside)
-            following = tuple(block.emit.argument(x) for x in effect.next)
-            carried = tuple(map(self.argument, effect.carried))
-            until = None if effect.until is None else block.emit.argument(effect.until)
-            unless = None if effect.unless is None else self.argument(effect.unless)
-            self.statements.append(Loop(effect.over, block.body, carried, following, until, unless))
-            for s in effect.results:
-                self._number(s, 0)
+            entry = tuple([self._name(s, 0) for s in effect.inside])
+            body = self.block(effect.graph)
+            carried, following = tuple(map(argument, effect.carried)), tuple(map(argument, effect.next))
+            until = None if effect.until is None else argument(effect.until)
+            unless = None if effect.unless is None else argument(effect.unless)
+            defines = tuple([self._name(s, 0) for s in effect.results])
+            made = Loop(effect.over, body, entry, carried, following, defines, until, unless)
+        self._statements.append(made)
 
-    def _block(self, graph: Graph, results: Sequence[Scalar], defined: Sequence[Symbol]) -> _Body:
-        emit = _Emitter(
-            graph,
-            results,
-            self._needs_of,
-            self._arrays,
-            self._numbers,
-            self._times,
-            self._origins,
-            defined,
-            self._as_recorded,
-        )
-        return _Body(emit)
+    def _symbol(self, s: Symbol, uses: int) -> None:
+        op = s.op
+        if op in self._sums:
+            if uses != 1:  # a sum that only another sum needs is part of that
+                self._names[s] = self._sum(s)
+        elif op == "load":
+            array, at = s.args
+            self._statements.append(Load(self._arrays[array], at, self._name(s, _LATENCY_OTHERWISE)))
+        elif (op != "mul" or uses > _MOST_COPIES) and op not in _DEFINED_ELSEWHERE:
+            names = self._names
+            self._names[s] = self._push(op, tuple([names[a] if isinstance(a, Symbol) else a for a in s.args]))
 
-    def _count_uses(self, roots: Sequence[Symbol]) -> None:
-        plain, sums = self._plain_uses, self._sum_uses
-        seen: set[Symbol] = set()
-        stack = list(roots)
-        for r in roots:
-            plain[r] = plain.get(r, 0) + 1
-        while stack:
-            s = stack.pop()
-            if s in seen:
-                continue
-            seen.add(s)
-            uses = sums if s.op in _SUMS else plain
-            for a in s.args:
-                if isinstance(a, Symbol) and a.graph is self._graph:
-                    uses[a] = uses.get(a, 0) + 1
-                    stack.append(a)
+    def _push(self, op: str, args: tuple[Argument, ...]) -> int:
+        times = self._times
+        start = 0
+        for a in args:
+            if isinstance(a, int) and times[a] > start:
+                start = times[a]
+        name = len(times)
+        times.append(start + _LATENCY.get(op, _LATENCY_OTHERWISE))
+        self._statements.append(Instruction(op, args, name))
+        return name
 
-    def _is_inner(self, s: Scalar) -> bool:
-        """Whether a sum's argument is itself a sum that only this one needs."""
-        return (
-            not self._as_recorded
-            and isinstance(s, Symbol)
-            and s.graph is self._graph
-            and s.op in _SUMS
-            and s not in self._plain_uses
-            and self._sum_uses[s] == 1
-        )
-
-    def _is_fusable(self, s: Scalar) -> bool:
-        return (
-            not self._as_recorded
-            and isinstance(s, Symbol)
-            and s.graph is self._graph
-            and s.op == "mul"
-            and s not in self._plain_uses
-            and self._sum_uses[s] <= _MOST_COPIES
-        )
-
-    def _flatten(self, s: Symbol) -> list[tuple[bool, Scalar]]:
-        """The signed terms (is negative, term) of a sum."""
-        terms: list[tuple[bool, Scalar]] = []
+    def _terms(self, s: Symbol) -> list[_Term]:
+        """The signed terms of a sum, each with the time when it is ready."""
+        graph, uses, names, times = s.graph, self._uses, self._names, self._times
+        terms: list[_Term] = []
         stack: list[tuple[bool, Scalar]] = [(False, s)]
         while stack:
             negative, t = stack.pop()
-            if t is s or self._is_inner(t):
-                assert isinstance(t, Symbol)
+            if not isinstance(t, Symbol):
+                terms.append((0, negative, t, None, None))
+            elif t is s or (t.graph is graph and t.op in self._sums and uses[t] == 1):
                 left, right = t.args
                 stack.append((negative != (t.op == "sub"), right))
                 stack.append((negative, left))
+            elif t.graph is graph and t.op == "mul" and uses[t] <= _MOST_COPIES:
+                first, second = t.args
+                a, b = names[first], names[second] if isinstance(second, Symbol) else second
+                ready = times[a] if isinstance(b, float) else max(times[a], times[b])
+                terms.append((ready, negative, a, b, t))
             else:
-                terms.append((negative, t))
+                a = names[t]
+                terms.append((times[a], negative, a, None, None))
         return terms
 
-    def argument(self, s: Scalar) -> Argument:
-        """The number of a value that is needed, or the constant."""
-        return self._numbers[s] if isinstance(s, Symbol) else s
-
-    def _needed(self, roots: Sequence[Symbol]) -> list[Symbol]:
-        """What must be computed. It is emitted in the trace's order: the textbook's keeps neighbours independent."""
-        needed: set[Symbol] = set()
-        stack = list(roots)
-        while stack:
-            s = stack.pop()
-            if s.graph is self._graph and s.op not in _DEFINED_ELSEWHERE and s not in needed:
-                needed.add(s)
-                stack.extend(self._needs(s))
-        return list(needed)
-
-    def _needs(self, s: Symbol) -> list[Symbol]:
-        if s.op not in _SUMS or self._as_recorded:
-            return [a for a in s.args if isinstance(a, Symbol)]
-        terms = self._terms.get(s)
-        if terms is None:
-            terms = self._terms[s] = self._flatten(s)
-        return [a for _, t in terms for a in self._operands(t) if isinstance(a, Symbol)]
-
-    def _push(self, op: str, *args: Argument, names: Symbol | None = None) -> int:
-        self.statements.append(Instruction(op, args))
-        start = max((self._times[a] for a in args if isinstance(a, int)), default=0)
-        return self._number(names, start + _LATENCY.get(op, _LATENCY_OTHERWISE))
-
-    def _emit(self, s: Symbol) -> None:
-        if s.op in _SUMS and not self._as_recorded:
-            self._numbers[s] = self._emit_sum(self._terms.pop(s))
-        elif s.op == "load":
-            array, at = s.args
-            self.statements.append(Load(self._arrays[array], at))
-            self._number(s, _LATENCY_OTHERWISE)
-        else:
-            self._push(s.op, *(self.argument(a) for a in s.args), names=s)
-
-    def _emit_sum(self, terms: list[tuple[bool, Scalar]]) -> int:
+    def _sum(self, s: Symbol) -> int:
         """Emit a chain that adds each term when it is ready, so that only one operation follows the last one."""
-        rest = sorted(terms, key=lambda term: self._ready_time(term[1]))
-        total = self._first_of(rest)
-        for negative, t in rest:
-            if self._is_fusable(t):
-                a, b = map(self.argument, self._operands(t))
-                total = self._push("fnma" if negative else "fma", a, b, total)
-                if self._origins is not None and isinstance(t, Symbol):
-                    self._origins[id(self.statements[-1])] = t.index
+        terms = self._terms(s)
+        terms.sort(key=itemgetter(0))
+        total = self._first_of(terms)
+        for _, negative, a, b, product in terms:
+            if b is None:
+                total = self._push("sub" if negative else "add", (total, a))
             else:
-                total = self._push("sub" if negative else "add", total, self.argument(t))
+                total = self._push("fnma" if negative else "fma", (a, b, total))
+                if self._origins is not None and product is not None:
+                    self._origins[id(self._statements[-1])] = product.index
         assert isinstance(total, int)
         return total
 
-    def _first_of(self, terms: list[tuple[bool, Scalar]]) -> Argument:
+    def _first_of(self, terms: list[_Term]) -> Argument:
         """Remove the terms that a chain begins with. One term is positive: signs were moved outward in the trace."""
-        for k, (negative, t) in enumerate(terms):
-            if not negative and not self._is_fusable(t):
+        for k, (_, negative, a, b, _) in enumerate(terms):
+            if b is None and not negative:
                 del terms[k]
-                return self.argument(t)
-        k, first = next((k, t) for k, (negative, t) in enumerate(terms) if not negative)
+                return a
+        k, a, b = next((k, a, b) for k, (_, negative, a, b, _) in enumerate(terms) if not negative)
         del terms[k]
-        a, b = map(self.argument, self._operands(first))
-        for k, (_, t) in enumerate(terms):
-            if not self._is_fusable(t):  # a negative one
+        assert b is not None
+        for k, (_, _, c, factor, _) in enumerate(terms):
+            if factor is None:  # a negative one
                 del terms[k]
-                return self._push("fms", a, b, self.argument(t))
-        return self._push("mul", a, b)
-
-    def _ready_time(self, t: Scalar) -> int:
-        return max(self._times[self._numbers[a]] if isinstance(a, Symbol) else 0 for a in self._operands(t))
-
-    def _operands(self, t: Scalar) -> tuple[Scalar, ...]:
-        """The operands of a term of a sum: the factors of a product that the chain fuses, or the term itself."""
-        return t.args if isinstance(t, Symbol) and self._is_fusable(t) else (t,)
-
-
-class _Body:
-    """An emitted block, and its emitter, which knows the numbers inside."""
-
-    def __init__(self, emit: _Emitter) -> None:
-        self.emit = emit
-        self.body = Block(tuple(emit.statements))
+                return self._push("fms", (a, b, c))
+        return self._push("mul", (a, b))

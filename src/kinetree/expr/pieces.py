@@ -8,12 +8,25 @@ the same, in the same order, so the results are the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from kinetree.expr.alike import shared
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, numbered, values_used
-from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Port, Program, Switch
+from kinetree.expr.moved import with_bodies
+from kinetree.expr.program import (
+    Argument,
+    Block,
+    Call,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Statement,
+    Switch,
+    blocks_of,
+    values_used,
+)
 
 __all__ = ["in_pieces"]
 
@@ -53,11 +66,9 @@ class _Cutter:
             cut = program
             around, self._is_long = self._is_long, sum(1 for _ in program.body.all_statements()) > self._long
             if self._has_work(program.body):
-                whole = named(program)
                 outer, self._pieces = self._pieces, []
-                lines = shared(self._block(whole.lines, whole.results or ()), self._pieces)
+                cut = replace(program, body=shared(self._block(program.body, program.results or ()), self._pieces))
                 self._pieces = outer
-                cut = numbered(replace(whole, lines=lines))
             self._is_long = around
             self._known[id(program)] = program, cut
         return self._known[id(program)][1]
@@ -73,66 +84,67 @@ class _Cutter:
             for s in block.statements
         )
 
-    def _block(self, lines: Lines, results: Sequence[Argument]) -> Lines:
-        """The lines of a block that ends with these results."""
-        lines = list(map(self._inside, lines))
-        if len(lines) <= self._long:
-            return lines
-        last: dict[Argument, int] = dict.fromkeys(results, len(lines))
-        for k in reversed(range(len(lines))):
-            for a in values_used(lines[k]):
+    def _block(self, block: Block, results: Sequence[Argument]) -> Block:
+        """A block that ends with these results, in pieces."""
+        statements = list(map(self._inside, block.statements))
+        if len(statements) <= self._long:
+            return Block(tuple(statements))
+        last = {a: len(statements) for a in results if isinstance(a, int)}
+        for k in reversed(range(len(statements))):
+            for a in _all_used(statements[k]):
                 last.setdefault(a, k)
-        cut: Lines = []
+        cut: list[Statement] = []
         first = 0
-        while first < len(lines):
+        while first < len(statements):
             end = first
-            while end < len(lines) and end - first < self._piece and _is_plain(lines[end]):
+            while end < len(statements) and end - first < self._piece and _is_plain(statements[end]):
                 end += 1
             if end - first > self._piece // 2:
-                cut += self._called(lines[first:end], {a for a, k in last.items() if k >= end})
+                cut += self._called(statements[first:end], lambda name: last.get(name, -1) >= end)  # noqa: B023
             else:
                 end = max(end, first + 1)
-                cut += lines[first:end]
+                cut += statements[first:end]
             first = end
-        return cut
+        return Block(tuple(cut))
 
-    def _inside(self, line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
-        if isinstance(line, LoopLine):
-            is_piece = self._is_long and line.unless is not None and all(map(_is_plain, line.body))
-            if is_piece and len(line.body) >= _BODY:
-                return replace(line, body=self._called(line.body, {a for a in line.next if isinstance(a, int)}))
-            return replace(line, body=self._block(line.body, line.ends))
-        if isinstance(line, SwitchLine):
-            return replace(line, cases=tuple(self._block(case, ()) for case in line.cases))
-        if isinstance(line.statement, Call):
-            return replace(line, statement=replace(line.statement, program=self.program(line.statement.program)))
-        return line
+    def _inside(self, s: Statement) -> Statement:
+        if isinstance(s, Loop):
+            body, may_be_left_out = s.body.statements, s.unless is not None
+            if self._is_long and may_be_left_out and len(body) >= _BODY and all(map(_is_plain, body)):
+                later = {a for a in s.next if isinstance(a, int)}
+                return with_bodies(s, lambda _: Block(tuple(self._called(body, later.__contains__))))
+            return with_bodies(s, lambda block: self._block(block, s.ends))
+        if isinstance(s, Switch):
+            return with_bodies(s, lambda block: self._block(block, ()))
+        if isinstance(s, Call):
+            return Call(self.program(s.program), s.args, s.defines)
+        return s
 
-    def _called(self, lines: Lines, later: set[Argument]) -> Lines:
-        """Operations and loads as a call of a piece, after the loads; `later`: the values that are used afterwards."""
-        loads: Lines = []
-        operations: list[tuple[Instruction, int]] = []
-        for line in lines:
-            assert isinstance(line, Line)
-            if isinstance(line.statement, Instruction):
-                operations.append((line.statement, line.defines[0]))
-            else:
-                loads.append(line)
-        made = {name for _, name in operations}
-        given = dict.fromkeys(a for s, _ in operations for a in s.args if isinstance(a, int) and a not in made)
-        returned = [name for _, name in operations if name in later]
-        numbers: dict[Argument, int] = {name: k for k, name in enumerate((*given, *(name for _, name in operations)))}
-        body = Block(
-            tuple(
-                Instruction(s.op, tuple(a if isinstance(a, float) else numbers[a] for a in s.args))
-                for s, _ in operations
-            )
-        )
+    def _called(self, statements: Sequence[Statement], is_used: Callable[[int], bool]) -> list[Statement]:
+        """Operations and loads as a call of a piece, after the loads; `is_used`: whether a value is, afterwards."""
+        loads = [s for s in statements if isinstance(s, Load)]
+        operations = [s for s in statements if isinstance(s, Instruction)]
+        made = {s.name for s in operations}
+        given = dict.fromkeys([a for s in operations for a in s.args if isinstance(a, int) and a not in made])
+        returned = tuple([s.name for s in operations if is_used(s.name)])
+        names = {name: k for k, name in enumerate((*given, *(s.name for s in operations)))}
+        line = [
+            Instruction(s.op, tuple([names[a] if isinstance(a, int) else a for a in s.args]), names[s.name])
+            for s in operations
+        ]
         ports = (Port("before", (len(given),)),), (Port("after", (len(returned),)),)
-        program = Program("piece", *ports, body, tuple(numbers[name] for name in returned))
+        program = Program("piece", *ports, Block(tuple(line)), tuple([names[name] for name in returned]))
         self._pieces.append(program)
-        return [*loads, Line(Call(program, tuple(given)), tuple(returned))]
+        return [*loads, Call(program, tuple(given), returned)]
 
 
-def _is_plain(line: Line | LoopLine | SwitchLine) -> bool:
-    return isinstance(line, Line) and isinstance(line.statement, Instruction | Load)
+def _all_used(s: Statement) -> Iterator[int]:
+    """The values that a statement uses, those of its bodies included."""
+    yield from (a for a in values_used(s) if isinstance(a, int))
+    for block in blocks_of(s):
+        for inner in block.all_statements():
+            yield from (a for a in values_used(inner) if isinstance(a, int))
+
+
+def _is_plain(s: Statement) -> bool:
+    return isinstance(s, (Instruction, Load))

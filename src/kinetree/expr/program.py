@@ -1,16 +1,16 @@
-"""Programs: what a trace becomes, and what every backend reads.
+"""Programs: what a trace becomes, what every pass changes, and what every backend reads.
 
-Values are numbered: first the inputs, port after port, then what the statements of the body define, in order. An
-argument is the number of a value (int) or a constant (float). A straight-line program is a body of `Instruction`s
-alone.
+Every value has a name, an integer that is its own in the whole program: the inputs are 0, 1, …, port after port, and
+each statement names what it defines. So a pass inserts and removes statements without touching the others, which the
+old and the new program share: statements never change. An argument is the name of a value (int) or a constant (float).
+A straight-line program is a body of `Instruction`s alone.
 
 Memory: a program has arrays of numbers. The first are its ports, inputs before outputs; then come scratch arrays and
 tables of constants. `Load` and `Store` access them at an `Index` made of the counters of the enclosing loops and of
 tables of integers. Indices and the iterations of a loop never depend on data, so all samples of a group take the same
 path.
 
-Scope: a body sees the outer values by their numbers; its own numbers begin at its statement, the carried values first.
-After the statement these numbers are dropped, and numbering continues with what the statement defines.
+Scope: a body sees the outer values; what it defines itself is not seen outside. `verify` checks all of this.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ __all__ = [
     "Switch",
     "Term",
     "Walk",
+    "blocks_of",
+    "values_used",
 ]
 
 Argument = int | float
@@ -127,7 +129,11 @@ class Instruction:
 
     op: str
     args: tuple[Argument, ...]
-    defines: ClassVar[int] = 1
+    name: int
+
+    @property
+    def defines(self) -> tuple[int, ...]:
+        return (self.name,)
 
 
 @record(frozen=True, slots=True)
@@ -136,7 +142,11 @@ class Load:
 
     array: int
     at: Index
-    defines: ClassVar[int] = 1
+    name: int
+
+    @property
+    def defines(self) -> tuple[int, ...]:
+        return (self.name,)
 
 
 @record(frozen=True, slots=True)
@@ -146,7 +156,7 @@ class Store:
     array: int
     at: Index
     value: Argument
-    defines: ClassVar[int] = 0
+    defines: ClassVar[tuple[int, ...]] = ()
 
 
 @record(frozen=True, slots=True)
@@ -182,10 +192,14 @@ class Loop:
 
     over: Range | Walk
     body: Block
+    entry: tuple[int, ...] = ()
+    """The names of the carried values in the body."""
     carried: tuple[Argument, ...] = ()
     """The carried values before the first iteration."""
     next: tuple[Argument, ...] = ()
-    """The carried values after an iteration, numbered inside the body."""
+    """The carried values after an iteration, which the body sees."""
+    defines: tuple[int, ...] = ()
+    """The names of the carried values after the loop."""
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
     nothing, so that a backend may go on with samples that have ended, and drop what they carry."""
@@ -194,8 +208,14 @@ class Loop:
     may leave it out. Such a body stores nothing, and has one iteration."""
 
     @property
-    def defines(self) -> int:
-        return len(self.carried)
+    def given(self) -> tuple[Argument, ...]:
+        """What the loop takes from outside."""
+        return self.carried if self.unless is None else (*self.carried, self.unless)
+
+    @property
+    def ends(self) -> tuple[Argument, ...]:
+        """What the body computes for the loop."""
+        return self.next if self.until is None else (*self.next, self.until)
 
 
 @record(frozen=True, slots=True)
@@ -204,7 +224,7 @@ class Switch:
 
     on: Index
     cases: tuple[Block, ...]
-    defines: ClassVar[int] = 0
+    defines: ClassVar[tuple[int, ...]] = ()
 
 
 @record(frozen=True, slots=True)
@@ -213,10 +233,7 @@ class Call:
 
     program: Program
     args: tuple[Argument, ...]
-
-    @property
-    def defines(self) -> int:
-        return self.program.output_size
+    defines: tuple[int, ...]
 
 
 Statement = Instruction | Load | Store | Loop | Switch | Call
@@ -224,16 +241,36 @@ Statement = Instruction | Load | Store | Loop | Switch | Call
 
 @record(frozen=True, slots=True)
 class Block:
-    """Statements in order; each defines the next `defines` values."""
+    """Statements in order."""
 
-    statements: tuple[Statement, ...]
+    statements: Sequence[Statement]
+    """A tuple, once the program is complete."""
 
     def all_statements(self) -> Iterator[Statement]:
         """The block's own statements, and those of the blocks inside."""
-        for s in self.statements:
-            yield s
-            for block in (s.body,) if isinstance(s, Loop) else s.cases if isinstance(s, Switch) else ():
-                yield from block.all_statements()
+        inside = [iter(self.statements)]
+        while inside:
+            for s in inside[-1]:
+                yield s
+                if isinstance(s, (Loop, Switch)):
+                    inside += [iter(block.statements) for block in reversed(blocks_of(s))]
+                    break
+            else:
+                inside.pop()
+
+
+def blocks_of(s: Statement) -> tuple[Block, ...]:
+    """The bodies of a statement."""
+    return (s.body,) if isinstance(s, Loop) else s.cases if isinstance(s, Switch) else ()
+
+
+def values_used(s: Statement) -> tuple[Argument, ...]:
+    """The values that a statement uses itself; what the statements of its bodies use comes on top."""
+    if isinstance(s, Instruction):
+        return s.args
+    if isinstance(s, Load | Switch):
+        return ()
+    return (s.value,) if isinstance(s, Store) else s.args if isinstance(s, Call) else (*s.given, *s.ends)
 
 
 @record(frozen=True, slots=True)
@@ -272,6 +309,11 @@ class Program:
         return sum(port.size for port in self.outputs)
 
     @property
+    def first_array(self) -> int:
+        """The number of the first array that is not a port."""
+        return len(self.inputs) + len(self.outputs)
+
+    @property
     def is_straight(self) -> bool:
         """Whether the body is only instructions that compute the results, without memory."""
         return self.results is not None and all(isinstance(s, Instruction) for s in self.body.statements)
@@ -289,16 +331,14 @@ class Program:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self.inputs)
         results = ", ".join(f"{p.name}{list(p.shape)}" for p in self.outputs)
         lines = [f"{self.name}({ports}) -> {results}"]
-        _write(self.body, self.input_size, "  ", self, lines)
+        _write(self.body, {k: k for k in range(self.input_size)}, self.input_size, "  ", self, lines)
         return "\n".join(lines)
 
 
 def _counts(block: Block, counters: tuple[int, ...], tables: Sequence[Sequence[int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
+    total = Counter([s.op for s in block.statements if isinstance(s, Instruction)])
     for s in block.statements:
-        if isinstance(s, Instruction):
-            total[s.op] += 1
-        elif isinstance(s, Call):
+        if isinstance(s, Call):
             total += s.program.operation_counts()
         elif isinstance(s, Switch):
             total += _counts(s.cases[s.on.at(counters, tables)], counters, tables)
@@ -322,8 +362,8 @@ def _asks_for(block: Block, counter: int) -> bool:
     return any(term.loop == counter for bound in bounds for term in bound.terms)
 
 
-def _write(block: Block, first: int, indent: str, program: Program, lines: list[str]) -> None:
-    """The statements of a block as text, one line each."""
+def _write(block: Block, numbers: dict[int, int], number: int, indent: str, program: Program, lines: list[str]) -> None:
+    """The statements of a block as text, one line each; values are numbered in order, from `number` on."""
     ports = (*program.inputs, *program.outputs)
 
     def place(array: int, at: Index) -> str:
@@ -331,33 +371,37 @@ def _write(block: Block, first: int, indent: str, program: Program, lines: list[
         return f"{name}[{_text(at)}]"
 
     def value(a: Argument) -> str:
-        return repr(a) if isinstance(a, float) else f"%{a}"
+        return repr(a) if isinstance(a, float) else f"%{numbers[a]}"
 
-    number = first
+    def values(arguments: Sequence[Argument]) -> str:
+        return ", ".join(map(value, arguments))
+
     for s in block.statements:
+        first = number + len(s.defines)
+        numbers.update(zip(s.defines, range(number, first), strict=True))
         if isinstance(s, Instruction):
-            lines.append(f"{indent}%{number} = {s.op}({', '.join(map(value, s.args))})")
+            lines.append(f"{indent}%{number} = {s.op}({values(s.args)})")
         elif isinstance(s, Load):
             lines.append(f"{indent}%{number} = {place(s.array, s.at)}")
         elif isinstance(s, Store):
             lines.append(f"{indent}{place(s.array, s.at)} = {value(s.value)}")
         elif isinstance(s, Call):
-            results = ", ".join(f"%{number + k}" for k in range(s.defines))
-            lines.append(f"{indent}{results} = {s.program.name}({', '.join(map(value, s.args))})")
+            lines.append(f"{indent}{values(s.defines)} = {s.program.name}({values(s.args)})")
         elif isinstance(s, Switch):
             for k, case in enumerate(s.cases):
                 lines.append(f"{indent}if {_text(s.on)} is {k}:")
-                _write(case, number, indent + "  ", program, lines)
+                _write(case, numbers, number, indent + "  ", program, lines)
         else:
-            carried = "".join(f", %{number + k} = {value(a)}" for k, a in enumerate(s.carried))
+            numbers.update(zip(s.entry, range(number, first), strict=True))
+            carried = "".join(f", %{numbers[k]} = {value(a)}" for k, a in zip(s.entry, s.carried, strict=True))
             unless = "" if s.unless is None else f" unless {value(s.unless)}"
             lines.append(f"{indent}for {_rounds(s.over)}{unless}{carried}:")
-            _write(s.body, number + s.defines, indent + "  ", program, lines)
+            _write(s.body, numbers, first, indent + "  ", program, lines)
             if s.next:
-                lines.append(f"{indent}  next {', '.join(map(value, s.next))}")
+                lines.append(f"{indent}  next {values(s.next)}")
             if s.until is not None:
                 lines.append(f"{indent}  until {value(s.until)}")
-        number += s.defines
+        number = first
 
 
 def _text(index: Index) -> str:

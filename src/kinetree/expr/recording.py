@@ -301,7 +301,7 @@ class Recorder:
         return Index(0, (Term(len(self.graph.around) - 1),))
 
     def checked(self, value: Scalar) -> Scalar:
-        """Check a value for use in the current block; an int becomes a float, or it would be a value's number."""
+        """Check a value for use in the current block; an int becomes a float, or it would be a value's name."""
         if not isinstance(value, Symbol):
             return float(value)
         if not self.graph.is_inside(value.graph):

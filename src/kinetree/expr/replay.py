@@ -55,13 +55,13 @@ def replay(program: Program, *arguments: Sequence[Any]) -> list[list[Any]]:
     >>> replay(program, [3.0, 5.0])
     [[15.0]]
     """
-    values = [x for argument in arguments for x in argument]
+    values = dict(enumerate([x for argument in arguments for x in argument]))
     if len(values) != program.input_size:
         raise ValueError(f"{program.name} takes {program.input_size} numbers, not {len(values)}")
     assert program.results is not None
     for s in program.body.statements:
         if not isinstance(s, Instruction):
             raise TypeError(f"{program.name} is no straight line of instructions, so it cannot be run again")
-        values.append(_MEANING[s.op](*(a if isinstance(a, float) else values[a] for a in s.args)))
+        values[s.name] = _MEANING[s.op](*[a if isinstance(a, float) else values[a] for a in s.args])
     flat = iter([a if isinstance(a, float) else values[a] for a in program.results])
     return [[next(flat) for _ in range(port.size)] for port in program.outputs]

@@ -30,7 +30,7 @@ def run_on(
     [['(width * height)']]
     """
     memory: list[list[Number]] = [list(x) for x in arguments]
-    values = [x for argument in memory for x in argument]
+    values = dict(enumerate([x for argument in memory for x in argument]))
     memory += ([0.0] * port.size for port in program.outputs)
     memory += ([0.0] * array.size if array.values is None else [*array.values] for array in program.arrays)
     _Run(program, operations, memory).block(program.body, values, ())
@@ -40,7 +40,7 @@ def run_on(
     return [[next(results) for _ in range(port.size)] for port in program.outputs]
 
 
-def _value(a: Argument, values: Sequence[Number]) -> Number:
+def _value(a: Argument, values: Mapping[int, Number]) -> Number:
     return a if isinstance(a, float) else values[a]
 
 
@@ -52,39 +52,37 @@ class _Run:
     operations: Mapping[str, Callable[..., Number]]
     memory: list[list[Number]]
 
-    def block(self, block: Block, values: list[Number], counters: tuple[int, ...]) -> None:
+    def block(self, block: Block, values: dict[int, Number], counters: tuple[int, ...]) -> None:
         tables = self.program.tables
         for s in block.statements:
             if isinstance(s, Instruction):
-                values.append(self.operations[s.op](*(_value(a, values) for a in s.args)))
+                values[s.name] = self.operations[s.op](*(_value(a, values) for a in s.args))
             elif isinstance(s, Load):
-                values.append(self.memory[s.array][s.at.at(counters, tables)])
+                values[s.name] = self.memory[s.array][s.at.at(counters, tables)]
             elif isinstance(s, Store):
                 self.memory[s.array][s.at.at(counters, tables)] = _value(s.value, values)
             elif isinstance(s, Call):
                 flat = iter([_value(a, values) for a in s.args])
                 ports = [[next(flat) for _ in range(port.size)] for port in s.program.inputs]
-                values.extend(x for output in run_on(s.program, self.operations, *ports) for x in output)
+                found = [x for output in run_on(s.program, self.operations, *ports) for x in output]
+                values.update(zip(s.defines, found, strict=True))
             elif isinstance(s, Loop):
                 self.loop(s, values, counters)
             else:
-                start = len(values)
                 self.block(s.cases[s.on.at(counters, tables)], values, counters)
-                del values[start:]
 
-    def loop(self, s: Loop, values: list[Number], counters: tuple[int, ...]) -> None:
-        start, state = len(values), [_value(a, values) for a in s.carried]
+    def loop(self, s: Loop, values: dict[int, Number], counters: tuple[int, ...]) -> None:
+        state = [_value(a, values) for a in s.carried]
         ended = None if s.unless is None else _value(s.unless, values)
         for counter in s.over.rounds(counters, self.program.tables):
-            values.extend(state)
+            values.update(zip(s.entry, state, strict=True))
             self.block(s.body, values, (*counters, counter))
             following = [_value(a, values) for a in s.next]
-            until = None if s.until is None else _value(s.until, values)
-            del values[start:]
             if ended is None:
                 state = following
             else:
                 state = [self.operations["select"](ended, old, new) for old, new in zip(state, following, strict=True)]
-            if until is not None:
+            if s.until is not None:
+                until = _value(s.until, values)
                 ended = until if ended is None else self.operations["max"](ended, until)
-        values.extend(state)
+        values.update(zip(s.defines, state, strict=True))

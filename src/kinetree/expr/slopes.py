@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.expr.dead_code import remove_dead
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named, numbered, renamed
-from kinetree.expr.program import Argument, Call, Instruction, Program
+from kinetree.expr.dead_code import without_dead_code
+from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Statement, Store, Switch
 
 __all__ = ["without_slopes"]
 
@@ -33,12 +32,10 @@ class _Without:
         if id(program) not in self._known:
             changed = program
             if self._has_slopes(program):
-                source = named(program)
                 values: dict[int, Argument] = {}
-                lines = self._lines(source.lines, values)
-                results = source.results and tuple(_new(a, values) for a in source.results)
-                made: NamedProgram = replace(source, lines=lines, results=results)
-                changed = numbered(remove_dead(made))
+                body = self._block(program.body, values)
+                results = program.results and tuple([_new(a, values) for a in program.results])
+                changed = without_dead_code(replace(program, body=body, results=results))
             self._known[id(program)] = program, changed
         return self._known[id(program)][1]
 
@@ -49,26 +46,34 @@ class _Without:
             for s in program.body.all_statements()
         )
 
-    def _lines(self, lines: Lines, values: dict[int, Argument]) -> Lines:
-        kept: Lines = []
-        for line in lines:
-            if isinstance(line, SwitchLine):
-                kept.append(replace(line, cases=tuple(self._lines(case, values) for case in line.cases)))
-            elif isinstance(line, LoopLine):
-                carried = tuple(_new(a, values) for a in line.carried)
-                body = self._lines(line.body, values)
-                following = tuple(_new(a, values) for a in line.next)
-                until = None if line.until is None else _new(line.until, values)
-                unless = None if line.unless is None else _new(line.unless, values)
-                kept.append(replace(line, carried=carried, body=body, next=following, until=until, unless=unless))
-            elif isinstance(line.statement, Instruction) and line.statement.op in _MARKS:
-                values[line.defines[0]] = _new(line.statement.args[0], values)
+    def _block(self, block: Block, values: dict[int, Argument]) -> Block:
+        """The block without marks; `values` are those that take the place of marked ones."""
+
+        def new(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+            return arguments if values.keys().isdisjoint(arguments) else tuple([_new(a, values) for a in arguments])
+
+        kept: list[Statement] = []
+        for s in block.statements:
+            if isinstance(s, Instruction):
+                if s.op in _MARKS:
+                    values[s.name] = _new(s.args[0], values)
+                    continue
+                args = new(s.args)
+                kept.append(s if args is s.args else Instruction(s.op, args, s.name))
+            elif isinstance(s, Load):
+                kept.append(s)
+            elif isinstance(s, Store):
+                kept.append(Store(s.array, s.at, _new(s.value, values)))
+            elif isinstance(s, Call):
+                kept.append(Call(self.program(s.program), new(s.args), s.defines))
+            elif isinstance(s, Switch):
+                kept.append(Switch(s.on, tuple([self._block(case, values) for case in s.cases])))
             else:
-                statement = renamed(line.statement, lambda a: _new(a, values))
-                if isinstance(statement, Call):
-                    statement = replace(statement, program=self.program(statement.program))
-                kept.append(Line(statement, line.defines))
-        return kept
+                carried, body, following = new(s.carried), self._block(s.body, values), new(s.next)
+                until = None if s.until is None else _new(s.until, values)
+                unless = None if s.unless is None else _new(s.unless, values)
+                kept.append(Loop(s.over, body, s.entry, carried, following, s.defines, until, unless))
+        return Block(tuple(kept))
 
 
 def _new(a: Argument, values: dict[int, Argument]) -> Argument:

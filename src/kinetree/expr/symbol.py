@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from kinetree.announcement import watched
@@ -49,19 +50,19 @@ class Symbol:
         raise TypeError(f"{self!r} is a symbol, not a number; use the functions of kinetree.expr on it")
 
     def __add__(self, other: Scalar) -> Scalar:
-        return _add(self, _number(other))
+        return _add(self, other if isinstance(other, Symbol) else _number(other))
 
     def __radd__(self, other: float) -> Scalar:
         return _add(self, _number(other))
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return _sub(self, _number(other))
+        return _sub(self, other if isinstance(other, Symbol) else _number(other))
 
     def __rsub__(self, other: float) -> Scalar:
         return _sub(_number(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return _mul(self, _number(other))
+        return _mul(self, other if isinstance(other, Symbol) else _number(other))
 
     def __rmul__(self, other: float) -> Scalar:
         return _mul(self, _number(other))
@@ -101,7 +102,7 @@ class Graph:
     may be left out, which keeps what is new there.
     """
 
-    __slots__ = ("_clock", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
+    __slots__ = ("_clock", "_fresh", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
         """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
@@ -115,6 +116,7 @@ class Graph:
         self.effects: list[Any] = []
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
+        self._fresh: list[Symbol] = []
         self._clock: list[int] = parent._clock if parent else watched([0, most])
 
     def __len__(self) -> int:
@@ -157,24 +159,31 @@ class Graph:
 
     def new(self, op: str, *args: Any) -> Symbol:
         """A symbol that is never shared: the current content of memory, or the result of a loop."""
-        return Symbol(self, self.tick(), op, args)
+        symbol = Symbol(self, self.tick(), op, args)
+        self._fresh.append(symbol)
+        return symbol
 
-    def record(self, op: str, *args: Scalar) -> Symbol:
-        """The symbol of an operation, always the same one for the same arguments."""
-        key = (op, *args)
-        symbol = self._interned.get(key)
-        if symbol is None:
-            keeper = None if self.recorder is None else self.recorder.keeper
-            if keeper is not None and keeper is not self and keeper.is_inside(self):
-                kept: Symbol = keeper.record(op, *args)
-                return kept
-            for a in args:
-                if isinstance(a, Symbol) and a.graph is not self:
-                    if a.graph.depth > self.depth and a.graph.is_inside(self):
-                        return a.graph.record(op, *args)
-                    if not self.is_inside(a.graph):
-                        raise MixedTracesError
-            symbol = self._interned[key] = Symbol(self, self.tick(), op, args)
+    def symbols(self) -> Iterator[Symbol]:
+        """What was recorded in this block: operations, and what `new` made."""
+        return chain(self._interned.values(), self._fresh)
+
+    def record(self, *operation: Any) -> Symbol:
+        """The symbol of an operation, its name before its arguments; always the same one for the same arguments."""
+        symbol = self._interned.get(operation)
+        if symbol is not None:
+            return symbol
+        keeper = None if self.recorder is None else self.recorder.keeper
+        if keeper is not None and keeper is not self and keeper.is_inside(self):
+            kept: Symbol = keeper.record(*operation)
+            return kept
+        args = operation[1:]
+        for a in args:
+            if isinstance(a, Symbol) and a.graph is not self:
+                if a.graph.depth > self.depth and a.graph.is_inside(self):
+                    return a.graph.record(*operation)
+                if not self.is_inside(a.graph):
+                    raise MixedTracesError
+        symbol = self._interned[operation] = Symbol(self, self.tick(), operation[0], args)
         return symbol
 
     def is_inside(self, other: Graph) -> bool:
@@ -199,50 +208,44 @@ def _strip(x: Scalar) -> tuple[bool, Scalar]:
     return (True, -x) if x < 0.0 else (False, x)
 
 
-def _ordered(a: Scalar, b: Scalar) -> bool:
-    """Whether (a, b) are already in the canonical order of operands that may be swapped."""
-    if not isinstance(b, Symbol):
-        return isinstance(a, Symbol)
-    return isinstance(a, Symbol) and a.index <= b.index
-
-
 def _neg(x: Scalar) -> Scalar:
     if not isinstance(x, Symbol):
         return -x + 0.0
     return x.args[0] if x.op == "neg" else x.graph.record("neg", x)
 
 
+def _commuting(op: str, a: Scalar, b: Scalar) -> Symbol:
+    """Record an operation whose operands may be swapped: symbols first, the older one before the other."""
+    if isinstance(a, Symbol) and (not isinstance(b, Symbol) or a.index <= b.index):
+        return a.graph.record(op, a, b)
+    assert isinstance(b, Symbol)
+    return b.graph.record(op, b, a)
+
+
 def _add(a: Scalar, b: Scalar) -> Scalar:
-    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
-    if not a_is_symbol and not b_is_symbol:
-        return a + b
-    if not b_is_symbol and b == 0.0:
-        return a
-    if not a_is_symbol and a == 0.0:
+    if not isinstance(b, Symbol):
+        if not isinstance(a, Symbol):
+            return a + b
+        if b == 0.0:
+            return a
+    elif not isinstance(a, Symbol) and a == 0.0:
         return b
     a_negative, a_positive = _strip(a)
     b_negative, b_positive = _strip(b)
-    if a_negative and b_negative:
-        return _neg(_add(a_positive, b_positive))
     if b_negative:
-        return _sub(a, b_positive)
+        return _neg(_add(a_positive, b_positive)) if a_negative else _sub(a, b_positive)
     if a_negative:
         return _sub(b, a_positive)
-    if a is b:
-        return _mul(a, 2.0)
-    if not _ordered(a, b):
-        a, b = b, a
-    assert isinstance(a, Symbol)
-    return a.graph.record("add", a, b)
+    return _mul(a, 2.0) if a is b else _commuting("add", a, b)
 
 
 def _sub(a: Scalar, b: Scalar) -> Scalar:
-    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
-    if not a_is_symbol and not b_is_symbol:
-        return a - b
-    if not b_is_symbol and b == 0.0:
-        return a
-    if not a_is_symbol and a == 0.0:
+    if not isinstance(b, Symbol):
+        if not isinstance(a, Symbol):
+            return a - b
+        if b == 0.0:
+            return a
+    elif not isinstance(a, Symbol) and a == 0.0:
         return _neg(b)
     if a is b:
         return 0.0
@@ -252,33 +255,31 @@ def _sub(a: Scalar, b: Scalar) -> Scalar:
         return _add(a, b_positive)
     if a_negative:
         return _neg(_add(a_positive, b))
-    if not _ordered(a, b):
-        return _neg(_sub(b, a))
-    assert isinstance(a, Symbol)
-    return a.graph.record("sub", a, b)
+    if isinstance(a, Symbol) and (not isinstance(b, Symbol) or a.index <= b.index):
+        return a.graph.record("sub", a, b)
+    return _neg(_sub(b, a))
 
 
 def _mul(a: Scalar, b: Scalar) -> Scalar:
-    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
-    if not a_is_symbol and not b_is_symbol:
-        return a * b + 0.0
+    if not isinstance(a, Symbol):
+        if not isinstance(b, Symbol):
+            return a * b + 0.0
+        a, b = b, a
     a_negative, a = _strip(a)
     b_negative, b = _strip(b)
-    if a_negative != b_negative:
-        return _neg(_mul(a, b))
-    if not _ordered(a, b):
-        a, b = b, a
     assert isinstance(a, Symbol)
-    if not isinstance(b, Symbol):
-        if b == 0.0:
-            return 0.0
-        if b == 1.0:
-            return a
-        if a.op == "mul" and not isinstance(a.args[1], Symbol) and _SMALLEST < abs(a.args[1] * b) < math.inf:
-            return _mul(a.args[0], a.args[1] * b)
-    elif _is_reciprocal(a, b) or _is_reciprocal(b, a):
-        return 1.0
-    return a.graph.record("mul", a, b)
+    product: Scalar
+    if isinstance(b, Symbol):
+        product = 1.0 if _is_reciprocal(a, b) or _is_reciprocal(b, a) else _commuting("mul", a, b)
+    elif b == 0.0:
+        return 0.0
+    elif b == 1.0:
+        product = a
+    elif a.op == "mul" and not isinstance(a.args[1], Symbol) and _SMALLEST < abs(a.args[1] * b) < math.inf:
+        product = _mul(a.args[0], a.args[1] * b)
+    else:
+        product = a.graph.record("mul", a, b)
+    return _neg(product) if a_negative != b_negative else product
 
 
 def _is_reciprocal(a: Symbol, b: Symbol) -> bool:

@@ -80,7 +80,7 @@ def trace_memory(
 
 
 def _result(graph: Graph, x: Scalar) -> Scalar:
-    """A symbol of this trace, or a plain float: an integer would be taken for the number of a value."""
+    """A symbol of this trace, or a plain float: an integer would be taken for the name of a value."""
     if not isinstance(x, Symbol):
         return float(x)
     if x.graph is not graph:

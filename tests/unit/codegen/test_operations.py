@@ -28,7 +28,7 @@ def single(op: str) -> Program:
     """The program of one operation on the inputs."""
     arity = OPS[op].arity
     return Program(
-        op, (Port("x", (arity,)),), (Port("y", ()),), Block((Instruction(op, tuple(range(arity))),)), (arity,)
+        op, (Port("x", (arity,)),), (Port("y", ()),), Block((Instruction(op, tuple(range(arity)), arity),)), (arity,)
     )
 
 
@@ -78,7 +78,7 @@ def test_functions_of_numbers_keep_the_sign_of_zero(op: str) -> None:
 @pytest.mark.parametrize("bits", [128, 256, 512])
 def test_constants_reach_every_lane_on_every_width(bits: int, precision: Precision) -> None:
     constants = [0.1, -0.0, math.pi, 1e-30, math.inf, 0.1]
-    statements = tuple(Instruction("mul", (0, c)) for c in constants)
+    statements = tuple(Instruction("mul", (0, c), k) for k, c in enumerate(constants, 1))
     program = Program(
         "scaled",
         (Port("x", ()),),
@@ -96,15 +96,16 @@ def test_constants_reach_every_lane_on_every_width(bits: int, precision: Precisi
     assert (y[:, 7] == x).all()
 
 
-def test_the_sine_of_a_constant_is_not_that_of_a_value_with_its_number() -> None:
-    body = Block((Instruction("sin", (1,)), Instruction("sin", (1.0,)), Instruction("cos", (1,))))
+def test_the_sine_of_a_constant_is_not_that_of_a_value_with_its_name() -> None:
+    body = Block((Instruction("sin", (1,), 2), Instruction("sin", (1.0,), 3), Instruction("cos", (1,), 4)))
     program = Program("f", (Port("x", (2,)),), (Port("y", (3,)),), body, (2, 3, 4))
     x = [0.25, 0.5]
     np.testing.assert_allclose(batch_function(program)(x), interpret(program, x)[0], rtol=4e-16)
 
 
 def test_a_single_beyond_the_range_of_its_constant_saturates() -> None:
-    program = Program("f", (Port("x", ()),), (Port("y", (2,)),), Block((Instruction("min", (0, 1e300)),)), (1, -1e300))
+    line = Block((Instruction("min", (0, 1e300), 1),))
+    program = Program("f", (Port("x", ()),), (Port("y", (2,)),), line, (1, -1e300))
     y = batch_function(program, F32)(np.float32(2.0))
     assert y.tolist() == [2.0, -math.inf]
 

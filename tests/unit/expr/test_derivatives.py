@@ -122,7 +122,7 @@ def check(program: Program, seed: int = 0, scale: float = 1.2) -> None:
 
 def of_one_operation(op: str) -> Program:
     n = OPS[op].arity
-    line = Block((Instruction(op, tuple(range(n))),))
+    line = Block((Instruction(op, tuple(range(n)), n),))
     return Program(op, (Port("x", (n,)),), (Port("y", ()),), line, (n,))
 
 
@@ -183,7 +183,7 @@ def test_constant_arguments_fold_to_the_same_derivative(op: str, constant: float
         if op == "div" and k == 1 and constant == 0.0:
             continue
         args = tuple(constant if n == k else n for n in range(len(x)))
-        program = Program(op, whole.inputs, whole.outputs, Block((Instruction(op, args),)), whole.results)
+        program = Program(op, whole.inputs, whole.outputs, Block((Instruction(op, args, len(x)),)), whole.results)
         at = np.where(np.arange(len(x)) == k, constant, x)
         for dx in np.delete(np.eye(len(x)), k, axis=0):
             expected = along(whole, at, dx)
@@ -365,10 +365,9 @@ def test_ranges_of_larger_steps_run_backward() -> None:
 
 def test_carried_values_and_calls_inside_a_loop() -> None:
     product = line_of(lambda a, b: a * sin(b), 2)
-    body = Block((Load(0, Index(0, (Term(0),))), Call(product, (5, 7)), Instruction("add", (6, 8)), Store(1, K0, 4)))
-    loop = Loop(Range(Index(0), Index(4)), body, (0, 0.5), (9, 8))
-    # numbers: inputs 0-3, an instruction 4, the carried ones 5 and 6, inside 7 (load), 8 (call), 9 (add)
-    statements = (Instruction("mul", (1, 2)), loop, Store(1, Index(0), 5), Store(1, Index(1), 6))
+    body = Block((Load(0, K0, 9), Call(product, (5, 9), (10,)), Instruction("add", (6, 10), 11), Store(1, K0, 4)))
+    loop = Loop(Range(Index(0), Index(4)), body, (5, 6), (0, 0.5), (11, 10), (7, 8))
+    statements = (Instruction("mul", (1, 2), 4), loop, Store(1, Index(0), 7), Store(1, Index(1), 8))
     program = Program("carry", (Port("x", (4,)),), (Port("y", (5,)),), Block(statements), None)
     check(program)
 
@@ -378,11 +377,11 @@ K0 = Index(0, (Term(0),))
 
 def test_a_value_from_outside_collects_from_all_rounds_and_cases() -> None:
     # w = x0 x1 outside; y[k] += w in the rounds of kind 0, and w² in the others
-    add = (Load(1, K0), Instruction("add", (3, 4)), Store(1, K0, 5))
-    square = (Instruction("mul", (3, 3)), Store(1, K0, 4))
+    add = (Load(1, K0, 4), Instruction("add", (3, 4), 5), Store(1, K0, 5))
+    square = (Instruction("mul", (3, 3), 6), Store(1, K0, 6))
     kinds = ((0, 1, 1, 0),)
     switch = Switch(Index(0, (Term(0, 1, 0),)), (Block(add), Block(square)))
-    statements = (Instruction("mul", (0, 1)), Loop(Range(Index(0), Index(4)), Block((switch,))))
+    statements = (Instruction("mul", (0, 1), 3), Loop(Range(Index(0), Index(4)), Block((switch,))))
     program = Program("cases", (Port("x", (3,)),), (Port("y", (4,)),), Block(statements), None, (), kinds)
     check(program)
     y, bar_x = back(program, np.array([2.0, 3.0, 0.0]), np.ones(4))
@@ -391,9 +390,9 @@ def test_a_value_from_outside_collects_from_all_rounds_and_cases() -> None:
 
 
 def test_results_are_given_back_although_an_input_is_read_as_an_array() -> None:
-    body = Block((Load(0, K0), Instruction("mul", (3, 4))))
-    loop = Loop(Range(Index(0), Index(3)), body, (1.0,), (5,))
-    program = Program("product", (Port("x", (3,)),), (Port("y", (2,)),), Block((loop,)), (3, 0))
+    body = Block((Load(0, K0, 5), Instruction("mul", (3, 5), 6)))
+    loop = Loop(Range(Index(0), Index(3)), body, (3,), (1.0,), (6,), (4,))
+    program = Program("product", (Port("x", (3,)),), (Port("y", (2,)),), Block((loop,)), (4, 0))
     check(program)
     y, bar_x = back(program, np.array([2.0, 3.0, 5.0]), np.array([1.0, 10.0]))
     assert list(y) == [30.0, 2.0]
@@ -435,19 +434,19 @@ def test_a_program_that_changes_its_input_is_refused() -> None:
 def test_dead_code_goes_and_what_is_left_means_the_same() -> None:
     body = Block(
         (
-            Load(0, K0),
-            Instruction("sin", (6,)),  # stored where nobody reads
+            Load(0, K0, 6),
+            Instruction("sin", (6,), 7),  # stored where nobody reads
             Store(2, K0, 7),
-            Instruction("add", (4, 6)),
-            Instruction("mul", (5, 6)),  # only its own next round uses it
+            Instruction("add", (4, 6), 8),
+            Instruction("mul", (5, 6), 9),  # only its own next round uses it
             Store(3, K0, 6),
         )
     )
-    loop = Loop(Range(Index(0), Index(3)), body, (1.0, 2.0), (8, 9))
-    empty = Loop(Range(Index(0), Index(3)), Block((Instruction("cos", (0,)),)))
-    statements = (Instruction("exp", (0,)), loop, empty, Load(3, Index(1)), Instruction("add", (4, 6)))
+    loop = Loop(Range(Index(0), Index(3)), body, (4, 5), (1.0, 2.0), (8, 9), (10, 11))
+    empty = Loop(Range(Index(0), Index(3)), Block((Instruction("cos", (0,), 12),)))
+    statements = (Instruction("exp", (0,), 3), loop, empty, Load(3, Index(1), 13), Instruction("add", (10, 13), 14))
     arrays = (Array("unread", 3), Array("read", 3))
-    program = Program("f", (Port("x", (3,)),), (Port("y", ()),), Block(statements), (7,), arrays, ((1, 2),))
+    program = Program("f", (Port("x", (3,)),), (Port("y", ()),), Block(statements), (14,), arrays, ((1, 2),))
     lean = without_dead_code(program)
     assert interpret(lean, [2.0, 3.0, 5.0]) == interpret(program, [2.0, 3.0, 5.0]) == ([14.0],)
     assert lean.operation_counts() == {"add": 4}

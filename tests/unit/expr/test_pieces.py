@@ -60,3 +60,10 @@ def test_results_of_a_piece_are_used_after_other_pieces() -> None:
     cut = in_pieces(program, long=1000, piece=200)
     x = np.random.default_rng(0).uniform(-0.5, 0.5, size=(5, 40))
     np.testing.assert_array_equal(batch_function(cut)(x), batch_function(program)(x))
+
+
+def test_a_constant_is_not_a_value_with_its_name() -> None:
+    """The last line multiplies by 5.0, and no later piece uses the value 5."""
+    program = trace(lambda x: [[5.0 * (x[0] * x[1] / x[0] / x[1] / x[0])]], [Port("x", (2,))], [Port("y", ())])
+    calls = [s for s in in_pieces(program, long=1, piece=2).body.statements if isinstance(s, Call)]
+    assert [len(call.defines) for call in calls] == [1] * len(calls)

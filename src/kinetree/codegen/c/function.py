@@ -12,9 +12,21 @@ from kinetree.codegen.c.lines import INDENT, wrapped
 from kinetree.codegen.c.operations import expression
 from kinetree.codegen.c.places import Places
 from kinetree.codegen.c.real import Real
-from kinetree.expr import Argument, Call, Instruction, Load, Program, Range, Store, Walk
+from kinetree.expr import (
+    Argument,
+    Block,
+    Call,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Walk,
+    values_used,
+)
 from kinetree.expr.dead_code import without_dead_code
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named, values_used
 
 __all__ = ["FunctionWriter"]
 
@@ -59,10 +71,14 @@ class FunctionWriter:
         inputs = len(program.inputs)
         places = (f"{port}[{k}]" for port, p in self.ports[:inputs] for k in range(p.size))
         self._names.update(enumerate(places))
-        whole = named(program)
-        self._wanted = {*(whole.results or ()), *(a for line in whole.lines for a in values_used(line))}
-        self._both = _angles(whole.lines, "sin") & _angles(whole.lines, "cos")
-        self._body(whole)
+        statements = [*program.body.all_statements()]
+        used = (*(program.results or ()), *(a for s in statements for a in values_used(s)))
+        self._wanted = {a for a in used if isinstance(a, int)}
+        sines, cosines = (
+            {s.args[0] for s in statements if isinstance(s, Instruction) and s.op == op} for op in ("sin", "cos")
+        )
+        self._both = sines & cosines
+        self._body()
 
     @property
     def memory(self) -> int:
@@ -103,7 +119,7 @@ class FunctionWriter:
 
     # Statements.
 
-    def _body(self, whole: NamedProgram) -> None:
+    def _body(self) -> None:
         program = self.program
         if self._places.cleared:
             self._clear("w", self._places.cleared)
@@ -112,9 +128,9 @@ class FunctionWriter:
             for name, port in outputs:
                 if port.size:
                     self._clear(name, port.size)
-        self._block(whole.lines)
-        if whole.results is not None:
-            results = iter(whole.results)
+        self._block(program.body)
+        if program.results is not None:
+            results = iter(program.results)
             for name, port in outputs:
                 self._places.used.add(name)
                 for k in range(port.size):
@@ -126,27 +142,24 @@ class FunctionWriter:
         self._emit(f"{INDENT}{name}[i] = {self._real.literal(0.0)};")
         self._emit("}")
 
-    def _block(self, lines: Lines) -> None:
+    def _block(self, block: Block) -> None:
         self._pairs.append({})
-        for line in lines:
-            if isinstance(line, LoopLine):
-                self._loop(line)
-            elif isinstance(line, SwitchLine):
-                self._switch(line)
-            elif isinstance(line.statement, Store):
-                s = line.statement
+        for s in block.statements:
+            if isinstance(s, Loop):
+                self._loop(s)
+            elif isinstance(s, Switch):
+                self._switch(s)
+            elif isinstance(s, Store):
                 self._emit(f"{self._places.at(s.array, s.at, self._counters)} = {self._value(s.value)};")
-            elif isinstance(line.statement, Call):
-                self._call(line.statement, line.defines)
+            elif isinstance(s, Call):
+                self._call(s)
+            elif isinstance(s, Load):
+                self._define(s.name, self._places.at(s.array, s.at, self._counters))
             else:
-                self._define(line.defines[0], self._computed(line))
+                self._define(s.name, self._computed(s))
         self._pairs.pop()
 
-    def _computed(self, line: Line) -> str:
-        s = line.statement
-        if isinstance(s, Load):
-            return self._places.at(s.array, s.at, self._counters)
-        assert isinstance(s, Instruction)
+    def _computed(self, s: Instruction) -> str:
         if s.op in ("sin", "cos") and s.args[0] in self._both:
             return f"{self._pair(self._value(s.args[0]))}.{'sine' if s.op == 'sin' else 'cosine'}"
         args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
@@ -171,7 +184,7 @@ class FunctionWriter:
         self._names[value] = f"v{value}"
         self._emit(f"const {self._real.type} v{value} = {text};")
 
-    def _loop(self, s: LoopLine) -> None:
+    def _loop(self, s: Loop) -> None:
         for entry, given, after in zip(s.entry, s.carried, s.defines, strict=True):
             self._emit(f"{self._real.type} v{entry} = {self._value(given)};")
             self._names[entry] = self._names[after] = f"v{entry}"
@@ -196,7 +209,7 @@ class FunctionWriter:
         sign = "<" if over.step > 0 else ">"
         return f"{counter} {sign} {self._places.index(over.stop, self._counters)}; {counter} += {over.step}"
 
-    def _carry(self, s: LoopLine) -> None:
+    def _carry(self, s: Loop) -> None:
         """Assign what is carried on, all at once, and end the loop if it says so."""
         own = {self._names[entry] for entry in s.entry}
         changed = [
@@ -221,22 +234,22 @@ class FunctionWriter:
             self._emit(f"{INDENT}break;")
             self._emit("}")
 
-    def _switch(self, s: SwitchLine) -> None:
+    def _switch(self, s: Switch) -> None:
         self._emit(f"switch ({self._places.index(s.on, self._counters)}) {{")
         for k, case in [*enumerate(s.cases)][1:]:
             self._case(f"case {k}:", case)
         self._case("default:", s.cases[0])
         self._emit("}")
 
-    def _case(self, label: str, lines: Lines) -> None:
+    def _case(self, label: str, block: Block) -> None:
         self._emit(f"{label} {{")
         self._depth += 1
-        self._block(lines)
+        self._block(block)
         self._emit("break;")
         self._depth -= 1
         self._emit("}")
 
-    def _call(self, s: Call, defines: Sequence[int]) -> None:
+    def _call(self, s: Call) -> None:
         """Ports of what is called are in `w`, after this function's own memory; its memory follows them."""
         writer = self._function(s.program)
         self._places.used.add("w")
@@ -255,7 +268,7 @@ class FunctionWriter:
         if writer.memory:
             pointers.append(f"&w[{at}]")
         self._emit(f"{writer.name}({', '.join(pointers)});")
-        for k, value in enumerate(defines):
+        for k, value in enumerate(s.defines):
             if value in self._wanted:
                 self._define(value, f"w[{first + k}]")
 
@@ -282,19 +295,6 @@ class FunctionWriter:
         name = self._names[a]
         self._places.used.add(name.partition("[")[0])
         return name
-
-
-def _angles(lines: Lines, op: str) -> set[Argument]:
-    """The values of which a sine or a cosine is computed."""
-    found: set[Argument] = set()
-    for line in lines:
-        if isinstance(line, LoopLine):
-            found |= _angles(line.body, op)
-        elif isinstance(line, SwitchLine):
-            found |= set().union(*(_angles(case, op) for case in line.cases))
-        elif isinstance(line.statement, Instruction) and line.statement.op == op:
-            found.add(line.statement.args[0])
-    return found
 
 
 def _size_of_call(writer: FunctionWriter) -> int:

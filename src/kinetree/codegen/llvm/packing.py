@@ -18,7 +18,7 @@ class Packing:
     """The lane buffer of one output: a register for each distinct number."""
 
     values: tuple[Argument, ...]
-    """The contents of each register: a value's number, or a constant."""
+    """The contents of each register: a value, or a constant."""
     places: tuple[int, ...]
     """The register of each entry of the output."""
 

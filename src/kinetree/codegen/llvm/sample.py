@@ -15,7 +15,21 @@ from kinetree.codegen.llvm.operations import Operations
 from kinetree.codegen.llvm.packing import packings
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
-from kinetree.expr import Argument, Block, Call, Index, Instruction, Load, Loop, Program, Range, Store, Switch, Walk
+from kinetree.expr import (
+    Argument,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Walk,
+    values_used,
+)
 
 __all__ = ["MEMORY", "SampleWriter", "port_names"]
 
@@ -59,18 +73,20 @@ class SampleWriter:
         self._width = lanes * precision.bytes
         self._entry: list[str] = []
         self._lines: list[str] = []
+        self._emit = self._lines.append
         self._window = _WINDOW
         self._operations = Operations(lanes, precision, target, self._constant, self._emit)
         self._pairs: dict[int, int] = {}
         """Locations of the sine and cosine of the inputs that are computed first."""
-        self._names: list[str] = []
-        """Names of the values visible now, by their numbers."""
+        self._names: dict[int, str] = {}
+        """Registers of values, by their names."""
         self._counters: list[str] = []
         """Counters of the enclosing loops."""
         self._known: list[dict[object, str]] = [{}]
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
-        calls = [s.program for s in program.body.all_statements() if isinstance(s, Call)]
+        self._statements = [*program.body.all_statements()]
+        calls = [s.program for s in self._statements if isinstance(s, Call)]
         self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > target.stack
         self._shared: dict[int, int] = {}
         """Sizes of the memory that all calls share, by number of the port."""
@@ -110,7 +126,7 @@ class SampleWriter:
     def _reads_outputs(self) -> bool:
         inputs = len(self._program.inputs)
         outputs = range(inputs, inputs + len(self._program.outputs))
-        return any(isinstance(s, Load) and s.array in outputs for s in self._program.body.all_statements())
+        return any(isinstance(s, Load) and s.array in outputs for s in self._statements)
 
     @property
     def _kept(self) -> str:
@@ -169,26 +185,25 @@ class SampleWriter:
             self._emit(f"  call void @llvm.memset.p0.i64(ptr align {align} {pointer}, i8 0, i64 {size}, i1 false)")
 
     def _inputs(self) -> None:
-        used = set(_values(self._program.body))
-        used.update(a for a in self._program.results or () if isinstance(a, int))
+        used = {a for s in self._statements for a in values_used(s) if isinstance(a, int)}
+        used.update([a for a in self._program.results or () if isinstance(a, int)])
         for k, port in enumerate(self._program.inputs):
             for n in range(port.size):
-                number = len(self._names)
-                self._names.append(f"%v{number}")
-                if number in used:
-                    self._emit(f"  %p{number} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
-                    self._access(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
+                value = len(self._names)
+                self._names[value] = f"%v{value}"
+                if value in used:
+                    self._emit(f"  %p{value} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
+                    self._access(f"  %v{value} = load {self._V}, ptr %p{value}, align {self._width}")
 
     def _angles(self) -> None:
         """Compute the sines and cosines of inputs first and all at once, where each call costs all registers."""
         if not self._target.angles_at_once:
             return
-        statements = self._program.body.all_statements()
-        wanted = {s.args[0] for s in statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
-        number, pairs = 0, 0
+        wanted = {s.args[0] for s in self._statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
+        value, pairs = 0, 0
         calls: list[str] = []
         for k, port in enumerate(self._program.inputs):
-            is_angle = [number + n in wanted for n in range(port.size)]
+            is_angle = [value + n in wanted for n in range(port.size)]
             for angles_here, run in groupby(range(port.size), is_angle.__getitem__):
                 if angles_here:
                     places = list(run)
@@ -199,9 +214,9 @@ class SampleWriter:
                         f"  call void @sincos_all(ptr {angles}, ptr {results}, i64 {len(places)})",
                     ]
                     for n in places:
-                        self._pairs[number + n] = pairs
+                        self._pairs[value + n] = pairs
                         pairs += 1
-            number += port.size
+            value += port.size
         if pairs:
             self._entry.append(f"  %pairs = alloca {self._V}, i64 {2 * pairs}, align {self._width}")
             for line in calls:
@@ -234,7 +249,7 @@ class SampleWriter:
             self._emit(f"  {name} = extractvalue {{{V}, {V}}} {pair}, {0 if s.op == 'sin' else 1}")
         else:
             self._operations.write(name, s.op, [self._value(a) for a in s.args])
-        self._names.append(name)
+        self._names[s.name] = name
 
     def _sincos(self, angle: Argument) -> str:
         """Sine and cosine of one angle, computed together and only once."""
@@ -263,7 +278,7 @@ class SampleWriter:
             self._emit(f"  {name} = shufflevector {self._V} {name}_0, {self._V} poison, <{n} x i32> zeroinitializer")
         else:
             self._access(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
-        self._names.append(name)
+        self._names[s.name] = name
 
     def _unless(self, s: Loop, idle: Argument) -> None:
         """A body that runs once, unless it would change nothing in any lane."""
@@ -274,8 +289,7 @@ class SampleWriter:
         self._emit(f"  %{label}_all = call i1 @llvm.vector.reduce.and.v{lanes}i1({flags} %{label}_idle)")
         self._emit(f"  br label %{label}.entry\n{label}.entry:")
         self._emit(f"  br i1 %{label}_all, label %{label}.end, label %{label}.body\n{label}.body:")
-        outer = len(self._names)
-        self._names.extend(before)
+        self._names.update(zip(s.entry, before, strict=True))
         self._counters.append("0")
         self._block(s.body)
         after = [self._value(a) for a in s.next]
@@ -283,8 +297,7 @@ class SampleWriter:
         self._emit(f"  br label %{label}.latch\n{label}.latch:\n  br label %{label}.end\n{label}.end:")
         for name, old, new in zip(carried, before, after, strict=True):
             self._emit(f"  {name} = phi {V} [{old}, %{label}.entry], [{new}, %{label}.latch]")
-        del self._names[outer:]
-        self._names.extend(carried)
+        self._names.update(zip(s.defines, carried, strict=True))
 
     def _loop(self, s: Loop) -> None:
         if s.unless is not None:
@@ -311,8 +324,7 @@ class SampleWriter:
             more = f"{counter}_open_more"
             self._emit(f"  {more} = and i1 {counter}_more, {counter}_open")
         self._emit(f"  br i1 {more}, label %{label}.body, label %{label}.end\n{label}.body:")
-        outer = len(self._names)
-        self._names.extend(carried)
+        self._names.update(zip(s.entry, carried, strict=True))
         self._counters.append(counter)
         self._block_with_next(s, carried, counter)
         self._emit(f"  br label %{latch}\n{latch}:")
@@ -322,8 +334,7 @@ class SampleWriter:
             self._emit(f"  {counter}_next = add i64 {counter}, {s.over.step}")
         self._emit(f"  br label %{label}.head\n{label}.end:")
         self._counters.pop()
-        del self._names[outer:]
-        self._names.extend(carried)
+        self._names.update(zip(s.defines, carried, strict=True))
 
     def _block_with_next(self, s: Loop, carried: Sequence[str], counter: str) -> None:
         """Write the body, and its results under the names that the loop's head already uses for the next round."""
@@ -340,14 +351,13 @@ class SampleWriter:
             self._emit(f"  {counter}_goes = xor i1 {counter}_all, true")
 
     def _switch(self, s: Switch) -> None:
-        label, on, outer = self._new("S")[1:], self._index(s.on), len(self._names)
+        label, on = self._new("S")[1:], self._index(s.on)
         cases = " ".join(f"i64 {k}, label %{label}.case{k}" for k in range(1, len(s.cases)))
         self._emit(f"  switch i64 {on}, label %{label}.case0 [{cases}]")
         for k, case in enumerate(s.cases):
             self._emit(f"{label}.case{k}:")
             self._block(case)
             self._emit(f"  br label %{label}.end")
-            del self._names[outer:]
         self._emit(f"{label}.end:")
 
     def _call(self, s: Call) -> None:
@@ -360,10 +370,11 @@ class SampleWriter:
                 place = self._element(pointer, n)
                 self._access(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
         self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
-        for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
-            later = [f"*{pointer} {n}" for n in range(port.size)]
-            # The next call writes into shared memory, so what is in it is loaded at once.
-            self._names += [self._loaded(name) for name in later] if self._shares_ports else later
+        outputs = zip(pointers[len(ports) :], s.program.outputs, strict=True)
+        later = [f"*{pointer} {n}" for pointer, port in outputs for n in range(port.size)]
+        # The next call writes into shared memory, so what is in it is loaded at once.
+        found = map(self._loaded, later) if self._shares_ports else later
+        self._names.update(zip(s.defines, found, strict=True))
 
     def _port(self, k: int, size: int) -> str:
         """Memory for port k of a called program: of its own, or the same for all calls, if they are many."""
@@ -376,9 +387,6 @@ class SampleWriter:
 
     # Values and places.
 
-    def _emit(self, line: str) -> None:
-        self._lines.append(line)
-
     def _access(self, line: str) -> None:
         """A load or store of memory that changes."""
         self._emit(line)
@@ -389,7 +397,7 @@ class SampleWriter:
 
     def _new(self, prefix: str) -> str:
         self._fresh += 1
-        return f"%{prefix}{len(self._names)}_{self._fresh}" if prefix == "v" else f"%{prefix}_{self._fresh}"
+        return f"%{prefix}_{self._fresh}"
 
     def _value(self, argument: Argument) -> str:
         if not isinstance(argument, int):
@@ -485,19 +493,6 @@ class SampleWriter:
 def port_names(program: Program) -> list[str]:
     """The parameters of `@sample`, in order."""
     return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
-
-
-def _values(block: Block) -> Iterable[int]:
-    """The numbers of the values that a block's statements use."""
-    for s in block.all_statements():
-        arguments: tuple[Argument, ...] = ()
-        if isinstance(s, Instruction | Call):
-            arguments = s.args
-        elif isinstance(s, Store):
-            arguments = (s.value,)
-        elif isinstance(s, Loop):
-            arguments = (*s.carried, *s.next, *(a for a in (s.until, s.unless) if a is not None))
-        yield from (a for a in arguments if isinstance(a, int))
 
 
 def _is_zero(result: Argument) -> bool:

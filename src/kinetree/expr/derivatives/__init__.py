@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.expr.dead_code import remove_dead
+from kinetree.expr.dead_code import without_dead_code
 from kinetree.expr.derivatives.forward import Forward
 from kinetree.expr.derivatives.reverse import Reverse
 from kinetree.expr.derivatives.sparsity import operations_along
-from kinetree.expr.named import numbered
 from kinetree.expr.program import Program
 
 __all__ = ["forward_derivative", "operations_along", "reverse_derivative"]
@@ -42,7 +41,7 @@ def forward_derivative(program: Program, wrt: Sequence[int] | None = None) -> Pr
     def derivative(program: Program, wrt: tuple[int, ...]) -> Program:
         key = (id(program), wrt)
         if key not in made:
-            made[key] = numbered(remove_dead(Forward(program, wrt, derivative).derivative()))
+            made[key] = without_dead_code(Forward(program, wrt, derivative).derivative())
         return made[key]
 
     return derivative(program, _ports(program, wrt))
@@ -76,7 +75,7 @@ def reverse_derivative(program: Program, wrt: Sequence[int] | None = None) -> Pr
     def derivative(program: Program, wrt: tuple[int, ...], *, outputs: bool = False) -> Program:
         key = (id(program), wrt)
         if outputs or key not in made:
-            backward = numbered(remove_dead(Reverse(program, wrt, derivative, outputs=outputs).derivative()))
+            backward = without_dead_code(Reverse(program, wrt, derivative, outputs=outputs).derivative())
             if outputs:
                 return backward
             made[key] = backward

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from kinetree.expr.derivatives.rules import RULES
-from kinetree.expr.named import Lines, LoopLine, NamedProgram, SwitchLine
-from kinetree.expr.program import Argument, Call, Instruction, Load, Store
+from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Program, Store, Switch
 
 __all__ = ["Activity", "Touched"]
 
@@ -17,8 +16,8 @@ class Activity:
     An array is treated as a whole, and so is a called program: if one argument is active, all its results are.
     """
 
-    def __init__(self, program: NamedProgram, wrt: Collection[int]) -> None:
-        changed = sorted(Touched(program.lines).stored.intersection(range(len(program.inputs))))
+    def __init__(self, program: Program, wrt: Collection[int]) -> None:
+        changed = sorted(Touched(program.body).stored.intersection(range(len(program.inputs))))
         if changed:
             raise ValueError(
                 f"{program.name} stores into its input {program.inputs[changed[0]].name}, so it cannot be "
@@ -34,7 +33,7 @@ class Activity:
         before = -1  # values are carried by iterations and through memory: repeat until nothing is new
         while before != len(self.values) + len(self.arrays):
             before = len(self.values) + len(self.arrays)
-            self._block(program.lines)
+            self._block(program.body)
 
     def any(self, arguments: Iterable[Argument]) -> bool:
         return any(isinstance(a, int) and a in self.values for a in arguments)
@@ -55,28 +54,28 @@ class Activity:
                 given += own
         return tuple(ports), given
 
-    def _block(self, lines: Lines) -> None:
-        for line in lines:
-            if isinstance(line, SwitchLine):
-                for case in line.cases:
-                    self._block(case)
-                continue
-            if isinstance(line, LoopLine):
-                self._copy(line.carried, line.entry)
-                self._block(line.body)
-                self._copy(line.next, line.entry)
-                self._copy(line.entry, line.defines)
-                continue
-            s = line.statement
-            if isinstance(s, Store):
+    def _block(self, block: Block) -> None:
+        for s in block.statements:
+            if isinstance(s, Instruction):
+                if self.any([s.args[k] for k in RULES[s.op].passes]):
+                    self.values.add(s.name)
+            elif isinstance(s, Load):
+                if s.array in self.arrays:
+                    self.values.add(s.name)
+            elif isinstance(s, Store):
                 if self.of(s.value):
                     self.arrays.add(s.array)
-            elif (
-                (isinstance(s, Instruction) and self.any(s.args[k] for k in RULES[s.op].passes))
-                or (isinstance(s, Load) and s.array in self.arrays)
-                or (isinstance(s, Call) and self.any(s.args))
-            ):
-                self.values.update(line.defines)
+            elif isinstance(s, Call):
+                if self.any(s.args):
+                    self.values.update(s.defines)
+            elif isinstance(s, Switch):
+                for case in s.cases:
+                    self._block(case)
+            else:
+                self._copy(s.carried, s.entry)
+                self._block(s.body)
+                self._copy(s.next, s.entry)
+                self._copy(s.entry, s.defines)
 
     def _copy(self, sources: Iterable[Argument], targets: Iterable[int]) -> None:
         self.values.update(t for s, t in zip(sources, targets, strict=True) if self.of(s))
@@ -85,19 +84,11 @@ class Activity:
 class Touched:
     """The arrays that a body reads and writes, by number."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, block: Block) -> None:
         self.loaded: set[int] = set()
         self.stored: set[int] = set()
-        self._block(lines)
-
-    def _block(self, lines: Lines) -> None:
-        for line in lines:
-            if isinstance(line, SwitchLine):
-                for case in line.cases:
-                    self._block(case)
-            elif isinstance(line, LoopLine):
-                self._block(line.body)
-            elif isinstance(line.statement, Load):
-                self.loaded.add(line.statement.array)
-            elif isinstance(line.statement, Store):
-                self.stored.add(line.statement.array)
+        for s in block.all_statements():
+            if isinstance(s, Load):
+                self.loaded.add(s.array)
+            elif isinstance(s, Store):
+                self.stored.add(s.array)

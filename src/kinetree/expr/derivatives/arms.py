@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from kinetree.expr.derivatives.rules import RULES, Choice, Local
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
-from kinetree.expr.program import Argument, Call, Instruction, Store
+from kinetree.expr.program import Argument, Block, Call, Instruction, Loop, Statement, Store, Switch
 
 __all__ = ["Arm", "Arms"]
 
@@ -21,14 +20,14 @@ Arm = tuple[tuple[Argument, bool], ...]
 class Arms:
     """The arms of the values that one block defines; all other values are always needed."""
 
-    def __init__(self, lines: Lines, results: Iterable[Argument], local: Callable[[Line], Local | None]) -> None:
-        """`local`: the local derivative of an instruction, None if it is not active."""
+    def __init__(self, block: Block, results: Iterable[Argument], local: Callable[[int], Local | None]) -> None:
+        """`local`: the local derivative of an instruction, by its value's name; None if it is not active."""
         self._arm: dict[int, Arm] = {}
         self._uses: dict[int, Arm] = {}
         self._local = local
         self._use(results, ())
-        for line in reversed(lines):
-            self._line(line)
+        for s in reversed(block.statements):
+            self._statement(s)
         del self._uses
 
     def of(self, a: Argument) -> Arm:
@@ -39,49 +38,44 @@ class Arms:
             if isinstance(a, int):
                 self._uses[a] = _common(self._uses[a], arm) if a in self._uses else arm
 
-    def _line(self, line: Line | LoopLine | SwitchLine) -> None:
-        if isinstance(line, SwitchLine):
-            for case in line.cases:
+    def _statement(self, s: Statement) -> None:
+        if isinstance(s, Switch):
+            for case in s.cases:
                 self._inside(case)
             return
-        if isinstance(line, LoopLine):
-            self._use((*line.carried, *line.next), ())
-            self._inside(line.body)
+        if isinstance(s, Loop):
+            self._use((*s.carried, *s.next), ())
+            self._inside(s.body)
             return
-        s = line.statement
         if isinstance(s, Store):
             self._use((s.value,), ())
             return
-        used = [self._uses[name] for name in line.defines if name in self._uses]
+        used = [self._uses[name] for name in s.defines if name in self._uses]
         if not used:
             return
-        self._arm.update((name, self._uses[name]) for name in line.defines if name in self._uses)
+        self._arm.update((name, self._uses[name]) for name in s.defines if name in self._uses)
         arm = used[0]
         for other in used[1:]:
             arm = _common(arm, other)
         if isinstance(s, Call):
             self._use(s.args, arm)
         elif isinstance(s, Instruction):
-            local = self._local(line)
+            local = self._local(s.name)
             if isinstance(local, Choice):
                 for k, holds in zip(local.arms, (True, False), strict=True):
                     self._use((s.args[k],), (*arm, (local.condition, holds)))
             elif local is not None:
                 self._use((s.args[k] for k in RULES[s.op].passes), arm)
 
-    def _inside(self, lines: Lines) -> None:
+    def _inside(self, block: Block) -> None:
         """Mark the outer values that a body uses as always needed."""
-        for line in lines:
-            if isinstance(line, SwitchLine):
-                for case in line.cases:
-                    self._inside(case)
-            elif isinstance(line, LoopLine):
-                self._use((*line.carried, *line.next), ())
-                self._inside(line.body)
-            elif isinstance(line.statement, Store):
-                self._use((line.statement.value,), ())
-            elif isinstance(line.statement, Instruction | Call):
-                self._use(line.statement.args, ())
+        for s in block.all_statements():
+            if isinstance(s, Loop):
+                self._use((*s.carried, *s.next), ())
+            elif isinstance(s, Store):
+                self._use((s.value,), ())
+            elif isinstance(s, (Instruction, Call)):
+                self._use(s.args, ())
 
 
 def common_arm(arms: Iterable[Arm]) -> Arm:

@@ -66,8 +66,9 @@ class Backward:
     `order` maps a loop that counts through a table to that table, whose entries are the original counters.
     """
 
-    def __init__(self, tables: list[tuple[int, ...]]) -> None:
-        self._tables = tables
+    def __init__(self, tables: Sequence[tuple[int, ...]]) -> None:
+        self.tables = [*tables]
+        """The program's tables, and those that are made here."""
         self._numbers: dict[tuple[int, ...], int] = {}
         self._composed: dict[tuple[int, int], int] = {}
         self.order: dict[int, int] = {}
@@ -100,7 +101,7 @@ class Backward:
             )
         order: list[int] = []
         if not loops:
-            order = list(over.rounds((), self._tables))[::-1]
+            order = list(over.rounds((), self.tables))[::-1]
             return Range(Index(0), Index(len(order))), self._table(order)
         (loop,) = loops
         first, stop_at = [0], []
@@ -115,21 +116,21 @@ class Backward:
     def _rounds(self, over: Range | Walk, loop: int, counter: int) -> list[int]:
         """The iterations for one value of the enclosing counter; none where a table ends, as that is never reached."""
         try:
-            return list(over.rounds({loop: counter}, self._tables))  # type: ignore[arg-type]
+            return list(over.rounds({loop: counter}, self.tables))  # type: ignore[arg-type]
         except IndexError:
             return []
 
     def _table(self, values: Sequence[int]) -> int:
         key = tuple(values)
         if key not in self._numbers:
-            self._numbers[key] = len(self._tables)
-            self._tables.append(key)
+            self._numbers[key] = len(self.tables)
+            self.tables.append(key)
         return self._numbers[key]
 
     def _compose(self, outer: int, inner: int) -> int:
         """The table of outer[inner[k]]."""
         key = (outer, inner)
         if key not in self._composed:
-            table = self._tables[outer]
-            self._composed[key] = self._table([table[k] if 0 <= k < len(table) else 0 for k in self._tables[inner]])
+            table = self.tables[outer]
+            self._composed[key] = self._table([table[k] if 0 <= k < len(table) else 0 for k in self.tables[inner]])
         return self._composed[key]

@@ -1,4 +1,4 @@
-"""Emits statements on named values: folds constants, shares computed values, and sums products by multiply-adds."""
+"""Emits statements: folds constants, shares computed values, and sums products by multiply-adds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from itertools import count
 
-from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
 from kinetree.expr.ops import OPS
-from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Walk
+from kinetree.expr.program import (
+    Argument,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Range,
+    Statement,
+    Store,
+    Switch,
+    Walk,
+)
 from kinetree.records import record
 
 __all__ = ["Emitter", "Product", "Scope"]
@@ -22,9 +35,9 @@ _SWAPPED = frozenset({"add", "mul", "eq", "fma", "fms", "fnma"})
 
 @record(slots=True, eq=False)
 class Scope:
-    """A body that is being written: its lines, and the operations known in it."""
+    """A body that is being written: its statements, and the operations known in it."""
 
-    lines: Lines = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     known: dict[tuple[str, tuple[int | str, ...]], int] = field(default_factory=dict)
 
 
@@ -49,9 +62,12 @@ class Emitter:
         self.scopes.pop()
 
     def _names(self, n: int, scope: Scope) -> tuple[int, ...]:
-        names = tuple(next(self._fresh) for _ in range(n))
-        self.home.update((name, scope) for name in names)
-        return names
+        return tuple([self._name(scope) for _ in range(n)])
+
+    def _name(self, scope: Scope) -> int:
+        name = next(self._fresh)
+        self.home[name] = scope
+        return name
 
     def op(self, name: str, *args: Argument) -> Argument:
         """The value of an operation, new or known."""
@@ -64,8 +80,9 @@ class Emitter:
         for scope in reversed(self.scopes):
             if key in scope.known:
                 return scope.known[key]
-        (value,) = self._emit(Instruction(name, args))
-        self.scopes[-1].known[key] = value
+        scope = self.scopes[-1]
+        value = scope.known[key] = self._name(scope)
+        scope.statements.append(Instruction(name, args, value))
         if name == "neg":
             self._negated[value] = args[0]
         return value
@@ -162,14 +179,19 @@ class Emitter:
 
     def load(self, array: int, at: Index, scope: Scope | None = None) -> int:
         """Load a number of an array at the end of a scope, by default of the innermost one."""
-        (value,) = self._emit(Load(array, at), scope)
+        scope = scope or self.scopes[-1]
+        value = self._name(scope)
+        scope.statements.append(Load(array, at, value))
         return value
 
     def store(self, array: int, at: Index, value: Argument, scope: Scope | None = None) -> None:
-        self._emit(Store(array, at, value), scope)
+        (scope or self.scopes[-1]).statements.append(Store(array, at, value))
 
     def call(self, program: Program, args: Sequence[Argument]) -> tuple[int, ...]:
-        return self._emit(Call(program, tuple(args)))
+        scope = self.scopes[-1]
+        defines = self._names(program.output_size, scope)
+        scope.statements.append(Call(program, tuple(args), defines))
+        return defines
 
     def loop(
         self,
@@ -184,19 +206,14 @@ class Emitter:
         """Emit a loop whose body has been written and closed; return the carried values after it."""
         scope = self.scopes[-1]
         defines = self._names(len(carried), scope)
-        line = LoopLine(over, tuple(entry), tuple(carried), body.lines, tuple(following), defines, until, unless)
-        scope.lines.append(line)
+        block = Block(body.statements)  # which may still grow, until the program is complete
+        scope.statements.append(
+            Loop(over, block, tuple(entry), tuple(carried), tuple(following), defines, until, unless)
+        )
         return defines
 
     def switch(self, on: Index, cases: Iterator[Scope] | Sequence[Scope]) -> None:
-        bodies = tuple(case.lines for case in cases)
-        self.scopes[-1].lines.append(SwitchLine(on, bodies))
-
-    def _emit(self, s: Instruction | Load | Store | Call, scope: Scope | None = None) -> tuple[int, ...]:
-        scope = scope or self.scopes[-1]
-        defines = self._names(s.defines, scope)
-        scope.lines.append(Line(s, defines))
-        return defines
+        self.scopes[-1].statements.append(Switch(on, tuple([Block(case.statements) for case in cases])))
 
 
 def _is(a: Argument, x: float) -> bool:

@@ -8,8 +8,20 @@ from dataclasses import replace
 from kinetree.expr.derivatives.activity import Activity
 from kinetree.expr.derivatives.emitter import Emitter, Scope
 from kinetree.expr.derivatives.rules import RULES, At, Choice
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named
-from kinetree.expr.program import Argument, Array, Call, Instruction, Load, Port, Program, Store
+from kinetree.expr.program import (
+    Argument,
+    Array,
+    Block,
+    Call,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Statement,
+    Store,
+    Switch,
+)
 
 __all__ = ["Forward"]
 
@@ -20,7 +32,7 @@ class Forward:
     def __init__(
         self, program: Program, wrt: Sequence[int], called: Callable[[Program, tuple[int, ...]], Program]
     ) -> None:
-        self._source = named(program)
+        self._source = program
         self._wrt = tuple(wrt)
         self._called = called
         self._activity = Activity(self._source, self._wrt)
@@ -54,14 +66,14 @@ class Forward:
                 self._tangent_arrays[k] = ports + len(self._own)
                 self._own.append(replace(array, name=f"d_{array.name}"))
 
-    def derivative(self) -> NamedProgram:
+    def derivative(self) -> Program:
         source = self._source
-        self._block(source.lines)
+        self._block(source.body)
         results = source.results
         if results is not None:
             results = (*map(self._new, results), *map(self._tangent, results))
-        lines = self._emit.top.lines
-        return NamedProgram(f"d_{source.name}", self._inputs, self._outputs, lines, results, self._own, source.tables)
+        body, own = Block(self._emit.top.statements), tuple(self._own)
+        return Program(f"d_{source.name}", self._inputs, self._outputs, body, results, own, source.tables)
 
     def _new(self, a: Argument) -> Argument:
         return a if isinstance(a, float) else self._value[a]
@@ -69,40 +81,37 @@ class Forward:
     def _tangent(self, a: Argument) -> Argument:
         return 0.0 if isinstance(a, float) else self._d.get(a, 0.0)
 
-    def _block(self, lines: Lines) -> None:
-        for line in lines:
-            if isinstance(line, LoopLine):
-                self._loop(line)
-            elif isinstance(line, SwitchLine):
-                self._emit.switch(line.on, [self._case(case) for case in line.cases])
-            else:
-                self._line(line)
+    def _block(self, block: Block) -> None:
+        for s in block.statements:
+            self._statement(s)
 
-    def _case(self, lines: Lines) -> Scope:
+    def _case(self, block: Block) -> Scope:
         scope, _ = self._emit.open()
-        self._block(lines)
+        self._block(block)
         self._emit.close()
         return scope
 
-    def _line(self, line: Line) -> None:
-        s, emit = line.statement, self._emit
+    def _statement(self, s: Statement) -> None:
+        emit = self._emit
         if isinstance(s, Instruction):
-            (name,) = line.defines
             args = tuple(map(self._new, s.args))
-            self._value[name] = emit.again(s.op, args)
-            if name in self._activity.values:
-                self._d[name] = self._derivative_of(s, args, self._value[name])
+            self._value[s.name] = emit.again(s.op, args)
+            if s.name in self._activity.values:
+                self._d[s.name] = self._derivative_of(s, args, self._value[s.name])
         elif isinstance(s, Load):
-            (name,) = line.defines
-            self._value[name] = emit.load(self._arrays[s.array], s.at)
-            if name in self._activity.values:
-                self._d[name] = emit.load(self._tangent_arrays[s.array], s.at)
+            self._value[s.name] = emit.load(self._arrays[s.array], s.at)
+            if s.name in self._activity.values:
+                self._d[s.name] = emit.load(self._tangent_arrays[s.array], s.at)
         elif isinstance(s, Store):
             emit.store(self._arrays[s.array], s.at, self._new(s.value))
             if s.array in self._activity.arrays:
                 emit.store(self._tangent_arrays[s.array], s.at, self._tangent(s.value))
+        elif isinstance(s, Loop):
+            self._loop(s)
+        elif isinstance(s, Switch):
+            emit.switch(s.on, [self._case(case) for case in s.cases])
         else:
-            self._call(s, line.defines)
+            self._call(s)
 
     def _derivative_of(self, s: Instruction, args: tuple[Argument, ...], y: Argument) -> Argument:
         tangents = [self._tangent(a) for a in s.args]
@@ -116,33 +125,33 @@ class Forward:
         total = self._emit.total([(False, f, t) for f, t in zip(local.factors, tangents, strict=True)])
         return self._emit.op("div", total, local.divisor)
 
-    def _loop(self, line: LoopLine) -> None:
+    def _loop(self, s: Loop) -> None:
         """Emit the same loop, with the tangents carried as well."""
-        active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
-        before = [*map(self._new, line.carried), *(self._tangent(line.carried[k]) for k in active)]
-        unless = None if line.unless is None else self._new(line.unless)
+        active = [k for k, name in enumerate(s.entry) if name in self._activity.values]
+        before = [*map(self._new, s.carried), *(self._tangent(s.carried[k]) for k in active)]
+        unless = None if s.unless is None else self._new(s.unless)
         scope, entry = self._emit.open(len(before))
-        self._enter(line.entry, active, entry)
-        self._block(line.body)
-        after = [*map(self._new, line.next), *(self._tangent(line.next[k]) for k in active)]
-        until = None if line.until is None else self._new(line.until)
+        self._enter(s.entry, active, entry)
+        self._block(s.body)
+        after = [*map(self._new, s.next), *(self._tangent(s.next[k]) for k in active)]
+        until = None if s.until is None else self._new(s.until)
         self._emit.close()
-        self._enter(line.defines, active, self._emit.loop(line.over, scope, entry, before, after, until, unless))
+        self._enter(s.defines, active, self._emit.loop(s.over, scope, entry, before, after, until, unless))
 
     def _enter(self, names: Sequence[int], active: Sequence[int], values: Sequence[int]) -> None:
         self._value.update(zip(names, values, strict=False))
         self._d.update((names[k], values[len(names) + n]) for n, k in enumerate(active))
 
-    def _call(self, s: Call, names: tuple[int, ...]) -> None:
+    def _call(self, s: Call) -> None:
         """Emit a call of the derivative with respect to the active ports."""
         args = list(map(self._new, s.args))
         wrt, given = self._activity.ports_of(s)
         tangents = map(self._tangent, given)
         if not wrt:
-            self._value.update(zip(names, self._emit.call(s.program, args), strict=True))
+            self._value.update(zip(s.defines, self._emit.call(s.program, args), strict=True))
             return
         values = self._emit.call(self._called(s.program, wrt), [*args, *tangents])
-        self._enter(names, range(len(names)), values)
+        self._enter(s.defines, range(len(s.defines)), values)
 
 
 def _tangent(port: Port) -> Port:

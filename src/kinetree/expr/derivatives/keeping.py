@@ -7,8 +7,7 @@ from dataclasses import field
 
 from kinetree.expr.derivatives.backward_loops import Backward, Bounds, slots
 from kinetree.expr.derivatives.emitter import Emitter, Scope
-from kinetree.expr.named import Lines
-from kinetree.expr.program import Argument, Array, Index
+from kinetree.expr.program import Argument, Array, Block, Index
 from kinetree.records import record
 
 __all__ = ["Keeping"]
@@ -39,21 +38,21 @@ class Keeping:
         self._new_array = new_array
         self._blocks: dict[Scope, _Block] = {}
         self._scopes: dict[int, Scope] = {}
-        """The scopes, by the identity of the source's lines."""
+        """The scopes, by the identity of the source's blocks."""
         self._reloads: dict[int, tuple[int, Index]] = {}
 
-    def swept(self, lines: Lines, scope: Scope, counters: Sequence[Bounds]) -> None:
-        """Note that lines of the source are written into a scope, inside loops with these counters."""
+    def swept(self, block: Block, scope: Scope, counters: Sequence[Bounds]) -> None:
+        """Note that a block of the source is written into a scope, inside loops with these counters."""
         self._blocks[scope] = _Block(scope, tuple(counters))
-        self._scopes[id(lines)] = scope
+        self._scopes[id(block)] = scope
 
-    def counters(self, lines: Lines) -> tuple[Bounds, ...]:
-        """The bounds of the counters around the lines."""
-        return self._blocks[self._scopes[id(lines)]].counters
+    def counters(self, block: Block) -> tuple[Bounds, ...]:
+        """The bounds of the counters around a block."""
+        return self._blocks[self._scopes[id(block)]].counters
 
-    def turn(self, lines: Lines) -> None:
-        """Note that the innermost open scope is the backward sweep of these lines."""
-        self._blocks[self._scopes[id(lines)]].back = self._emit.scopes[-1]
+    def turn(self, block: Block) -> None:
+        """Note that the innermost open scope is the backward sweep of this block."""
+        self._blocks[self._scopes[id(block)]].back = self._emit.scopes[-1]
 
     def reloadable(self, name: int, array: int, at: Index) -> None:
         """Note that a value can be loaded again, as nothing is stored into its array."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinetree.expr.derivatives.activity import Activity
-from kinetree.expr.named import NamedProgram
-from kinetree.expr.program import Array, Port
+from kinetree.expr.program import Array, Port, Program
 
 __all__ = ["AdjointMemory"]
 
@@ -14,7 +13,7 @@ __all__ = ["AdjointMemory"]
 class AdjointMemory:
     """Inputs are the program's and its outputs' adjoints; outputs are the program's and its inputs' adjoints."""
 
-    def __init__(self, program: NamedProgram, wrt: tuple[int, ...], activity: Activity, *, outputs: bool) -> None:
+    def __init__(self, program: Program, wrt: tuple[int, ...], activity: Activity, *, outputs: bool) -> None:
         """`outputs`: whether the program's own outputs are returned too; otherwise their arrays are scratch memory."""
         self.inputs = (*program.inputs, *map(_adjoint, program.outputs))
         self.outputs = (*(program.outputs if outputs else ()), *(_adjoint(program.inputs[k]) for k in wrt))

@@ -18,8 +18,21 @@ from kinetree.expr.derivatives.emitter import Emitter, Product, Scope
 from kinetree.expr.derivatives.keeping import Keeping
 from kinetree.expr.derivatives.memory import AdjointMemory
 from kinetree.expr.derivatives.rules import RULES, At, Choice, Local
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named
-from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Term
+from kinetree.expr.program import (
+    Argument,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Range,
+    Statement,
+    Store,
+    Switch,
+    Term,
+)
 from kinetree.records import record
 
 __all__ = ["Reverse"]
@@ -43,12 +56,12 @@ class Reverse:
     """The reverse derivative of one program."""
 
     def __init__(self, program: Program, wrt: Sequence[int], called: Called, *, outputs: bool) -> None:
-        self._source = source = named(program)
+        self._source = source = program
         self._wrt = tuple(wrt)
         self._called = called
         self._with_outputs = outputs
         self._activity = Activity(source, self._wrt)
-        self._touched = touched = Touched(source.lines)
+        self._touched = touched = Touched(source.body)
         self._never_stored = set(range(source.first_array + len(source.arrays))) - touched.stored
         self._in_memory = source.results is None or any(k in touched.loaded for k in self._wrt)
         """Whether outputs are stored instead of returned: adjoints of arrays can only be summed there."""
@@ -58,23 +71,23 @@ class Reverse:
 
         self._emit = Emitter(sum(port.size for port in self._memory.inputs))
         self._value: dict[int, Argument] = {k: k for k in range(source.input_size)}
-        self._locals: dict[Line, Local] = {}
+        self._locals: dict[int, Local] = {}
         self._keeping = Keeping(self._emit, self._backward, self._memory.new)
         self._counters: list[Bounds] = []
 
-    def derivative(self) -> NamedProgram:
+    def derivative(self) -> Program:
         source, emit = self._source, self._emit
-        self._sweep(source.lines, emit.top)
+        self._sweep(source.body, emit.top)
         values = [self._new(a) for a in source.results or ()] if self._with_outputs else []
-        adjoints = _Adjoints(Arms(source.lines, source.results or (), self._locals.get))
-        self._keeping.turn(source.lines)
+        adjoints = _Adjoints(Arms(source.body, source.results or (), self._locals.get))
+        self._keeping.turn(source.body)
         self._seed(adjoints)
-        self._block(source.lines, adjoints)
+        self._block(source.body, adjoints)
         results = self._finish(values, adjoints)
         memory = self._memory
         memory.resize(self._keeping.sizes())
-        lines, tables = emit.top.lines, source.tables
-        return NamedProgram(f"bar_{source.name}", memory.inputs, memory.outputs, lines, results, memory.own, tables)
+        body, own, tables = Block(emit.top.statements), tuple(memory.own), tuple(self._backward.tables)
+        return Program(f"bar_{source.name}", memory.inputs, memory.outputs, body, results, own, tables)
 
     def _seed(self, adjoints: _Adjoints) -> None:
         """Take the given adjoints of the outputs: values, or an array, copied because the sweep overwrites it."""
@@ -114,54 +127,54 @@ class Reverse:
     def _new(self, a: Argument) -> Argument:
         return a if isinstance(a, float) else self._value[a]
 
-    def _sweep(self, lines: Lines, scope: Scope) -> None:
+    def _sweep(self, block: Block, scope: Scope) -> None:
         """Emit a block again, with the local derivatives of its instructions."""
-        self._keeping.swept(lines, scope, self._counters)
-        for line in lines:
-            if isinstance(line, LoopLine):
-                self._sweep_loop(line)
-            elif isinstance(line, SwitchLine):
-                bodies = []
-                for case in line.cases:
-                    body, _ = self._emit.open()
-                    self._sweep(case, body)
-                    self._emit.close()
-                    bodies.append(body)
-                self._emit.switch(line.on, bodies)
-            else:
-                self._sweep_line(line)
+        self._keeping.swept(block, scope, self._counters)
+        for s in block.statements:
+            self._sweep_statement(s)
 
-    def _sweep_loop(self, line: LoopLine) -> None:
-        before = [self._new(a) for a in line.carried]
+    def _sweep_loop(self, s: Loop) -> None:
+        before = [self._new(a) for a in s.carried]
         body, entry = self._emit.open(len(before))
-        self._value.update(zip(line.entry, entry, strict=True))
-        self._counters.append(bounds(line.over, self._counters, self._source.tables))
-        self._sweep(line.body, body)
+        self._value.update(zip(s.entry, entry, strict=True))
+        self._counters.append(bounds(s.over, self._counters, self._source.tables))
+        self._sweep(s.body, body)
         self._counters.pop()
-        after = [self._new(a) for a in line.next]
-        until = None if line.until is None else self._new(line.until)
+        after = [self._new(a) for a in s.next]
+        until = None if s.until is None else self._new(s.until)
         self._emit.close()
-        ends = self._emit.loop(line.over, body, entry, before, after, until)
-        self._value.update(zip(line.defines, ends, strict=True))
+        ends = self._emit.loop(s.over, body, entry, before, after, until)
+        self._value.update(zip(s.defines, ends, strict=True))
 
-    def _sweep_line(self, line: Line) -> None:
-        s, emit = line.statement, self._emit
+    def _sweep_switch(self, s: Switch) -> None:
+        bodies = []
+        for case in s.cases:
+            body, _ = self._emit.open()
+            self._sweep(case, body)
+            self._emit.close()
+            bodies.append(body)
+        self._emit.switch(s.on, bodies)
+
+    def _sweep_statement(self, s: Statement) -> None:
+        emit = self._emit
         if isinstance(s, Instruction):
-            (name,) = line.defines
             args = tuple(self._new(a) for a in s.args)
-            self._value[name] = emit.again(s.op, args)
-            if name in self._activity.values:
-                self._locals[line] = RULES[s.op].local(At(emit, args, self._value[name]))
+            self._value[s.name] = emit.again(s.op, args)
+            if s.name in self._activity.values:
+                self._locals[s.name] = RULES[s.op].local(At(emit, args, self._value[s.name]))
         elif isinstance(s, Load):
-            (name,) = line.defines
-            value = self._value[name] = emit.load(self._memory.arrays[s.array], s.at)
+            value = self._value[s.name] = emit.load(self._memory.arrays[s.array], s.at)
             if s.array in self._never_stored:
                 self._keeping.reloadable(value, self._memory.arrays[s.array], s.at)
         elif isinstance(s, Store):
             emit.store(self._memory.arrays[s.array], s.at, self._new(s.value))
+        elif isinstance(s, Loop):
+            self._sweep_loop(s)
+        elif isinstance(s, Switch):
+            self._sweep_switch(s)
         else:
             values = emit.call(s.program, [self._new(a) for a in s.args])
-            self._value.update(zip(line.defines, values, strict=True))
+            self._value.update(zip(s.defines, values, strict=True))
 
     # The adjoints.
 
@@ -203,87 +216,85 @@ class Reverse:
 
     # The backward sweep.
 
-    def _block(self, lines: Lines, adjoints: _Adjoints) -> None:
-        for line in reversed(lines):
-            if isinstance(line, LoopLine):
-                self._loop(line, adjoints)
-            elif isinstance(line, SwitchLine):
-                self._switch(line)
-            else:
-                self._line(line, adjoints)
+    def _block(self, block: Block, adjoints: _Adjoints) -> None:
+        for s in reversed(block.statements):
+            if isinstance(s, Loop):
+                self._loop(s, adjoints)
+            elif isinstance(s, Switch):
+                self._switch(s)
+            elif isinstance(s, Store):
+                self._store(s, adjoints)
+            elif isinstance(s, Call):
+                self._call(s, adjoints)
+            elif self._has_adjoint(adjoints, s.name):
+                if isinstance(s, Load):
+                    self._load(s, adjoints)
+                else:
+                    self._instruction(s, self._locals[s.name], adjoints)
 
-    def _body(self, lines: Lines, results: Iterable[tuple[Argument, Argument]], entry: Sequence[int]) -> list[Argument]:
+    def _body(self, block: Block, results: Iterable[tuple[Argument, Argument]], entry: Sequence[int]) -> list[Argument]:
         """Emit a body backward, in the open scope: from the adjoints of its results to those of its entry."""
-        self._keeping.turn(lines)
+        self._keeping.turn(block)
         pairs = list(results)
-        adjoints = _Adjoints(Arms(lines, [a for a, _ in pairs], self._locals.get))
+        adjoints = _Adjoints(Arms(block, [a for a, _ in pairs], self._locals.get))
         for a, adjoint in pairs:
             self._add(adjoints, a, (), adjoint, 1.0)
-        self._block(lines, adjoints)
+        self._block(block, adjoints)
         taken = [self._take(adjoints, name) for name in entry]
         self._flush(adjoints)
         return taken
 
-    def _loop(self, line: LoopLine, adjoints: _Adjoints) -> None:
+    def _loop(self, s: Loop, adjoints: _Adjoints) -> None:
         """Emit the iterations backward, which carry the adjoints of the carried values."""
-        active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
-        if line.until is not None:
-            if any(self._has_adjoint(adjoints, line.defines[k]) for k in active):
+        active = [k for k, name in enumerate(s.entry) if name in self._activity.values]
+        if s.until is not None:
+            if any(self._has_adjoint(adjoints, s.defines[k]) for k in active):
                 raise ProgramError(
                     "a loop that ends early (kt.fori with until=) has no derivative in reverse: kt.jvp and kt.jacobian "
                     "differentiate forward; otherwise let it run a fixed number of times"
                 )
             return
-        seeds = [self._take(adjoints, line.defines[k]) for k in active]
-        around = self._keeping.counters(line.body)[:-1]
-        over, order = self._backward.reverse(line.over, around)
+        seeds = [self._take(adjoints, s.defines[k]) for k in active]
+        around = self._keeping.counters(s.body)[:-1]
+        over, order = self._backward.reverse(s.over, around)
         scope, carried = self._emit.open(len(active))
         if order is not None:
             self._backward.order[len(around)] = order
-        results = zip((line.next[k] for k in active), carried, strict=True)
-        following = self._body(line.body, results, [line.entry[k] for k in active])
+        results = zip((s.next[k] for k in active), carried, strict=True)
+        following = self._body(s.body, results, [s.entry[k] for k in active])
         self._backward.order.pop(len(around), None)
         self._emit.close()
         ends = self._emit.loop(over, scope, carried, seeds, following)
         for k, end in zip(active, ends, strict=True):
-            self._add(adjoints, line.carried[k], (), end, 1.0)
+            self._add(adjoints, s.carried[k], (), end, 1.0)
 
-    def _switch(self, line: SwitchLine) -> None:
+    def _switch(self, s: Switch) -> None:
         bodies = []
-        for case in line.cases:
+        for case in s.cases:
             body, _ = self._emit.open()
             self._body(case, (), ())
             self._emit.close()
             bodies.append(body)
-        self._emit.switch(self._backward.index(line.on), bodies)
+        self._emit.switch(self._backward.index(s.on), bodies)
 
-    def _line(self, line: Line, adjoints: _Adjoints) -> None:
-        s, emit = line.statement, self._emit
-        if isinstance(s, Store):
-            if s.array in self._memory.adjoints:
-                array, at = self._memory.adjoints[s.array], self._backward.index(s.at)
-                self._add(adjoints, s.value, (), emit.load(array, at), 1.0)
-                emit.store(array, at, 0.0)
-        elif isinstance(s, Call):
-            self._call(s, line.defines, adjoints)
-        elif self._has_adjoint(adjoints, line.defines[0]):
-            if isinstance(s, Load):
-                self._load(s, line.defines[0], adjoints)
-            else:
-                self._instruction(s, self._locals[line], line.defines[0], adjoints)
+    def _store(self, s: Store, adjoints: _Adjoints) -> None:
+        if s.array in self._memory.adjoints:
+            array, at = self._memory.adjoints[s.array], self._backward.index(s.at)
+            self._add(adjoints, s.value, (), self._emit.load(array, at), 1.0)
+            self._emit.store(array, at, 0.0)
 
-    def _load(self, s: Load, name: int, adjoints: _Adjoints) -> None:
+    def _load(self, s: Load, adjoints: _Adjoints) -> None:
         array, at = self._memory.adjoints[s.array], self._backward.index(s.at)
-        arm = adjoints.arms.of(name)
+        arm = adjoints.arms.of(s.name)
         before = self._emit.load(array, at)
         if arm:
-            after = self._emit.op("add", before, self._outside(arm, self._take(adjoints, name)))
+            after = self._emit.op("add", before, self._outside(arm, self._take(adjoints, s.name)))
         else:
-            after = self._take(adjoints, name, before)
+            after = self._take(adjoints, s.name, before)
         self._emit.store(array, at, after)
 
-    def _instruction(self, s: Instruction, local: Local, name: int, adjoints: _Adjoints) -> None:
-        arm, adjoint = adjoints.arms.of(name), self._take(adjoints, name)
+    def _instruction(self, s: Instruction, local: Local, adjoints: _Adjoints) -> None:
+        arm, adjoint = adjoints.arms.of(s.name), self._take(adjoints, s.name)
         if isinstance(local, Choice):
             for k, holds in zip(local.arms, (True, False), strict=True):
                 self._add(adjoints, s.args[k], (*arm, (local.condition, holds)), adjoint, 1.0)
@@ -294,14 +305,14 @@ class Reverse:
             if self._activity.of(s.args[k]):
                 self._add(adjoints, s.args[k], arm, self._keeping.get(local.factors[k]), adjoint)
 
-    def _call(self, s: Call, names: tuple[int, ...], adjoints: _Adjoints) -> None:
+    def _call(self, s: Call, adjoints: _Adjoints) -> None:
         """Emit a call of the reverse derivative with respect to the active ports."""
         wrt, targets = self._activity.ports_of(s)
         if not wrt:
             return
-        arm = common_arm(adjoints.arms.of(name) for name in names if self._has_adjoint(adjoints, name))
-        outside = [adjoints.arms.of(name)[len(arm) :] for name in names]
-        bars = [self._outside(beyond, self._take(adjoints, n)) for beyond, n in zip(outside, names, strict=True)]
+        arm = common_arm(adjoints.arms.of(name) for name in s.defines if self._has_adjoint(adjoints, name))
+        outside = [adjoints.arms.of(name)[len(arm) :] for name in s.defines]
+        bars = [self._outside(beyond, self._take(adjoints, n)) for beyond, n in zip(outside, s.defines, strict=True)]
         if all(isinstance(bar, float) and bar == 0.0 for bar in bars):
             return
         args = [self._keeping.get(self._new(a)) for a in s.args]

@@ -20,7 +20,8 @@ def operations_along(program: Program, directions: Sequence[int]) -> int:
     >>> operations_along(product, [0b01, 0b10])
     3
     """
-    along = list(directions)
+    along = dict(enumerate(directions))
+    total = 0
 
     def of(a: Argument) -> int:
         return along[a] if isinstance(a, int) else 0
@@ -30,5 +31,6 @@ def operations_along(program: Program, directions: Sequence[int]) -> int:
         changes = 0
         for k in RULES[s.op].passes:
             changes |= of(s.args[k])
-        along.append(changes)
-    return sum(changes.bit_count() for changes in along[len(directions) :])
+        along[s.name] = changes
+        total += changes.bit_count()
+    return total

@@ -60,7 +60,7 @@ def test_every_operation_on_every_kind_of_number(dtype: str, tmp_path: Path) -> 
     writers = []
     for name, op in OPS.items():
         ports = tuple(Port(f"x{k}", ()) for k in range(op.arity))
-        body = Block((Instruction(name, tuple(range(op.arity))),))
+        body = Block((Instruction(name, tuple(range(op.arity)), op.arity),))
         program = Program(name, ports, (Port("y", ()),), body, (op.arity,))
         writers.append(writer_of(program, f"op_{name}", dtype))
     loaded = library(tmp_path, "gcc", [saved(tmp_path, writers, dtype)], *STRICT, "-O1")

@@ -110,18 +110,18 @@ def test_long_rows_stay_where_they_are() -> None:
 def running_sums(size: int) -> Program:
     """y[k] = x[0] + … + x[k], through memory."""
     k = Index(0, (Term(0),))
-    total = size  # the number of the first value after the inputs
-    body = Block((Load(0, k), Instruction("add", (total, total + 1)), Store(1, k, total + 2)))
-    loop = Loop(Range(Index(0), Index(size)), body, (0.0,), (total + 2,))
+    total, x, following, last = range(size, size + 4)  # after the inputs
+    body = Block((Load(0, k, x), Instruction("add", (total, x), following), Store(1, k, following)))
+    loop = Loop(Range(Index(0), Index(size)), body, (total,), (0.0,), (following,), (last,))
     return Program("sums", (Port("x", (size,)),), (Port("y", (size,)),), Block((loop,)), None)
 
 
 def test_switches_and_scratch_memory() -> None:
     """y is x if the place is even, and -x if it is odd, by way of an array that is cleared first."""
     k = Index(0, (Term(0),))
-    cases = (Block((Store(2, k, 4),)), Block((Instruction("neg", (4,)), Store(2, k, 5))))
-    first = Loop(Range(Index(0), Index(4)), Block((Load(0, k), Switch(Index(0, (Term(0, 1, 0),)), cases))))
-    second = Loop(Range(Index(0), Index(4)), Block((Load(2, k), Store(1, k, 4))))
+    cases = (Block((Store(2, k, 4),)), Block((Instruction("neg", (4,), 5), Store(2, k, 5))))
+    first = Loop(Range(Index(0), Index(4)), Block((Load(0, k, 4), Switch(Index(0, (Term(0, 1, 0),)), cases))))
+    second = Loop(Range(Index(0), Index(4)), Block((Load(2, k, 6), Store(1, k, 6))))
     program = Program(
         "turned",
         (Port("x", (4,)),),
@@ -139,15 +139,15 @@ def test_switches_and_scratch_memory() -> None:
 
 def test_loops_end_and_are_left_out_sample_by_sample() -> None:
     """Each thread ends its own loop: x is doubled until it is above 100, and then halved unless it was below 1."""
-    doubled = Block((Instruction("add", (2, 2)), Instruction("lt", (100.0, 3))))
-    halved = Block((Instruction("mul", (4, 0.5)), Instruction("select", (1, 4, 5))))
+    doubled = Block((Instruction("add", (2, 2), 3), Instruction("lt", (100.0, 3), 4)))
+    halved = Block((Instruction("mul", (7, 0.5), 8), Instruction("select", (1, 7, 8), 9)))
     body = (
-        Instruction("lt", (0, 1.0)),
-        Loop(Range(Index(0), Index(20)), doubled, (0,), (3,), until=4),
-        Instruction("add", (2, 0.0)),
-        Loop(Range(Index(0), Index(1)), halved, (3,), (6,), unless=1),
+        Instruction("lt", (0, 1.0), 1),
+        Loop(Range(Index(0), Index(20)), doubled, (2,), (0,), (3,), (5,), until=4),
+        Instruction("add", (5, 0.0), 6),
+        Loop(Range(Index(0), Index(1)), halved, (7,), (6,), (9,), (10,), unless=1),
     )
-    program = Program("ended", (Port("x", (1,)),), (Port("y", (1,)),), Block(body), (4,))
+    program = Program("ended", (Port("x", (1,)),), (Port("y", (1,)),), Block(body), (10,))
     x = np.array([[0.5], [3.0], [90.0], [-1.0], [np.nan]])
     result = np.full((5, 1), 7.0)
     GraphicsProcessor(module(program, F64, gpu(), "ended", block=8), 8).run([x], [1], result)
@@ -172,7 +172,7 @@ def test_every_operation(precision: Precision) -> None:
     body, results, inputs = [], [], 3
     for op in OPS.values():
         results.append(inputs + len(body))
-        body.append(Instruction(op.name, tuple(range(op.arity))))
+        body.append(Instruction(op.name, tuple(range(op.arity)), results[-1]))
     program = Program("all", (Port("x", (3,)),), (Port("y", (len(OPS),)),), Block(tuple(body)), tuple(results))
     x = np.array([[a, b, c] for a in VALUES for b in VALUES for c in (0.75, -0.0)], precision.char)
     with np.errstate(all="ignore"):
@@ -223,7 +223,7 @@ def test_a_kernel_has_a_name_that_profilers_show() -> None:
 def test_more_memory_than_a_thread_can_have() -> None:
     size = MOST_LOCAL // 8 + 1
     scratch = Array("scratch", size)
-    body = Block((Store(2, Index(0), 0), Load(2, Index(0)), Store(1, Index(0), 1)))
+    body = Block((Store(2, Index(0), 0), Load(2, Index(0), 1), Store(1, Index(0), 1)))
     program = Program("large", (Port("x", (1,)),), (Port("y", (1,)),), body, None, (scratch,))
     with pytest.raises(kt.OptionError, match="large needs 524,296 bytes of memory for one sample"):
         module(program, F64, gpu(), "large")
