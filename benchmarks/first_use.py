@@ -5,8 +5,8 @@
     python benchmarks/first_use.py --calibrate [--cases hopper …]
     python benchmarks/first_use.py --chains [--joints 10 25 50 100 150 200] [--functions crba …] [--modes value jvp …]
 
-The first table has the seconds of the first result, as a user waits for it on an idle machine: of the processor time of
-what he started, since other work on the machine takes turns. Then those of the first result with optimised code
+The first table has the seconds of the first result, as a user waits for it on an idle machine: the processor time of
+the thread that asks, since other work on the machine takes turns. Then those of the first result with optimised code
 (`KINETREE_OPTIMIZE=now`); of the first result in a second process, which finds its code on disk; and the peak memory.
 With `--against` another checkout runs the same cases in turn, on its own sources. `--run-time` compares calls of
 optimised code of twenty functions on four robots, for which both checkouts take turns.
@@ -259,9 +259,9 @@ CASES = {
 
 
 def worked() -> float:
-    """Processor time of this process, and of those that it has started and waited for."""
+    """Processor time of this thread, and of the processes that were started and waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return time.thread_time() + children.ru_utime + children.ru_stime
 
 
 def measure(name: str) -> None:

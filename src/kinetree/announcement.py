@@ -64,7 +64,7 @@ _LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
 _log = logging.getLogger("kinetree")
 _clock: Callable[[], float] = time.monotonic
 _state = threading.local()
-"""`now`: what is being compiled in a thread, the outermost; `last`: what was before."""
+"""`now`: what is being compiled in a thread, the outermost; `last`: what was before; `pace`: how fast that was."""
 
 
 class _Work:
@@ -73,6 +73,7 @@ class _Work:
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title = name, title
         self.begin = self._since = _clock()
+        self._pace_before: float = getattr(_state, "pace", 1.0)
         self.phases: list[Phase] = []
         """The present one is the last, within the others."""
         self._left: Phase = "recording"
@@ -164,7 +165,7 @@ class _Work:
             _log.warning("%s", self._warning(total))
         if not self._has_estimated and self.is_known:
             self._has_estimated = self._has_begun = True
-            operations = self.facts.get("statements", self.number("recorded"))
+            operations = self.facts.get("recorded", self.number("statements"))
             _log.log(level, "compiling %s: %d operations, about %s …", self.title, operations, duration(total))
         elif not self._has_begun:
             self._has_begun = True
@@ -236,9 +237,8 @@ class _Work:
 
     def _pace(self, phases: Sequence[Phase]) -> float:
         """How many times as long as by the table these phases took; without them, those of the work before."""
-        before: float = getattr(_state, "pace", 1.0)
         pairs = [(self.spent[name], self._cost(name)) for name in phases if name in self.spent]
-        pairs = [(before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
+        pairs = [(self._pace_before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
         spent, cost = map(sum, zip(*pairs, strict=True))
         return min(max(spent / cost, 0.5), 8.0)
 

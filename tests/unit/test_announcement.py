@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -204,7 +205,9 @@ def test_a_slow_machine_stays_slow(clock: list[float]) -> None:
     for k in range(2):
         with working(f"law {k}"):
             learn(optimized=True, statements=LONG)
-            estimates.append(announcement._state.now.remaining(clock[0]))
+            work = announcement._state.now
+            with ThreadPoolExecutor() as watching:
+                estimates.append(watching.submit(work.remaining, clock[0]).result())
             watched([LONG])
             clock[0] += 3.0 * announcement.COSTS["recording"].each * LONG  # type: ignore[union-attr]
             with phase("lowering"):
