@@ -390,7 +390,8 @@ class Specialization:
             from kinetree.compiler.time_loop import Steps
 
             steps = Steps(recorder, model_at, self.definition, self.steps)
-            stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
+            loops = self.definition.loops_over_stages
+            stages = {"stages": steps.stages} if (loops(self.options) if callable(loops) else loops) else {}
             for arguments in steps:
                 steps.state = self._computed(steps.model, arguments, numbers, wrenches, values, **stages)
             return

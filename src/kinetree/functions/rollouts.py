@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
@@ -18,7 +19,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, maximum
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
 from kinetree.functions.contact_options import (
@@ -33,7 +34,7 @@ from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limit
 from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option, step_of_file
-from kinetree.functions.loads import loads_of
+from kinetree.functions.loads import loads_of, looped_stages
 from kinetree.inputs import array_or_foreign, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -102,6 +103,7 @@ def _end_of_step(
     contact: SoftConstraints | None,
     gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
+    stages: Callable[..., Any] | None = None,
 ) -> algorithms.StepEnd:
     loads = loads_of(
         model, tau, f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
@@ -114,7 +116,16 @@ def _end_of_step(
                 '"semi_implicit_euler"'
             )
         return algorithms.StepEnd(*algorithms.midpoint_step(model.tree, q, v, dt, loads, act))
-    return algorithms.step(model.tree, algorithms.INTEGRATORS[integrator], q, v, dt, loads, act)
+    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
+    if stages is None or method.stages == 1:
+        return algorithms.step(tree, method, q, v, dt, loads, act)
+    q, v, act, errors = looped_stages(tree, method, act, dt, loads, stages, lambda _q, _v, found: [found.error])
+    return algorithms.StepEnd(q[1:], v[1:], act, functools.reduce(maximum, (error for (error,) in errors)))
+
+
+def _loops_over_stages(options: Mapping[str, Any]) -> bool:
+    """Contacts make a stage long: one for all compiles in a fraction of the time, and fits into the caches."""
+    return options["contact"] is not None
 
 
 def _steps(_: Model, value: Any) -> Hashable:
@@ -143,6 +154,7 @@ ROLLOUT = Definition(
     takes_forces=True,
     divides_by_inertia=True,
     is_step=True,
+    loops_over_stages=_loops_over_stages,
     regroups=True,
     strategy=Strategy(loops=can_loop),
 )

@@ -20,7 +20,7 @@ from kinetree.expr import Scalar, maximum
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import can_loop, integrator_option
-from kinetree.functions.loads import RULE, loads_of
+from kinetree.functions.loads import RULE, loads_of, looped_stages
 from kinetree.functions.step_stages import HELD
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
@@ -72,7 +72,6 @@ def _steps(
     constraints: Sequence[Constraint] = (),
     actuators: Commanded | None = None,
 ) -> tuple[Any, ...]:
-    from kinetree.algorithms.integrators import added
     from kinetree.functions.commands import applied
 
     x = dict(zip((*kind.inputs, "dt"), given, strict=True))
@@ -85,24 +84,11 @@ def _steps(
         commands=commands, held=held,
     )  # fmt: skip
 
-    def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Sequence[Scalar]]:
-        found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads, act)
-        numbers = [*algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)]
-        if kind.tells:
-            numbers += [found.error, *tree.numbers(found.solved[1:], "nv")]
-        return (found.a, found.rates) if kind.activations else (found.a,), numbers
+    def numbers_of(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Scalar]:
+        powers = algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)
+        return [*powers, found.error, *tree.numbers(found.solved[1:], "nv")] if kind.tells else [*powers]
 
-    def state(past: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        if not kind.activations:
-            return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
-        at = method.state(tree, [algorithms.Stage(q, v, a) for q, v, _, a, _ in past], dt)
-        rates = [rates for *_, rates in past]
-        if len(past) < method.stages:
-            return *at, added(act, method.tableau[len(past)], rates, dt)
-        assert commands is not None
-        return *at, commands.after(act, added([0.0] * len(act), method.weights, rates, 1.0), dt)
-
-    (q, v, *moved), numbers = stages(method.stages, state, evaluate, len(act))
+    q, v, act, numbers = looped_stages(tree, method, act, dt, loads, stages, numbers_of)
     energies = [
         e + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
         for e, *series in zip(x["exchanged"], *(of_stage[:2] for of_stage in numbers), strict=True)
@@ -114,7 +100,7 @@ def _steps(
             error = maximum(error, of_stage[2])
         told = [[error], tree.split(numbers[0][3:], "nv")[1:]]
     ends = algorithms.projected_state(tree, held, q, v, RULE) if held else (q[1:], v[1:])
-    return (*ends, *moved, energies, *told)
+    return (*ends, *([act] if kind.activations else []), energies, *told)
 
 
 _OPTIONS = {
