@@ -103,7 +103,7 @@ class _Emitter:
         self._times = [0] * size
         """When each value is ready, in cycles from the start, by its name."""
         self._statements: list[Statement] = []
-        """Those of the block at hand."""
+        """The statements of the block at hand."""
 
     def argument(self, s: Scalar) -> Argument:
         """The name of a value that is needed, or the constant."""
