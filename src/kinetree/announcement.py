@@ -41,14 +41,14 @@ class Cost(NamedTuple):
 
 
 COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
-    "recording": Cost("traced", 3.3e-6),
-    "derivatives": Cost("recorded", 13e-6),
-    "lowering": Cost("recorded", 9e-6),
-    "writing": Cost("statements", 8e-6, 0.08),
-    "compiling": (Cost("characters", 0.18e-6), Cost("characters", 0.9e-6)),
+    "recording": Cost("traced", 3.0e-6),
+    "derivatives": Cost("recorded", 8e-6),
+    "lowering": Cost("recorded", 5e-6),
+    "writing": Cost("statements", 7e-6, 0.08),
+    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
 }
 """What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
-RATIOS = {"statements": ("recorded", 0.34), "characters": ("statements", 150.0)}
+RATIOS = {"statements": ("recorded", 0.33), "characters": ("statements", 140.0)}
 """About how many there are, from a number that is known earlier."""
 _BYTES = 4_000
 """Peak memory per statement, while it is compiled."""
