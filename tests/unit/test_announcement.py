@@ -46,8 +46,12 @@ MEASURED = {
     "humanoid": (261_506, 4.71),
 }
 """Operations that a kernel records, and the seconds of the first call without optimisation (`benchmarks/first_use.py
---calibrate`), imports of 0.15 s among
-them; of kernels that are traced once or twice."""
+--calibrate`), imports of 0.15 s among them.
+
+Left out are kernels of which the operations alone say too little: those that are traced in more than two forms
+(`mass_matrix_inverse`, programs of several matrices), whose estimate needs the time spent before as well, and
+`joint_torque_regressor`, 0.6 of whose time is foreseen here, because LLVM is slow with its long blocks.
+"""
 LONG = 200_000
 """Operations whose compilation takes longer than anything here."""
 
