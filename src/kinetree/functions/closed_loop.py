@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -42,7 +43,7 @@ from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
 from kinetree.programs.forms import parts_of, step
 from kinetree.programs.source import ProgramSource
-from kinetree.programs.trace import traced
+from kinetree.programs.trace import Subject, traced
 from kinetree.records import record
 from kinetree.symbolic.refusals import refuse
 
@@ -318,11 +319,21 @@ class ClosedLoop:
         arguments |= {f"f_ext[{key!r}]": Argument((6,)) for key in setting.forces}
         arguments |= {f"parameter {name}": Argument(robot.parameter(name).shape) for name in setting.parameters}
         arguments |= {f"number {port.name}": Argument(port.shape) for port in self.number_ports}
-        found = traced(
-            lambda **given: self._step(robot, controller, given), controller.name,
-            {name: Argument(robot=robot) if name == "q" else x for name, x in arguments.items()},
-            np.dtype(setting.dtype),
-        )  # fmt: skip
+
+        def subject(robot: Model, controller: Program) -> Subject:
+            of_q = {name: Argument(robot=robot) if name == "q" else x for name, x in arguments.items()}
+            return lambda **given: self._step(robot, controller, given), of_q
+
+        kept = weakref.ref(robot), weakref.ref(controller)  # what is compiled goes with both
+
+        def anew() -> Subject:
+            robot, controller = kept[0](), kept[1]()
+            assert robot is not None
+            assert controller is not None
+            return subject(robot, controller)
+
+        function, of_q = subject(robot, controller)
+        found = traced(function, controller.name, of_q, np.dtype(setting.dtype), anew)
         source = _Source(
             f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)), checked=dict(robot.quaternions),

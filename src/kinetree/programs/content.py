@@ -393,7 +393,7 @@ class _Writer:
         """A class that is not known by its name: its bases and what it defines."""
         if x.__module__.partition(".")[0] == "numpy" or not x.__flags__ & (1 << 9):
             raise _UnknownError
-        self._word("class", x.__qualname__)
+        self._word("class", x.__module__, x.__qualname__)
         self._all((type(x), x.__bases__))
         for name, value in vars(x).items():
             if name not in _NOT_OF_CLASSES:

@@ -32,7 +32,7 @@ from kinetree.programs.results import Results
 from kinetree.symbolic import OUTSIDE, SymbolicArray, explained, line_of, refuse
 from kinetree.symbolic.stored import Copies, Copy
 
-__all__ = ["Traced", "called", "traced", "users_part", "with_choices"]
+__all__ = ["Subject", "Traced", "called", "traced", "users_part", "with_choices"]
 
 _WORTH_SEARCHING = 30_000
 """Operations up to which other forms are tried; a longer function would be run for seconds."""
@@ -67,8 +67,21 @@ class Traced:
         return self._program
 
 
-def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]) -> Traced:
-    """The shortest program of a function, for arguments of one sample; from the disk, if it is known there."""
+Subject = tuple[Callable[..., Any], Mapping[str, Argument]]
+"""A function and its arguments."""
+
+
+def traced(
+    function: Callable[..., Any],
+    name: str,
+    arguments: Mapping[str, Argument],
+    dtype: np.dtype[Any],
+    anew: Callable[[], Subject] | None = None,
+) -> Traced:
+    """The shortest program of a function, for arguments of one sample; from the disk, if it is known there.
+
+    `anew` makes the function and its arguments again, if the program must not keep these alive.
+    """
     key = None if trace_in_progress() else _key(function, name, arguments, dtype)
     cache = None if key is None else user_cache()
     if key is None or cache is None:
@@ -77,10 +90,12 @@ def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argu
     text = None if form is None else form.decode()
     if text is not None and (known := Results.of_text(text, name, dtype)) is not None:
         results, choices = known
+        subject_of = anew or (lambda: (function, arguments))
 
         def again() -> Program:
-            before = _key(function, name, arguments, dtype)
-            found, _ = with_choices(function, name, arguments, dtype, choices)
+            subject = subject_of()
+            before = _key(subject[0], name, subject[1], dtype)
+            found, _ = with_choices(subject[0], name, subject[1], dtype, choices)
             if before != key or found.results.text(choices) != text:
                 raise ProgramError(
                     f"the program {name!r} was found on disk at its first call, and must be traced now, but an object "
