@@ -48,3 +48,8 @@ def kinetree(
         return Result(stopped.value.code, captured.out, captured.err)
 
     return run
+
+
+def without_announcements(err: str) -> str:
+    """What was written to standard error, without what is said of compilations, which take long on a busy machine."""
+    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("compiling "))
