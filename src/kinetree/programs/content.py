@@ -317,7 +317,7 @@ class _Writer:
         if _UNKNOWN_NAMES.intersection(names):
             raise _UnknownError
         self._names.update(names)
-        known: Mapping[str, Any] = x.__builtins__  # type: ignore[attr-defined]
+        known: Mapping[str, Any] = getattr(x, "__builtins__", {})
         for name in names:
             value = x.__globals__.get(name, known.get(name, _MISSING))
             if value is not _MISSING:
