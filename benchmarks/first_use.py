@@ -104,7 +104,7 @@ def stewart() -> tuple[kt.Model, list[kt.Loop]]:
 
 
 class Case(NamedTuple):
-    """What a user waits for."""
+    """A case that a user waits for."""
 
     goal: str
     make: Callable[[], Use]
@@ -168,7 +168,7 @@ def several(name: str) -> Use:
 
 
 def everything_of_a_platform() -> Use:
-    """What simulating and controlling a Stewart platform needs."""
+    """The functions that simulate and control a Stewart platform."""
     robot, loops = stewart()
 
     def use() -> None:
@@ -276,7 +276,7 @@ def measure(name: str) -> None:
 
 
 def asked(checkout: Path, arguments: Sequence[str], **environment: str) -> list[Any]:
-    """What this file prints, run with the sources of a checkout."""
+    """The output of this file, run with the sources of a checkout."""
     paths = os.pathsep.join(filter(None, (str(checkout / "src"), os.environ.get("PYTHONPATH", ""))))
     env = {**os.environ, "PYTHONPATH": paths, "KINETREE_CACHE": "on", **environment}
     done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, env=env)

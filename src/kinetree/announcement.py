@@ -1,4 +1,4 @@
-"""What is said while a function is compiled that takes long: the phase, how far it is, and about how long it takes.
+"""Announcements of compilations that take long: the phase, how far it is, and an estimate of the whole.
 
 Code that compiles runs in `with announced(name, subject):`, and within it in `with phase("lowering"):` and the like; it
 reports what it knows by `learn(statements=5_000)`. A thread watches: it speaks after `_PATIENCE` seconds unless the end
@@ -47,7 +47,7 @@ COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
     "writing": Cost("statements", 7e-6, 0.08),
     "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
 }
-"""What each phase takes, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
+"""The cost of each phase, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.33), "characters": ("statements", 140.0)}
 """About how many there are, from a number that is known earlier."""
 _BYTES = 4_000

@@ -48,7 +48,7 @@ def optimization(asked: object = None) -> Optimization:
 
 
 def strongest(one: Optimization, other: Optimization) -> Optimization:
-    """What serves two callers who share a function.
+    """The choice that serves two callers who share a function.
 
     >>> strongest("quick", "now")
     'now'

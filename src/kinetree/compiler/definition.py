@@ -64,7 +64,7 @@ class HasSizes(Protocol):
     """A resolved option that may make a program long."""
 
     def sizes(self) -> Mapping[str, tuple[int, int]]:
-        """What makes it long, by the plural that a sentence uses: how many, and the operations of each, at least."""
+        """The parts that make it long, by their plural in a sentence: how many, and the least operations of each."""
         ...
 
 

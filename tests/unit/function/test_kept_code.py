@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.codegen.cpu.jit import compile_module
 from kinetree.codegen.kept import cache
+from kinetree.codegen.kept.cache import kept_module
 from kinetree.compiler import calls as module
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.regrouped import regrouped
@@ -120,11 +122,14 @@ def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[
 def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
     f = kt.compile(arm(), kt.crba)
     batch = (entry := next(kept.glob("*.name"))).read_bytes()
-    other = f.__self__._kernels._object("other", lambda: "define i32 @other() { ret i32 7 }")
+    other = kept_module(
+        *f.__self__._kernels._keys("other"), lambda: "define i32 @other() { ret i32 7 }", compile_module
+    )
     assert not batch.endswith(other)
     assert entry.read_bytes() == batch
     assert len(list(kept.glob("*.name"))) == 2
-    assert kt.compile(arm(), kt.crba).__self__._kernels._object("other", lambda: "never read") == other
+    again = kt.compile(arm(), kt.crba).__self__._kernels._keys("other")
+    assert kept_module(*again, lambda: "never read", compile_module) == other
     assert traces == ["crba"]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_b
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.ufunc import make_ufunc
-from kinetree.codegen.kept.cache import found_module, kept_module
+from kinetree.codegen.kept.cache import found_module, keep_module, kept_module
 from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
@@ -49,6 +50,7 @@ class CpuKernels:
         self._precision = PRECISIONS[kernel.dtype.name]
         self._codes: dict[str, MachineCode] = {}
         self._waiting: list[Waiting] = []
+        self._pieces: Program | None = None
 
     @property
     def optimized(self) -> bool:
@@ -143,12 +145,10 @@ class CpuKernels:
     def _statements(self) -> Program:
         program = self._kernel.program()
         learn(statements=program.size())
-        with phase("lowering"):
-            return expr.in_pieces(program)
-
-    def _object(self, variant: str, text: Callable[[], str]) -> bytes:
-        """The optimised object file of a module: from the disk, or compiled and kept there."""
-        return kept_module(*self._keys(variant), text, lambda text: compile_module(text, host()))
+        if self._pieces is None:
+            with phase("lowering"):
+                self._pieces = expr.in_pieces(program)
+        return self._pieces
 
     def _keys(self, variant: str, tier: str = "") -> tuple[bytes | None, bytes | None]:
         """The request for a module's code, and what makes it; `variant` tells modules apart, and `tier` the code."""
@@ -174,7 +174,7 @@ class CpuKernels:
         keys, when = self._keys(variant), self._when()
         learn(optimized=when == "now")
         if when == "now":
-            return MachineCode(self._object(variant, text))
+            return MachineCode(kept_module(*keys, text, compile_module))
         code = found_module(*keys)
         if code is not None:
             return MachineCode(code)
@@ -186,13 +186,13 @@ class CpuKernels:
             written = text()
             code = found_module(*keys, written)
             if code is None and when == "background" and len(written) <= _AT_ONCE:
-                code = self._object(variant, lambda: written)
+                keep_module(*keys, written, code := compile_module(written))
             if code is not None:
                 return MachineCode(code)
-            code = kept_module(*quick_keys, lambda: written, lambda text: compile_module(text, host(), optimized=False))
+            code = kept_module(*quick_keys, lambda: written, partial(compile_module, optimized=False))
             if when == "background":
                 keep_text(quick_keys[0], written)
-            text = _constant(written)
+            text = partial(str, written)
         made = MachineCode(code, optimized=False)
         self._waiting.append(Waiting(made, keys, quick_keys[0], text))
         return made
@@ -216,10 +216,6 @@ class CpuKernels:
         if made is not None and (variant == "single" or "single" not in codes):
             self.quickest = made
         return made
-
-
-def _constant(text: str) -> Callable[[], str]:
-    return lambda: text
 
 
 def _in_contiguous_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
