@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, Request, Route, WebSocket
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, WebSocket
 
 from tests.viewer.cameras import Eye
 
@@ -41,6 +42,20 @@ FLAGS = (
     "--disable-sync",
     f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+
+_SELDOM = """(() => {
+    const ask = window.requestAnimationFrame.bind(window), stop = window.cancelAnimationFrame.bind(window);
+    const asked = {};
+    window.requestAnimationFrame = draw => {
+        const number = setTimeout(() => { asked[number] = ask(draw); }, 200);
+        return number;
+    };
+    window.cancelAnimationFrame = number => {
+        clearTimeout(number);
+        stop(asked[number]);
+    };
+})()"""
+"""Pages draw five pictures a second: the browser draws on the processor, which other tests need, too."""
 
 _PIXELS = """() => {
     const seen = document.querySelector("canvas[data-engine]");
@@ -105,7 +120,7 @@ class Tab:
             picture = self.picture()
             if picture is not None and (found := measure(picture)) <= at_most:
                 return picture
-            self.page.wait_for_timeout(20)
+            self.page.wait_for_timeout(100)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
     def wait_until(self, is_so: Callable[[], bool], within: float = 30.0) -> None:
@@ -181,15 +196,22 @@ class Opener:
         self, url: str, eye: Eye | None, size: tuple[int, int], own: Callable[[str], bool], *, offline: bool
     ) -> Iterator[Tab]:
         width, height = size
-        context = self.browser.new_context(
+        with self.context(
             viewport={"width": width, "height": height}, device_scale_factor=1, offline=offline
-        )
-        try:
+        ) as context:
             tab = Tab(context.new_page(), own)
             query = "fixedDpr=1" + ("" if eye is None else f"&{eye.query()}")
             tab.page.goto(f"{url}{'&' if '?' in url else '?'}{query}", wait_until="commit")
             yield tab
             assert not tab.elsewhere, f"the page asked for {tab.elsewhere}"
             assert not tab.failures, f"scripts of the page failed: {tab.failures}"
+
+    @contextmanager
+    def context(self, **options: Any) -> Iterator[BrowserContext]:
+        """A browser's window without a history, whose pages draw seldom."""
+        context = self.browser.new_context(**options)
+        try:
+            context.add_init_script(_SELDOM)
+            yield context
         finally:
             context.close()

@@ -163,8 +163,11 @@ class Live:
         self._measure(moment)
         self._shown = self._clock()
         nq, end = self._ends
-        self._show(moment, row[..., :nq].copy(), row[..., nq:end].copy())
-        self._wait_in_pause()
+        waited = False
+        while not waited:
+            is_shown_paused = self._is_paused
+            self._show(moment, row[..., :nq].copy(), row[..., nq:end].copy())
+            waited = self._wait_in_pause(is_shown_paused)
         self._due = step + max(1, round(FRAME * self._speed / self._dt)) if self.keeps_time else _UNLIMITED
         return not (self._is_stopped or self._is_reset)
 
@@ -182,16 +185,20 @@ class Live:
                     return
                 self._changed.wait(due - now)
 
-    def _wait_in_pause(self) -> None:
+    def _wait_in_pause(self, is_shown: bool) -> bool:
+        """Wait until a pause ends; False at once for one that began too late to be shown with the moment."""
         with self._changed:
             while self._is_paused and not (self._is_stopped or self._is_reset):
                 if self._granted:
                     self._granted -= 1
                     self._anchor = None
-                    return
+                    return True
+                if not is_shown:
+                    return False
                 self.factor, self._anchor = math.nan, None
                 self._changed.wait(1.0)
                 self._measured = self._clock(), math.nan
+            return True
 
     def _measure(self, moment: float) -> None:
         now, (then, before) = self._clock(), self._measured

@@ -179,6 +179,21 @@ def test_pause_step_and_go(live_motion: Any) -> None:
     assert_same(found[0], kt.simulate(ROBOT, **START))
 
 
+def test_a_pause_that_begins_while_a_moment_is_shown_is_shown_too(live_motion: Any) -> None:
+    """The page tells what it read before; nothing is shown any more while the motion waits."""
+    seen: list[bool] = []
+
+    def show(*_: object) -> None:
+        seen.append(live.is_paused)
+        live.pause()
+
+    live = Live(show, speed=4.0)
+    thread, _ = followed(live, live_motion)
+    until(lambda: True in seen)
+    live.stop()
+    thread.join(10.0)
+
+
 def test_a_motion_that_waits_can_be_ended(live_motion: Any) -> None:
     live = Live(lambda t, *_: live.pause() if t > 0.1 else None, speed=4.0)
     thread, found = followed(live, live_motion)
