@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, final
 
 from kinetree.announcement import watched
 from kinetree.expr.ops import OPS
@@ -25,6 +25,7 @@ _SMALLEST = sys.float_info.min
 """Two constant factors are merged as long as their product has full precision."""
 
 
+@final
 class Symbol:
     """One value of a trace. Made by `Graph.input` and by arithmetic on symbols."""
 
@@ -50,19 +51,19 @@ class Symbol:
         raise TypeError(f"{self!r} is a symbol, not a number; use the functions of kinetree.expr on it")
 
     def __add__(self, other: Scalar) -> Scalar:
-        return _add(self, other if isinstance(other, Symbol) else _number(other))
+        return _add(self, other if type(other) is Symbol else _number(other))
 
     def __radd__(self, other: float) -> Scalar:
         return _add(self, _number(other))
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return _sub(self, other if isinstance(other, Symbol) else _number(other))
+        return _sub(self, other if type(other) is Symbol else _number(other))
 
     def __rsub__(self, other: float) -> Scalar:
         return _sub(_number(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return _mul(self, other if isinstance(other, Symbol) else _number(other))
+        return _mul(self, other if type(other) is Symbol else _number(other))
 
     def __rmul__(self, other: float) -> Scalar:
         return _mul(self, _number(other))
@@ -172,13 +173,14 @@ class Graph:
         symbol = self._interned.get(operation)
         if symbol is not None:
             return symbol
-        keeper = None if self.recorder is None else self.recorder.keeper
-        if keeper is not None and keeper is not self and keeper.is_inside(self):
-            kept: Symbol = keeper.record(*operation)
-            return kept
+        if self.recorder is not None:
+            keeper = self.recorder.keeper
+            if keeper is not None and keeper is not self and keeper.is_inside(self):
+                kept: Symbol = keeper.record(*operation)
+                return kept
         args = operation[1:]
         for a in args:
-            if isinstance(a, Symbol) and a.graph is not self:
+            if type(a) is Symbol and a.graph is not self:
                 if a.graph.depth > self.depth and a.graph.is_inside(self):
                     return a.graph.record(*operation)
                 if not self.is_inside(a.graph):
@@ -196,58 +198,57 @@ class Graph:
 
 def _number(x: Scalar) -> Scalar:
     """A symbol, or a plain float without the sign of zero, so that 0.0 and -0.0 are one constant."""
-    if isinstance(x, Symbol):
+    if type(x) is Symbol:
         return x
     return float(x) + 0.0
 
 
 def _strip(x: Scalar) -> tuple[bool, Scalar]:
     """The pair (is negated, value without the sign)."""
-    if isinstance(x, Symbol):
+    if type(x) is Symbol:
         return (True, x.args[0]) if x.op == "neg" else (False, x)
     return (True, -x) if x < 0.0 else (False, x)
 
 
 def _neg(x: Scalar) -> Scalar:
-    if not isinstance(x, Symbol):
+    if type(x) is not Symbol:
         return -x + 0.0
     return x.args[0] if x.op == "neg" else x.graph.record("neg", x)
 
 
-def _commuting(op: str, a: Scalar, b: Scalar) -> Symbol:
-    """Record an operation whose operands may be swapped: symbols first, the older one before the other."""
-    if isinstance(a, Symbol) and (not isinstance(b, Symbol) or a.index <= b.index):
-        return a.graph.record(op, a, b)
-    assert isinstance(b, Symbol)
-    return b.graph.record(op, b, a)
+def _in_order(op: str, a: Symbol, b: Symbol) -> Symbol:
+    """Record an operation whose operands may be swapped: the older one before the other."""
+    return a.graph.record(op, a, b) if a.index <= b.index else b.graph.record(op, b, a)
 
 
 def _add(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(b, Symbol):
-        if not isinstance(a, Symbol):
+    if type(a) is not Symbol:
+        if type(b) is not Symbol:
             return a + b
-        if b == 0.0:
-            return a
-    elif not isinstance(a, Symbol) and a == 0.0:
-        return b
-    a_negative, a_positive = _strip(a)
-    b_negative, b_positive = _strip(b)
-    if b_negative:
-        return _neg(_add(a_positive, b_positive)) if a_negative else _sub(a, b_positive)
-    if a_negative:
-        return _sub(b, a_positive)
-    return _mul(a, 2.0) if a is b else _commuting("add", a, b)
+        a, b = b, a
+    if type(b) is Symbol:
+        if b.op == "neg":
+            return _neg(_add(a.args[0], b.args[0])) if a.op == "neg" else _sub(a, b.args[0])
+        if a.op == "neg":
+            return _sub(b, a.args[0])
+        return _mul(a, 2.0) if a is b else _in_order("add", a, b)
+    if b == 0.0:
+        return a
+    if b < 0.0:
+        return _neg(_add(a.args[0], -b)) if a.op == "neg" else _sub(a, -b)
+    return _sub(b, a.args[0]) if a.op == "neg" else a.graph.record("add", a, b)
 
 
 def _sub(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(b, Symbol):
-        if not isinstance(a, Symbol):
+    if type(a) is not Symbol:
+        if type(b) is not Symbol:
             return a - b
+        if a == 0.0:
+            return _neg(b)
+    elif type(b) is not Symbol:
         if b == 0.0:
             return a
-    elif not isinstance(a, Symbol) and a == 0.0:
-        return _neg(b)
-    if a is b:
+    elif a is b:
         return 0.0
     a_negative, a_positive = _strip(a)
     b_negative, b_positive = _strip(b)
@@ -255,31 +256,38 @@ def _sub(a: Scalar, b: Scalar) -> Scalar:
         return _add(a, b_positive)
     if a_negative:
         return _neg(_add(a_positive, b))
-    if isinstance(a, Symbol) and (not isinstance(b, Symbol) or a.index <= b.index):
+    if type(a) is Symbol and (type(b) is not Symbol or a.index <= b.index):
         return a.graph.record("sub", a, b)
     return _neg(_sub(b, a))
 
 
 def _mul(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(a, Symbol):
-        if not isinstance(b, Symbol):
+    if type(a) is not Symbol:
+        if type(b) is not Symbol:
             return a * b + 0.0
         a, b = b, a
-    a_negative, a = _strip(a)
-    b_negative, b = _strip(b)
-    assert isinstance(a, Symbol)
+    is_negative = a.op == "neg"
+    if is_negative:
+        a = a.args[0]
+    assert type(a) is Symbol
     product: Scalar
-    if isinstance(b, Symbol):
-        product = 1.0 if _is_reciprocal(a, b) or _is_reciprocal(b, a) else _commuting("mul", a, b)
+    if type(b) is Symbol:
+        if b.op == "neg":
+            b, is_negative = b.args[0], not is_negative
+            assert type(b) is Symbol
+        product = 1.0 if _is_reciprocal(a, b) or _is_reciprocal(b, a) else _in_order("mul", a, b)
     elif b == 0.0:
         return 0.0
-    elif b == 1.0:
-        product = a
-    elif a.op == "mul" and not isinstance(a.args[1], Symbol) and _SMALLEST < abs(a.args[1] * b) < math.inf:
-        product = _mul(a.args[0], a.args[1] * b)
     else:
-        product = a.graph.record("mul", a, b)
-    return _neg(product) if a_negative != b_negative else product
+        if b < 0.0:
+            b, is_negative = -b, not is_negative
+        if b == 1.0:
+            product = a
+        elif a.op == "mul" and type(a.args[1]) is not Symbol and _SMALLEST < abs(a.args[1] * b) < math.inf:
+            product = _mul(a.args[0], a.args[1] * b)
+        else:
+            product = a.graph.record("mul", a, b)
+    return _neg(product) if is_negative else product
 
 
 def _is_reciprocal(a: Symbol, b: Symbol) -> bool:
@@ -288,14 +296,14 @@ def _is_reciprocal(a: Symbol, b: Symbol) -> bool:
 
 
 def _div(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(a, Symbol) and not isinstance(b, Symbol):
+    if type(a) is not Symbol and type(b) is not Symbol:
         return a / b
-    if not isinstance(b, Symbol):
+    if type(b) is not Symbol:
         if b == 0.0:
             raise ZeroDivisionError("a symbol divided by the constant zero")
         if abs(b) == 1.0:
             return a if b > 0.0 else _neg(a)
-    elif not isinstance(a, Symbol) and a == 0.0:
+    elif type(a) is not Symbol and a == 0.0:
         return 0.0
     a_negative, a = _strip(a)
     b_negative, b = _strip(b)
