@@ -61,6 +61,9 @@ two contexts that are one wait."""
 _WORTH_SAYING = 1.4
 """Seconds: with the error of the estimate, up to 2 s are short."""
 _LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
+_MANY = 100_000
+"""Operations, a second's recording of a program, from which on the reasons are reported before all are recorded, if
+nothing was known of their number."""
 _log = logging.getLogger("kinetree")
 _clock: Callable[[], float] = time.monotonic
 _state = threading.local()
@@ -89,7 +92,7 @@ class _Work:
         self._lock = threading.Lock()
         self._has_ended = threading.Event()
         self._line: Line | None = None
-        self._speaks = self._has_begun = self._has_estimated = self._has_warned = False
+        self._speaks = self._has_begun = self._has_estimated = self._has_explained = self._has_warned = False
 
     # -- in the thread that compiles
 
@@ -159,10 +162,13 @@ class _Work:
                 self._line = live_line()
         level = logging.INFO if self._line is not None else logging.WARNING
         if not self._has_warned and not self._has_estimated and self.is_large(total):
-            self._has_warned = True
-            if self._line is not None:
-                self._line.end()
-            _log.warning("%s", self._warning(total))
+            self._has_warned = self._has_explained = True
+            at_least = "about" if self.is_known else "at least"
+            memory = f" and {self.memory / 1e9:.1f} GB" if self.memory > 1e9 else ""
+            self._warn(f" takes {at_least} {duration(total)}{memory}")
+        elif self.reasons and not (self._has_explained or self.is_known or self.at_least) and self.recorded > _MANY:
+            self._has_explained = self._has_begun = True
+            self._warn(f": {self.recorded:,} operations so far")
         if not self._has_estimated and self.is_known:
             self._has_estimated = self._has_begun = True
             operations = self.facts.get("recorded", self.number("statements"))
@@ -181,13 +187,14 @@ class _Work:
             f"{self.present}"
         )
 
-    def _warning(self, total: float) -> str:
-        reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2))
+    def _warn(self, size: str) -> None:
+        """Warn of the size, with what makes it so large and what to do about it."""
+        reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2) if count)
         why = f", because of {reasons}" if reasons else ""
         what = next((self.advice[name] for name, _ in self.reasons.most_common() if name in self.advice), "")
-        memory = f" and {self.memory / 1e9:.1f} GB" if self.memory > 1e9 else ""
-        at_least = "about" if self.is_known else "at least"
-        return f"compiling {self.title} takes {at_least} {duration(total)}{memory}{why}{'; ' if what else ''}{what}"
+        if self._line is not None:
+            self._line.end()
+        _log.warning("compiling %s%s%s%s", self.title, size, why, f"; {what}" if what else "")
 
     # -- what is known
 
@@ -322,7 +329,10 @@ def learn(of: str | None = None, **numbers: float) -> None:
 
 
 def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
-    """Report what makes a program long, what to do about it, and how many operations it will record at least."""
+    """Report what makes a program long, what to do about it, and how many operations it will record at least.
+
+    A reason whose count is 0 is not named, as it is not known; its advice is, if there is no other.
+    """
     work: _Work | None = getattr(_state, "now", None)
     if work is not None:
         work.reasons[reason] += count

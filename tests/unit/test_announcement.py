@@ -251,6 +251,56 @@ def test_many_pairs_of_shapes_are_known_before_anything_is_recorded(caplog: pyte
     )
 
 
+@pytest.mark.parametrize("calls", [True, False])
+def test_a_program_that_is_written_out_says_so_while_it_is_recorded(
+    calls: bool, clock: list[float], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcement, "_MANY", 2_000)
+    robot = kt.zoo.load("double_pendulum")
+    said: list[str] = []
+    recorded: list[int] = []
+
+    @kt.program(q=2, v=2)
+    def steps(q: Any, v: Any) -> Any:
+        if recorded:
+            return v  # the function runs once more for each form of the robot
+        for _ in range(100):
+            q, v = q + 0.1 * v, v + 0.1 * (kt.aba(robot, q, v, np.zeros(2)) if calls else np.sin(q) * np.cos(v) - v)
+            for _ in range(0 if calls else 20):
+                v = v * np.sin(v) + q
+            clock[0] += 0.2
+            look()
+            said[:] = caplog.messages
+            recorded.append(announcement._state.now.recorded)
+            if len(said) == 2:
+                break
+        return v
+
+    steps.traced()
+    beginning, warning = said
+    assert beginning == "compiling steps: recording …"
+    assert recorded[-2] <= 2_000 < recorded[-1]
+    why = f", because of {len(recorded)} calls of aba" if calls else ""
+    into_loops = "put steps that repeat into kt.fori or kt.scan (docs/programs.md)"
+    assert warning == f"compiling steps: {recorded[-1]:,} operations so far{why}; {into_loops}"
+
+
+def test_what_is_long_is_explained_once(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
+    with working("law"):
+        because("calls of aba", 9)
+        counter = watched([400_000])
+        clock[0] += 1.0
+        for _ in range(3):
+            look()
+        counter[0] = 9_000_000
+        for _ in range(3):
+            look()
+    assert [re.sub(r"[\d.]+ (GB|min|s)", "much", message) for message in caplog.messages] == [
+        "compiling law: 400,000 operations so far, because of 9 calls of aba",
+        "compiling law takes at least much and much, because of 9 calls of aba",
+    ]
+
+
 def test_tracing_and_compiling_are_one_wait(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
     for first in ("recording", "writing"):
         with working("law", "the program"):
