@@ -38,6 +38,8 @@ class Cost(NamedTuple):
     """Seconds for each."""
     fixed: float = 0.0
     """Seconds besides."""
+    each_alive: float = 0.0
+    """Seconds for each, times the number of values that are "alive", between their computation and their last use."""
 
 
 COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
@@ -45,7 +47,7 @@ COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
     "derivatives": Cost("recorded", 8e-6),
     "lowering": Cost("recorded", 5e-6),
     "writing": Cost("statements", 7e-6, 0.08),
-    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
+    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.8e-6, each_alive=1.4e-9)),
 }
 """The cost of each phase, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.33), "characters": ("statements", 140.0)}
@@ -205,8 +207,10 @@ class _Work:
 
     @property
     def is_known(self) -> bool:
-        """Whether all is recorded, so that there is an estimate."""
-        return "optimized" in self.facts and not self.facts.keys().isdisjoint(("recorded", "statements"))
+        """Whether all is recorded, so that there is an estimate; of optimised code, whose time depends on more than the
+        number of operations, when they are statements."""
+        known = ("statements",) if self.facts.get("optimized", True) else ("recorded", "statements")
+        return "optimized" in self.facts and not self.facts.keys().isdisjoint(known)
 
     @property
     def recorded(self) -> int:
@@ -217,6 +221,8 @@ class _Work:
         """A number that costs depend on: as it is known, or from one that is known earlier."""
         if name in self.facts:
             return self.facts[name]
+        if name == "alive":
+            return 0.0
         if name == "traced":
             return sum(clock[0] for clock in self.clocks)
         if name not in RATIOS:
@@ -239,11 +245,15 @@ class _Work:
     def _cost(self, phase: Phase) -> float:
         """Seconds that a phase takes in all, by the table."""
         costs = COSTS[phase]
-        of, each, fixed = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
-        return fixed + each * self.number(of)
+        cost = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
+        return cost.fixed + (cost.each + cost.each_alive * self.number("alive")) * self.number(cost.of)
 
     def _pace(self, phases: Sequence[Phase]) -> float:
-        """How many times as long as by the table these phases took; without them, those of the work before."""
+        """How many times as long as by the table these phases took; without them, those of the work before.
+
+        Lowering says more of the machine than recording, which runs a user's function as well.
+        """
+        phases = [name for name in phases if name != "recording" or "lowering" not in phases]
         pairs = [(self.spent[name], self._cost(name)) for name in phases if name in self.spent]
         pairs = [(self._pace_before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
         spent, cost = map(sum, zip(*pairs, strict=True))
