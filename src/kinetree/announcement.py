@@ -207,10 +207,12 @@ class _Work:
 
     @property
     def is_known(self) -> bool:
-        """Whether all is recorded, so that there is an estimate; of optimised code, whose time depends on more than the
-        number of operations, when they are statements."""
-        known = ("statements",) if self.facts.get("optimized", True) else ("recorded", "statements")
-        return "optimized" in self.facts and not self.facts.keys().isdisjoint(known)
+        """Whether there is an estimate: all is recorded; of optimised code, whose time depends on more than the number
+        of operations, they are statements as well, or a text."""
+        if "optimized" not in self.facts:
+            return False
+        is_enough = not self.facts["optimized"] or "characters" in self.facts
+        return "statements" in self.facts or ("recorded" in self.facts and is_enough)
 
     @property
     def recorded(self) -> int:

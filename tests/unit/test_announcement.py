@@ -213,15 +213,16 @@ def test_the_estimate_of_optimised_code_is_what_was_measured(
     assert 1.0 / 1.5 < estimate / seconds < 1.5
 
 
+@pytest.mark.parametrize("more", [{"statements": LONG, "alive": 500}, {"characters": 140 * LONG}])
 def test_the_estimate_of_optimised_code_waits_for_the_statements(
-    clock: list[float], caplog: pytest.LogCaptureFixture
+    more: dict[str, float], clock: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     with working("law"):
         clock[0] += 1.0
         learn(optimized=True, recorded=LONG)
         look()
         assert caplog.messages == ["compiling law: recording …"]
-        learn(statements=LONG, alive=500)
+        learn(**more)
         look()
     assert caplog.messages[1].startswith(f"compiling law: {LONG} operations, about ")
 
