@@ -11,8 +11,9 @@ the thread that asks, since other work on the machine takes turns. Then those of
 With `--against` another checkout runs the same cases in turn, on its own sources. `--run-time` compares calls of
 optimised code of twenty functions on four robots, for which both checkouts take turns.
 
-`--calibrate` compiles forty kernels of 1,000 to 1,000,000 operations and prints the costs of the phases of compiling,
-as `kinetree/announcement.py` has them, and how far its estimates are from the time that was needed.
+`--calibrate` compiles forty kernels of 1,000 to 1,000,000 operations in both tiers and prints the costs of the phases
+of compiling, as `kinetree/announcement.py` has them, and how far its estimates are from the time that was needed. The
+costs are those of every other kernel; how good the estimates are is printed for the others apart.
 
 `--chains` is the first use of every function and of its derivatives on chains and trees of 10 to 200 joints, in seconds
 of the process's own time: "jvp" and "vjp" by all arguments, "jacobian" by the first. Chains turn about x, y and z in
@@ -442,32 +443,44 @@ def _quantiles(values: Sequence[float]) -> str:
     return "".join(f"{np.quantile(values, x):10.3f}" for x in (0.1, 0.5, 0.9)) if values else ""
 
 
-def calibrate(names: Sequence[str], mode: str) -> None:
-    """Print the phases of kernels, the costs that follow from all of them, and how good the estimates are."""
+def calibrate(names: Sequence[str], tier: str) -> None:
+    """Print the phases of kernels, the costs that follow from every other one, and how good the estimates are."""
     from kinetree.announcement import COSTS, RATIOS, Cost
 
-    rows = []
+    print(f'\ncosts of "{tier}"')
+    rows: list[tuple[Any, Any, float]] = []
+    others: list[tuple[Any, Any, float]] = []
     print(f"{'kernel':36}{'recorded':>10}{'statements':>11}{'MB text':>8}{'MB':>6}{'estimate':>9}{'needed':>8} ratio")
-    for name in names:
+    for k, name in enumerate(names):
         for spent, numbers, estimate, peak in asked(
-            HERE, ["--phases", name], KINETREE_CACHE="off", KINETREE_OPTIMIZE=mode
+            HERE, ["--phases", name], KINETREE_CACHE="off", KINETREE_OPTIMIZE=tier
         ):
             needed = numbers["seconds"]
-            rows.append((spent, numbers, estimate / needed, peak))
+            (others if k % 2 else rows).append((spent, numbers, estimate / needed))
             sizes = f"{numbers['recorded']:10,}{numbers['statements']:11,}{numbers['characters'] / 1e6:8.2f}{peak:6.0f}"
             print(f"{name:36}{sizes}{estimate:9.2f}{needed:8.2f}{estimate / needed:7.2f}", flush=True)
     for phase, costs in COSTS.items():
-        of = (costs if isinstance(costs, Cost) else costs[0]).of
-        each = [1e6 * spent[phase] / numbers[of] for spent, numbers, *_ in rows if phase in spent and numbers.get(of)]
-        print(f"{phase:12} µs for each of {of:11}{_quantiles(each)}")
+        cost = costs if isinstance(costs, Cost) else costs[tier == "now"]
+        of = cost.of
+        pairs = [(numbers, spent[phase]) for spent, numbers, _ in rows if phase in spent and numbers.get(of)]
+        if pairs and cost.each_alive:
+            per_second = [np.array([1.0, numbers["alive"]]) * numbers[of] / seconds for numbers, seconds in pairs]
+            each, alive = 1e6 * np.linalg.lstsq(np.array(per_second), np.ones(len(pairs)))[0]
+            print(f"{phase:12} µs for each of {of:11}{each:10.3f} and {alive:.6f} for each value alive")
+        else:
+            quantiles = _quantiles([1e6 * seconds / numbers[of] for numbers, seconds in pairs])
+            print(f"{phase:12} µs for each of {of:11}{quantiles}")
     for name, (of, _) in RATIOS.items():
-        each = [numbers[name] / numbers[of] for _, numbers, *_ in rows if numbers.get(of)]
-        print(f"{name:12}    for each of {of:11}{_quantiles(each)}")
-    ratios = np.array([ratio for *_, ratio, _ in rows])
-    within = np.mean((ratios > 1 / 1.5) & (ratios < 1.5))
-    print(
-        f"{within:.0%} of {len(rows)} estimates within a factor of 1.5; from {ratios.min():.2f} to {ratios.max():.2f}"
-    )
+        ratios = [numbers[name] / numbers[of] for _, numbers, _ in rows if numbers.get(of)]
+        print(f"{name:12}    for each of {of:11}{_quantiles(ratios)}")
+    for which, measured in ("these", rows), ("the others", others):
+        if measured:
+            ratio = np.array([ratio for *_, ratio in measured])
+            within = int(((ratio > 1 / 1.5) & (ratio < 1.5)).sum())
+            print(
+                f"{within} of {len(ratio)} estimates of {which} within a factor of 1.5; from {ratio.min():.2f} to "
+                f"{ratio.max():.2f}"
+            )
 
 
 # -- chains and trees
@@ -554,7 +567,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another checkout, which is measured in turn")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--run-time", action="store_true")
-    parser.add_argument("--calibrate", choices=("quick", "now"), const="quick", nargs="?", help="the tier")
+    parser.add_argument("--calibrate", choices=("quick", "now", "both"), const="both", nargs="?", help="the tiers")
     parser.add_argument("--chains", action="store_true")
     parser.add_argument("--joints", type=int, nargs="+", default=[10, 25, 50, 100, 150, 200])
     parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=list(FUNCTIONS), metavar="NAME")
@@ -577,7 +590,8 @@ def main() -> None:
     elif options.run_time:
         run_times(checkouts, max(options.rounds, 5))
     elif options.calibrate:
-        calibrate(options.cases or list(kernels()), options.calibrate)
+        for tier in ("quick", "now") if options.calibrate == "both" else (options.calibrate,):
+            calibrate(options.cases or list(kernels()), tier)
     elif options.chains:
         chains(options.joints, options.functions, options.modes)
     else:

@@ -62,10 +62,10 @@ _WITH_LLVM = """
 import sys, time
 import numpy as np, kinetree as kt
 if sys.argv[1] == "LLVM":
-    from kinetree.codegen.cpu import jit
+    from kinetree.codegen.cpu import loader
     def unknown(*arguments):
-        raise jit.UnknownObjectError("LLVM is to load it")
-    jit.load = unknown
+        raise loader.UnknownObjectError("LLVM is to load it")
+    loader.load = unknown
 robot = kt.zoo.load("arm7")
 zero = np.zeros(robot.nv)
 t = time.perf_counter()

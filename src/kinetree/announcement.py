@@ -38,6 +38,8 @@ class Cost(NamedTuple):
     """Seconds for each."""
     fixed: float = 0.0
     """Seconds besides."""
+    each_alive: float = 0.0
+    """Seconds for each, times the number of values that are "alive", between their computation and their last use."""
 
 
 COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
@@ -45,7 +47,7 @@ COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
     "derivatives": Cost("recorded", 8e-6),
     "lowering": Cost("recorded", 5e-6),
     "writing": Cost("statements", 7e-6, 0.08),
-    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.9e-6)),
+    "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.8e-6, each_alive=1.4e-9)),
 }
 """The cost of each phase, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.33), "characters": ("statements", 140.0)}
@@ -61,6 +63,9 @@ two contexts that are one wait."""
 _WORTH_SAYING = 1.4
 """Seconds: with the error of the estimate, up to 2 s are short."""
 _LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
+_MANY = 100_000
+"""Operations, a second's recording of a program, from which on the reasons are reported before all are recorded, if
+nothing was known of their number."""
 _log = logging.getLogger("kinetree")
 _clock: Callable[[], float] = time.monotonic
 _state = threading.local()
@@ -89,7 +94,7 @@ class _Work:
         self._lock = threading.Lock()
         self._has_ended = threading.Event()
         self._line: Line | None = None
-        self._speaks = self._has_begun = self._has_estimated = self._has_warned = False
+        self._speaks = self._has_begun = self._has_estimated = self._has_explained = self._has_warned = False
 
     # -- in the thread that compiles
 
@@ -159,10 +164,13 @@ class _Work:
                 self._line = live_line()
         level = logging.INFO if self._line is not None else logging.WARNING
         if not self._has_warned and not self._has_estimated and self.is_large(total):
-            self._has_warned = True
-            if self._line is not None:
-                self._line.end()
-            _log.warning("%s", self._warning(total))
+            self._has_warned = self._has_explained = True
+            at_least = "about" if self.is_known else "at least"
+            memory = f" and {self.memory / 1e9:.1f} GB" if self.memory > 1e9 else ""
+            self._warn(f" takes {at_least} {duration(total)}{memory}")
+        elif self.reasons and not (self._has_explained or self.is_known or self.at_least) and self.recorded > _MANY:
+            self._has_explained = self._has_begun = True
+            self._warn(f": {self.recorded:,} operations so far")
         if not self._has_estimated and self.is_known:
             self._has_estimated = self._has_begun = True
             operations = self.facts.get("recorded", self.number("statements"))
@@ -181,13 +189,14 @@ class _Work:
             f"{self.present}"
         )
 
-    def _warning(self, total: float) -> str:
-        reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2))
+    def _warn(self, size: str) -> None:
+        """Warn of the size, with what makes it so large and what to do about it."""
+        reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2) if count)
         why = f", because of {reasons}" if reasons else ""
         what = next((self.advice[name] for name, _ in self.reasons.most_common() if name in self.advice), "")
-        memory = f" and {self.memory / 1e9:.1f} GB" if self.memory > 1e9 else ""
-        at_least = "about" if self.is_known else "at least"
-        return f"compiling {self.title} takes {at_least} {duration(total)}{memory}{why}{'; ' if what else ''}{what}"
+        if self._line is not None:
+            self._line.end()
+        _log.warning("compiling %s%s%s%s", self.title, size, why, f"; {what}" if what else "")
 
     # -- what is known
 
@@ -198,8 +207,12 @@ class _Work:
 
     @property
     def is_known(self) -> bool:
-        """Whether all is recorded, so that there is an estimate."""
-        return "optimized" in self.facts and not self.facts.keys().isdisjoint(("recorded", "statements"))
+        """Whether there is an estimate: all is recorded; of optimised code, whose time depends on more than the number
+        of operations, they are statements as well, or a text."""
+        if "optimized" not in self.facts:
+            return False
+        is_enough = not self.facts["optimized"] or "characters" in self.facts
+        return "statements" in self.facts or ("recorded" in self.facts and is_enough)
 
     @property
     def recorded(self) -> int:
@@ -210,6 +223,8 @@ class _Work:
         """A number that costs depend on: as it is known, or from one that is known earlier."""
         if name in self.facts:
             return self.facts[name]
+        if name == "alive":
+            return 0.0
         if name == "traced":
             return sum(clock[0] for clock in self.clocks)
         if name not in RATIOS:
@@ -232,11 +247,15 @@ class _Work:
     def _cost(self, phase: Phase) -> float:
         """Seconds that a phase takes in all, by the table."""
         costs = COSTS[phase]
-        of, each, fixed = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
-        return fixed + each * self.number(of)
+        cost = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
+        return cost.fixed + (cost.each + cost.each_alive * self.number("alive")) * self.number(cost.of)
 
     def _pace(self, phases: Sequence[Phase]) -> float:
-        """How many times as long as by the table these phases took; without them, those of the work before."""
+        """How many times as long as by the table these phases took; without them, those of the work before.
+
+        Lowering says more of the machine than recording, which runs a user's function as well.
+        """
+        phases = [name for name in phases if name != "recording" or "lowering" not in phases]
         pairs = [(self.spent[name], self._cost(name)) for name in phases if name in self.spent]
         pairs = [(self._pace_before * _DOUBT, _DOUBT), *((spent, cost) for spent, cost in pairs if cost > _TELLING)]
         spent, cost = map(sum, zip(*pairs, strict=True))
@@ -322,7 +341,10 @@ def learn(of: str | None = None, **numbers: float) -> None:
 
 
 def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
-    """Report what makes a program long, what to do about it, and how many operations it will record at least."""
+    """Report what makes a program long, what to do about it, and how many operations it will record at least.
+
+    A reason whose count is 0 is not named, as it is not known; its advice is, if there is no other.
+    """
     work: _Work | None = getattr(_state, "now", None)
     if work is not None:
         work.reasons[reason] += count

@@ -80,6 +80,7 @@ if typing.TYPE_CHECKING:
     from kinetree.algorithms.forward_dynamics import forward_dynamics
     from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
     from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
+    from kinetree.algorithms.implicit_forces import AT_THE_END
     from kinetree.algorithms.integrators import INTEGRATORS, Integrator, StepEnd, step
     from kinetree.algorithms.jacobian import (
         aligned_columns,
@@ -155,6 +156,7 @@ else:
             "forward_dynamics": "forward_dynamics",
             "gravity_compensation": "CarriedMass gravity_compensation",
             "hybrid_dynamics": "hybrid_dynamics hybrid_system",
+            "implicit_forces": "AT_THE_END",
             "integrators": "INTEGRATORS Integrator StepEnd step",
             "jacobian": (
                 "aligned_columns bodies_seen body_jacobian jacobian jacobian_rate joints_between moved_column "
@@ -181,6 +183,7 @@ else:
     )
 
 __all__ = [
+    "AT_THE_END",
     "BRAKES",
     "INTEGRATORS",
     "PASSIVE",

@@ -25,9 +25,17 @@ from kinetree.expr import Scalar, is_zero, maximum
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 
-__all__ = ["AtTheEnd", "Coupling", "EndOfStep", "Slope", "end_of_step"]
+__all__ = ["AT_THE_END", "AtTheEnd", "Coupling", "EndOfStep", "Slope", "end_of_step"]
 
 AtTheEnd = Literal["nothing", "friction", "velocity forces", "everything"]
+AT_THE_END: Mapping[str, AtTheEnd] = {
+    "symplectic_euler": "nothing",
+    "semi_implicit_euler": "friction",
+    "implicitfast": "velocity forces",
+    "discrete": "everything",
+    "rk4": "nothing",
+}
+"""What acts at the end of a step as it does then, to first order, by the names of the methods (integrators.py)."""
 Slots = Sequence[Sequence[Scalar]]
 
 

@@ -20,8 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.euler_steps import euler_step
+from kinetree.algorithms.implicit_forces import AT_THE_END, AtTheEnd
 from kinetree.algorithms.runge_kutta import rk4_step
-from kinetree.algorithms.stages import AtTheEnd, Loads, Slots, Stage, State, evaluated
+from kinetree.algorithms.stages import Loads, Slots, Stage, State, evaluated
 from kinetree.expr import Scalar, maximum
 from kinetree.records import record
 from kinetree.tree import Tree
@@ -40,7 +41,7 @@ class Integrator:
     """For numbers that are not on a manifold: x at stage k is x₀ + h Σ tableau[k][j] ẋ(stage j)."""
     weights: tuple[float, ...]
     """∫ f dt over a step is h Σ weights[k] f(stage k)."""
-    at_the_end: AtTheEnd = "nothing"
+    at_the_end: AtTheEnd
     """What acts as it does at the end of the step, to first order; powers are then taken there."""
 
     @property
@@ -94,9 +95,6 @@ _RK4 = ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0))
 _RK4_WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 
 INTEGRATORS = {
-    "symplectic_euler": Integrator(euler_step, _EULER, (1.0,)),
-    "semi_implicit_euler": Integrator(euler_step, _EULER, (1.0,), "friction"),
-    "implicitfast": Integrator(euler_step, _EULER, (1.0,), "velocity forces"),
-    "discrete": Integrator(euler_step, _EULER, (1.0,), "everything"),
-    "rk4": Integrator(rk4_step, _RK4, _RK4_WEIGHTS),
+    **{name: Integrator(euler_step, _EULER, (1.0,), at_the_end) for name, at_the_end in AT_THE_END.items()},
+    "rk4": Integrator(rk4_step, _RK4, _RK4_WEIGHTS, AT_THE_END["rk4"]),
 }

@@ -26,7 +26,7 @@ from kinetree.spatial import Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 
-__all__ = ["Applied", "AtTheEnd", "Evaluation", "Loads", "Pull", "Slots", "Stage", "State", "evaluated", "stage_powers"]
+__all__ = ["Applied", "Evaluation", "Loads", "Pull", "Slots", "Stage", "State", "evaluated", "stage_powers"]
 
 Slots = Sequence[Sequence[Scalar]]
 State = tuple[Slots, Slots]

@@ -6,6 +6,7 @@ Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wr
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import sys
@@ -94,6 +95,9 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
     gc.set_threshold(_OBJECTS)
+    atexit.register(
+        gc.freeze
+    )  # what the process holds goes with it: a last search for cycles takes a tenth of the time
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):

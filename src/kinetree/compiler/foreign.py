@@ -1,21 +1,21 @@
 """Arrays of other frameworks among the arguments of a call: PyTorch's, JAX's, Dask's, …
 
 A compiled function answers such a call through the adapter of the framework. Adapters are in a room above this one,
-which makes itself known here.
+which makes itself known (`abroad.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from kinetree.compiler.abroad import abroad
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import framework_of
 
 __all__ = [
-    "answer_with",
     "answered_abroad",
     "cast",
     "dtype_abroad",
@@ -26,30 +26,6 @@ __all__ = [
 ]
 
 _F32 = np.dtype(np.float32)
-
-
-class Abroad(Protocol):
-    """The answers to calls with arrays of a framework."""
-
-    def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
-        """The result of a compiled function (`CompiledFunction`)."""
-
-    def dtype(self, framework: str, name: str, arguments: Sequence[Any], /) -> str | None:
-        """The dtype of a call of the function `name`; None if the framework has no rule of its own."""
-
-    def cast(self, framework: str, array: Any, dtype: np.dtype[Any], /) -> Any:
-        """An array of the framework in another dtype."""
-
-    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
-        """Arrays (…, *shape), or None for zeros, together as one array (…, n)."""
-
-
-_abroad: list[Abroad] = []
-
-
-def answer_with(abroad: Abroad) -> None:
-    """Make known what answers calls with arrays of frameworks."""
-    _abroad[:] = [abroad]
 
 
 def framework_among(arguments: Sequence[Any]) -> str | None:
@@ -70,14 +46,14 @@ def answered_abroad(framework: str, compiled: Any, arguments: Sequence[Any], out
     for name, given in (("out", out), ("threads", threads)):
         if given is not None:
             raise OptionError(f"{compiled.name}: {name}= is for NumPy's arrays; leave it out for those of {framework}")
-    return _abroad[0].answer(framework, compiled, arguments)
+    return abroad().answer(framework, compiled, arguments)
 
 
 def dtype_abroad(name: str, arguments: Sequence[Any]) -> str | None:
     """The dtype of a call by the rule of the framework whose arrays are among the arguments; None if the rule is that
     for NumPy's."""
     framework = framework_among(arguments)
-    return None if framework is None else _abroad[0].dtype(framework, name, arguments)
+    return None if framework is None else abroad().dtype(framework, name, arguments)
 
 
 _NUMPYS = np.ndarray, np.generic
@@ -87,12 +63,12 @@ def cast(array: Any, dtype: np.dtype[Any]) -> Any:
     """An array of NumPy's or of a framework in another dtype."""
     if isinstance(array, _NUMPYS) or (framework := framework_of(array)) is None:
         return array.astype(dtype)
-    return _abroad[0].cast(framework, array, dtype)
+    return abroad().cast(framework, array, dtype)
 
 
 def joined_abroad(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any) -> Any:
     """The numbers of all parts in one array (…, n) of the framework."""
-    return _abroad[0].join(framework, parts, shapes, dtype)
+    return abroad().join(framework, parts, shapes, dtype)
 
 
 def is_single(dtype: object) -> bool:

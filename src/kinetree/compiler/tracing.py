@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kinetree.symbolic import SymbolicArray
 
 __all__ = [
+    "INTO_LOOPS",
     "Trace",
     "as_symbolic",
     "checked_inside",
@@ -37,6 +38,7 @@ __all__ = [
     "trace_in_progress",
 ]
 
+INTO_LOOPS = "put steps that repeat into kt.fori or kt.scan (docs/programs.md)"
 _state = threading.local()
 
 
@@ -154,7 +156,7 @@ def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: 
         refuse(
             f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
         )
-    because(f"calls of {source.name}", 1, "put steps that repeat into kt.fori or kt.scan (docs/programs.md)")
+    because(f"calls of {source.name}", 1, INTO_LOOPS)
     arrays, _ = checked_inside(expected, arguments, trace.dtype)
     cores = [port.shape for port in expected.ports]
     return by_sample(source.inlined, arrays, cores, expected.core, trace.dtype)

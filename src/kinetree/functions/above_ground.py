@@ -9,20 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.collision import (
-    FAR,
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Plane,
-    Shape,
-    Sphere,
-    contacts,
-    has_loops,
-)
-from kinetree.collision.supports import core_of
+from kinetree import collision  # its pairs are needed only where a robot has shapes
+from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from kinetree.compiler.definition import Array
 from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec
 from kinetree.errors import OptionError
@@ -168,10 +156,10 @@ def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str]
         if (_bound(touch, X_a, X_b) > clearance).all():
             continue
         sign = 1.0 if touch.second.body in carried else -1.0
-        for point in contacts(touch.first.shape, X_a, touch.second.shape, X_b, math.inf):
+        for point in collision.contacts(touch.first.shape, X_a, touch.second.shape, X_b, math.inf):
             distance = np.asarray(point.distance, np.float64)
             slope = sign * np.asarray(point.normal.dot(up), np.float64)
-            lacks = (distance < clearance) & (slope > _STEEPEST) & (abs(distance) < 0.5 * FAR)
+            lacks = (distance < clearance) & (slope > _STEEPEST) & (abs(distance) < 0.5 * collision.FAR)
             height = np.maximum(height, np.where(lacks, (clearance - distance) / np.where(lacks, slope, 1.0), 0.0))
     return height
 
@@ -198,9 +186,9 @@ def _distance(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:
     bound = _bound(touch, X_a, X_b)
     if (bound > 0.0).all():
         return bound
-    if not isinstance(a, _GROUNDS) and has_loops(a.kind, b.kind):
+    if not isinstance(a, _GROUNDS) and collision.has_loops(a.kind, b.kind):
         return np.asarray(_apart(X_a, X_b) - _inner(a) - _inner(b))
-    points = contacts(a, X_a, b, X_b, 0.0)
+    points = collision.contacts(a, X_a, b, X_b, 0.0)
     return np.asarray(np.array([np.broadcast_to(np.asarray(p.distance), bound.shape) for p in points]).min(axis=0))
 
 
@@ -238,7 +226,7 @@ def _apart(X_a: Transform, X_b: Transform) -> Array:
 
 def _outer(shape: Shape) -> float:
     """The radius of the ball around a shape's origin that contains it."""
-    return float(core_of(shape).reach)
+    return float(collision.supports.core_of(shape).reach)
 
 
 def _inner(shape: Shape) -> float:

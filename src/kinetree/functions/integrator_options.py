@@ -34,19 +34,19 @@ _IN_LOOPS = ("symplectic_euler", "semi_implicit_euler", "rk4")
 
 def integrator_option(_: Model, value: Any) -> Hashable:
     """The name of an integrator with stages."""
-    return _known(value, (*algorithms.INTEGRATORS,))
+    return _known(value, (*algorithms.AT_THE_END,))
 
 
 def rollout_integrator_option(model: Model, value: Any) -> str:
     """The name of any integrator of fixed steps; of None that of the robot's MJCF file, or "semi_implicit_euler"."""
     if value is None:
         return _of_file(model) or "semi_implicit_euler"
-    return _known(value, (*algorithms.INTEGRATORS, "midpoint"))
+    return _known(value, (*algorithms.AT_THE_END, "midpoint"))
 
 
 def simulated_integrator(value: Any) -> str:
     """The name of an integrator of `simulate`, which also has one that chooses the length of its steps."""
-    return _known(value, (*algorithms.INTEGRATORS, ADAPTIVE))
+    return _known(value, (*algorithms.AT_THE_END, ADAPTIVE))
 
 
 def _known(value: Any, names: Sequence[str]) -> str:

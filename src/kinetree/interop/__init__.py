@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from kinetree.compiler.abroad import answer_with
 from kinetree.compiler.devices import runs_on
-from kinetree.compiler.foreign import answer_with
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class _Abroad:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.announcement import announced, learn, phase
+from kinetree.announcement import announced, because, learn, phase
 from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
-from kinetree.compiler.tracing import is_symbolic
+from kinetree.compiler.tracing import INTO_LOOPS, is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.locks import compiling
 from kinetree.programs.argument import Argument, checked_argument
@@ -128,6 +128,8 @@ class Program:
         compiled = self.compiled(name)
         if device != HERE:
             return on_device(device, compiled)
+        assert compiled.asked is not None
+        compiled.asked = (*compiled.asked[:-1], optimize)
         compiled.optimize(when)
         bare = compiled.prepare()
         self._quicken(name)
@@ -184,6 +186,7 @@ class Program:
                 if dtype not in self._traced:
                     with announced(self.name), phase("recording"):
                         learn(optimized=optimization() == "now")
+                        because("steps that are written out", 0, INTO_LOOPS)
                         self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
                 return self._traced[dtype]
         except Exception as error:  # as above
@@ -265,7 +268,7 @@ class Program:
     def _made(self, dtype: str) -> CompiledFunction:
         source, is_plain = self._source(dtype), self._is_bare(dtype)
         made = CompiledFunction(source, dtype, general=self._general if is_plain else None)
-        made.asked = (_compiled_again, self, dtype)
+        made.asked = (_compiled_again, self, dtype, None)
         if not is_plain and dtype == "float64" and all(a.dtype is float for a in self.arguments.values()):
             type(self).__call__ = _quick_call(made, self.traced(dtype).results, len(self.arguments))  # type: ignore[method-assign]
         return made
@@ -436,6 +439,7 @@ def _quick_call(made: CompiledFunction, results: Results, count: int) -> Callabl
     return call
 
 
-def _compiled_again(program: Program, dtype: str) -> CompiledFunction:
+def _compiled_again(program: Program, dtype: str, optimize: Optimization | None) -> CompiledFunction:
     """Compile the program that a pickle names."""
-    return program.compiled(dtype)
+    compiled: CompiledFunction = program.compile(dtype=dtype, optimize=optimize).__self__  # type: ignore[attr-defined]
+    return compiled

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
+from kinetree.algorithms import AT_THE_END
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.model import Model
 from kinetree.sim.fastest import Fastest, servo_slopes, spring_stiffness, steepest_friction, with_slopes
@@ -56,8 +57,6 @@ class Stiffness:
         parameters: Mapping[str, Array] | None = None,
         actuation: Actuation | None = None,
     ) -> None:
-        from kinetree.algorithms import INTEGRATORS
-
         self._integrator = integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
         self._names = [
@@ -65,8 +64,7 @@ class Stiffness:
             for joint in robot.joints.values()
             for suffix in joint.kind.v_names
         ]
-        method = INTEGRATORS.get(integrator)  # one that takes friction at the end of a step is steady with any
-        at_the_end = "everything" if method is None else method.at_the_end
+        at_the_end = AT_THE_END.get(integrator, "everything")  # friction at the end of a step is steady, however large
         friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
         springs = [name for name in ("spring",) if name in passive]
         damping, stiffness = servo_slopes(robot, actuation)

@@ -36,6 +36,18 @@ def test_python_runs_the_package_as_the_command() -> None:
     assert ran.stdout.startswith("kinetree 0.")
 
 
+def test_a_command_ends_without_a_last_search_for_garbage() -> None:
+    """What is registered first is called last, when Python is about to look through all that the process holds."""
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 10_000))\n"
+        "from kinetree.cli import main\n"
+        "main(['--version'])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[1:] == ["True"]
+
+
 def test_the_zoo_is_listed_with_a_line_per_robot(kinetree: Command) -> None:
     result = kinetree("zoo")
     assert result.code == 0

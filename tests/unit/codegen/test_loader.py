@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen.cpu import backend, jit
+from kinetree.codegen.cpu import backend, jit, loader
 from kinetree.codegen.cpu.elf import R_PC32, R_PLT32, ObjectFile, Relocations, read_object
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.loader import Image, UnknownObjectError, _relocate, has_loader, load
@@ -85,7 +85,7 @@ def check_both_loaders(name: str, dtype: str) -> None:
         if name == "humanoid":
             assert {"malloc", "free"} <= {needed for file in files for needed in file.needed.values()}
         asked: list[bytes] = []
-        patch.setattr(jit, "load", refuse(asked))
+        patch.setattr(loader, "load", refuse(asked))
         reference = results(kt.zoo.load(name), dtype)
         assert asked == objects[len(files) :] == objects[: len(files)]
     for what, expected in reference.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
             return call
 
-    monkeypatch.setattr(dispatch.importlib, "import_module", lambda _: Module)
+    monkeypatch.setattr(dispatch, "importlib", SimpleNamespace(import_module=lambda _: Module))  # not Python's own
     return found
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.compiled import CompiledFunction
 from tests.unit.programs.module_programs import ARM, Q, V, task
 
 
@@ -159,6 +160,16 @@ def test_a_program_of_a_module_is_pickled_by_its_name() -> None:
     assert np.array_equal(pickle.loads(pickle.dumps(task.compile()))(Q, V, 2.0), computed(Q))
     assert str(inspect.signature(task)) == "(q: 'Any', v: 'Any', gain: 'Any' = 2.0, *, out=None, threads=None)"
     assert task.__doc__ == "Gravity and a spring, and the energy."
+
+
+def test_a_pickle_of_a_compiled_program_asks_for_the_same_optimisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(CompiledFunction, "optimize", lambda _, when: asked.append(when))
+    for when in ("now", "quick"):
+        pickled = pickle.dumps(task.compile(optimize=when))
+        asked.clear()
+        pickle.loads(pickled)
+        assert asked == [when]
 
 
 def test_programs_that_are_dropped_are_freed() -> None:

@@ -24,7 +24,7 @@ from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.codegen.optimization import Optimization
-from kinetree.expr import Program
+from kinetree.expr import Argument, Call, Program, values_used
 from kinetree.own_process import can_start_processes
 
 if TYPE_CHECKING:
@@ -144,10 +144,12 @@ class CpuKernels:
 
     def _statements(self) -> Program:
         program = self._kernel.program()
-        learn(statements=program.size())
         if self._pieces is None:
             with phase("lowering"):
                 self._pieces = expr.in_pieces(program)
+        learn(statements=program.size())
+        if self._when() == "now":
+            learn(alive=_alive(self._pieces))
         return self._pieces
 
     def _keys(self, variant: str, tier: str = "") -> tuple[bytes | None, bytes | None]:
@@ -216,6 +218,28 @@ class CpuKernels:
         if made is not None and (variant == "single" or "single" not in codes):
             self.quickest = made
         return made
+
+
+def _alive(program: Program) -> float:
+    """How many values wait for their last use, on average over all statements of a program and of those that it calls.
+
+    LLVM's optimiser takes the longer for a statement the more there are, since it shares the registers out among them.
+    """
+    programs, waits, statements = [program], 0, 0
+    known = {id(program)}
+    for one in programs:
+        last: dict[Argument, int] = {}
+        for k, s in enumerate(one.body.all_statements()):
+            for value in s.defines:
+                waits -= k
+                last[value] = k
+            last.update((value, k) for value in values_used(s) if type(value) is int and value in last)
+            statements += 1
+            if isinstance(s, Call) and id(s.program) not in known:
+                known.add(id(s.program))
+                programs.append(s.program)
+        waits += sum(last.values())
+    return waits / max(statements, 1)
 
 
 def _in_contiguous_arrays(function: Callable[..., Any]) -> Callable[..., Any]:

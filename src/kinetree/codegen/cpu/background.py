@@ -1,8 +1,9 @@
 """Machine code is optimised in processes of its own while the program runs, and takes the place of what runs meanwhile.
 
 A thread waits for each process; at most one per core less one. What a process of ours has not finished when the program
-ends is begun again by the next one that uses the code. A child of a fork has the list of what waits, but neither the
-threads nor the processes: it waits a while for its parent's code to appear on the disk, then starts its own.
+ends is begun again by the next one that uses the code. One of the programs that want the same module claims it; the
+others look now and then whether its code is on the disk, or the claim is free again. A child of a fork has the list of
+modules, but neither the threads nor the processes: it is another program.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 
-from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.kept.cache import found, found_module, keep, keep_module, kept_module, remove, user_cache
+from kinetree.codegen.cpu.jit import MachineCode, compile_module, compiled_apart
+from kinetree.codegen.kept.cache import Claim, claimed, found, found_module, keep, keep_module, kept_module, remove
 from kinetree.locks import replacing
 from kinetree.own_process import OwnProcess
 from kinetree.resources import available_cores, available_memory
@@ -35,10 +36,8 @@ _LIMIT = 4
 """How many times as much a process may take before it is ended."""
 _SECONDS, _SECONDS_A_CHARACTER = 60.0, 2e-5
 """A processor's work, about ten times what was measured."""
-_PATIENCE = 60.0
-"""Seconds that a child waits for what its parent was compiling when it forked."""
 _LOOKS = 0.5
-"""Seconds between its looks."""
+"""Seconds between two looks at a module that another process has claimed."""
 
 
 class Waiting:
@@ -58,6 +57,9 @@ class Waiting:
         self._text_key = text_key
         self._is_asked = False
         self.keys = keys
+        self.claim: Claim | None = None
+        self.looks_again = 0.0
+        """When to look again whether another process has made the code; on the clock of `time.monotonic`."""
 
     @property
     def is_over(self) -> bool:
@@ -107,11 +109,11 @@ _is_ending = False
 _said = False
 
 
-def _start_threads(patience: float = 0.0) -> None:
+def _start_threads() -> None:
     global _threads
     most = max(1, available_cores() - 1)
     while _threads < min(most, len(_queue) + len(_running)) and not _is_ending:
-        thread = threading.Thread(target=_work, args=(patience,), name="kinetree optimises", daemon=True)
+        thread = threading.Thread(target=_work, name="kinetree optimises", daemon=True)
         try:
             thread.start()
         except RuntimeError:  # no more threads, or Python is ending
@@ -119,9 +121,10 @@ def _start_threads(patience: float = 0.0) -> None:
         _threads += 1
 
 
-def _work(patience: float) -> None:
+def _work() -> None:
     global _threads
     while True:
+        is_done = True
         with replacing:
             if not _queue or _is_ending:
                 _threads -= 1
@@ -129,48 +132,51 @@ def _work(patience: float) -> None:
             waiting = _queue.popleft()
             _running[waiting] = None
         try:
-            _optimize(waiting, patience)
+            time.sleep(max(0.0, waiting.looks_again - time.monotonic()))
+            is_done = _optimize(waiting)
         except Exception as error:  # whatever it is, the code that runs is right
             if not (_is_ending or waiting.is_over):
                 _say(str(error) or type(error).__name__)
         finally:
             with replacing:
                 _running.pop(waiting, None)
+                if not is_done:
+                    _queue.append(waiting)
 
 
-def _optimize(waiting: Waiting, patience: float) -> None:
-    code = _from_disk(waiting, patience)
-    if code is None and not waiting.is_over:
-        text = waiting.text()
-        need = _MEMORY + _MEMORY_A_CHARACTER * len(text)
-        free = available_memory()
-        if free is not None and free < need:
-            raise MemoryError(f"it would take about {need >> 20} MiB of memory, and {free >> 20} MiB are free")
-        with replacing:  # a fork waits until the process has been started
-            if _is_ending or waiting.is_over:
-                return
-            _running[waiting] = process = OwnProcess(
-                f"{__name__}:optimized", text, seconds=_SECONDS + _SECONDS_A_CHARACTER * len(text),
-                memory=_LIMIT * need, most=need, in_background=True,
-            )  # fmt: skip
-        _, code = process.result()
-        keep_module(*waiting.keys, text, code)
+def _optimize(waiting: Waiting) -> bool:
+    """Let optimised code take the place of what runs; False while another process has claimed to make it."""
+    if waiting.is_over:
+        return True
+    waiting.claim = claim = claimed(waiting.keys[0])
+    if claim is None:
+        waiting.looks_again = time.monotonic() + _LOOKS
+        return False
+    try:
+        code = found_module(*waiting.keys) or _compiled(waiting)
+    finally:
+        claim.release()
     if code is not None:
         waiting.replace(code)
+    return True
 
 
-def optimized(text: str) -> tuple[None, bytes]:
-    """The optimised code of a module, compiled in the other process."""
-    return None, compile_module(text)
-
-
-def _from_disk(waiting: Waiting, patience: float) -> bytes | None:
-    """The optimised code, if another process has made it; a child is patient with its parent."""
-    parent, until = os.getppid(), time.monotonic() + patience
-    while (code := found_module(*waiting.keys)) is None and time.monotonic() < until and os.getppid() == parent:
-        if user_cache() is None or None in waiting.keys or waiting.is_over:
-            break
-        time.sleep(_LOOKS)
+def _compiled(waiting: Waiting) -> bytes | None:
+    """The optimised code, made in a process of its own and kept; None if nobody needs it any more."""
+    text = waiting.text()
+    need = _MEMORY + _MEMORY_A_CHARACTER * len(text)
+    free = available_memory()
+    if free is not None and free < need:
+        raise MemoryError(f"it would take about {need >> 20} MiB of memory, and {free >> 20} MiB are free")
+    with replacing:  # a fork waits until the process has been started
+        if _is_ending or waiting.is_over:
+            return None
+        _running[waiting] = process = OwnProcess(
+            f"{compiled_apart.__module__}:{compiled_apart.__name__}", text,
+            seconds=_SECONDS + _SECONDS_A_CHARACTER * len(text), memory=_LIMIT * need, most=need, in_background=True,
+        )  # fmt: skip
+    _, code = process.result()
+    keep_module(*waiting.keys, text, code)
     return code
 
 
@@ -186,19 +192,24 @@ def _end() -> None:
     """End the processes: what they have not finished is begun again by the next process that uses the code."""
     global _is_ending
     _is_ending = True
-    for process in [*_running.values()]:
+    for waiting, process in [*_running.items()]:
         if process is not None:
             process.end()
+        if waiting.claim is not None:
+            waiting.claim.release()
 
 
 def _begin_again() -> None:
     """In the child of a fork."""
     global _threads
     if _running or _queue:
+        for waiting in _running:
+            if waiting.claim is not None:
+                waiting.claim.leave()
         _queue.extendleft(reversed(_running))
         _running.clear()
         _threads = 0
-        _start_threads(_PATIENCE)
+        _start_threads()
 
 
 atexit.register(_end)

@@ -1,7 +1,7 @@
 """Compile LLVM IR to machine code, and load machine code into this process.
 
 LLVM is imported only to compile, or when kinetree's own loader does not know what it is given: code from the disk is
-ready long before the import would finish.
+ready long before the import would finish. The loader, and NumPy with it, is imported only to load.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from kinetree.announcement import learn, phase
-from kinetree.codegen.cpu.loader import UnknownObjectError, load
 from kinetree.codegen.llvm.operations import LIBM
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.locks import replacing
 
-__all__ = ["MachineCode", "assemble", "compile_module"]
+__all__ = ["MachineCode", "assemble", "compile_module", "compiled_apart"]
 
 Structure = TypeVar("Structure")
 
@@ -47,6 +46,11 @@ def compile_module(text: str, target: Target | None = None, *, optimized: bool =
     return object_code
 
 
+def compiled_apart(text: str) -> tuple[None, bytes]:
+    """The optimised code of a module, as a process of its own returns it (`OwnProcess`)."""
+    return None, compile_module(text)
+
+
 class MachineCode:
     """An object file loaded into this process, which another one of the same module can replace while it runs.
 
@@ -63,6 +67,8 @@ class MachineCode:
         self._engine = self._loaded(object_code)
 
     def _loaded(self, object_code: bytes) -> _Loaded:
+        from kinetree.codegen.cpu.loader import UnknownObjectError, load
+
         engine: _Loaded
         try:
             engine = load(object_code, _address_of)

@@ -30,8 +30,8 @@ from typing import Literal, NamedTuple
 from kinetree.files import create_locked, remove_abandoned
 
 __all__ = [
-    "Cache", "Contents", "Settings", "folder_problem", "found", "found_module", "keep", "keep_module", "kept",
-    "kept_module", "remove", "settings", "user_cache",
+    "Cache", "Claim", "Contents", "Settings", "claimed", "folder_problem", "found", "found_module", "keep",
+    "keep_module", "kept", "kept_module", "remove", "settings", "user_cache",
 ]  # fmt: skip
 
 _log = logging.getLogger("kinetree")
@@ -46,10 +46,12 @@ the key tells, a mesh that is ready to be drawn, the key of the machine code tha
 form of a program's results."""
 _COUNTED = ("code", "mesh")
 _ENTRY = r"[0-9a-f]{64}\.(?:code|text|mesh|name|trace)"
-_OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
-"""Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
+_OTHER = r"[0-9a-f]{64}\.(?:hash|claim)|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
+"""Hashes, claims, entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
 """Age in seconds from which a temporary file's writer is checked for being alive, even if there is room."""
+_CLAIM = 300.0
+"""Seconds after which a claim ends: its process may be stopped, or dead where files cannot be locked."""
 _MEGABYTE = 1_000_000
 _USUAL_LIMIT = 512
 _LEFT_AFTER_TIDYING = 0.75
@@ -215,6 +217,15 @@ def kept_module(
     return code
 
 
+def claimed(key: bytes | None) -> Claim | None:
+    """A claim to make the entry of a key, which others would make as well; None while another process holds it.
+
+    Without a key, a cache, or a disk that takes it, the claim keeps nobody away.
+    """
+    cache = None if key is None else user_cache()
+    return Claim() if cache is None or key is None else cache.claim(key)
+
+
 def folder_problem(directory: Path) -> str:
     """Why machine code from this folder must not be run: a sentence that says what to do, "" if the folder is fine."""
     try:
@@ -230,6 +241,27 @@ def folder_problem(directory: Path) -> str:
     if _others_may_write(found):
         return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
     return ""
+
+
+class Claim:
+    """A locked file that keeps others from making an entry, until it is released or this process ends."""
+
+    def __init__(self, path: str = "", file: int | None = None) -> None:
+        """Without a file it keeps nobody away."""
+        self._path, self._file = path, file
+
+    def release(self) -> None:
+        """End the claim, if it has not ended."""
+        self.leave(unlink=True)
+
+    def leave(self, *, unlink: bool = False) -> None:
+        """Close the file; the child of a fork leaves the claim to its parent."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                if unlink and os.fstat(file).st_nlink:  # otherwise the file of this name is a later claim
+                    os.unlink(self._path)
+            os.close(file)
 
 
 class _File(NamedTuple):
@@ -312,6 +344,24 @@ class Cache:
         """Remove the entry of a key, if there is one."""
         with suppress(OSError, ValueError):
             os.unlink(self._path(key, kind))
+
+    def claim(self, key: bytes) -> Claim | None:
+        """A claim to make the entry of a key; None while another process holds it.
+
+        Claims of dead processes count no longer, if files can be locked here, and claims of `_CLAIM` seconds never do.
+        """
+        path = os.path.join(self.directory, f"{key.hex()}.claim")
+        with suppress(OSError, ValueError):
+            if time.time() - os.stat(path).st_mtime > _CLAIM:
+                os.unlink(path)
+        remove_abandoned(path)
+        try:
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
+            return Claim(path, create_locked(path, 0o600))
+        except FileExistsError:
+            return None
+        except (OSError, ValueError):
+            return Claim()
 
     def contents(self) -> Contents:
         """Count the entries, and the bytes of all files."""
