@@ -121,7 +121,7 @@ UNNEEDED = (
     *("tree.elimination", "tree.rolled.tree"),
 )
 """Beginnings of the names of modules; of the rooms that end with a dot, their tables of names alone may be imported."""
-MOST_MODULES = 178
+MOST_MODULES = 179
 """Of kinetree, where it has a loader of machine code; one more is worth half a millisecond, or two without bytecode."""
 
 

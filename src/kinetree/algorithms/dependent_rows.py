@@ -19,14 +19,16 @@ Source: Golub and Van Loan, *Matrix Computations*, sections 5.1 (Householder), 5
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from kinetree.algorithms.dot import dot
-from kinetree.expr import Grid, Index, Scalar, less, select, sqrt
+from kinetree.expr import Grid, Index, Numbers, Scalar, less, select, sqrt
+from kinetree.records import record
 from kinetree.spatial import LDLT
 from kinetree.tree import Tree
 
-__all__ = ["DependentRows", "are_many", "decomposed"]
+__all__ = ["DependentRows", "Solution", "are_many", "decomposed", "solutions"]
 
 _WRITTEN_OUT = 6000
 """Product of rows, columns and steps above which the decomposition loops over rows."""
@@ -35,6 +37,74 @@ _WRITTEN_OUT = 6000
 def are_many(rows: int, columns: int) -> bool:
     """Whether rounds over rows become loops in the program."""
     return rows * columns * min(rows, columns) > _WRITTEN_OUT
+
+
+class Solution(NamedTuple):
+    """The solutions for one right-hand side b."""
+
+    x: list[Scalar]
+    """A⁺ b."""
+    y: list[Scalar]
+    """B⁺ b."""
+
+
+def solutions(
+    tree: Tree,
+    B: Sequence[Sequence[Scalar]],
+    tolerance: float,
+    present: Sequence[Scalar],
+    *sides: Sequence[Scalar],
+) -> list[Solution]:
+    """The solutions for several right-hand sides; where there are many rows, by a program that does nothing else, which
+    all functions with as many rows, columns and right-hand sides share. `present` as for `decomposed`.
+    """
+    m, n = len(B), len(B[0])
+    if not are_many(m, n):
+        rows = DependentRows(B, present, tolerance)
+        return [rows.solve(b) for b in sides]
+    numbers = [*(x for row in B for x in row), *present, *(x for b in sides for x in b)]
+    found = iter(tree.shared(_Solver(m, n, len(sides), tolerance), numbers))
+    return [Solution([*islice(found, m)], [*islice(found, n)]) for _ in sides]
+
+
+@record(frozen=True, slots=True)
+class _Solver:
+    """From the numbers of B, `present` and the right-hand sides to those of the solutions."""
+
+    rows: int
+    columns: int
+    sides: int
+    tolerance: float
+
+    @property
+    def name(self) -> str:
+        """As programs have it."""
+        return "solutions of dependent rows"
+
+    def __call__(self, grid: Callable[[int, int], Grid], numbers: Numbers, /) -> list[Scalar]:
+        m, n = self.rows, self.columns
+        B, sides = (
+            [_Part(numbers, first + k * size, size) for k in range(count)]
+            for first, size, count in ((0, n, m), (m * n, m, 1 + self.sides))
+        )
+        present, *sides = sides
+        rows = DependentRows(B, present, self.tolerance, grid)
+        return [number for b in sides for found in rows.solve(b) for number in found]
+
+
+class _Part(Sequence[Scalar]):
+    """Numbers that follow each other, each read when it is asked for: in memory, where it is used."""
+
+    def __init__(self, numbers: Numbers, first: int, size: int) -> None:
+        self._numbers, self._first, self._size = numbers, first, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, k: Any) -> Any:
+        if not 0 <= k < self._size:
+            raise IndexError(k)
+        return self._numbers[self._first + k]
 
 
 def decomposed(tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar]) -> DependentRows:
@@ -94,7 +164,7 @@ class DependentRows:
                 self._rows[i, self._steps - 1] = self._reflected(self._steps, i)[self._steps - 1]
         self._gram = LDLT(self._combine())
 
-    def solve(self, b: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def solve(self, b: Sequence[Scalar]) -> Solution:
         """x = A⁺ b and y = B⁺ b."""
         x = self._grid(self._m, 1)
         for i, number in enumerate(b):
@@ -125,7 +195,7 @@ class DependentRows:
                 total = total + a * c
             x[i, 0] = total
         self._put_back(x)
-        return [x[i, 0] for i in range(self._m)], self._turned_back(y)
+        return Solution([x[i, 0] for i in range(self._m)], self._turned_back(y))
 
     def inverse(self) -> list[Scalar]:
         """A⁺ = Wᵀ W, W = L⁻¹ G⁻¹ Pᵀ, row by row."""

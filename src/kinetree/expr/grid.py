@@ -6,15 +6,15 @@ they are in the memory of its trace, and `rounds` is a loop over rows: any numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from kinetree.expr.functions import select
 from kinetree.expr.program import Index, Range
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.symbol import Scalar
 
-__all__ = ["Grid"]
+__all__ = ["Grid", "Numbers", "Shared"]
 
 
 class Grid:
@@ -79,3 +79,22 @@ class Grid:
         for j in range(self._columns):
             a, b = self[i, j], self[k, j]
             self[i, j], self[k, j] = select(condition, b, a), select(condition, a, b)
+
+
+class Numbers(Protocol):
+    """A list of numbers, or the memory of a program's input."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, k: int, /) -> Scalar: ...
+
+
+class Shared(Hashable, Protocol):
+    """A function of numbers; equal ones do the same."""
+
+    @property
+    def name(self) -> str:
+        """The program's name."""
+
+    def __call__(self, grid: Callable[[int, int], Grid], numbers: Numbers, /) -> Sequence[Scalar]:
+        """Its results. `grid` makes the matrices that it works on; numbers are read where they are asked for."""

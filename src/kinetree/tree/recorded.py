@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 
-from kinetree.expr import Grid, Recorder
+from kinetree import expr
+from kinetree.expr import Grid, Recorder, Scalar, Shared
 from kinetree.records import record
 from kinetree.tree.matrices import JointBlocks
 from kinetree.tree.unrolled import UnrolledTree
@@ -30,3 +32,6 @@ class RecordedTree(UnrolledTree):
 
     def grid(self, rows: int, columns: int) -> Grid:
         return Grid(rows, columns, self.recorder)
+
+    def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        return expr.call_shared(self.recorder, function, numbers)

@@ -93,6 +93,10 @@ class UnrolledTree(Topology):
         """A matrix that is processed row by row, initially zero."""
         return expr.Grid(rows, columns)
 
+    def shared(self, function: expr.Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What a function of numbers returns."""
+        return function(expr.Grid, numbers)
+
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002
         """Values that some bodies have; `zero` is that of the others, for trees that cannot leave them out."""
         return values
