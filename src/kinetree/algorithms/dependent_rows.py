@@ -18,12 +18,12 @@ Source: Golub and Van Loan, *Matrix Computations*, sections 5.1 (Householder), 5
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.dot import dot
-from kinetree.expr import Grid, Index, Numbers, Scalar, less, select, sqrt
+from kinetree.expr import Grid, Index, NewGrid, Numbers, Scalar, less, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import LDLT
 from kinetree.tree import Tree
@@ -81,30 +81,29 @@ class _Solver:
         """As programs have it."""
         return "solutions of dependent rows"
 
-    def __call__(self, grid: Callable[[int, int], Grid], numbers: Numbers, /) -> list[Scalar]:
-        m, n = self.rows, self.columns
-        B, sides = (
-            [_Part(numbers, first + k * size, size) for k in range(count)]
-            for first, size, count in ((0, n, m), (m * n, m, 1 + self.sides))
-        )
-        present, *sides = sides
-        rows = DependentRows(B, present, self.tolerance, grid)
+    def __call__(self, grid: NewGrid, numbers: Numbers, /) -> list[Scalar]:
+        m, n, size = self.rows, self.columns, self.rows * self.columns
+        rows = DependentRows(_Part(numbers, 0, m, n), _Part(numbers, size, m), self.tolerance, grid)
+        sides = [_Part(numbers, size + m * (1 + k), m) for k in range(self.sides)]
         return [number for b in sides for found in rows.solve(b) for number in found]
 
 
-class _Part(Sequence[Scalar]):
-    """Numbers that follow each other, each read when it is asked for: in memory, where it is used."""
+class _Part(Sequence[Any]):
+    """Numbers that follow each other, or rows of them, each read when it is asked for: in memory, where it is used."""
 
-    def __init__(self, numbers: Numbers, first: int, size: int) -> None:
-        self._numbers, self._first, self._size = numbers, first, size
+    def __init__(self, numbers: Numbers, first: Index | int, count: int, columns: int = 0) -> None:
+        self._numbers, self._first, self._count, self._columns = numbers, first, count, columns
 
     def __len__(self) -> int:
-        return self._size
+        return self._count
 
     def __getitem__(self, k: Any) -> Any:
-        if not 0 <= k < self._size:
+        """A number, or a row; of a loop's counter, too."""
+        if isinstance(k, int) and not 0 <= k < self._count:
             raise IndexError(k)
-        return self._numbers[self._first + k]
+        if self._columns:
+            return _Part(self._numbers, k * self._columns + self._first, self._columns)
+        return self._numbers[k + self._first]
 
 
 def decomposed(tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar]) -> DependentRows:
@@ -137,7 +136,7 @@ class DependentRows:
         B: Sequence[Sequence[Scalar]],
         present: Sequence[Scalar],
         tolerance: float,
-        grid: Callable[[int, int], Grid] = Grid,
+        grid: NewGrid = Grid,
     ) -> None:
         """`present` is 0 for each row of zeros and 1 for the others; `grid` makes the matrices that it works on."""
         self._m, self._n = len(B), len(B[0])
@@ -146,15 +145,15 @@ class DependentRows:
         # The grid holds the rows of B, which become those of the triangle column by column, and two numbers per row.
         self._weight = self._n  # the inverse square of the row's length
         self._left = self._n + 1  # the part of that square which is orthogonal to the rows before it
-        self._rows = grid(self._m, self._n + 2)
-        for i, row in enumerate(B):
+        self._rows = grid(self._m, self._n + 2, clear=False)
+        for i in self._rows.rounds(0, self._m) if isinstance(B, _Part) else range(self._m):
             square: Scalar = 0.0
-            for j, x in enumerate(row):
+            for j, x in enumerate(B[i]):
                 self._rows[i, j] = x
                 square = square + x * x
             self._rows[i, self._weight] = select(present[i], 1.0 / select(present[i], square, 1.0), 0.0)
             self._rows[i, self._left] = present[i]
-        self._exchanges = grid(self._m, self._steps)
+        self._exchanges = grid(self._m, self._steps, clear=False)
         self._L: list[list[Scalar]] = []
         self._reflections: list[_Reflection] = []
         for k in range(self._steps):
@@ -166,7 +165,7 @@ class DependentRows:
 
     def solve(self, b: Sequence[Scalar]) -> Solution:
         """x = A⁺ b and y = B⁺ b."""
-        x = self._grid(self._m, 1)
+        x = self._grid(self._m, 1, clear=False)
         for i, number in enumerate(b):
             x[i, 0] = number
         for k in range(self._steps):

@@ -25,7 +25,7 @@ if typing.TYPE_CHECKING:
         sqrt,
         tanh,
     )
-    from kinetree.expr.grid import Grid, Numbers, Shared
+    from kinetree.expr.grid import Grid, NewGrid, Numbers, Shared
     from kinetree.expr.interpret import interpret
     from kinetree.expr.joined import Joined, Place
     from kinetree.expr.lower import lower
@@ -66,7 +66,7 @@ else:
             "functions": (
                 "absolute atan2 cos equal exp floor less less_equal log maximum minimum select sin slopes_of sqrt tanh"
             ),
-            "grid": "Grid Numbers Shared",
+            "grid": "Grid NewGrid Numbers Shared",
             "interpret": "interpret",
             "joined": "Joined Place",
             "lower": "lower",
@@ -103,6 +103,7 @@ __all__ = [
     "Loop",
     "Memory",
     "MixedTracesError",
+    "NewGrid",
     "Numbers",
     "Op",
     "Place",

@@ -30,8 +30,8 @@ class RecordedTree(UnrolledTree):
     def blocks(self) -> JointBlocks:
         return JointBlocks(self, self.recorder)
 
-    def grid(self, rows: int, columns: int) -> Grid:
-        return Grid(rows, columns, self.recorder)
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+        return Grid(rows, columns, self.recorder, clear=clear)
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
         return expr.call_shared(self.recorder, function, numbers)

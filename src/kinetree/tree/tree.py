@@ -129,8 +129,8 @@ class Tree(Protocol):
     def rows(self, columns: int) -> JointRows:
         """A matrix with one row per degree of freedom, zero at first."""
 
-    def grid(self, rows: int, columns: int) -> Grid:
-        """A matrix that is processed row by row, zero at first; in loops of the program if it has loops."""
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+        """A matrix that is processed row by row, zero at first if `clear`; in loops of the program if it has loops."""
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
         """What a function of numbers returns; in a program with loops by a call of the program that all have of it."""

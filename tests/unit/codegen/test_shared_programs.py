@@ -265,7 +265,7 @@ def test_code_of_another_text_is_not_taken(kept: Path, monkeypatch: pytest.Monke
 
 def renamed(solve: Any) -> Any:
     """The same solver by a program of another text."""
-    return lambda self, grid, numbers: [*solve(self, lambda m, n: grid(m + 1, n), numbers)]
+    return lambda self, grid, numbers: [*solve(self, lambda m, n, **how: grid(m + 1, n, **how), numbers)]
 
 
 def test_damaged_shared_programs_are_compiled_again(kept: Path, texts: list[str]) -> None:
