@@ -24,7 +24,7 @@ import pytest
 import kinetree as kt
 from kinetree import announcement, expr
 from kinetree.announcement import announced, because, learn, phase, watched
-from kinetree.codegen.cpu import backend, jit
+from kinetree.codegen.cpu import backend, jit, modules
 from kinetree.compiler.specialization import Specialization
 from kinetree.contact import SoftConstraints
 from kinetree.model import Geometry
@@ -543,7 +543,7 @@ def test_all_that_is_compiled_is_announced(
     use: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KINETREE_CACHE", "off")
-    monkeypatch.setattr(backend, "compile_module", jit.compile_module)  # not that of `quick_code`
+    monkeypatch.setattr(modules, "compile_module", jit.compile_module)  # not that of `quick_code`
     caplog.set_level(logging.DEBUG, "kinetree")
     use()
     assert any(message.startswith("compiling ") for message in caplog.messages)

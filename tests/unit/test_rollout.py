@@ -67,8 +67,8 @@ def test_new_lengths_compile_nothing() -> None:
     kt.rollout(ROBOT, q[None], v, tau[:65], DT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kinetree.compiler.differentiation.Specialization", None)
-        patch.setattr("kinetree.codegen.cpu.backend.compile_module", None)
-        patch.setattr("kinetree.codegen.cpu.backend.kept_module", None)
+        patch.setattr("kinetree.codegen.cpu.modules.compile_module", None)
+        patch.setattr("kinetree.codegen.cpu.modules.found_module", None)
         for total in (0, 1, 5, 64, 130, 199):
             assert len(kt.rollout(ROBOT, q, v, tau[:total], DT)) == total
             assert kt.rollout(ROBOT, np.stack([q, q]), v, tau[:total], DT).shape == (2, total, 4)

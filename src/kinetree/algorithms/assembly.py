@@ -18,7 +18,7 @@ from typing import NamedTuple
 from kinetree.algorithms.configuration import difference
 from kinetree.algorithms.constraint_rows import HeldRows, held_rows, is_more_than_rounding, squared_terms
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import DependentRows, decomposed
+from kinetree.algorithms.dependent_rows import Solution, solutions
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.tree import Tree
@@ -47,14 +47,13 @@ def assembly_step(
     """A step from q; what is held without a place stays where it is at the start. `held`: degrees of freedom."""
     rows, errors = _rows_and_errors(tree, holds, q, start)
     J = _free_columns(rows.J, held)
-    rows_of_J = _decomposed(tree, rows, held, tolerance)
     away = tree.numbers(difference(tree, start, q), "nv")
-    here = _where_free(rows_of_J.solve([-x for x in errors])[1], held)
     wanted = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
-    change = [a - b for a, b in zip(rows_of_J.solve(wanted)[1], away, strict=True)]
-    change = _where_free(change, held)
+    (_, here), (_, there) = _solutions(tree, rows, held, tolerance, [-x for x in errors], wanted)
+    change = _where_free([a - b for a, b in zip(there, away, strict=True)], held)
     factor = _shortened(change)
-    return AssemblyStep([a + factor * c for a, c in zip(away, change, strict=True)], here, errors)
+    from_start = [a + factor * c for a, c in zip(away, change, strict=True)]
+    return AssemblyStep(from_start, _where_free(here, held), errors)
 
 
 def assembly_residual(
@@ -82,7 +81,7 @@ def nearest_velocity(
     """v - J⁺ J v."""
     rows = held_rows(tree, holds, q, qd, 0.0)
     velocity = [x for m in rows.motions for x in m.velocity]
-    change = _decomposed(tree, rows, held, tolerance).solve([-x for x in velocity])[1]
+    ((_, change),) = _solutions(tree, rows, held, tolerance, [-x for x in velocity])
     return [a + b for a, b in zip(tree.numbers(qd[1:], "nv"), _where_free(change, held), strict=True)]
 
 
@@ -108,11 +107,13 @@ def _free_columns(rows: Pieces, held: Collection[int]) -> list[list[Scalar]]:
     return [_where_free(row, held) for row in rows]
 
 
-def _decomposed(tree: Tree, rows: HeldRows, held: Collection[int], tolerance: float) -> DependentRows:
-    """J without the columns that are held."""
+def _solutions(
+    tree: Tree, rows: HeldRows, held: Collection[int], tolerance: float, *sides: Sequence[Scalar]
+) -> list[Solution]:
+    """With J without the columns that are held as B."""
     J, squares = _free_columns(rows.J, held), _free_columns(squared_terms(tree, rows), held)
     counts = [is_more_than_rounding(row, terms, tolerance) for row, terms in zip(J, squares, strict=True)]
-    return decomposed(tree, J, tolerance, counts)
+    return solutions(tree, J, tolerance, counts, *sides)
 
 
 def _shortened(change: Sequence[Scalar]) -> Scalar:

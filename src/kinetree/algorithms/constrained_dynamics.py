@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import DependentRows, decomposed
+from kinetree.algorithms.dependent_rows import Solution, decomposed, solutions
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
@@ -123,15 +123,13 @@ def projected_state(
     """
     rows = _rows(tree, holds, q, qd, rule)
     halves, Y = _halves(tree, rows, q, rule)
-    solver = _decomposed(tree, rows, halves, Y, rule)
     motions = list(zip(holds, rows.motions, strict=True))
     errors: list[Scalar] = []
     for hold, motion in motions:
         errors += constraint_error(hold, motion) if hold.has_place else [0.0] * motion.size
-    away, change = (
-        tree.split(halves.rest(halves.unrooted(solver.solve([-x for x in off])[1])), "nv")
-        for off in (errors, [x for _, motion in motions for x in motion.velocity])
-    )
+    velocity = [x for _, motion in motions for x in motion.velocity]
+    solved = _solutions(tree, rows, halves, Y, rule, [-x for x in errors], [-x for x in velocity])
+    away, change = (tree.split(halves.rest(halves.unrooted(y)), "nv") for _, y in solved)
     q_next, v_next = tree.pieces(2)
     for i, _ in tree.outward:
         q_next[i] = tree.joint[i].integrate(q[i], away[i])
@@ -144,7 +142,7 @@ def operational_space_inertia(tree: Tree, holds: Sequence[Hold], q: Pieces, rule
     rows = _rows(tree, holds, q, tree.at_rest(), rule)
     halves, Y = _halves(tree, rows, q, rule)
     if rule.looks:
-        return _decomposed(tree, rows, halves, Y, rule).inverse()
+        return decomposed(tree, halves.rooted(Y), rule.tolerance, rows.kept).inverse()
     solver, m = _factored(halves, Y, rule), len(Y)
     columns = [solver.solve([float(r == s) for r in range(m)]) for s in range(m)]
     return [columns[min(r, s)][max(r, s)] for r in range(m) for s in range(m)]
@@ -178,7 +176,7 @@ def _solved(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Forces λ with Λ⁻¹ λ = `missing`, and the half-solution y plus that of Jᵀ λ."""
     if rule.looks:
-        forces, part = _decomposed(tree, rows, halves, Y, rule).solve(missing)
+        ((forces, part),) = _solutions(tree, rows, halves, Y, rule, missing)
         return forces, [a + b for a, b in zip(y, halves.unrooted(part), strict=True)]
     forces, total = _factored(halves, Y, rule).solve(missing), list(y)
     for row, x in zip(Y, forces, strict=True):
@@ -186,10 +184,15 @@ def _solved(
     return forces, total
 
 
-def _decomposed(
-    tree: Tree, rows: HeldRows, halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule
-) -> DependentRows:
-    return decomposed(tree, halves.rooted(Y), rule.tolerance, rows.kept)
+def _solutions(
+    tree: Tree,
+    rows: HeldRows,
+    halves: HalfSolutions | JointParts,
+    Y: Pieces,
+    rule: ConstraintRule,
+    *sides: Sequence[Scalar],
+) -> list[Solution]:
+    return solutions(tree, halves.rooted(Y), rule.tolerance, rows.kept, *sides)
 
 
 def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:

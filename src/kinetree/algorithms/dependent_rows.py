@@ -18,15 +18,17 @@ Source: Golub and Van Loan, *Matrix Computations*, sections 5.1 (Householder), 5
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 from kinetree.algorithms.dot import dot
-from kinetree.expr import Grid, Index, Scalar, less, select, sqrt
+from kinetree.expr import Grid, Index, NewGrid, Numbers, Scalar, less, select, sqrt
+from kinetree.records import record
 from kinetree.spatial import LDLT
 from kinetree.tree import Tree
 
-__all__ = ["DependentRows", "are_many", "decomposed"]
+__all__ = ["DependentRows", "Solution", "are_many", "decomposed", "solutions"]
 
 _WRITTEN_OUT = 6000
 """Product of rows, columns and steps above which the decomposition loops over rows."""
@@ -35,6 +37,73 @@ _WRITTEN_OUT = 6000
 def are_many(rows: int, columns: int) -> bool:
     """Whether rounds over rows become loops in the program."""
     return rows * columns * min(rows, columns) > _WRITTEN_OUT
+
+
+class Solution(NamedTuple):
+    """The solutions for one right-hand side b."""
+
+    x: list[Scalar]
+    """A⁺ b."""
+    y: list[Scalar]
+    """B⁺ b."""
+
+
+def solutions(
+    tree: Tree,
+    B: Sequence[Sequence[Scalar]],
+    tolerance: float,
+    present: Sequence[Scalar],
+    *sides: Sequence[Scalar],
+) -> list[Solution]:
+    """The solutions for several right-hand sides; where there are many rows, by a program that does nothing else, which
+    all functions with as many rows, columns and right-hand sides share. `present` as for `decomposed`.
+    """
+    m, n = len(B), len(B[0])
+    if not are_many(m, n):
+        rows = DependentRows(B, present, tolerance)
+        return [rows.solve(b) for b in sides]
+    numbers = [*(x for row in B for x in row), *present, *(x for b in sides for x in b)]
+    found = iter(tree.shared(_Solver(m, n, len(sides), tolerance), numbers))
+    return [Solution([*islice(found, m)], [*islice(found, n)]) for _ in sides]
+
+
+@record(frozen=True, slots=True)
+class _Solver:
+    """From the numbers of B, `present` and the right-hand sides to those of the solutions."""
+
+    rows: int
+    columns: int
+    sides: int
+    tolerance: float
+
+    @property
+    def name(self) -> str:
+        """As programs have it."""
+        return "solutions of dependent rows"
+
+    def __call__(self, grid: NewGrid, numbers: Numbers, /) -> list[Scalar]:
+        m, n, size = self.rows, self.columns, self.rows * self.columns
+        rows = DependentRows(_Part(numbers, 0, m, n), _Part(numbers, size, m), self.tolerance, grid)
+        sides = [_Part(numbers, size + m * (1 + k), m) for k in range(self.sides)]
+        return [number for b in sides for found in rows.solve(b) for number in found]
+
+
+class _Part(Sequence[Any]):
+    """Numbers that follow each other, or rows of them, each read when it is asked for: in memory, where it is used."""
+
+    def __init__(self, numbers: Numbers, first: Index | int, count: int, columns: int = 0) -> None:
+        self._numbers, self._first, self._count, self._columns = numbers, first, count, columns
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, k: Any) -> Any:
+        """A number, or a row; of a loop's counter, too."""
+        if isinstance(k, int) and not 0 <= k < self._count:
+            raise IndexError(k)
+        if self._columns:
+            return _Part(self._numbers, k * self._columns + self._first, self._columns)
+        return self._numbers[k + self._first]
 
 
 def decomposed(tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar]) -> DependentRows:
@@ -67,7 +136,7 @@ class DependentRows:
         B: Sequence[Sequence[Scalar]],
         present: Sequence[Scalar],
         tolerance: float,
-        grid: Callable[[int, int], Grid] = Grid,
+        grid: NewGrid = Grid,
     ) -> None:
         """`present` is 0 for each row of zeros and 1 for the others; `grid` makes the matrices that it works on."""
         self._m, self._n = len(B), len(B[0])
@@ -76,15 +145,15 @@ class DependentRows:
         # The grid holds the rows of B, which become those of the triangle column by column, and two numbers per row.
         self._weight = self._n  # the inverse square of the row's length
         self._left = self._n + 1  # the part of that square which is orthogonal to the rows before it
-        self._rows = grid(self._m, self._n + 2)
-        for i, row in enumerate(B):
+        self._rows = grid(self._m, self._n + 2, clear=False)
+        for i in self._rows.rounds(0, self._m) if isinstance(B, _Part) else range(self._m):
             square: Scalar = 0.0
-            for j, x in enumerate(row):
+            for j, x in enumerate(B[i]):
                 self._rows[i, j] = x
                 square = square + x * x
             self._rows[i, self._weight] = select(present[i], 1.0 / select(present[i], square, 1.0), 0.0)
             self._rows[i, self._left] = present[i]
-        self._exchanges = grid(self._m, self._steps)
+        self._exchanges = grid(self._m, self._steps, clear=False)
         self._L: list[list[Scalar]] = []
         self._reflections: list[_Reflection] = []
         for k in range(self._steps):
@@ -94,9 +163,9 @@ class DependentRows:
                 self._rows[i, self._steps - 1] = self._reflected(self._steps, i)[self._steps - 1]
         self._gram = LDLT(self._combine())
 
-    def solve(self, b: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def solve(self, b: Sequence[Scalar]) -> Solution:
         """x = A⁺ b and y = B⁺ b."""
-        x = self._grid(self._m, 1)
+        x = self._grid(self._m, 1, clear=False)
         for i, number in enumerate(b):
             x[i, 0] = number
         for k in range(self._steps):
@@ -125,7 +194,7 @@ class DependentRows:
                 total = total + a * c
             x[i, 0] = total
         self._put_back(x)
-        return [x[i, 0] for i in range(self._m)], self._turned_back(y)
+        return Solution([x[i, 0] for i in range(self._m)], self._turned_back(y))
 
     def inverse(self) -> list[Scalar]:
         """A⁺ = Wᵀ W, W = L⁻¹ G⁻¹ Pᵀ, row by row."""

@@ -48,6 +48,8 @@ _MOST_RECORDED = 2_000_000  # in a straight line that cannot be in loops; tracin
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
+_WORTH_SHARING = 2_000
+"""Statements of a program that is called from which on it is compiled apart, once for all programs that call it."""
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _FEWER_CONTACTS = (
     "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
@@ -319,7 +321,8 @@ class Specialization:
     @cached_property
     def _called_program(self) -> Program:
         """The program for calls: the same object for all of them, so that it is compiled once."""
-        return self.program()
+        program = self.program()
+        return replace(program, is_shared=program.size() >= _WORTH_SHARING)
 
     def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""

@@ -25,7 +25,7 @@ if typing.TYPE_CHECKING:
         sqrt,
         tanh,
     )
-    from kinetree.expr.grid import Grid
+    from kinetree.expr.grid import Grid, NewGrid, Numbers, Shared
     from kinetree.expr.interpret import interpret
     from kinetree.expr.joined import Joined, Place
     from kinetree.expr.lower import lower
@@ -53,6 +53,7 @@ if typing.TYPE_CHECKING:
     from kinetree.expr.repeat import otherwise, repeat, unless
     from kinetree.expr.replay import ARITHMETIC, replay
     from kinetree.expr.run_on import run_on
+    from kinetree.expr.shared import call_shared
     from kinetree.expr.slopes import without_slopes
     from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
     from kinetree.expr.trace import run_on_symbols, trace, trace_memory
@@ -65,7 +66,7 @@ else:
             "functions": (
                 "absolute atan2 cos equal exp floor less less_equal log maximum minimum select sin slopes_of sqrt tanh"
             ),
-            "grid": "Grid",
+            "grid": "Grid NewGrid Numbers Shared",
             "interpret": "interpret",
             "joined": "Joined Place",
             "lower": "lower",
@@ -79,6 +80,7 @@ else:
             "repeat": "otherwise repeat unless",
             "replay": "ARITHMETIC replay",
             "run_on": "run_on",
+            "shared": "call_shared",
             "slopes": "without_slopes",
             "symbol": "Graph MixedTracesError Scalar Symbol TraceTooLongError is_zero",
             "trace": "run_on_symbols trace trace_memory",
@@ -101,6 +103,8 @@ __all__ = [
     "Loop",
     "Memory",
     "MixedTracesError",
+    "NewGrid",
+    "Numbers",
     "Op",
     "Place",
     "Port",
@@ -108,6 +112,7 @@ __all__ = [
     "Range",
     "Recorder",
     "Scalar",
+    "Shared",
     "Store",
     "Switch",
     "Symbol",
@@ -116,6 +121,7 @@ __all__ = [
     "Walk",
     "absolute",
     "atan2",
+    "call_shared",
     "cos",
     "equal",
     "exp",

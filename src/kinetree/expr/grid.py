@@ -6,23 +6,24 @@ they are in the memory of its trace, and `rounds` is a loop over rows: any numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from kinetree.expr.functions import select
 from kinetree.expr.program import Index, Range
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.symbol import Scalar
 
-__all__ = ["Grid"]
+__all__ = ["Grid", "NewGrid", "Numbers", "Shared"]
 
 
 class Grid:
-    """Numbers `grid[i, j]`, initially zero; j is an int, and i is an int or comes from `rounds`."""
+    """Numbers `grid[i, j]`; j is an int, and i is an int or comes from `rounds`."""
 
     __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
 
-    def __init__(self, rows: int, columns: int, recorder: Recorder | None = None) -> None:
+    def __init__(self, rows: int, columns: int, recorder: Recorder | None = None, *, clear: bool = True) -> None:
+        """`clear`: whether it is zero at first; otherwise each number is written before it is read."""
         size = rows * columns
         self._recorder = recorder
         self._columns = columns
@@ -31,7 +32,7 @@ class Grid:
         if recorder is None:
             self._numbers = [0.0] * size
         else:
-            self._memory = recorder.array("grid", size, clear=True)
+            self._memory = recorder.array("grid", size, clear=clear)
 
     def __getitem__(self, at: tuple[Index | int, int]) -> Scalar:
         place = at[0] * self._columns + at[1]
@@ -79,3 +80,28 @@ class Grid:
         for j in range(self._columns):
             a, b = self[i, j], self[k, j]
             self[i, j], self[k, j] = select(condition, b, a), select(condition, a, b)
+
+
+class NewGrid(Protocol):
+    """What makes grids."""
+
+    def __call__(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid: ...
+
+
+class Numbers(Protocol):
+    """A list of numbers, or the memory of a program's input, where the counters of loops are indices as well."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, k: Any, /) -> Scalar: ...
+
+
+class Shared(Hashable, Protocol):
+    """A function of numbers; equal ones do the same."""
+
+    @property
+    def name(self) -> str:
+        """The program's name."""
+
+    def __call__(self, grid: NewGrid, numbers: Numbers, /) -> Sequence[Scalar]:
+        """Its results. `grid` makes the matrices that it works on; numbers are read where they are asked for."""

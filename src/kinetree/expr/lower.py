@@ -54,12 +54,13 @@ def lower(
     origins: dict[int, int] | None = None,
     *,
     as_recorded: bool = False,
+    is_shared: bool = False,
 ) -> Program:
     """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
 
     `origins` is filled with the position in the trace that each statement comes from, by the statement's identity.
     With `as_recorded` sums and products stay as they were recorded: run again in another trace, the program records the
-    same operations as the function that it comes from, and shares them with it.
+    same operations as the function that it comes from, and shares them with it. `is_shared`: as for `Program`.
 
     Raises IndexError if a load or a store goes beyond its array.
     """
@@ -72,7 +73,8 @@ def lower(
     emitter = _Emitter(graph.inputs, sum(port.size for port in inputs), needs, sums, numbers, origins)
     body = emitter.block(graph)
     arguments = None if results is None else tuple(map(emitter.argument, results))
-    program = Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
+    memory = tuple(arrays[k] for k in kept)
+    program = Program(name, inputs, outputs, body, arguments, memory, tuple(tables), is_shared)
     check_bounds(program)
     return program
 

@@ -273,7 +273,7 @@ def values_used(s: Statement) -> tuple[Argument, ...]:
     return (s.value,) if isinstance(s, Store) else s.args if isinstance(s, Call) else (*s.given, *s.ends)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, weakref_slot=True)
 class Program:
     """A function of arrays, for one sample."""
 
@@ -286,6 +286,8 @@ class Program:
     arrays: tuple[Array, ...] = ()
     """The arrays after the ports."""
     tables: tuple[tuple[int, ...], ...] = ()
+    is_shared: bool = False
+    """Whether several programs call it: a backend may keep its code apart from theirs, once for all of them."""
 
     def size(self) -> int:
         """How many statements there are to compile: in all blocks, and once in each program that is called."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 
-from kinetree.expr import Grid, Recorder
+from kinetree import expr
+from kinetree.expr import Grid, Recorder, Scalar, Shared
 from kinetree.records import record
 from kinetree.tree.matrices import JointBlocks
 from kinetree.tree.unrolled import UnrolledTree
@@ -28,5 +30,8 @@ class RecordedTree(UnrolledTree):
     def blocks(self) -> JointBlocks:
         return JointBlocks(self, self.recorder)
 
-    def grid(self, rows: int, columns: int) -> Grid:
-        return Grid(rows, columns, self.recorder)
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+        return Grid(rows, columns, self.recorder, clear=clear)
+
+    def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        return expr.call_shared(self.recorder, function, numbers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
-from kinetree.expr import Grid, Scalar
+from kinetree.expr import Grid, Scalar, Shared
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.clusters import Cluster
@@ -129,8 +129,11 @@ class Tree(Protocol):
     def rows(self, columns: int) -> JointRows:
         """A matrix with one row per degree of freedom, zero at first."""
 
-    def grid(self, rows: int, columns: int) -> Grid:
-        """A matrix that is processed row by row, zero at first; in loops of the program if it has loops."""
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+        """A matrix that is processed row by row, zero at first if `clear`; in loops of the program if it has loops."""
+
+    def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What a function of numbers returns; in a program with loops by a call of the program that all have of it."""
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T]:
         """What an algorithm returned, from slot 1 on, as an array with slot 0, which is never read."""

@@ -89,9 +89,13 @@ class UnrolledTree(Topology):
         """A matrix with one row per degree of freedom, initially zero."""
         return JointRows(self, columns)
 
-    def grid(self, rows: int, columns: int) -> expr.Grid:
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> expr.Grid:  # noqa: ARG002
         """A matrix that is processed row by row, initially zero."""
         return expr.Grid(rows, columns)
+
+    def shared(self, function: expr.Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What a function of numbers returns."""
+        return function(expr.Grid, numbers)
 
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002
         """Values that some bodies have; `zero` is that of the others, for trees that cannot leave them out."""

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen.cpu import backend, background
+from kinetree.codegen.cpu import background, modules
 from kinetree.codegen.kept import cache
 from kinetree.compiler.calls import _kernels
 from kinetree.compiler.compiled import CompiledFunction
@@ -27,10 +27,10 @@ _PROGRAM = """
 import os, sys, time
 import numpy as np
 import kinetree as kt
-from kinetree.codegen.cpu import background, backend
+from kinetree.codegen.cpu import background, modules
 from kinetree.codegen.kept import identity
 identity._WHILE_IMPORTING = -1e9  # files of kinetree may have been edited just now
-backend._AT_ONCE = 0
+modules._AT_ONCE = 0
 started = []
 
 class Counted(background.OwnProcess):
@@ -61,8 +61,8 @@ def _background(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KINETREE_OPTIMIZE", "background")
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: bytes(32))
-    monkeypatch.setattr("kinetree.codegen.cpu.backend.assembler", lambda how, *_: how.encode().ljust(32))
-    monkeypatch.setattr(backend, "_AT_ONCE", 0)
+    monkeypatch.setattr("kinetree.codegen.cpu.modules.assembler", lambda how, *_: how.encode().ljust(32))
+    monkeypatch.setattr(modules, "_AT_ONCE", 0)
     monkeypatch.setattr(background, "_said", False)
 
 
@@ -109,7 +109,7 @@ def test_what_was_compiled_quickly_is_optimised_while_it_is_used() -> None:
 
 
 def test_small_code_is_optimised_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_AT_ONCE", 10**9)
+    monkeypatch.setattr(modules, "_AT_ONCE", 10**9)
     assert kt.compile(arm(), kt.aba).__self__.optimized
 
 
@@ -242,7 +242,7 @@ def test_rollouts_are_optimised_as_well(monkeypatch: pytest.MonkeyPatch) -> None
     many = [np.broadcast_to(x, (3, *x.shape)) for x in (q, v, tau)]
     before = kt.rollout(robot, q, v, tau, 0.01), kt.rollout(robot, *many, 0.01)
     compiled = [f for f in _kernels[id(robot)].values() if not f.optimized]
-    codes = [waiting._code() for f in compiled for waiting in f._kernels._waiting]  # type: ignore[attr-defined]
+    codes = [waiting._code() for f in compiled for waiting in f._kernels._modules.waiting]  # type: ignore[attr-defined]
     addresses = [code.address("kernel") for code in codes]
     assert len(codes) >= 2
     for f in compiled:
@@ -415,7 +415,7 @@ def test_a_claim_of_another_process_holds_nothing_else_up(monkeypatch: pytest.Mo
     monkeypatch.setattr(background, "available_cores", lambda: 2)  # one thread for all
     monkeypatch.setattr(background, "_LOOKS", 0.05)
     waits = kt.compile(arm(), kt.aba, optimize="quick")
-    (waiting,) = waits.__self__._kernels._waiting
+    (waiting,) = waits.__self__._kernels._modules.waiting
     claim = cache.claimed(waiting.keys[0])
     assert claim is not None
     assert cache.claimed(waiting.keys[0]) is None

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen.cpu import backend, jit, loader
+from kinetree.codegen.cpu import backend, jit, loader, modules
 from kinetree.codegen.cpu.elf import R_PC32, R_PLT32, ObjectFile, Relocations, read_object
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.loader import Image, UnknownObjectError, _relocate, has_loader, load
@@ -65,16 +65,15 @@ def results(robot: kt.Model, dtype: str) -> dict[str, Any]:
 def check_both_loaders(name: str, dtype: str) -> None:
     """Kernels of a robot have the same bits as loaded by our loader and by LLVM's."""
     objects: list[bytes] = []
-    real = backend.kept_module
 
-    def kept(*given: Any) -> bytes:
-        objects.append(real(*given))
-        return objects[-1]
+    def loaded(code: bytes, *, optimized: bool) -> jit.MachineCode:
+        objects.append(code)
+        return jit.MachineCode(code, optimized=optimized)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend, "kept_module", kept)
-        for source in ("assembler", "toolchain"):  # a source file that is edited meanwhile is no reason to fail
-            patch.setattr(backend, source, lambda *_: b"both loaders".ljust(32))
+        patch.setattr(modules, "MachineCode", loaded)
+        for file, source in ((modules, "assembler"), (backend, "toolchain")):  # one that is edited meanwhile is no
+            patch.setattr(file, source, lambda *_: b"both loaders".ljust(32))  # reason to fail
         with patch.context() as without:
             without.setattr(jit, "_llvm_engine", None)  # to call it is an error
             ours = results(kt.zoo.load(name), dtype)

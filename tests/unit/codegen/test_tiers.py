@@ -331,7 +331,7 @@ def test_both_kinds_of_code_have_names_of_their_own_on_the_disk(
 ) -> None:
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: bytes(32))
-    monkeypatch.setattr("kinetree.codegen.cpu.backend.assembler", lambda how, *_: how.encode().ljust(32))
+    monkeypatch.setattr("kinetree.codegen.cpu.modules.assembler", lambda how, *_: how.encode().ljust(32))
     with quick_code():
         quick = kt.compile(kt.zoo.load("arm6"), kt.gravity_forces)
     assert len(list(tmp_path.glob("*.code"))) == 1

@@ -36,8 +36,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache. That a file of kinetree is being edited meanwhile is no reason for a test to fail."""
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(cache, "_said", False)
-    for name in ("assembler", "toolchain"):
-        monkeypatch.setattr(f"kinetree.codegen.cpu.backend.{name}", lambda *_: bytes(32))
+    for name in ("modules.assembler", "backend.toolchain"):
+        monkeypatch.setattr(f"kinetree.codegen.cpu.{name}", lambda *_: bytes(32))
     return tmp_path / "kept"
 
 
@@ -120,16 +120,16 @@ def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[
 
 
 def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
+    def keys(f: Any) -> tuple[bytes | None, bytes]:
+        return f.__self__._kernels._kernel.key(bytes(32), "other"), bytes(32)
+
     f = kt.compile(arm(), kt.crba)
     batch = (entry := next(kept.glob("*.name"))).read_bytes()
-    other = kept_module(
-        *f.__self__._kernels._keys("other"), lambda: "define i32 @other() { ret i32 7 }", compile_module
-    )
+    other = kept_module(*keys(f), lambda: "define i32 @other() { ret i32 7 }", compile_module)
     assert not batch.endswith(other)
     assert entry.read_bytes() == batch
     assert len(list(kept.glob("*.name"))) == 2
-    again = kt.compile(arm(), kt.crba).__self__._kernels._keys("other")
-    assert kept_module(*again, lambda: "never read", compile_module) == other
+    assert kept_module(*keys(kt.compile(arm(), kt.crba)), lambda: "never read", compile_module) == other
     assert traces == ["crba"]
 
 
@@ -236,9 +236,9 @@ CHILD = """
 import hashlib, sys
 import numpy as np
 import kinetree as kt
-import kinetree.codegen.cpu.backend as backend
+from kinetree.codegen.cpu import backend, modules
 from kinetree.compiler.specialization import Specialization
-backend.assembler = backend.toolchain = lambda *_: bytes(32)
+modules.assembler = backend.toolchain = lambda *_: bytes(32)
 traced, real = [], Specialization.program
 Specialization.program = lambda self: traced.append(self.definition.name) or real(self)
 robot = kt.zoo.load("quadruped")
@@ -264,14 +264,14 @@ def test_processes_at_once_and_after_one_another_agree(kept: Path) -> None:
 EDITED = """
 import numpy as np
 import kinetree as kt
-from kinetree.codegen.cpu import backend
+from kinetree.codegen.cpu import modules
 from kinetree.codegen.kept import identity
 from kinetree.compiler.specialization import Specialization
 identity._WHILE_IMPORTING = -1e9  # the files were edited just now, before this process began
 traced, compiled = [], []
-trace, make = Specialization.program, backend.compile_module
+trace, make = Specialization.program, modules.compile_module
 Specialization.program = lambda self: traced.append(self.definition.name) or trace(self)
-backend.compile_module = lambda *given, **how: compiled.append(given) or make(*given, **how)
+modules.compile_module = lambda *given, **how: compiled.append(given) or make(*given, **how)
 result = kt.rnea(kt.zoo.load("double_pendulum"), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
 print(kt.__file__, len(traced), len(compiled), *result)
 """
@@ -388,7 +388,7 @@ def test_the_code_of_a_program_is_found_after_its_trace(
 
     first = results()
     assert len(os.listdir(kept)) >= 3
-    monkeypatch.setattr("kinetree.codegen.cpu.backend.compile_module", _no_compiler)
+    monkeypatch.setattr("kinetree.codegen.cpu.modules.compile_module", _no_compiler)
     for x, y in zip(results(), first, strict=True):
         assert np.array_equal(x, y)
     with pytest.raises(AssertionError, match="nothing is compiled"):

@@ -191,7 +191,7 @@ def test_optimised_code_takes_the_place_of_the_kernel(monkeypatch: pytest.Monkey
         assert kernels.optimized is optimised
         if not optimised:
             before = Task.from_address(xla.code.data_address("task")).kernel
-            (waiting,) = kernels._waiting
+            (waiting,) = kernels._modules.waiting
             waiting.optimize_now()
             assert Task.from_address(xla.code.data_address("task")).kernel != before
 
@@ -214,7 +214,7 @@ def test_a_lack_of_memory_is_an_error_of_the_call(optimised: bool, monkeypatch: 
     assert kernels.batch_code().data_address(FAILURES)
     xla = Xla(kernels.xla_handler())
     if optimised:
-        for waiting in kernels._waiting:
+        for waiting in kernels._modules.waiting:
             waiting.optimize_now()
     error = xla.error_of(xla.frame([np.zeros(5_000)], [np.zeros(5_000)]))
     assert error == ("large: there is not enough memory for its intermediate results", 8)

@@ -42,7 +42,7 @@ ARM = kt.zoo.load("double_pendulum")
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache. That a file of kinetree is being edited meanwhile is no reason for a test to fail."""
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
-    for name in ("codegen.cpu.backend.assembler", "codegen.cpu.backend.toolchain", "programs.trace.toolchain"):
+    for name in ("codegen.cpu.modules.assembler", "codegen.cpu.backend.toolchain", "programs.trace.toolchain"):
         monkeypatch.setattr(f"kinetree.{name}", lambda *_: bytes(32))
     return tmp_path / "kept"
 
@@ -713,9 +713,9 @@ PROCESS = """
 import sys
 import numpy as np
 import kinetree as kt
-import kinetree.codegen.cpu.backend as backend
+from kinetree.codegen.cpu import backend, modules
 from kinetree.programs import trace
-backend.assembler = backend.toolchain = trace.toolchain = lambda *_: bytes(32)
+modules.assembler = backend.toolchain = trace.toolchain = lambda *_: bytes(32)
 traced, real = [], trace.with_choices
 trace.with_choices = lambda *given: traced.append(given[1]) or real(*given)
 arm = kt.zoo.load("arm6")

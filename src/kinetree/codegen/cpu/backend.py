@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +15,11 @@ from kinetree import expr
 from kinetree.announcement import announced, learn, phase
 from kinetree.codegen.backend import Batch, Kernel
 from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
-from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.jit import MachineCode
+from kinetree.codegen.cpu.modules import Modules
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.cpu.ufunc import make_ufunc
-from kinetree.codegen.kept.cache import found_module, keep_module, kept_module
-from kinetree.codegen.kept.identity import assembler, toolchain
+from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.codegen.optimization import Optimization
@@ -28,16 +27,13 @@ from kinetree.expr import Argument, Call, Program, values_used
 from kinetree.own_process import can_start_processes
 
 if TYPE_CHECKING:
-    from kinetree.codegen.cpu.background import Waiting
+    from kinetree.codegen.cpu.module import Apart, Written
     from kinetree.codegen.cpu.tensors import TensorBuiltin
     from kinetree.codegen.exchange import Exchange
 
 __all__ = ["CpuKernels"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-_AT_ONCE = 100_000
-"""Characters of a module that LLVM optimises in less than 0.1 s, which is not worth a process of its own."""
 
 
 class CpuKernels:
@@ -49,17 +45,17 @@ class CpuKernels:
         self._kernel = kernel
         self._precision = PRECISIONS[kernel.dtype.name]
         self._codes: dict[str, MachineCode] = {}
-        self._waiting: list[Waiting] = []
+        self._modules = Modules(self._when, kernel.imported)
         self._pieces: Program | None = None
 
     @property
     def optimized(self) -> bool:
-        return all(waiting.is_over for waiting in self._waiting)
+        return all(waiting.is_over for waiting in self._modules.waiting)
 
     def optimize(self) -> None:
-        self._waiting = [waiting for waiting in self._waiting if not waiting.is_over]
+        self._modules.waiting = [waiting for waiting in self._modules.waiting if not waiting.is_over]
         when = self._when()
-        for waiting in self._waiting:
+        for waiting in self._modules.waiting:
             if when == "now":
                 with announced(self._kernel.name, self._kernel.subject):
                     learn(optimized=True)
@@ -92,15 +88,15 @@ class CpuKernels:
         self.optimize()
         return Batch(made, flags)
 
-    def batch_code(self) -> MachineCode:
-        """The module that holds `@kernel`, the loop over a batch (batch.py)."""
-        return self._code("batch", self.text)
+    def batch_code(self, *, private: bool = False) -> MachineCode:
+        """The module that holds `@kernel`, the loop over a batch (batch.py); `private` as for `Modules.code`."""
+        return self._code("batch", self._batch_text, private=private)
 
     def xla_handler(self, threads: int = 1) -> MachineCode:
         """A module whose `handler` XLA calls for batches, on up to this many threads (xla.py)."""
         from kinetree.codegen.cpu.xla import make_handler
 
-        made = make_handler(self._kernel, self.batch_code(), threads)
+        made = make_handler(self._kernel, self.batch_code(private=True), threads)
         self.optimize()
         return made
 
@@ -113,34 +109,39 @@ class CpuKernels:
         return TensorBuiltin(kernel, self._codes, exchange, owner, general)
 
     def text(self) -> str:
+        return self._batch_text(None)
+
+    def _batch_text(self, apart: Apart | None) -> str:
         from kinetree.codegen.cpu.module import emit
         from kinetree.codegen.cpu.rounds import Rounds
         from kinetree.codegen.cpu.small_batch import emit_batch
 
         kernel, program = self._kernel, self._statements()
         if kernel.rows:
-            return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
+            rounds = Rounds(kernel.rows, kernel.state)
+            return emit(program, self._precision, host(), kernel.quaternions, rounds, apart)
         if len(kernel.outputs) != 1 or not kernel.outputs[0].size:
-            return emit(program, self._precision, host(), kernel.quaternions)
+            return emit(program, self._precision, host(), kernel.quaternions, apart=apart)
         return emit_batch(
-            program, self._precision, host(), kernel.quaternions, kernel.optional, declines_huge=kernel.declines_huge
-        )
+            program, self._precision, host(), kernel.quaternions, kernel.optional, declines_huge=kernel.declines_huge,
+            apart=apart,
+        )  # fmt: skip
 
-    def _single_text(self) -> str:
+    def _single_text(self, apart: Apart) -> str:
         from kinetree.codegen.cpu.single import emit_single
 
         kernel = self._kernel
         return emit_single(
             self._statements(), self._precision, host(), kernel.quaternions, kernel.optional,
-            declines_huge=kernel.declines_huge,
+            declines_huge=kernel.declines_huge, apart=apart,
         )  # fmt: skip
 
-    def _single_rounds_text(self) -> str:
+    def _single_rounds_text(self, apart: Apart) -> str:
         from kinetree.codegen.cpu.rounds import Rounds
         from kinetree.codegen.cpu.single_rounds import single_rounds
 
         rounds = Rounds(self._kernel.rows, self._kernel.state)
-        return single_rounds(self._statements(), self._precision, host(), rounds)
+        return single_rounds(self._statements(), self._precision, host(), rounds, apart)
 
     def _statements(self) -> Program:
         program = self._kernel.program()
@@ -152,52 +153,30 @@ class CpuKernels:
             learn(alive=_alive(self._pieces))
         return self._pieces
 
-    def _keys(self, variant: str, tier: str = "") -> tuple[bytes | None, bytes | None]:
-        """The request for a module's code, and what makes it; `variant` tells modules apart, and `tier` the code."""
-        imported = self._kernel.imported
-        tools = toolchain(processor(), imported)
-        request = None if tools is None else self._kernel.key(tools, f"{tier}{variant}")
-        return request, assembler(f"{tier}compile_module", processor(), imported)
-
     def _when(self) -> Optimization:
         """When code is optimised: at once if this process can start no other that does it."""
         when = self._kernel.optimize()
         return "now" if when == "background" and not can_start_processes() else when
 
-    def _code(self, variant: str, text: Callable[[], str]) -> MachineCode:
-        """The code of a module: from the disk, or compiled and kept there.
+    def _code(self, variant: str, text: Callable[[Apart], str], *, private: bool = False) -> MachineCode:
+        """The code of a module; `variant` tells modules apart, and `private` is as for `Modules.code`.
 
-        Code that is not optimised joins `_waiting`; `optimize` is called when all that it needs has been filled in.
+        `optimize` is called when all that the code needs has been filled in.
         """
+
+        @phase("writing")
+        def written() -> Written:
+            from kinetree.codegen.cpu.module import Apart, Written
+
+            apart = Apart()
+            return Written(text(apart), apart.modules)
+
+        tools = toolchain(processor(), self._kernel.imported)
         with announced(self._kernel.name, self._kernel.subject):
-            return self._found_or_compiled(variant, phase("writing")(text))
-
-    def _found_or_compiled(self, variant: str, text: Callable[[], str]) -> MachineCode:
-        keys, when = self._keys(variant), self._when()
-        learn(optimized=when == "now")
-        if when == "now":
-            return MachineCode(kept_module(*keys, text, compile_module))
-        code = found_module(*keys)
-        if code is not None:
-            return MachineCode(code)
-        from kinetree.codegen.cpu.background import Waiting, keep_text  # optimised code needs neither
-
-        quick_keys = self._keys(variant, "quick ")
-        code = found_module(*quick_keys)
-        if code is None:
-            written = text()
-            code = found_module(*keys, written)
-            if code is None and when == "background" and len(written) <= _AT_ONCE:
-                keep_module(*keys, written, code := compile_module(written))
-            if code is not None:
-                return MachineCode(code)
-            code = kept_module(*quick_keys, lambda: written, partial(compile_module, optimized=False))
-            if when == "background":
-                keep_text(quick_keys[0], written)
-            text = partial(str, written)
-        made = MachineCode(code, optimized=False)
-        self._waiting.append(Waiting(made, keys, quick_keys[0], text))
-        return made
+            return self._modules.code(
+                lambda tier: None if tools is None else self._kernel.key(tools, f"{tier}{variant}"), written,
+                private=private,
+            )  # fmt: skip
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel

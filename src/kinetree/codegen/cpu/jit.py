@@ -10,7 +10,7 @@ import ctypes
 import functools
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
@@ -63,6 +63,7 @@ class MachineCode:
         self._target = target
         self._kept: list[object] = []
         self._places: list[tuple[str, Callable[[], int]]] = []
+        self._called: list[MachineCode] = []
         self._filled: dict[str, int] = {}
         self._engine = self._loaded(object_code)
 
@@ -101,9 +102,10 @@ class MachineCode:
         """Write the address of a function to a place in memory, now and whenever other code replaces this.
 
         `place`: the address of an aligned pointer, which is read at each call; or a function that returns it, if it is
-        in code that may be replaced as well.
+        in code that may be replaced as well, or 0 when that is gone.
         """
         with replacing:
+            self._places = [one for one in self._places if one[1]()]
             self._places.append((name, place if callable(place) else lambda: place))
             self._write(*self._places[-1])
 
@@ -124,7 +126,37 @@ class MachineCode:
                 self._write(*place)
 
     def _write(self, name: str, place: Callable[[], int]) -> None:
-        ctypes.c_void_p.from_address(place()).value = self.address(name)
+        if at := place():
+            ctypes.c_void_p.from_address(at).value = self.address(name)
+
+    def with_called(self) -> Iterator[MachineCode]:
+        """This module and those of the shared programs that it calls."""
+        yield self
+        for made in self._called:
+            yield from made.with_called()
+
+    def link(self, find: Callable[[bytes], MachineCode]) -> None:
+        """Fill in the addresses of the shared programs that it calls, whose modules `find` gives by the hashes of their
+        texts."""
+        count = self.data_address("called_count")
+        if not count:
+            return
+        rows = self.variable("called", _Row * ctypes.c_int64.from_address(count).value)
+        own = weakref.ref(self)
+        for k, row in enumerate(rows):
+
+            def place(k: int = k) -> int:
+                code = own()
+                return 0 if code is None else code.data_address("called") + k * ctypes.sizeof(_Row)
+
+            self._called.append(find(bytes(row.text)))
+            self._called[-1].put("shared", place)
+
+
+class _Row(ctypes.Structure):
+    """A row of the table of shared programs, as `codegen.llvm.sample` writes it."""
+
+    _fields_ = (("address", ctypes.c_void_p), ("text", ctypes.c_ubyte * 32))
 
 
 class _Loaded(Protocol):

@@ -7,7 +7,12 @@ through the same code, so a sample's result does not depend on its position in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kinetree.codegen.cpu.batch import MEMORY, batch_kernel, needs_heap
 from kinetree.codegen.cpu.lanes import lane_copies
@@ -17,11 +22,11 @@ from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.memory import memory_functions
 from kinetree.codegen.llvm.precision import Precision
-from kinetree.codegen.llvm.sample import SampleWriter
+from kinetree.codegen.llvm.sample import CALLED, SampleWriter, port_names
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Program
 
-__all__ = ["emit", "sample_module"]
+__all__ = ["Apart", "Written", "emit", "sample_module"]
 
 _CACHE = 1 << 24  # bytes of last-level cache that a core can expect
 
@@ -32,11 +37,13 @@ def emit(
     target: Target,
     quaternions: Sequence[tuple[int, int]] = (),
     rounds: Rounds | None = None,
+    apart: Apart | None = None,
 ) -> str:
-    """A module, as text, that holds `@kernel` for this program; `quaternions` and `rounds` as for `batch_kernel`."""
+    """A module, as text, that holds `@kernel` for this program; `quaternions` and `rounds` as for `batch_kernel`, and
+    `apart` as for `sample_module`."""
     lanes = _lanes(program, precision, target)
     kept = [MEMORY] if needs_heap(program, precision, lanes) else []
-    sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept)
+    sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept, apart=apart)
     return "\n".join(
         (sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes, quaternions, rounds))
     )
@@ -52,13 +59,22 @@ def _lanes(program: Program, precision: Precision, target: Target) -> int:
 
 
 def sample_module(
-    program: Program, precision: Precision, target: Target, lanes: int, *, zeros: bool, kept: Sequence[str] = ()
+    program: Program,
+    precision: Precision,
+    target: Target,
+    lanes: int,
+    *,
+    zeros: bool,
+    kept: Sequence[str] = (),
+    apart: Apart | None = None,
 ) -> str:
     """The part common to all modules of this program: `@sample` and the functions it calls.
 
-    `zeros` as for `SampleWriter`; `kept`: further places where memory is kept between calls.
+    `zeros` as for `SampleWriter`; `kept`: further places where memory is kept between calls; `apart` takes the shared
+    programs that are called: without it the module has their functions, too.
     """
-    writer = SampleWriter(program, precision, target, lanes, zeros=zeros)
+    row = None if apart is None else partial(apart.row, precision=precision, target=target, lanes=lanes)
+    writer = SampleWriter(program, precision, target, lanes, zeros=zeros, apart=row)
     sample = writer.text()
     parts = [
         f'target triple = "{target.triple}"',
@@ -66,6 +82,7 @@ def sample_module(
         sincos(lanes, precision) if "@sincos" in sample else "",
         arc_tangent(lanes, precision) if "@arc_tangent" in sample else "",
         memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
+        "" if apart is None else apart.table(),
         sample,
         "!1 = !{}",
         'attributes #1 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }',
@@ -74,6 +91,58 @@ def sample_module(
         f'"prefer-vector-width"="512" "min-legal-vector-width"="512" }}',
     ]
     return "\n".join(parts)
+
+
+class Written(NamedTuple):
+    """A module as text, and the modules of the shared programs that it calls, by the hashes of their texts."""
+
+    text: str
+    called: Mapping[bytes, Callable[[], Written]] = MappingProxyType({})
+
+
+class Apart:
+    """The shared programs that a module calls, in the order of the table `@called`."""
+
+    def __init__(self) -> None:
+        self.modules: dict[bytes, Callable[[], Written]] = {}
+        """What writes the module of each, by the hash of its text."""
+
+    def row(self, program: Program, *, precision: Precision, target: Target, lanes: int) -> int:
+        """The row of a program."""
+        write = partial(_shared_module, program, precision, target, lanes)
+        key = id(program), precision.char, target, lanes
+        known, found = _hashes.get(key, (None, b""))
+        if known is None or known() is not program:
+            written = write()
+            found = hashlib.sha256(written.text.encode()).digest()
+            _hashes[key] = weakref.ref(program, lambda _: _hashes.pop(key, None)), found
+            self.modules.setdefault(found, lambda: written)
+        self.modules.setdefault(found, write)
+        return [*self.modules].index(found)
+
+    def table(self) -> str:
+        """The table and its length; nothing if no program is called."""
+        if not self.modules:
+            return ""
+        rows = []
+        for found in self.modules:
+            numbers = "".join(f"\\{x:02x}" for x in found)
+            rows.append(f'{CALLED} {{ptr null, [32 x i8] c"{numbers}"}}')
+        size = f"[{len(rows)} x {CALLED}]"
+        return f"@called = global {size} [{', '.join(rows)}], align 8\n@called_count = global i64 {len(rows)}"
+
+
+_hashes: dict[tuple[int, str, Target, int], tuple[weakref.ref[Program], bytes]] = {}
+"""The hashes of the modules of shared programs, while they live: they are called again, and writing takes long."""
+
+
+def _shared_module(program: Program, precision: Precision, target: Target, lanes: int) -> Written:
+    """The module of a shared program, whose function is `@shared`."""
+    apart, names = Apart(), [f"ptr %{name}" for name in port_names(program)]
+    sample = sample_module(program, precision, target, lanes, zeros=True, apart=apart)
+    ports = ", ".join(names)
+    function = f"define void @shared({ports}) #0 {{\n  call void @sample({ports})\n  ret void\n}}\n"
+    return Written(f"{sample}\n{function}", apart.modules)
 
 
 def _declarations(lanes: int, precision: Precision) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
-from kinetree.codegen.cpu.module import sample_module
+from kinetree.codegen.cpu.module import Apart, sample_module
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Port, Program
@@ -29,6 +29,7 @@ def emit_single(
     optional: range = range(0),
     *,
     declines_huge: bool = False,
+    apart: Apart | None = None,
 ) -> str:
     """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads; and `@one`,
     if there is one result.
@@ -36,7 +37,7 @@ def emit_single(
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
     squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
     `declines_huge`: so it does where not all numbers of a result are moderate (`are_moderate`). `optional` is as for
-    `CallWriter`.
+    `CallWriter`, and `apart` as for `sample_module`.
 
     >>> from kinetree.codegen.llvm.precision import F64
 
@@ -46,7 +47,7 @@ def emit_single(
     >>> "define ptr @call" in emit_single(double, F64, host())
     True
     """
-    sample = sample_module(program, precision, target, 1, zeros=True)
+    sample = sample_module(program, precision, target, 1, zeros=True, apart=apart)
     parts = [sample, _SingleWriter(program, precision, quaternions, optional, declines_huge).text()]
     if len(program.outputs) == 1:
         parts.append(_SingleWriter(program, precision, quaternions, range(0), declines_huge).at_places())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.codegen.cpu.module import sample_module
+from kinetree.codegen.cpu.module import Apart, sample_module
 from kinetree.codegen.cpu.rounds import Rounds, round_count
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
@@ -11,10 +11,13 @@ from kinetree.expr import Program
 __all__ = ["single_rounds"]
 
 
-def single_rounds(program: Program, precision: Precision, target: Target, rounds: Rounds) -> str:
+def single_rounds(
+    program: Program, precision: Precision, target: Target, rounds: Rounds, apart: Apart | None = None
+) -> str:
     """A module whose `@kernel` takes one sample, in contiguous arrays.
 
     A round reads the state where the previous one wrote it. The number of samples and the byte steps are ignored.
+    `apart` is as for `sample_module`.
     """
     inputs = range(len(program.inputs))
     rows = (*rounds.rows, len(inputs))
@@ -36,7 +39,7 @@ def single_rounds(program: Program, precision: Precision, target: Target, rounds
         f"%state{k}" if k in rounds.state else f"%row{k}" if k in rows else f"%p{k}" for k in (*inputs, len(inputs))
     ]
     new_line = "\n"
-    return f"""{sample_module(program, precision, target, 1, zeros=True)}
+    return f"""{sample_module(program, precision, target, 1, zeros=True, apart=apart)}
 define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 start:
 {round_count(program, rounds)}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
 from kinetree.codegen.cpu.extents import SAME
-from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.module import Apart, emit
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Port, Program
@@ -31,6 +31,7 @@ def emit_batch(
     optional: range = range(0),
     *,
     declines_huge: bool = False,
+    apart: Apart | None = None,
 ) -> str:
     """The module of `emit` for a program with one result, plus `@call`, the C function of a builtin.
 
@@ -42,7 +43,7 @@ def emit_batch(
     >>> "define ptr @call" in emit_batch(double, F64, host())
     True
     """
-    kernel = emit(program, precision, target, quaternions)
+    kernel = emit(program, precision, target, quaternions, apart=apart)
     writer = _BatchWriter(program, precision, optional, looks=bool(quaternions), declines_huge=declines_huge)
     return f"{kernel}\n{SAME}{_COPIED}\n{are_moderate(precision) if declines_huge else ''}{writer.text()}"
 

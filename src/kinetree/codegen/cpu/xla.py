@@ -73,10 +73,11 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
         steps += [size * math.prod(port.shape[axis + 1 :]) for axis in range(len(port.shape))]
     table = (c_int64 * len(steps))(*steps)
     task = Task.from_address(made.data_address("task"))
-    if code.data_address(FAILURES):
-        failures = c_int64(0)
-        made.keep(failures)
-        code.variable(FAILURES, ctypes.c_void_p).value = task.failures = ctypes.addressof(failures)
+    failures = c_int64(0)
+    made.keep(failures)
+    for one in code.with_called():
+        if one.data_address(FAILURES):
+            one.variable(FAILURES, ctypes.c_void_p).value = task.failures = ctypes.addressof(failures)
     code.put("kernel", ctypes.addressof(task) + Task.kernel.offset)
     task.inputs, task.outputs = len(kernel.inputs), len(kernel.outputs)
     task.dtype = DATA_TYPES[kernel.dtype.name]

@@ -31,7 +31,11 @@ from kinetree.expr import (
     values_used,
 )
 
-__all__ = ["MEMORY", "SampleWriter", "port_names"]
+__all__ = ["CALLED", "MEMORY", "SampleWriter", "port_names"]
+
+CALLED = "{ptr, [32 x i8]}"
+"""A row of `@called`: the address of a shared program's function, filled in when the module is loaded, and the hash of
+the text of its module."""
 
 _FEW = 8
 """Maximum number of zero results that are stored one by one."""
@@ -55,9 +59,11 @@ class SampleWriter:
         zeros: bool,
         name: str = "sample",
         called: dict[int, tuple[Program, str]] | None = None,
+        apart: Callable[[Program], int] | None = None,
     ) -> None:
         """`zeros`: whether every result is stored at its entry; otherwise results are packed, and the caller has
-        already stored the constants."""
+        already stored the constants. `apart` gives the row of the table `@called` for a shared program, whose code is
+        in a module of its own; None: it is in this one."""
         self._program = program
         self._precision = precision
         self._target = target
@@ -66,6 +72,7 @@ class SampleWriter:
         self._name = name
         self._layout = Layout(program)
         self._called = {} if called is None else called
+        self._apart = apart
         # With 256-bit registers an instruction can take a whole register from memory, but not one number for all its
         # lanes: so constants are in a table, one register each. Wider and narrower registers do not need this.
         self._constants: dict[str, int] | None = {} if lanes * precision.bits == 256 else None
@@ -140,7 +147,7 @@ class SampleWriter:
 
     def _called_functions(self) -> Iterable[str]:
         self._writers = [
-            SampleWriter(program, self._precision, self._target, self._lanes, zeros=True, name=name)
+            SampleWriter(program, self._precision, self._target, self._lanes, zeros=True, name=name, apart=self._apart)
             for program, name in self._called.values()
         ]
         return [writer.text() for writer in self._writers]
@@ -361,7 +368,7 @@ class SampleWriter:
         self._emit(f"{label}.end:")
 
     def _call(self, s: Call) -> None:
-        _, function = self._called.setdefault(id(s.program), (s.program, f"{self._name}_{len(self._called)}"))
+        function = self._function(s.program)
         values = iter([self._value(a) for a in s.args])
         pointers = [self._port(k, port.size) for k, port in enumerate((*s.program.inputs, *s.program.outputs))]
         ports = s.program.inputs
@@ -369,12 +376,22 @@ class SampleWriter:
             for n in range(port.size):
                 place = self._element(pointer, n)
                 self._access(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
-        self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
+        self._emit(f"  call void {function}({', '.join(f'ptr {p}' for p in pointers)})")
         outputs = zip(pointers[len(ports) :], s.program.outputs, strict=True)
         later = [f"*{pointer} {n}" for pointer, port in outputs for n in range(port.size)]
         # The next call writes into shared memory, so what is in it is loaded at once.
         found = map(self._loaded, later) if self._shares_ports else later
         self._names.update(zip(s.defines, found, strict=True))
+
+    def _function(self, program: Program) -> str:
+        """A called program's function: of this module, or by its address."""
+        if self._apart is not None and program.is_shared:
+            name = self._new("f")
+            self._emit(f"  {name}_p = getelementptr {CALLED}, ptr @called, i64 {self._apart(program)}, i32 0")
+            self._emit(f"  {name} = load atomic ptr, ptr {name}_p unordered, align 8")
+            return name
+        known = self._called.setdefault(id(program), (program, f"{self._name}_{len(self._called)}"))
+        return f"@{known[1]}"
 
     def _port(self, k: int, size: int) -> str:
         """Memory for port k of a called program: of its own, or the same for all calls, if they are many."""

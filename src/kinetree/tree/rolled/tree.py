@@ -11,7 +11,8 @@ from copy import copy
 from itertools import pairwise
 from typing import Any
 
-from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, Walk
+from kinetree import expr
+from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, Shared, Walk
 from kinetree.joints import JointKind
 from kinetree.spatial import Motion
 from kinetree.tree.clusters import Cluster
@@ -166,8 +167,11 @@ class RolledTree:
     def rows(self, columns: int) -> JointRows:
         return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
 
-    def grid(self, rows: int, columns: int) -> Grid:
-        return Grid(rows, columns, self._recorder)
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+        return Grid(rows, columns, self._recorder, clear=clear)
+
+    def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        return expr.call_shared(self._recorder, function, numbers)
 
     def elimination(self, *, as_numbered: bool) -> Elimination:
         return elimination(self._source.tree, as_numbered=as_numbered)
