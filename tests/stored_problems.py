@@ -116,8 +116,8 @@ def solved(problems: Problems, rounds: int = 40, tolerance: float = 1e-8) -> Sol
     count, contacts = problems.mu.shape
     G = np.einsum("nij,nij->ni", problems.B, problems.B).reshape(count, contacts, 3)
     w = np.maximum(G.mean(-1), _LEAST)
-    robot, arguments = kt.zoo.load("cart_pole"), (problems.B.reshape(count, -1), problems.g, problems.mu, w)
-    out = run(_definition(contacts, rounds, tolerance), robot, arguments)
+    arguments = problems.B.reshape(count, -1), problems.g, problems.mu, w
+    out = run(_definition(contacts, rounds, tolerance), _robot(), arguments)
     return Solved(out[:, :-2], out[:, -2], out[:, -1])
 
 
@@ -156,6 +156,12 @@ def pinocchio(kind: str, tolerance: float, iterations: int = 2000) -> Solver:
         return impulses, result.iterations
 
     return solve
+
+
+@cache
+def _robot() -> kt.Model:
+    """One object for all calls: kernels are kept with it."""
+    return kt.zoo.load("cart_pole")
 
 
 @cache

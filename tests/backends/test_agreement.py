@@ -1,6 +1,6 @@
 """The algorithm on plain floats, the interpreted program and the compiled kernel are one function.
 
-A compiler sees operations, not joints: kernels are compiled for three robots, and for every kind of joint in
+A compiler sees operations, not joints: kernels are compiled for two robots, and for every kind of joint in
 `test_every_joint.py`.
 """
 
@@ -20,10 +20,9 @@ from kinetree.expr import interpret
 from tests import functions
 from tests.deep import one_in
 from tests.kernels import compiled_late
-from tests.robots import GROUPS, arm3, group_of_joints, stork
+from tests.robots import GROUPS, group_of_joints, stork
 
 COMPILED: dict[str, Callable[[], kt.Model]] = {
-    "arm3": arm3,
     "cart_pole": lambda: kt.zoo.load("cart_pole"),
     "stork": stork,
 }

@@ -18,7 +18,7 @@ from tests.kernels import compiled_late
 
 pytestmark = pytest.mark.usefixtures("code")
 
-ROBOTS = ["arm3", "stork"]
+ROBOTS = ["cart_pole", "stork"]
 """Their kernels are those of `test_agreement.py`."""
 STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
 SPEEDS = {"at rest": 0.0, "hardly moving": 1e-25, "half a turn apart": 1.0, "fast": 1e3}

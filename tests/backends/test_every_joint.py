@@ -1,7 +1,7 @@
 """Robots with joints of every kind: batches, loops over bodies, drives, steps of time and derivatives.
 
-One that has them all; and, where compiling it takes long, several that each have some. The dynamics of the one that has
-all are optimised; where programs are compared with each other, code that is quick to compile does.
+One that has them all; and, where compiling it takes long, several that each have some. Their dynamics are optimised;
+where programs are compared with each other, code that is quick to compile does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _quick() -> Iterator[None]:
 
 
 OF_PROGRAMS = pytest.mark.usefixtures("quick")
-MAKERS = {name: partial(group_of_joints, name) for name in GROUPS}
+MAKERS = {name: cache(partial(group_of_joints, name)) for name in GROUPS}
 EACH_GROUP = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
@@ -85,8 +85,9 @@ def test_loops_give_the_same_for_other_functions(function: Any) -> None:
     np.testing.assert_allclose(rolled, straight, rtol=1e-11, atol=1e-11 * np.abs(straight).max())
 
 
-def test_a_sample_is_the_same_to_the_bit_in_every_batch() -> None:
-    robot = whole()
+@EACH_GROUP
+def test_a_sample_is_the_same_to_the_bit_in_every_batch(make: Make) -> None:
+    robot = make()
     q, v, tau = states(robot, 13)
     batch = kt.aba(robot, q, v, tau, **ALL)
     for k in (0, 7, 12):
@@ -94,8 +95,9 @@ def test_a_sample_is_the_same_to_the_bit_in_every_batch() -> None:
     np.testing.assert_array_equal(kt.aba(robot, q, v, tau, threads=2, **ALL), batch)
 
 
-def test_inverse_dynamics_undoes_forward_dynamics_with_all_drives() -> None:
-    robot = whole()
+@EACH_GROUP
+def test_inverse_dynamics_undoes_forward_dynamics_with_all_drives(make: Make) -> None:
+    robot = make()
     q, v, tau = states(robot, 5)
     qdd = kt.aba(robot, q, v, tau, **ALL)  # without limits of any joint
     found = kt.rnea(robot, q, v, qdd, passive=True)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-import kinetree as kt
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.compiler.specialization import Specialization
 from tests import functions
+from tests.robots import arm3
 
 
 @pytest.mark.parametrize("name", functions.FIXED)
 def test_products_with_derivatives_cost_little_more_than_the_function(name: str) -> None:
-    function, robot = functions.FIXED[name], kt.zoo.load("arm6")
+    function, robot = functions.FIXED[name], arm3()
     definition = function.definition
     signature = inspect.signature(function).parameters
     given = functions.options_of(function, list(robot.bodies)[-1])

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 import kinetree as kt
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from tests.oracles.pinocchio_oracle import PinocchioOracle
-from tests.oracles.test_pinocchio import BASES, COMPILED
+from tests.oracles.test_pinocchio import EACH_KIND
 from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 
 CENTROIDAL_COMPILED = [
-    "anymal_b_simple_description/robots/anymal.urdf",
-    "panda_description/urdf/panda.urdf",
-    "ur_description/urdf/ur5_robot.urdf",
+    ("borinot_description/urdf/borinot_flying_arm_2.urdf", True),
+    ("ur_description/urdf/ur5_robot.urdf", False),
 ]
 
 
@@ -109,15 +108,13 @@ def check(ask: Ask, robot: kt.Model, witness: CentroidalOracle, count: int) -> N
         agree(ask(function, robot, *arguments), [*map(getattr(witness, name), *arguments)], name, scale)
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_momentum_of_real_robots_on_floats(file: str, floating_base: bool) -> None:
     robot = load_robot(file, floating_base=floating_base)
     check(on_floats, robot, CentroidalOracle(robot_path(file), robot), 2)
 
 
-@BASES
-@pytest.mark.parametrize("file", CENTROIDAL_COMPILED)
+@pytest.mark.parametrize(("file", "floating_base"), CENTROIDAL_COMPILED)
 def test_momentum_of_real_robots_compiled(file: str, floating_base: bool) -> None:
     robot = load_robot(file, floating_base=floating_base)
     check(compiled, robot, CentroidalOracle(robot_path(file), robot), 5)

@@ -30,7 +30,7 @@ WHERE_MUJOCO_PARTS = {
 def compared(file: str, library: str, floating_base: bool = False) -> kt.Comparison:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
-        return kt.compare(robot_path(file), peers=[library], floating_base=floating_base, samples=2)
+        return kt.compare(robot_path(file), peers=[library], floating_base=floating_base, samples=1)
 
 
 @pytest.mark.parametrize("file", each_robot_file())

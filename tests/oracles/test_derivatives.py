@@ -16,17 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 import kinetree as kt
 from tests.oracles.agreement import on_floats, random_states
 from tests.oracles.pinocchio_oracle import _EXPRESSIONS, PinocchioOracle
-from tests.oracles.test_pinocchio import BASES, COMPILED, EXPRESSIONS
+from tests.oracles.test_pinocchio import BASES, COMPILED, EACH_KIND, EXPRESSIONS
 from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 
-COMPILED_DERIVATIVES = [
-    ("anymal_b_simple_description/robots/anymal.urdf", True),
-    ("panda_description/urdf/panda.urdf", False),
-    ("ur_description/urdf/ur5_robot.urdf", False),
-]
-THREE = pytest.mark.parametrize(("file", "floating_base"), COMPILED_DERIVATIVES, ids=["anymal", "panda", "ur5"])
 SMALL = [
     ("ur_description/urdf/ur5_robot.urdf", False),
     ("borinot_description/urdf/borinot_flying_arm_2.urdf", True),
@@ -129,8 +123,7 @@ def pushed(robot: kt.Model) -> dict[str, Array]:
 MATRICES = {"by_q": 0, "by_v": 1, "by the third": 2}
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_derivatives_of_the_dynamics_of_real_robots(file: str, floating_base: bool) -> None:
     """On floats, matrix by matrix, with forces from outside on some."""
     robot, witness = witnessed(file, floating_base)
@@ -147,7 +140,7 @@ def test_derivatives_of_the_dynamics_of_real_robots(file: str, floating_base: bo
                 near(found[number], expected[number], f"{name}, {what}", size)
 
 
-@THREE
+@TWO
 def test_derivatives_of_the_dynamics_compiled(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     q, v, qdd, tau = random_states(robot, 5)

@@ -14,7 +14,7 @@ import kinetree as kt
 from tests.deep import one_in
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from tests.oracles.pinocchio_oracle import PinocchioOracle
-from tests.oracles.test_pinocchio import BASES, COMPILED, States, witnessed
+from tests.oracles.test_pinocchio import BASES, EACH_KIND, States, witnessed
 
 Array = NDArray[np.float64]
 
@@ -39,22 +39,19 @@ def accuracy(witness: PinocchioOracle, q: Array, expected: Array) -> float:
     return float(np.abs(expected).max() * max(1.0, 1e-4 * max(np.linalg.cond(witness.crba(x)) for x in q)))
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_every_other_joint_is_prescribed(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     check_hybrid(on_floats, robot, witness, random_states(robot, 2))
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_the_wrench_on_the_base(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     check_wrench(on_floats, robot, witness, random_states(robot, 2))
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_the_jacobian_form(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     check_jacobian_form(on_floats, robot, witness, random_states(robot, 1))

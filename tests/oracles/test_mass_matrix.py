@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 import kinetree as kt
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from tests.oracles.pinocchio_oracle import PinocchioOracle
-from tests.oracles.test_pinocchio import BASES, COMPILED
+from tests.oracles.test_pinocchio import EACH_KIND
 from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 
 COMPILED_HERE = [
-    "anymal_b_simple_description/robots/anymal.urdf",
-    "panda_description/urdf/panda.urdf",
-    "ur_description/urdf/ur5_robot.urdf",
+    ("borinot_description/urdf/borinot_flying_arm_2.urdf", True),
+    ("panda_description/urdf/panda.urdf", False),
+    ("solo_description/robots/solo12.urdf", True),
 ]
 
 
@@ -73,13 +73,11 @@ def check(ask: Ask, file: str, floating_base: bool, count: int) -> None:
         agree([L.T @ (D * (L @ x))], [witness.factors_product(q[k], x)], "mass_matrix_factors")
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED)
+@EACH_KIND
 def test_real_robots_on_floats(file: str, floating_base: bool) -> None:
     check(on_floats, file, floating_base, 2)
 
 
-@BASES
-@pytest.mark.parametrize("file", COMPILED_HERE)
+@pytest.mark.parametrize(("file", "floating_base"), COMPILED_HERE)
 def test_real_robots_compiled(file: str, floating_base: bool) -> None:
     check(compiled, file, floating_base, 5)

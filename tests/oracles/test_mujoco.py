@@ -42,13 +42,7 @@ READ_OTHERWISE = {
 }
 
 NOT_COMPARED = {*UNREADABLE, *READ_OTHERWISE}
-COMPILED = [
-    "a1_description/urdf/a1.urdf",
-    "kinova_description/robots/kinova.urdf",
-    "panda_description/urdf/panda.urdf",
-    "solo_description/robots/solo12.urdf",
-    "ur_description/urdf/ur5_robot.urdf",
-]
+COMPILED = ["panda_description/urdf/panda.urdf", "solo_description/robots/solo12.urdf"]
 BASES = pytest.mark.parametrize("floating_base", [False, True], ids=["fixed", "floating"])
 
 

@@ -62,7 +62,7 @@ SETTINGS: dict[str, dict[str, str]] = {
 
 
 def scene(setting: str) -> str:
-    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(3))
+    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(2))
     parts = {"option": "", "condim": "3", "geom": "", "joint": "", **SETTINGS[setting]}
     return SCENE.format(legs=legs, **parts)
 
@@ -117,13 +117,13 @@ def test_accelerations_are_those_of_mujoco(setting: str, tmp_path: Path) -> None
     beside = Beside(tmp_path, scene(setting))
     kinds: set[int] = set()
     touching = 0
-    for q, v, tau, wanted in beside.states(3):
+    for q, v, tau, wanted in beside.states(2):
         found, error = on_floats(beside.robot, q, v, tau)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
         assert error < 1e-9
         kinds.update(beside.data.efc_type.tolist())
         touching = max(touching, beside.data.ncon)
-    assert touching >= 6
+    assert touching >= 5
     assert len(kinds) >= 4
 
 
@@ -164,7 +164,8 @@ def test_the_kernel_is_the_algorithm_in_batches_of_any_size(tmp_path: Path) -> N
 
 def test_derivatives_are_those_of_the_solution(tmp_path: Path) -> None:
     """Central differences, in states with contacts that stick, slide and are apart."""
-    beside = Beside(tmp_path, SMALL.format(option='cone="elliptic"', friction=""))
+    on_a_capsule = SMALL.replace('type="box" size="0.15 0.1 0.04"', 'type="capsule" size="0.04 0.15" euler="0 90 0"')
+    beside = Beside(tmp_path, on_a_capsule.format(option='cone="elliptic"', friction=""))
     robot = beside.robot
     q, v, tau, _ = (np.array(x) for x in zip(*beside.states(12), strict=True))
     rng = np.random.default_rng(2)

@@ -9,7 +9,7 @@ from kinetree import collision
 from kinetree.collision.pairs import ITERATIVE
 from tests.oracles.two_geoms import TwoGeoms, configurations, in_columns
 
-COUNT = 1200
+COUNT = 900
 SHALLOW = 0.05
 """Depth, m, of shapes of some 0.05 to 0.4 m, up to which the way out is nearly always the shortest one."""
 EQUAL_WHEN_DEEP = {("hull", "hull"): 0.6}

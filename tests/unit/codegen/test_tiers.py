@@ -199,7 +199,7 @@ def emulated(
 @pytest.mark.parametrize("bits", [64, 128])
 def test_on_aarch64_too(bits: int, precision: Precision, tmp_path: Path) -> None:
     target = dataclasses.replace(ARM, vector_bits=bits)
-    programs = [every_operation(), *(random_program(Random(seed)) for seed in range(4))]
+    programs = [every_operation(), *(random_program(Random(seed)) for seed in range(2))]
     for number, program in enumerate(programs):
         rng = np.random.default_rng(number)
         arrays = [samples(precision)] if number == 0 else [*rng.normal(size=(2, 19, N)).astype(precision.char)]
@@ -262,7 +262,7 @@ class Both:
             code.replace(objects[turn % 2])
 
 
-def test_calls_in_threads_have_the_same_results_while_code_is_replaced_thousands_of_times() -> None:
+def test_calls_in_threads_have_the_same_results_while_code_is_replaced_hundreds_of_times() -> None:
     both = Both()
     x = np.random.default_rng(2).uniform(-0.5, 0.5, size=(60, 3))
     expected = both.ufunc(x)
@@ -287,13 +287,13 @@ def test_calls_in_threads_have_the_same_results_while_code_is_replaced_thousands
     threads = [threading.Thread(target=work, args=(k,)) for k in range(len(calls))]
     for thread in threads:
         thread.start()
-    for turn in range(2000):
+    for turn in range(300):
         both.replace(turn)
     is_over.set()
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert min(counts) > 50
+    assert min(counts) > 10
     assert both.general_calls == counts[-1]
 
 

@@ -140,8 +140,7 @@ def test_limits_and_dry_friction_of_joints_are_near_rigid(setting: Any) -> None:
     np.testing.assert_allclose(states[0, 0], CART.upper[0], atol=2e-6)  # it does not go past it
 
 
-@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("accurate", [False, True])
+@pytest.mark.parametrize(("e", "accurate"), [(0.0, True), (0.5, False), (1.0, True)])
 def test_joints_bounce_off_their_limits(e: float, accurate: bool) -> None:
     soft = kt.soft_constraints(CART, H, setting="rigid", restitution=e, accurate=accurate)
     start, v = [CART.upper[0] - 0.5 * H, 0.0], [1.0, 0.0]

@@ -467,7 +467,7 @@ def test_nothing_that_changes_an_output_is_dead(random: Random) -> None:
 
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea])
-@pytest.mark.parametrize("name", ["arm7", "quadruped", "humanoid"])
+@pytest.mark.parametrize("name", ["arm7", "humanoid"])
 def test_derivatives_cost_at_most_three_times_the_function(name: str, function: Any) -> None:
     program = compiled_late(kt.zoo.load(name), function).__self__.program
     cost = program.operation_counts().total()
@@ -475,7 +475,7 @@ def test_derivatives_cost_at_most_three_times_the_function(name: str, function: 
     assert reverse_derivative(program).operation_counts().total() < 3.0 * cost
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5_robot", "xarm7", "solo12"])
+@pytest.mark.parametrize("name", ["panda", "solo12"])
 def test_derivatives_of_the_dynamics_are_those_of_pinocchio(name: str) -> None:
     robot = load_robot(name)
     oracle = PinocchioOracle(robot_path(name), robot)

@@ -13,7 +13,7 @@ from kinetree.expr import Call, Instruction, Port, in_pieces, interpret, trace
 from tests.random_programs import random_line, random_program
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_any_program_means_the_same(seed: int) -> None:
     random = Random(seed)
     program = random_program(random) if seed % 3 else random_line(random, 60)

@@ -92,8 +92,7 @@ def test_loops_give_what_the_straight_line_gives(name: str, kind: str) -> None:
     loops_agree(name, list(ROBOTS.values())[turn % len(ROBOTS)], constraints=SETS[kind])
 
 
-@pytest.mark.parametrize("mode", ["jvp", "vjp"])
-@pytest.mark.parametrize("kind", ["redundant rows", "closed loop"])
+@pytest.mark.parametrize(("mode", "kind"), [("jvp", "redundant rows"), ("vjp", "closed loop")])
 @pytest.mark.parametrize("name", ["constraint_errors", "constraint_bias", "constrained_dynamics"])
 def test_so_do_their_derivatives(name: str, kind: str, mode: str) -> None:
     loops_agree(name, ROBOTS["hinged"], mode, constraints=SETS[kind])

@@ -16,6 +16,7 @@ from kinetree.spatial import Sym3, Vec3
 from kinetree.tree.rolled import Knowledge
 from tests.robots import every_joint
 
+from .test_unroll import ROBOT as BIPED
 from .test_unroll import chain
 
 ARM = kt.zoo.load("arm6")
@@ -187,7 +188,7 @@ def test_masses_that_are_given_with_the_call_leave_a_prescribed_joint_prescribed
 
 def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], mode: str = "") -> list[np.ndarray]:
     """The function's value, or its derivative by everything, written out and in loops."""
-    robot, names = kt.zoo.load("quadruped"), tuple(name for name, _ in function.definition.inputs)
+    robot, names = BIPED, tuple(name for name, _ in function.definition.inputs)
     resolved = {name: check(robot, options.get(name)) for name, check in function.definition.options.items()}
     definition = derived(function.definition, mode, names) if mode else function.definition
     made = DerivedSpecialization if mode else Specialization
@@ -197,19 +198,19 @@ def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], m
     return [np.array(interpret(program, *(x.tolist() for x in arrays))[0]) for program in programs]
 
 
-QUADRUPED = [owner.name for owner in kt.zoo.load("quadruped").owners]
+JOINTS_OF_BIPED = [owner.name for owner in BIPED.owners]
 LOOPING = [
     pytest.param(kt.hybrid_dynamics, {"prescribed": []}, id="nothing prescribed"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED[2::3], "passive": True}, id="one joint of a leg"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED[:1]}, id="the base"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED}, id="everything"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[2::2], "passive": True}, id="one joint of a leg"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[:1]}, id="the base"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED}, id="everything"),
     pytest.param(kt.floating_inverse_dynamics, {"passive": True}, id="a floating base"),
     pytest.param(kt.base_wrench, {"expressed_in": "local_world_aligned", "limits": True}, id="the wrench on it"),
 ]
 
 
 def state(function: Any) -> list[np.ndarray]:
-    robot, rng = kt.zoo.load("quadruped"), np.random.default_rng(12)
+    robot, rng = BIPED, np.random.default_rng(12)
     widths = [function.definition.width(size, robot, {}) for _, size in function.definition.inputs[1:]]
     return [robot.random(rng), *(rng.normal(size=n) for n in widths)]
 
@@ -224,7 +225,7 @@ def test_loops_tell_the_joints_that_are_prescribed_from_others_of_their_kind(fun
 @pytest.mark.parametrize(("function", "options"), [LOOPING[1], LOOPING[4], LOOPING[5]])
 def test_their_derivatives_are_the_same_in_loops(function: Any, options: Any, mode: str) -> None:
     arrays, rng = state(function), np.random.default_rng(13)
-    robot = kt.zoo.load("quadruped")
+    robot = BIPED
     if mode == "jvp":
         arrays += [rng.normal(size=robot.nv), *arrays[1:]]
     else:

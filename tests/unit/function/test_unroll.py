@@ -85,8 +85,9 @@ def test_every_function_is_the_same_in_loops(function: Any) -> None:
     expected = straight(*given)
     scale = max(1.0, float(np.abs(expected).max()))
     np.testing.assert_allclose(rolled(*given), expected, rtol=1e-9, atol=1e-11 * scale)
-    single = [np.array(x[3]) for x in given]
-    assert np.array_equal(rolled(*single), rolled(*given)[3])
+    if FUNCTIONS.index(function) % 9 == 0:  # code for single samples is compiled by itself, which takes long
+        single = [np.array(x[3]) for x in given]
+        assert np.array_equal(rolled(*single), rolled(*given)[3])
     assert loops(rolled) > 0
     assert loops(straight) == (2 + 1 if function is kt.rollout else 0)  # q and v are copied, then the steps
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.sim import plot
 from kinetree.sim.fastest import Fastest
+from tests.robots import arm3, stork
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
 
@@ -33,9 +35,9 @@ def same(batch: kt.Trajectory, index: Any, alone: kt.Trajectory) -> None:
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("name", ["arm6", "quadruped"])
-def test_a_motion_of_a_batch_is_the_same_alone(name: str, integrator: str) -> None:
-    robot = kt.zoo.load(name)
+@pytest.mark.parametrize("make", [arm3, stork])
+def test_a_motion_of_a_batch_is_the_same_alone(make: Callable[[], kt.Model], integrator: str) -> None:
+    robot = make()
     start, steps = starts(robot, 2, 3), 12
     tau = np.random.default_rng(1).normal(size=(3, steps, robot.nv)) * robot.actuated
     push = {list(robot.bodies)[-1]: np.linspace(0.0, 1.0, 2 * steps * 6).reshape(2, 1, steps, 6)}
@@ -163,9 +165,9 @@ def test_parameters_that_are_none_are_refused(parameters: Any, error: type[Excep
         kt.simulate(ARM, parameters=parameters)
 
 
-@pytest.mark.parametrize("name", ["arm6", "quadruped"])
-def test_an_empty_batch_is_one(name: str) -> None:
-    robot = kt.zoo.load(name)
+@pytest.mark.parametrize("make", [arm3, stork])
+def test_an_empty_batch_is_one(make: Callable[[], kt.Model]) -> None:
+    robot = make()
     contact = kt.Contact(list(robot.bodies)[-1])
     for more in ({}, {"constraints": contact}, {"tau": lambda _t, _q, v: 0.0 * v}):
         motions = kt.simulate(robot, q=np.zeros((0, robot.nq)), duration=0.01, **more)

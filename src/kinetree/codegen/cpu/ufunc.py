@@ -17,6 +17,7 @@ from kinetree.codegen.cpu.numpy_api import numpy_functions
 from kinetree.codegen.cpu.signature import signature
 from kinetree.codegen.llvm.precision import F64, Precision
 from kinetree.codegen.llvm.target import Target, host
+from kinetree.codegen.optimization import optimization
 from kinetree.expr import Port, Program
 
 __all__ = ["batch_function", "make_ufunc"]
@@ -50,11 +51,12 @@ def make_ufunc(
 
 
 def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:
-    """A program as a gufunc, compiled immediately."""
+    """A program as a gufunc, compiled immediately, and optimised unless the environment says that nothing is."""
     from kinetree.codegen.cpu.module import emit
 
-    target = target or host()
-    code = MachineCode(compile_module(emit(program, precision, target), target), target)
+    target, optimized = target or host(), optimization() != "quick"
+    object_code = compile_module(emit(program, precision, target), target, optimized=optimized)
+    code = MachineCode(object_code, target, optimized=optimized)
     return make_ufunc(code, program.name, program.inputs, program.outputs, precision)
 
 

@@ -24,8 +24,8 @@ BOUNDS = [  # bytes that a thread stores to and loads from memory for want of re
     ("panda", False, "float64", 255, 1_500),
     ("anymal_b_simple_description/robots/anymal.urdf", True, "float32", 255, 1_000),
     ("anymal_b_simple_description/robots/anymal.urdf", True, "float64", 255, 9_000),
-    ("talos_reduced", True, "float32", 255, 12_500),
-    ("talos_reduced", True, "float64", 255, 45_000),
+    pytest.param("talos_reduced", True, "float32", 255, 12_500, marks=pytest.mark.deep),
+    pytest.param("talos_reduced", True, "float64", 255, 45_000, marks=pytest.mark.deep),
 ]
 
 
@@ -42,9 +42,7 @@ def assembler() -> str:
     return own
 
 
-@pytest.mark.parametrize(
-    ("name", "floating", "dtype", "registers", "spilled"), BOUNDS, ids=[f"{Path(b[0]).stem}-{b[2]}" for b in BOUNDS]
-)
+@pytest.mark.parametrize(("name", "floating", "dtype", "registers", "spilled"), BOUNDS)
 def test_registers_and_spills(
     name: str, floating: bool, dtype: str, registers: int, spilled: int, tmp_path: Path
 ) -> None:

@@ -32,10 +32,11 @@ from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
 from tests.functions import FIXED, options_of
 from tests.ptx_threads import GraphicsProcessor
+from tests.robots import stork
 
 THREADS = 32
 BOTH = pytest.mark.parametrize("dtype", ["float64", "float32"])
-QUADRUPED = kt.zoo.load("quadruped")
+STORK = stork()
 
 
 def arguments(node: Node, robot: kt.Model, count: int) -> list[np.ndarray]:
@@ -61,24 +62,24 @@ def agree(node: Node, arrays: list[np.ndarray], count: int) -> None:
 @BOTH
 def test_straight_lines(dtype: str) -> None:
     """An incomplete last block, and a free base."""
-    node = Subject(kt.aba, QUADRUPED).node(dtype)
-    agree(node, arguments(node, QUADRUPED, 75), 75)
+    node = Subject(kt.aba, STORK).node(dtype)
+    agree(node, arguments(node, STORK, 75), 75)
 
 
 @BOTH
 def test_loops_over_bodies(dtype: str) -> None:
-    node = Subject(kt.aba, QUADRUPED, unroll=False).node(dtype)
+    node = Subject(kt.aba, STORK, unroll=False).node(dtype)
     assert not node.program.is_straight
-    agree(node, arguments(node, QUADRUPED, 40), 40)
+    agree(node, arguments(node, STORK, 40), 40)
 
 
 def test_rows_longer_than_a_line_and_one_sample_for_all() -> None:
-    node = Subject(kt.crba, QUADRUPED).node("float64")
-    agree(node, arguments(node, QUADRUPED, 33), 33)
-    q = arguments(node, QUADRUPED, 1)[0][0]
+    node = Subject(kt.crba, STORK).node("float64")
+    agree(node, arguments(node, STORK, 33), 33)
+    q = arguments(node, STORK, 1)[0][0]
     assert q.ndim == 1
     result = found(node, [q], 35)
-    np.testing.assert_array_equal(result, np.broadcast_to(kt.crba(QUADRUPED, q), result.shape))
+    np.testing.assert_array_equal(result, np.broadcast_to(kt.crba(STORK, q), result.shape))
 
 
 def test_a_loop_over_time() -> None:
@@ -191,9 +192,9 @@ def test_every_operation(precision: Precision) -> None:
 
 
 def test_a_quaternion_without_direction_is_nan_in_its_sample_alone() -> None:
-    node = Subject(kt.gravity_forces, QUADRUPED).node("float64")
-    (q,) = arguments(node, QUADRUPED, 5)
-    expected = kt.gravity_forces(QUADRUPED, q)
+    node = Subject(kt.gravity_forces, STORK).node("float64")
+    (q,) = arguments(node, STORK, 5)
+    expected = kt.gravity_forces(STORK, q)
     q[2, 3:7] = 0.0
     result = found(node, [q], 5)
     assert np.isnan(result[2]).any()
@@ -202,7 +203,7 @@ def test_a_quaternion_without_direction_is_nan_in_its_sample_alone() -> None:
 
 def test_every_rounding_is_written_down() -> None:
     """Without `.rn` the driver may fuse a product and a sum, or divide approximately."""
-    text = Subject(kt.aba, QUADRUPED).node("float32").ptx.text()
+    text = Subject(kt.aba, STORK).node("float32").ptx.text()
     arithmetic = {
         word
         for line in text.splitlines()
@@ -214,7 +215,7 @@ def test_every_rounding_is_written_down() -> None:
 
 
 def test_a_kernel_has_a_name_that_profilers_show() -> None:
-    node = Subject(kt.aba, QUADRUPED).node("float64")
+    node = Subject(kt.aba, STORK).node("float64")
     assert node.ptx.entry == "kinetree_aba"
     assert ".entry kinetree_aba(" in node.ptx.text()
     assert ".maxntid 128" in node.ptx.text()

@@ -22,6 +22,7 @@ from kinetree.control import (
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.priorities import hierarchical_step
 from kinetree.control.kinematics.search import Bounds, pushed
+from tests.unit.function.test_unroll import biped
 
 ARM = kt.zoo.load("arm7")
 TARGETS = kt.frame_placement(ARM, ARM.random(3, size=200), "tool")
@@ -190,10 +191,9 @@ def test_lower_priorities_use_what_is_left() -> None:
 
 
 def test_three_priorities_of_a_free_robot() -> None:
-    robot = kt.zoo.load("quadruped")
-    feet = ["front_left_foot", "hind_right_foot"]
+    robot, feet = biped(), ["left_foot", "right_foot"]
     stand = robot.neutral()
-    stand[7:] = np.tile([0.1, 0.5, -1.0], 4)
+    stand[7:] = np.tile([0.1, 0.5], 2)
     places = [kt.frame_placement(robot, stand, foot)[:3, 3] for foot in feet]
     center = kt.center_of_mass(robot, stand) + np.array([0.03, -0.02, 0.0])
     tasks = [*(Position(foot) for foot in feet), CenterOfMass(axes="xy", priority=1), Posture(priority=2)]

@@ -195,6 +195,7 @@ def test_only_joints_with_limits_cost_rows() -> None:
     assert len(controller.inequalities[0]) - len(free.inequalities[0]) == np.isfinite(doll.upper).sum() == 6
 
 
+@pytest.mark.deep
 @pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
 def test_a_ragdoll_that_is_sent_into_its_ankle_stops_stays_on_its_feet() -> None:
     """Without limits in the controller the stops push the feet off the ground, and the motion diverges after 1 s."""
