@@ -46,9 +46,10 @@ def _from_mjcf(folder: Path, text: str) -> kt.Model:
 def _sources() -> Iterator[Any]:
     for name in kt.zoo.names():
         yield pytest.param(lambda _, name=name: kt.zoo.load(name), id=f"zoo {name}")
-    for one in each_robot_file():
+    for k, one in enumerate(each_robot_file()):
         (file,) = one.values
-        yield pytest.param(lambda _, file=file: load_robot(file, mimic=True), id=f"URDF {file}", marks=one.marks)
+        marks = one.marks or ((), pytest.mark.deep)[k % 2]
+        yield pytest.param(lambda _, file=file: load_robot(file, mimic=True), id=f"URDF {file}", marks=marks)
     for name, text in ROBOTS.items():
         yield pytest.param(lambda folder, text=text: read(folder, text), id=f"SDF {name}")
     for name, text in FILES.items():
