@@ -16,7 +16,7 @@ if sys.platform != "linux":
 from tests.io.file_kinds import KINDS, REPLACEMENTS
 
 LONG = ("MSH", "PLY", "STL", "bag of ROS 1", "bag of ROS 2", "metadata.yaml")
-"""Kinds whose readers look through much of a huge file, as that of OBJ, or begin a process for each, as that of MCAP."""
+"""Kinds whose readers look through much of a huge file, like that of OBJ, or begin a process for each, like MCAP's."""
 
 
 @cache
