@@ -218,6 +218,14 @@ def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
     mujoco.MjModel.from_xml_string(text)
 
 
+def test_half_lengths_of_shapes_that_differ_along_each_axis() -> None:
+    field, box = replace(GROUND, size=(2.0, 3.0, 0.5, 0.1)), Geometry("collision", "box", (1.0, 2.0, 3.0), TURNED)
+    text, losses = written(one_joint(TURN, geometry=[field, box]), "mjcf")
+    assert losses.lost == []
+    assert '<hfield name="hfield_1" file="ground.png" size="1 1.5 0.5 0.1"/>' in text
+    assert '<geom type="box" size="0.5 1 1.5"' in text
+
+
 UNNEEDED: dict[str, tuple[dict[str, Any], str]] = {
     "velocity": (
         {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))},
