@@ -136,7 +136,7 @@ def stork() -> kt.Model:
 
 def every_joint() -> kt.Model:
     """A tree with a joint of every kind, a follower, a coupling, a rotor, springs and friction."""
-    return _tree("every joint", list(_kinds()), "placed")
+    return _tree("every joint", tuple(_kinds()), "placed")
 
 
 GROUPS = {
@@ -150,7 +150,7 @@ GROUPS = {
 
 def group_of_joints(name: str) -> kt.Model:
     """A tree with the joints of a group, as they are in `every_joint`."""
-    return _tree(name, GROUPS[name], GROUPS[name][2])
+    return _tree(name, tuple(GROUPS[name]), GROUPS[name][2])
 
 
 def some_joints(*names: str) -> kt.Model:

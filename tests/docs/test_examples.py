@@ -15,9 +15,11 @@ import pytest
 import kinetree
 
 ROOT = Path(__file__).parents[2]
+LONG = ("docs/jax.md-2",)
+"""Blocks that take ten seconds: the training of a network."""
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
-    pytest.param(code, id=f"{page.relative_to(ROOT)}-{k}")
+    pytest.param(code, id=(name := f"{page.relative_to(ROOT)}-{k}"), marks=pytest.mark.deep if name in LONG else ())
     for page in PAGES
     for k, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M))
 ]

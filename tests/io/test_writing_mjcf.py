@@ -182,9 +182,11 @@ def test_the_text_is_short_and_readable() -> None:
 
 
 MESH = Geometry("collision", "mesh", (1.0,) * 3, TURNED, mesh="package://a/b.dae")
+GROUND = Geometry("collision", "heightfield", (1.0, 1.0, 0.5, 0.0), TURNED, mesh="ground.png")
 LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "no effort": (TURN, {"limits": Limits((-1.0,), (1.0,), (math.inf,), (0.0,))}, "has an effort limit of zero"),
     "one limit": (TURN, {"limits": Limits((-1.0,), (math.inf,), (math.inf,), (1.0,))}, "has one position limit"),
+    "limits far away": (TURN, {"limits": Limits((2e10,), (math.inf,), (math.inf,), (1.0,))}, "the range 2e+10 to inf"),
     "no range": (TURN, {"limits": Limits((1.0,), (1.0,), (math.inf,), (1.0,))}, "has the range 1 to 1"),
     "friction speed": (TURN, {"friction_speed": [3.0]}, "has a speed within which friction is smoothed"),
     "rotor": (TURN, {"rotor": Rotor(0.1, 50.0)}, "has a rotor"),
@@ -194,6 +196,8 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "floating base": (kt.FloatingBase(), {"placement": None}, "is read as kt.Free"),
     "mesh": (TURN, {"geometry": [MESH]}, "opens only"),
     "cone": (TURN, {"geometry": [Geometry("collision", "cone", (1.0, 1.0), TURNED)]}, "is of kind 'cone'"),
+    "ground of no depth": (TURN, {"geometry": [GROUND]}, "is of kind 'heightfield' and the size (1.0, 1.0, 0.5, 0.0)"),
+    "plane of no width": (kt.Fixed(), {"geometry": [replace(GROUND, shape="plane", size=(0.0, 1.0))]}, "kind 'plane'"),
     "unbalanced": (TURN, {"inertia": Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))}, "become 1.5"),
     "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor what is fixed to it has"),
     "point": (TURN, {"inertia": Inertia.from_com(1.0, Vec3(0.0, 0.3, 0.1), Sym3.zero())}, "it would have at least"),
@@ -212,6 +216,14 @@ def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
     with pytest.raises(kt.ModelError, match="cannot be written as MJCF without loss:\n"):
         kt.to_text(robot, "mjcf")
     mujoco.MjModel.from_xml_string(text)
+
+
+def test_half_lengths_of_shapes_that_differ_along_each_axis() -> None:
+    field, box = replace(GROUND, size=(2.0, 3.0, 0.5, 0.1)), Geometry("collision", "box", (1.0, 2.0, 3.0), TURNED)
+    text, losses = written(one_joint(TURN, geometry=[field, box]), "mjcf")
+    assert losses.lost == []
+    assert '<hfield name="hfield_1" file="ground.png" size="1 1.5 0.5 0.1"/>' in text
+    assert '<geom type="box" size="0.5 1 1.5"' in text
 
 
 UNNEEDED: dict[str, tuple[dict[str, Any], str]] = {
@@ -304,6 +316,15 @@ def test_a_free_body_on_a_root_at_rest_is_on_the_world(root: str, tmp_path: Path
     mujoco.mj_resetDataKeyframe(model, data, 0)
     mujoco.mj_forward(model, data)
     np.testing.assert_allclose(data.body("box").xpos, kt.frame_placement(robot, key.q(robot), "box")[:3, 3], atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize(("mass", "x"), [(1e3, 0.3), (1e9, 1e-9)])
+def test_a_heavy_rod_far_from_its_joint_is_read_again(mass: float, x: float, tmp_path: Path) -> None:
+    """One of its moments is next to nothing, but there, as MuJoCo demands."""
+    robot = one_joint(TURN, inertia=Inertia.from_com(mass, Vec3(x, 0.0, 1.0), Sym3(1.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+    again = kt.load(kt.save(robot, tmp_path / "robot.xml", lossy=True))
+    assert again.mass == mass
 
 
 IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {

@@ -202,6 +202,24 @@ def test_reserved_names_are_refused(name: str) -> None:
         kt.to_text(one_joint(TURN, name=name), "sdf", lossy=True)
 
 
+@pytest.mark.parametrize(
+    ("robot", "body", "told"),
+    [
+        ("world", "b", "the name of robot 'world' has another meaning in SDF"),
+        ("r", "b" * 5000, "is 5,000 characters long; the limit is 4,096"),
+        ("r", " base ", "the name of body ' base ' is another part's without blanks around it"),
+        ("r", "world", "the name of body 'world' has another meaning in SDF"),
+    ],
+)
+def test_names_that_sdf_has_no_place_for_are_refused(robot: str, body: str, told: str) -> None:
+    builder = kt.ModelBuilder(robot)
+    builder.add_body("base", BODY)
+    builder.add_body(body, BODY)
+    builder.add_joint("j", kt.Free(), "base", body)
+    with pytest.raises(kt.ModelError, match=told):
+        kt.to_text(builder.build(), "sdf", lossy=True)
+
+
 def test_what_only_has_another_form_is_told_and_written() -> None:
     shapes = [Geometry("visual", "box", (1.0, 2.0, 3.0), TURNED, name) for name in ("", "a", "a", "visual")]
     robot = one_joint(kt.Placed(TURN, TURNED, TURNED), root="base", geometry=shapes)

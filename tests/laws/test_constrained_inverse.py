@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,15 @@ Array = NDArray[np.float64]
 RULES = pytest.mark.parametrize("smallest", ["forces", "torques", "both"])
 
 
+@cache
 def standing() -> tuple[kt.Model, list[Any]]:
-    """A robot that floats, and three points that hold it: with the fourth, some programs are three times as long."""
+    """A robot that floats, and three points that hold it; programs for more points and joints are far longer."""
     robot = kt.zoo.load("quadruped")
+    robot = robot.lock([name for name in robot.joints if "abduction" in name or "hind_right" in name])
     return robot, [kt.Contact(frame) for frame in robot.frames if frame.endswith("foot")][:3]
 
 
+@cache
 def grasping() -> tuple[kt.Model, list[Any]]:
     """An arm whose base is fixed and whose tool is held: the drives do everything."""
     return kt.zoo.load("arm7"), [kt.Contact(list(kt.zoo.load("arm7").bodies)[-1], "fixed")]
@@ -117,8 +121,8 @@ def test_joints_without_a_motor_are_moved_by_the_constraints() -> None:
 
 
 def test_redundant_contacts_share_the_load() -> None:
-    """Six rows at each of four feet, of which eighteen matter."""
-    robot = kt.zoo.load("quadruped")
+    """Six rows at each of four feet, of which twelve matter."""
+    robot, _ = standing()
     feet = [kt.Contact(frame, "fixed") for frame in robot.frames if frame.endswith("foot")]
     q, rest = robot.neutral(), np.zeros(robot.nv)
     a = kt.constrained_inverse_dynamics(robot, q, rest, rest, feet)
@@ -168,9 +172,9 @@ def test_batches_out_float32_and_derivatives() -> None:
         ({"force_weights": [1.0, 2.0]}, r"force_weights has shape \(2,\), but 'quadruped' needs \(…, 9\)"),
         ({"force_weights": np.ones((4, 3))}, r"force_weights has shape \(4, 3\), but 'quadruped' needs \(…, 9\)"),
         ({"force_weights": [0.0] * 9}, "force_weights must be positive; entry 0 is zero"),
-        ({"torque_weights": [1.0] * 18}, "torque_weights count only for smallest='torques' or 'both'"),
+        ({"torque_weights": [1.0] * 12}, "torque_weights count only for smallest='torques' or 'both'"),
         (
-            {"torque_weights": [-1.0] * 18, "smallest": "both"},
+            {"torque_weights": [-1.0] * 12, "smallest": "both"},
             "torque_weights must be finite numbers that are not negative",
         ),
         ({"on_impossible": "ignore"}, "on_impossible must be 'error' or 'least_squares', not 'ignore'"),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.compiler import specialization
 from kinetree.spatial import Inertia, Sym3, Vec3
+from tests.deep import one_in
 from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
 from tests.laws.test_drives import driven_trees, geared_trees, moving, well_posed
@@ -163,8 +164,13 @@ def test_springs_have_derivatives_on_every_kind_of_joint(function: Function, cas
 # -- robots with joints of every kind, a follower, a coupling and geared rotors
 
 
-@EACH
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    ("function", "group"),
+    [
+        *(pytest.param(kt.aba, group, id=f"aba-{group}") for group in GROUPS),
+        *one_in(4, [pytest.param(kt.rnea, group, id=f"rnea-{group}") for group in GROUPS]),
+    ],
+)
 def test_every_column_for_every_kind_of_joint(function: Function, group: str) -> None:
     robot, rng = group_of_joints(group), np.random.default_rng(3)
     q = max((robot.random(rng) for _ in range(30)), key=lambda q: float(robot.conditioning(q).min(initial=1.0)))
@@ -294,7 +300,7 @@ COMPILED: dict[str, Callable[[], kt.Model]] = {
 }
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", one_in(3, list(COMPILED), first=2))
 @EACH
 def test_compiled_matrices_are_those_of_the_recursion_on_floats(function: Function, name: str) -> None:
     robot, rng = COMPILED[name](), np.random.default_rng(8)

@@ -4,8 +4,9 @@ actuator; what the midpoint rule keeps."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -74,10 +75,14 @@ def apart(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
     return float(np.linalg.norm([*ROBOT.difference(a[0], b[0]), *(a[1] - b[1])]))
 
 
+@cache
+def exact() -> tuple[Array, Array]:
+    return run(METHODS["rk4"], 64)
+
+
 @pytest.mark.parametrize(("name", "order"), ORDERS.items())
 def test_halving_the_step_shows_the_order(name: str, order: int) -> None:
-    exact = run(METHODS["rk4"], 64)
-    errors = [apart(run(METHODS[name], steps), exact) for steps in (4, 8)]
+    errors = [apart(run(METHODS[name], steps), exact()) for steps in (4, 8)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
 
 
@@ -89,28 +94,33 @@ def driven(leg: kt.Model, name: str, steps: int) -> Array:
     return np.asarray(kt.rollout(leg, [0.3, 0.2], [0.5, -0.4], None, 0.1 / steps, **more)[-1])
 
 
-def leg(kind: str, folder: Path) -> kt.Model:
-    path = folder / "leg.xml"
-    path.write_text(LEG.format({**ACTUATORS, **EARLY}[kind]))
-    return kt.load(path)
+@cache
+def leg(kind: str) -> kt.Model:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "leg.xml")
+        path.write_text(LEG.format({**ACTUATORS, **EARLY}[kind]))
+        return kt.load(path)
+
+
+@cache
+def exactly_driven(kind: str) -> Array:
+    return driven(leg(kind), "rk4", 1024)
 
 
 @pytest.mark.parametrize("kind", [*ACTUATORS, *EARLY])
 @pytest.mark.parametrize(("name", "order"), ORDERS.items())
-def test_every_integrator_keeps_its_order_with_actuators(name: str, order: int, kind: str, tmp_path: Path) -> None:
+def test_every_integrator_keeps_its_order_with_actuators(name: str, order: int, kind: str) -> None:
     """Of order one, as in MuJoCo: forces of actuators that act early are those of one step later; and "rk4" takes the
     mean rate of its stages for the rate at the beginning, which an exact filter goes on from."""
     if kind in EARLY or (kind, name) == ("filterexact", "rk4"):
         order = 1
-    same_limit = leg(kind.partition(",")[0].replace("filterexact", "filter"), tmp_path)
-    exact = driven(same_limit, "rk4", 1024)
-    robot = leg(kind, tmp_path)
-    errors = [float(np.linalg.norm(driven(robot, name, steps) - exact)) for steps in (32, 64)]
+    same_limit = exactly_driven(kind.partition(",")[0].replace("filterexact", "filter"))
+    errors = [float(np.linalg.norm(driven(leg(kind), name, steps) - same_limit)) for steps in (32, 64)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
-def test_the_midpoint_rule_keeps_activations_in_their_range(tmp_path: Path) -> None:
-    robot = leg("integrator", tmp_path)
+def test_the_midpoint_rule_keeps_activations_in_their_range() -> None:
+    robot = leg("integrator")
     ctrl = np.full((6, 1), 0.8)
     act = kt.rollout(robot, [0.3, 0.2], [0.5, -0.4], None, 0.3, ctrl=ctrl, act=[0.2], integrator="midpoint")[:, 4]
     np.testing.assert_allclose(act, [0.44, 0.68, 0.92, 1.0, 1.0, 1.0], rtol=0, atol=4e-16)

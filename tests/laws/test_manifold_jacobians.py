@@ -175,6 +175,8 @@ def _right_jacobian(v: Array, sign: int = 1) -> Any:
     for k in range(1, 70):
         term = -term * ad / (k + 1)
         total += term
+        if mpmath.norm(term, mpmath.inf) < 1e-40:
+            break
     return total
 
 

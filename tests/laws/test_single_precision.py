@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,18 +33,22 @@ ILL_CONDITIONED = {("humanoid", kt.aba): 1600}
 STATES = 2000
 
 
+@cache
+def states_of(name: str) -> tuple[kt.Model, np.ndarray, np.ndarray]:
+    """A robot, two configurations and three rates of each sample, in single precision."""
+    robot, rng = kt.zoo.load(name), np.random.default_rng(32)
+    q = np.stack([robot.random(rng) for _ in range(2 * STATES)]).reshape(2, STATES, robot.nq)
+    return robot, q.astype(np.float32), rng.normal(size=(3, STATES, robot.nv)).astype(np.float32)
+
+
 def errors_of(name: str, function: Callable[..., Any]) -> np.ndarray:
     """Each sample's largest error, in roundings of its largest entry (of all samples', if it has only one)."""
-    robot = kt.zoo.load(name)
+    robot, *states = states_of(name)
     options = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned"}
     definition = function.definition  # type: ignore[attr-defined]
     options = {option: options[option] for option in definition.options if option in options}
-    rng = np.random.default_rng(32)
-    single = [
-        np.stack([robot.random(rng) for _ in range(STATES)]) if size == "nq" else rng.normal(size=(STATES, robot.nv))
-        for _, size in definition.inputs
-    ]
-    single = [x.astype(np.float32) for x in single]
+    configurations, rates = map(iter, states)
+    single = [next(configurations if size == "nq" else rates) for _, size in definition.inputs]
     result = function(robot, *single, **options).reshape(STATES, -1)
     assert result.dtype == np.float32
     exact = function(robot, *(x.astype(np.float64) for x in single), **options).reshape(STATES, -1)

@@ -22,16 +22,16 @@ def with_free_joints_on_world(parts: Parts, losses: Losses) -> Parts:
     """The parts with free joints directly on the world if what carries them is at rest.
 
     Their coordinates, also those of keyframes and of the reference configuration, are then relative to the world. A
-    root that is not the world is fixed on it, if it carries free bodies.
+    root that is not the world is fixed on it, if it carries free bodies and none of the bodies is called "world".
     """
-    moved = {} if parts.floating_base else _placements(parts)
-    if not moved:
+    moved, root = {} if parts.floating_base else _placements(parts), _root(parts)
+    if not moved or (root != _WORLD and any(link.name == _WORLD for link in parts.links)):
         return parts
     for name in moved:
         losses.changed.append(
             f"free joint {name!r} is on the file's world without a placement: its coordinates are relative to the world"
         )
-    links, joints, root = list(parts.links), list(parts.joints), _root(parts)
+    links, joints = list(parts.links), list(parts.joints)
     if root != _WORLD:
         links.insert(0, LinkSpec(_WORLD, Inertia.zero(), ()))
         name = free_name(root, {joint.name for joint in joints})

@@ -64,6 +64,15 @@ class Losses:
         if count:
             self.lost.append(f"body {link.name!r}: contact parameters of {count} shapes have no place in {self.format}")
 
+    def refuse_long(self, what: str, name: str) -> bool:
+        """Whether a name is longer than readers of a text take, which is impossible then."""
+        if len(name) <= MAX_TEXT:
+            return False
+        self.impossible.append(
+            f"the name of {what} {name!r} is {len(name):,} characters long; the limit is {MAX_TEXT:,}"
+        )
+        return True
+
     def lose_unfit(self, shape: Geometry, what: str) -> bool:
         """Whether no reader of a text would take a shape, so that it is lost."""
         is_file = shape.shape in ("mesh", "heightfield")

@@ -130,8 +130,8 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
     placement = pose(at(where, f"body {body!r}: the placement of a Geometry"), shape.placement, ModelError)
     size = floats(f"body {body!r}: the size of a Geometry", shape.size, where)
     color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
-    if color is not None and len(color) != 4:
-        raise fault(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}")
+    if color is not None and not (len(color) == 4 and all(map(math.isfinite, color))):
+        raise fault(where, f"body {body!r}: the color of a Geometry is four finite numbers, not {color}")
     if shape.contact is not None:
         _check_contact(shape.contact, body, where)
     return Geometry(
@@ -146,6 +146,11 @@ def _check_contact(contact: ContactParameters, body: str, where: object) -> None
         raise fault(where, f"body {body!r}: {sentence}")
     if contact.condim not in (1, 3, 4, 6):
         raise fault(where, f"body {body!r}: condim of a contact must be 1, 3, 4 or 6, not {contact.condim!r:.60}")
+    for word in ("contype", "conaffinity", "priority"):
+        number = getattr(contact, word)
+        if not isinstance(number, int | np.integer) or not -(2**31) <= number < 2**31:
+            sentence = f"{word} of a contact must be an integer of 32 bits, not {number!r:.60}"
+            raise fault(where, f"body {body!r}: {sentence}", "bad-number")
     for word, count in (("friction", 3), ("solref", 2), ("solimp", 5)):
         found = floats(f"body {body!r}: {word} of a contact", getattr(contact, word), where)
         if len(found) != count or not all(map(math.isfinite, found)):

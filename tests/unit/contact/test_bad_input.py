@@ -59,6 +59,8 @@ def test_negative_friction_is_warned_of_and_is_almost_none() -> None:
         ({"solimp": (0.9, 0.95)}, "solimp of a contact must be 5 finite numbers"),
         ({"margin": np.nan}, "margin of a contact must be a finite number"),
         ({"condim": 2}, "condim of a contact must be 1, 3, 4 or 6, not 2"),
+        ({"contype": 2**31}, "contype of a contact must be an integer of 32 bits, not 2147483648"),
+        ({"priority": 0.5}, "priority of a contact must be an integer of 32 bits, not 0.5"),
     ],
 )
 def test_impossible_parameters_are_refused(change: dict[str, Any], what: str) -> None:

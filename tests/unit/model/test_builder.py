@@ -130,6 +130,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "a placement at NaN": (_with_joint(placement=shift(NAN)), "joint 'j' stands at a place that is not finite"),
     "a name that is a number": (_with_joint(name=3), "the name of a joint must be a string with something in it, not 3"),
     "limits for two coordinates": (_with_joint(limits=kt.Limits((0.0, 0.0), (1.0, 1.0), (1.0,), (1.0,))), "joint 'j' needs 1 values of lower limits (revolute about z), not 2"),
+    "limits at infinity": (_with_joint(limits=kt.Limits((math.inf,), (math.inf,), (1.0,), (1.0,))), "has both limits at inf; without limits, lower is -inf and upper is inf"),
     "reversed limits": (_with_joint(limits=kt.Limits((1.0,), (0.0,), (1.0,), (1.0,))), "has the lower limit 1 above the upper limit 0; exchange them"),
     "a limit that is NaN": (_with_joint(limits=kt.Limits((NAN,), (0.0,), (1.0,), (1.0,))), "has nan among its lower limits; give numbers"),
     "a limit that is text": (_with_joint(limits=kt.Limits(("0",), (1.0,), (1.0,), (1.0,))), "has '0' among its lower limits"),  # type: ignore[arg-type]

@@ -47,6 +47,8 @@ class Assembly:
         self.bodies = [body for body, _ in self._bodies]
         """All bodies, in the order of the file."""
         self._inertias: dict[int, Inertia] = {}
+        self._heavy: set[int] = set()
+        """Bodies with the mass and moments that MuJoCo demands; sums about an origin far away round those off."""
         self.inertia_axes: dict[str, Mat3] = {}
         """The principal axes of bodies' inertias, as rows."""
         self.massless_centers: dict[str, Vec3] = {}
@@ -94,6 +96,8 @@ class Assembly:
             self._moved[id(body)] = mass.frame.inverse
             mass = Mass(mass.mass, mass.moments, IDENTITY)
             self._notes.add("frames of bodies with free joints were aligned with their inertia, as asked", body.name)
+        if min(mass.mass, *mass.moments) >= _MINIMUM:
+            self._heavy.add(id(body))
         self._inertias[id(body)] = mass.inertia()
         self.inertia_axes[body.name] = mass.frame.E
         if mass.mass == 0.0:
@@ -136,8 +140,7 @@ class Assembly:
         pending = [body]
         while pending:
             one = pending.pop()
-            inertia = self._inertias[id(one)]
-            if float(inertia.mass) >= _MINIMUM and _least_moment(inertia) >= _MINIMUM:
+            if id(one) in self._heavy:
                 return
             pending += [child for child in one.children if not child.joints]
         body.part.element.fail(
@@ -310,14 +313,3 @@ def _is_aligned(body: BodyPart) -> bool:
 def _scaled(inertia: Inertia, factor: float) -> Inertia:
     I = Sym3(*(factor * x for x in inertia.I.components()))
     return Inertia(inertia.mass * factor, inertia.h * factor, I)
-
-
-def _least_moment(inertia: Inertia) -> float:
-    """The smallest principal moment about the centre of mass, kg·m², or a bound below it if that is quicker."""
-    I = inertia.about_center_of_mass
-    (a, b, c), (_, d, e), (_, _, f) = I.tolist()
-    # The smallest is at least the determinant by the square of the trace, which is more than the largest.
-    bound = (a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)) / max(a + d + f, _MINIMUM) ** 2
-    if bound >= _MINIMUM:
-        return float(bound)
-    return float(np.linalg.eigvalsh(I)[0])

@@ -17,10 +17,14 @@ __all__ = ["Assets", "write_geom"]
 
 _MESHES = (".obj", ".stl", ".msh")
 _USUAL = ContactParameters()
+_HALVED = {
+    "box": (0, 1, 2), "capsule": (1,), "cylinder": (1,), "ellipsoid": (), "heightfield": (0, 1), "sphere": (),
+}  # fmt: skip
+"""The entries of a shape's size that MuJoCo gives as half lengths."""
 
 
 class Assets:
-    """Meshes and height fields by name."""
+    """Meshes and height fields by name, each with the numbers it is written with: a scale, or MuJoCo's size."""
 
     def __init__(self, known: Mapping[tuple[str, str, tuple[float, ...]], str]) -> None:
         self._known = known
@@ -47,8 +51,7 @@ class Assets:
         section.children += others
         for (tag, address, size), name in self._names.items():
             if tag == "hfield":
-                halves = (0.5 * size[0], 0.5 * size[1], *size[2:])
-                section.add(tag, name=name, file=address, size=shown_numbers(halves))
+                section.add(tag, name=name, file=address, size=shown_numbers(size))
             else:
                 scale = None if size == (1.0, 1.0, 1.0) else shown_numbers(size)
                 # Bodies have inertias of their own, and a flat mesh has none but that of its surface.
@@ -65,6 +68,13 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
     asset = asset or assets.known(tag, address, shape.size)
     if not asset and losses.lose_unfit(shape, what):
         return None
+    size = _half_lengths(kind, shape.size)
+    if size is None and not asset and kind != "mesh":
+        if shape.may_touch:
+            losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+        else:
+            losses.leave_out("visual shapes of kinds that MJCF does not have", f"{kind} of {owner!r}")
+        return None
     if tag:
         plain = asset or (
             "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
@@ -76,15 +86,8 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
             else:
                 losses.leave_out("visual shapes in files that MuJoCo does not open", repr(PurePosixPath(address).name))
             return None
-        attributes |= {"type": tag, tag: asset or assets.name(tag, address, shape.size)}
-    else:
-        size = _half_lengths(kind, shape.size)
-        if size is None:
-            if shape.may_touch:
-                losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
-            else:
-                losses.leave_out("visual shapes of kinds that MJCF does not have", f"{kind} of {owner!r}")
-            return None
+        attributes |= {"type": tag, tag: asset or assets.name(tag, address, size or shape.size)}
+    elif size is not None:
         attributes["size"] = shown_numbers(size)
     attributes |= pose(shape.placement)
     contact = shape.contact
@@ -99,16 +102,15 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
 
 
 def _half_lengths(kind: str, size: tuple[float, ...]) -> tuple[float, ...] | None:
-    """MuJoCo's size of a shape; None if it has none."""
-    if kind == "plane":
-        return (*(0.0 if math.isinf(x) else 0.5 * x for x in size), 1.0)
-    if not all(0.0 < x < math.inf for x in size):
+    """MuJoCo's size of a shape; None if it has none, or not all of it would be positive."""
+    if kind == "plane":  # 0 is without bounds
+        halves = [0.5 * x for x in size]
+        return (*(0.0 if x == math.inf else x for x in halves), 1.0) if all(x > 0.0 for x in halves) else None
+    halved = _HALVED.get(kind)
+    if halved is None:
         return None
-    if kind == "box":
-        return tuple(0.5 * x for x in size)
-    if kind in ("sphere", "ellipsoid"):
-        return size
-    return (size[0], 0.5 * size[1]) if kind in ("capsule", "cylinder") else None
+    found = tuple(0.5 * x if k in halved else x for k, x in enumerate(size))
+    return found if all(0.0 < x < math.inf for x in found) else None
 
 
 def _contact(contact: ContactParameters) -> dict[str, str]:

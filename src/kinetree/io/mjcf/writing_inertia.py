@@ -50,7 +50,7 @@ def fitness_of(inertia: Inertia) -> Fitness:
         return Fitness.INDEFINITE
     if c > a + b + allowed:
         return Fitness.UNBALANCED
-    return Fitness.NOTHING if mass < _MINIMUM or a < _MINIMUM else Fitness.FIT
+    return Fitness.NOTHING if mass < _MINIMUM or a < max(_MINIMUM, noise) else Fitness.FIT
 
 
 def write_inertia(body: Tag, inertia: Inertia, com: Vec3, I: Sym3, *, least: float = 0.0) -> None:

@@ -245,12 +245,13 @@ def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
             lose(f"joint {joint.name!r} ({kind.description}) has limits, for which MJCF has no place")
         return found
     (lower,), (upper,), (effort,) = limits.lower, limits.upper, limits.effort
-    if math.isfinite(lower) and math.isfinite(upper) and lower >= upper:
+    least, most = (math.copysign(_FAR, x) if math.isinf(x) else x for x in (lower, upper))
+    if least >= most:
         lose(f"joint {joint.name!r} has the range {lower:g} to {upper:g}, which MuJoCo refuses: it would have none")
     elif math.isfinite(lower) or math.isfinite(upper):
-        if not (math.isfinite(lower) and math.isfinite(upper)):
+        if math.isinf(lower) or math.isinf(upper):
             lose(f"joint {joint.name!r} has one position limit, and MJCF only both: the other would be {_FAR:g}")
-        found["range"] = shown_numbers([max(lower, -_FAR), min(upper, _FAR)])
+        found["range"] = shown_numbers([least, most])
     if effort == 0.0:
         lose(f"joint {joint.name!r} has an effort limit of zero, which MJCF takes for none")
     elif math.isfinite(effort):

@@ -68,6 +68,7 @@ class _Writer:
         """Whether the root is the world, which is not a link in SDF."""
         self._names = {link.name for link in parts.links} | {frame.name for frame in parts.frames}
         self._joint_names: dict[str, str] = {}
+        self._plain_names: set[str] = set()
 
     def document(self) -> str:
         parts = self._parts
@@ -129,27 +130,33 @@ class _Writer:
 
     def _check_names(self) -> None:
         """Names of joints are those of SDF too, unless a link or frame has the same one."""
-        parts, taken = self._parts, set(self._names)
+        parts, taken = self._parts, self._names - {_WORLD}
         self._check_name("robot", parts.name)
         for what, specs in (("body", parts.links), ("frame", parts.frames)):
             for spec in specs:
                 if spec is not self._root or not self._on_world:
                     self._check_name(what, spec.name)
         for joint in parts.joints:
-            self._check_name("joint", joint.name)
             name = joint.name if joint.name not in taken else free_name(f"{joint.name}_joint", taken)
             if name != joint.name:
                 sentence = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
                 (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(sentence)
+            self._check_name("joint", name)
             taken.add(name)
             self._joint_names[joint.name] = name
 
     def _check_name(self, what: str, name: str) -> None:
-        reserved = "::" in name or (name.startswith("__") and name.endswith("__"))
-        if reserved or (name == _WORLD and what != "robot"):
+        plain, is_part = name.strip(), what != "robot"
+        if "::" in name or plain == _WORLD or (plain.startswith("__") and plain.endswith("__")):
             self._losses.impossible.append(f"the name of {what} {name!r} has another meaning in SDF; rename it")
-        elif name != name.strip():
+        elif is_part and plain in self._plain_names:
+            self._losses.impossible.append(
+                f"the name of {what} {name!r} is another part's without blanks around it, which are not kept; rename it"
+            )
+        elif not self._losses.refuse_long(what, name) and name != plain:
             self._losses.lost.append(f"the name of {what} {name!r} begins or ends with blanks, which are not kept")
+        if is_part:
+            self._plain_names.add(plain)
 
     def _check_inertias(self) -> None:
         """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""

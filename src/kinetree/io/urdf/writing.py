@@ -11,7 +11,6 @@ import math
 
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
-from kinetree.io.document import MAX_TEXT
 from kinetree.io.losses import Losses
 from kinetree.io.substitutes import with_substitutes
 from kinetree.io.urdf.writing_extras import write_controllers, write_extras
@@ -80,11 +79,7 @@ class _Writer:
             self._losses.lost.append(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
         for what, specs in (("body", parts.links), ("joint", parts.joints), ("frame", parts.frames)):
             for spec in specs:
-                if len(spec.name) > MAX_TEXT:
-                    self._losses.impossible.append(
-                        f"the name of {what} {spec.name!r} is {len(spec.name):,} characters long; the limit is "
-                        f"{MAX_TEXT:,}"
-                    )
+                self._losses.refuse_long(what, spec.name)
 
     def _materials(self) -> None:
         images = {texture.material for texture in self._parts.extras.textures}
@@ -197,6 +192,8 @@ class _Writer:
                 lose(f"joint {joint.name!r} has a {what} limit of 1e30 or more, which files write where there is none")
         (lower,), (upper,) = limits.lower, limits.upper
         (velocity,), (effort,) = limits.velocity, limits.effort
+        if lower >= _NO_BOUND or upper <= -_NO_BOUND:  # two equal ones that are infinite are refused
+            lower, upper = -math.inf, math.inf
         if isinstance(kind, Continuous):
             if math.isfinite(lower) or math.isfinite(upper):
                 lose(f"joint {joint.name!r} is continuous, but has position limits, for which URDF then has no place")

@@ -81,7 +81,10 @@ def _is_sound(joint: JointSpec) -> bool:
             and len(drive.rest) == nq
             and joint.rotor is None
             and len(limits.velocity) == len(limits.effort) == nv
-            and all(low <= high for low, high in zip(limits.lower, limits.upper, strict=True))
+            and all(
+                low <= high and low < math.inf and high > -math.inf
+                for low, high in zip(limits.lower, limits.upper, strict=True)
+            )
             and all(x >= 0.0 for x in bounds)
             and all(0.0 <= x < math.inf for x in forces)
             and all(0.0 < x < math.inf for x in drive.friction_speed)
@@ -116,6 +119,10 @@ def _unsound(joint: JointSpec) -> list[ModelWarning]:
         if lower > upper:
             _fail_joint(
                 joint, f"has the lower limit {lower:g} above the upper limit {upper:g}; exchange them", "bad-limits"
+            )
+        if lower == upper and math.isinf(lower):
+            _fail_joint(
+                joint, f"has both limits at {lower:g}; without limits, lower is -inf and upper is inf", "bad-limits"
             )
     for name, values in (("velocity", limits.velocity), ("effort", limits.effort)):
         if values and min(values) < 0.0:
