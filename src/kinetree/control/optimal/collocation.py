@@ -113,9 +113,10 @@ class Collocation:
         known: dict[Any, Transcription] = {}
         start = 0
         for phase in problem.phases:
-            if phase not in known:
-                known[phase] = transcription(problem, phase, is_simpson)
-            self._parts.append((slice(start, start + phase.steps), known[phase]))
+            key = phase.likeness(of_any_length=True)
+            if key not in known:
+                known[key] = transcription(problem, phase, is_simpson)
+            self._parts.append((slice(start, start + phase.steps), known[key]))
             start += phase.steps
         self._end = None if problem.terminal_cost is None else end_cost(problem)
         self._columns = np.arange(T)[:, None] * self._stride + np.arange(self._width)

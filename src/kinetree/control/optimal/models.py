@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,7 @@ class Models:
 
     def __init__(self, problem: OptimalControl) -> None:
         self._problem, self._times = problem, problem.times
-        self._knots = compiled_each(problem, lambda phase: knot_program(problem, phase))
+        self._knots = compiled_each(problem.phases, lambda phase: knot_program(problem, phase), of_any_length=True)
         self._last = terminal_program(problem, is_exact=False).compiled("float64")
 
     def gauss_newton(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Array, Array]:
@@ -47,7 +47,7 @@ class Models:
     @cached_property
     def _exact_functions(self) -> tuple[list[CompiledFunction], CompiledFunction]:
         problem = self._problem
-        hessians = compiled_each(problem, lambda phase: hessian_program(problem, phase))
+        hessians = compiled_each(problem.phases, lambda phase: hessian_program(problem, phase), of_any_length=True)
         return hessians, terminal_program(problem, is_exact=True).compiled("float64")
 
     def _arrays(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Array, ...]:
@@ -69,7 +69,10 @@ class Models:
         return np.ascontiguousarray(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
 
 
-def compiled_each(problem: OptimalControl, make: Callable[[Phase], Program]) -> list[CompiledFunction]:
-    """The compiled programs of all phases; phases that are the same record share theirs."""
-    known = {phase: make(phase) for phase in dict.fromkeys(problem.phases)}
-    return [known[phase].compiled("float64") for phase in problem.phases]
+def compiled_each(
+    phases: Sequence[Phase], make: Callable[[Phase], Program], *, of_any_length: bool = False
+) -> list[CompiledFunction]:
+    """The compiled programs of phases; those that are alike share theirs, as in `Phase.likeness`."""
+    keys = [phase.likeness(of_any_length=of_any_length) for phase in phases]
+    made = {key: make(phase) for key, phase in dict(zip(keys, phases, strict=True)).items()}
+    return [made[key].compiled("float64") for key in keys]

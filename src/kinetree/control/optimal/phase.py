@@ -11,6 +11,7 @@ from kinetree.inputs import number_between, real_number, whole_number
 from kinetree.model import Model
 from kinetree.model.constraints import Contact, Loop
 from kinetree.programs import Program
+from kinetree.programs.content import content
 from kinetree.records import record
 
 __all__ = ["Phase", "returned_by"]
@@ -113,6 +114,14 @@ class Phase:
         made: Phase = object.__new__(cls)
         made._set(1, 0.0, cost, None, held, True, e)
         return made
+
+    def likeness(self, *, of_any_length: bool = False) -> object:
+        """What is equal for phases whose steps are the same, and whose number of steps is unless `of_any_length`.
+
+        Phases with programs whose contents are unknown are like themselves only.
+        """
+        of_steps = {name: getattr(self, name) for name in self.__slots__ if name != "steps"}
+        return content(of_steps) or self, 0 if of_any_length else self.steps
 
     def _set(self, *values: Any) -> None:
         for name, value in zip(self.__slots__, values, strict=True):

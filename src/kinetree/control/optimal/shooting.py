@@ -66,15 +66,16 @@ class Shooting:
     """A problem's compiled functions; arrays have the problems of a batch in their first axis."""
 
     def __init__(self, problem: OptimalControl) -> None:
-        self._motions = compiled_each(problem, lambda phase: motion_program(problem, phase))
+        self._motions = compiled_each(problem.phases, lambda phase: motion_program(problem, phase))
         self._end = last_cost_program(problem).compiled("float64")
         self._phases = problem.phases
         self._sizes = problem.robot.nq, problem.robot.nv, problem.nu
         self._limits = np.stack(problem.limits)
         self._times = problem.times
         self.models = Models(problem)
-        held = dict.fromkeys(phase for phase in problem.phases if phase.constraints)
-        self._independence = {phase: independence_program(problem, phase).compiled("float64") for phase in held}
+        held = [phase for phase in problem.phases if phase.constraints]
+        each = compiled_each(held, lambda phase: independence_program(problem, phase), of_any_length=True)
+        self._independence = dict(zip(held, each, strict=True))
         self.steps = problem.steps
 
     def workspace(self) -> list[Array]:

@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import OptimalControl, OptimalMotion, Phase, ilqr
+from kinetree.control.optimal.shooting import shooting
 
 ARM = kt.zoo.load("double_pendulum")
 GOALS = np.array([[0.6, -0.3], [-0.4, 0.9], [0.3, 0.2]])
@@ -244,3 +245,22 @@ def test_an_empty_batch_has_empty_motions() -> None:
     assert found.u.shape == (0, STEPS, 2)
     assert found.gains.shape == (0, STEPS, 2, 4)
     assert found.converged.shape == found.reason.shape == (0,)
+
+
+def test_phases_whose_steps_are_alike_are_compiled_once() -> None:
+    """A function may make each phase anew. Another length needs another motion, but no other model."""
+    robot = kt.zoo.load("double_pendulum")
+
+    def phase(steps: int, goal: float, gain: float = 5.0) -> Phase:
+        aim = np.full(2, goal)
+
+        def cost(q: Any, v: Any, u: Any) -> Any:
+            return np.concatenate([q - aim, 0.1 * v, 0.1 * u])
+
+        held = [kt.Contact("tip", velocity_gain=gain)]
+        return Phase(steps, 0.01, kt.program(q=robot, v=robot.nv, u=2)(cost), constraints=held)
+
+    given = ((4, 0.1), (5, 0.1), (4, 0.1), (4, 0.2), (4, 0.1, 6.0))
+    made = shooting(OptimalControl(robot, [phase(*each) for each in given]))
+    for compiled, alike in ((made._motions, [0, 1, 0, 3, 4]), (made.models._knots, [0, 0, 0, 3, 4])):
+        assert [compiled.index(function) for function in compiled] == alike
