@@ -45,17 +45,24 @@ FLAGS = (
 
 _SELDOM = """(() => {
     const ask = window.requestAnimationFrame.bind(window), stop = window.cancelAnimationFrame.bind(window);
-    const asked = {};
+    const drawn = new WeakMap(), timers = {}, asked = {};
+    let count = 0;
     window.requestAnimationFrame = draw => {
-        const number = setTimeout(() => { asked[number] = ask(draw); }, 200);
+        const number = ++count, wait = (drawn.get(draw) ?? -Infinity) + 200 - performance.now();
+        const go = () => {
+            asked[number] = ask(now => { drawn.set(draw, performance.now()); draw(now); });
+        };
+        if (wait > 0) timers[number] = setTimeout(go, wait);
+        else go();
         return number;
     };
     window.cancelAnimationFrame = number => {
-        clearTimeout(number);
+        clearTimeout(timers[number]);
         stop(asked[number]);
     };
 })()"""
-"""Pages draw five pictures a second: the browser draws on the processor, which other tests need, too."""
+"""What pages draw again and again they draw five times a second: the browser draws on the processor, which other tests
+need, too. What they do once in a frame, as after a move of the mouse, they do at once."""
 
 _PIXELS = """() => {
     const seen = document.querySelector("canvas[data-engine]");
