@@ -156,7 +156,8 @@ class Live:
 
     def goes_on(self, step: int, row: Array) -> bool:
         """Show the moment before a step if it is time to, and wait until the step is to be taken; whether it is."""
-        if step < self._due and self._clock() - self._shown < FRAME:
+        is_whole_step = self._is_paused and self.keeps_time  # it takes 1/60 s, however long that is to compute
+        if step < self._due and (is_whole_step or self._clock() - self._shown < FRAME):
             return True
         moment = (self._first + step) * self._dt
         self._wait_for(moment)

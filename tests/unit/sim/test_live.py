@@ -179,6 +179,20 @@ def test_pause_step_and_go(live_motion: Any) -> None:
     assert_same(found[0], kt.simulate(ROBOT, **START))
 
 
+def test_a_single_step_is_a_frame_on_a_slow_machine_too(live_motion: Any) -> None:
+    """Each look at the clock takes longer than a frame."""
+    seen: list[float] = []
+    live = Live(lambda t, *_: seen.append(t), clock=Clock(2.0 * FRAME))
+    live.pause()
+    thread, _ = followed(live, live_motion)
+    until(lambda: seen)
+    live.step()
+    until(lambda: len(seen) == 2)
+    assert seen[1] == pytest.approx(FRAME, abs=1e-3)
+    live.stop()
+    thread.join(10.0)
+
+
 def test_a_pause_that_begins_while_a_moment_is_shown_is_shown_too(live_motion: Any) -> None:
     """The page tells what it read before; nothing is shown any more while the motion waits."""
     seen: list[bool] = []
