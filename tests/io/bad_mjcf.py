@@ -63,6 +63,14 @@ MJCF: dict[str, tuple[str, str]] = {
     "a comma": (jointed(HINGE, '<geom size="0,1"/>'), "'0,1' is not a number"),
     "not a number": (jointed(HINGE, '<geom size="nan"/>'), "'nan'"),
     "an infinite place": (world(body(HINGE + GEOM, 'name="a" pos="inf 0 0"')), "'inf'"),
+    "a place too far away": (
+        world(body(GEOM, 'name="a" pos="1e200 0 0"') + body(HINGE + GEOM, 'name="b"')),
+        "<body name=\"a\">: joint 'a' is 1e+100 m or more away from",
+    ),
+    "a mass too large for its place": (
+        world(body('<geom size="1" mass="1e90"/>', 'name="a" pos="1e20 0 0"') + body(HINGE + GEOM, 'name="b"')),
+        "<body name=\"a\">: the masses and placements of body 'a'",
+    ),
     "two numbers for a place": (world(body(HINGE + GEOM, 'name="a" pos="0 0"')), "numbers"),
     "five numbers for a quaternion": (world(body(HINGE + GEOM, 'name="a" quat="1 0 0 0 0"')), "numbers"),
     "a quaternion of zeros": (world(body(HINGE + GEOM, 'name="a" quat="0 0 0 0"')), "quat"),

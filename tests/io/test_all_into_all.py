@@ -126,8 +126,8 @@ def test_any_shapes_are_written_so_that_they_can_be_read_or_are_lost(
 
 EDGES = (0.0, 1e-320, 1e-16, 1e-9, 0.5, 1e9, 1e10, 2e10, 1e16, 1e30, 1e300)
 SIGNED = (*EDGES, *(-x for x in EDGES[1:]))
-INERTIAS = (0.0, 1e-320, 1e-16, 0.5, 1.0, 1e9)
-PLACES = (0.0, 1e-9, 1.0, -1e3)
+INERTIAS = (0.0, 1e-320, 1e-16, 0.5, 1.0, 1e9, 1e30, 1e60)
+PLACES = (0.0, 1e-9, 1.0, -1e3, 1e9, 1e20)
 KINDS: dict[str, Callable[[], JointKind]] = {
     **{name: getattr(kt, name) for name in ("Fixed", "Free", "Spherical", "Translation")},
     **{

@@ -91,8 +91,17 @@ CASES = {
     "an inertia that overflows": Case(
         '<origin xyz="0 0 0.1" rpy="0.1 0.2 0.3"/>', '<origin xyz="1e200 0 0"/>', "<inertial>", "is not finite or overflows"
     ),
-    "placements that overflow": Case(
-        '<origin xyz="0.1 0 0"/>', '<origin xyz="1e200 0 0"/>', ELBOW, "the masses and placements of what is fixed to"
+    "a placement that overflows": Case(
+        '<origin xyz="0.1 0 0"/>', '<origin xyz="1e200 0 0"/>', '<joint name="flange"', "joint 'flange' is 1e+100 m or more away from"
+    ),
+    "masses that overflow": Case(
+        MASS, '<mass value="1e105"/>', "<inertial>", "the masses and placements of body 'upper' and what is fixed to it overflow"
+    ),
+    "a base that stands too far away": Case(
+        '<link name="base"/>',
+        '<link name="far"/><joint name="stand" type="fixed"><parent link="far"/><child link="base"/>'
+        '<origin xyz="1e308 0 0"/></joint><link name="base"/>',
+        '<joint name="stand"', "joint 'stand' is 1e+100 m or more away from",
     ),
     "an axis of zero": Case(AXIS, '<axis xyz="0 0 0"/>', '"0 0 0"/>\n    <limit', 'has length zero, which is no direction'),
     "an axis that overflows": Case(AXIS, '<axis xyz="1.7e308 1.7e308 0"/>', "1.7e308", "is too large for a direction"),

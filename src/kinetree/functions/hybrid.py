@@ -23,7 +23,7 @@ from kinetree.expr import Scalar, Symbol
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import ExpressedIn, expressed_in_option
 from kinetree.model import Coupling, Joint, Model, check_robot
-from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.checks.singularity import singular_joints
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion, Vec3
 from kinetree.tree import Tree, UnrolledTree
@@ -110,12 +110,11 @@ def _needs_inertia(model: Model, held: Collection[int], function: str) -> None:
     if not any(isinstance(x, Symbol) for x in numbers):
         # With a rotor on each held joint, only motions that do not involve held joints can be without inertia.
         rows = [tuple(1.0 for _ in row) if i in held else row for i, row in enumerate(model.tree.armature)]
-        names = list(model.joints)
-        singular = [names[i - 1] for i in singular_slots(replace(model.tree, armature=tuple(rows)))]
+        singular = singular_joints(replace(model.tree, armature=tuple(rows)), model.joints.values())
     elif held:
         return  # depends on the values of inertia given with the call
     else:
-        singular = list(model.singular_joints)
+        singular = model.singular_joints
     if singular:
         raise _undefined(model, singular[0], function)
 

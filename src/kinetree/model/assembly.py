@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinetree.errors import listed
+from kinetree.expr import Scalar
 from kinetree.joints import Fixed
-from kinetree.model.checks.masses import indices
+from kinetree.model.checks.masses import ten
 from kinetree.model.checks.parts import hint
 from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Body, Frame, Joint
@@ -53,7 +54,7 @@ def assemble_tree(
         i, X = places.slot[link.name], places.placement[link.name]
         own = link.inertia if X is _IDENTITY else X.back(link.inertia)
         inertia[i] = own if inertia[i] is _MASSLESS else inertia[i] + own
-    _check_finite(joints, inertia, places.X_T)
+    _check_finite(structure, links, inertia, places)
     tree = UnrolledTree(
         outward=tuple(places.outward),
         inward=tuple(reversed(places.outward)),
@@ -126,7 +127,9 @@ def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> d
                 "unknown-body",
             )
         body = bodies[spec.body]
-        frames[spec.name] = Frame(spec.name, spec.body, body.slot, spec.placement @ body.placement)
+        X = spec.placement @ body.placement
+        _check_place(X, f"frame {spec.name!r}", spec.where)
+        frames[spec.name] = Frame(spec.name, spec.body, body.slot, X)
     return frames
 
 
@@ -167,12 +170,39 @@ _HUGE = 1e100
 """No robot is this heavy or large, and products of a few such numbers are still finite."""
 
 
-def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: Sequence[Transform]) -> None:
-    """Raise if huge but finite numbers overflow when they are combined."""
-    numbers = [
-        (*I.I.components(), *I.h.components(), I.mass, *X.r.components()) for I, X in zip(inertia, X_T, strict=True)
-    ]
-    for i in indices(~(np.abs(np.array(numbers, dtype=np.float64)) < _HUGE).all(axis=1))[:1]:
-        place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
-        where = joints[i - 1].where if i else ""
-        raise fault(where, f"the masses and placements of {place} overflow; give them in SI units", "bad-inertia")
+def _check_finite(structure: Structure, links: Sequence[LinkSpec], inertia: Sequence[Inertia], places: _Places) -> None:
+    """Raise if huge but finite numbers overflow when they are combined, at the part nearest to the root."""
+    slots = [(*ten(I), *X.r.components()) for I, X in zip(inertia, places.X_T, strict=True)]
+    fixed = [X.r.components() for X in places.placement.values() if X is not _IDENTITY]
+    if not any(map(_is_huge, (slots, fixed))):
+        return
+    specs = {link.name: link for link in links}
+    sums = [_MASSLESS] * len(inertia)
+    for name in structure.order:
+        link, above, i = specs[name], structure.above.get(name), places.slot[name]
+        X = places.placement[name]
+        if above is not None:
+            _check_place(places.X_T[i] if X is _IDENTITY else X, f"joint {above.name!r}", above.where)
+        sums[i] += X.back(link.inertia)
+        if _is_huge([ten(sums[i])]):
+            raise fault(
+                link.where or (above.where if above is not None else ""),
+                f"the masses and placements of body {name!r} and what is fixed to it overflow; give them in SI units",
+                "bad-inertia",
+            )
+
+
+def _check_place(X: Transform, what: str, where: object) -> None:
+    """Raise if a placement is too far away to compute with."""
+    if _is_huge([X.r.components()]):
+        raise fault(
+            where,
+            f"{what} is {_HUGE:g} m or more away from the moving joint, or root, that carries it, "
+            "which overflows; give placements in m",
+            "bad-placement",
+        )
+
+
+def _is_huge(rows: Sequence[Sequence[Scalar]]) -> bool:
+    """Whether any number of equally long rows is huge, infinite or NaN."""
+    return not bool((np.abs(np.array(rows, dtype=np.float64)) < _HUGE).all())

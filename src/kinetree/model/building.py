@@ -14,7 +14,7 @@ from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_t
 from kinetree.model.checks.kinds import check_kinds
 from kinetree.model.checks.masses import check_inertias, check_merged
 from kinetree.model.checks.parts import check_joints, check_mimics, check_names, check_placements
-from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.checks.singularity import singular_joints
 from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Named
 from kinetree.model.mending import mended_drives, mended_links, mended_mimics
@@ -93,7 +93,7 @@ def build(
         "root": structure.root,
         "floating_base": parts.floating_base,
         "notes": (*parts.notes, *merge_notes(bodies, structure.root), *sentences[:NOTED]),
-        "singular_joints": tuple(joints[slot - 1].name for slot in singular_slots(tree)),
+        "singular_joints": singular_joints(tree, joints),
         "parts": replace(parts, notes=(*parts.notes, *map(str, noted))),
         "source": parts.source,
     }

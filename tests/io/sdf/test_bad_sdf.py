@@ -34,6 +34,15 @@ def pose(text: str, attributes: str = "") -> str:
 NEST = model(A, "inner")
 
 BAD: dict[str, tuple[str, str]] = {
+    # Far away
+    "a static model far away": (
+        sdf(model("<static>true</static><pose>1e308 0 0 0 0 0</pose>" + A)),
+        "<link name=\"a\">: joint 'a_joint' is 1e+100 m or more away from",
+    ),
+    "a frame far away": (
+        sdf(model(A + '<frame name="f"><pose>1e308 0 0 0 0 0</pose></frame>')),
+        "<frame name=\"f\">: frame 'f' is 1e+100 m or more away from",
+    ),
     # Versions and what is at the top
     "no version": (sdf(model(A)).replace(' version="1.9"', ""), '<sdf>: has no attribute "version"; add it'),
     "a version of the future": (

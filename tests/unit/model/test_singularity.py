@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.algorithms.crba import crba
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from tests.strategies import law
 from tests.unit.model.bodies import ball, chain, point, shift
 
@@ -138,6 +138,36 @@ def test_more_doubtful_bodies_than_can_be_checked_are_refused() -> None:
         kt.ModelError, match=r"7,000 or more moving bodies with an inertia that is not positive definite"
     ):
         chain([(ALONG_X, point())] * 7000)
+
+
+def test_inertias_that_overflow_are_refused_at_their_joint() -> None:
+    with pytest.raises(kt.ModelError, match=r"joint 'j2' and what it carries, from body 'b2' outward, have masses"):
+        chain([(X, ball()), (kt.Helical([0, 0, 1], 1e300), NOTHING), (ALONG_X, ball())])
+
+
+def test_coordinates_whose_inertia_overflows_are_refused_at_the_joint() -> None:
+    builder = kt.ModelBuilder("pair")
+    builder.add_body("b0")
+    for k in (1, 2):
+        builder.add_body(f"b{k}")
+        builder.add_joint(f"j{k}", Z, f"b{k - 1}", f"b{k}", armature=[1e300 * (k - 1)], where=f"line {k}")
+    builder.add_coupling("c", ["j1", "j2"], [[1.0], [1e5]], coordinates=["x"])
+    with pytest.raises(kt.ModelError, match=r"line 2: joint 'j2' and what it carries, from body 'b2' outward"):
+        builder.build()
+
+
+@pytest.mark.filterwarnings("ignore:body 'b3' has inertia but no mass:kinetree.ModelWarning")
+def test_less_than_no_inertia_by_rounding_is_none() -> None:
+    spin = Inertia(0.0, Vec3.zero(), Sym3.scalar(1.0))
+    ellipsoid = kt.Ellipsoid([1.0, 1.0, 1.0])
+    builder = kt.ModelBuilder("chain")
+    builder.add_body("b0")
+    for k, (kind, inertia, armature) in enumerate(
+        [(ellipsoid, NOTHING, 1.0), (ellipsoid, NOTHING, 0.0), (kt.Spherical(), spin, 1e99), (ALONG_X, ball(), 0.0)], 1
+    ):
+        builder.add_body(f"b{k}", inertia)
+        builder.add_joint(f"j{k}", kind, f"b{k - 1}", f"b{k}", armature=[armature] * kind.nv)
+    assert builder.build().singular_joints == ()
 
 
 INERTIAS = [NOTHING, NOTHING, point(), point(com=(0.0, 0.2, 0.0)), ball(com=(0.1, 0.0, 0.3))]

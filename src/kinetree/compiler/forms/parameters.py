@@ -16,7 +16,7 @@ from kinetree.expr import Port, Scalar, Symbol
 from kinetree.inputs import repeated
 from kinetree.model import Body, Joint, Model, Named
 from kinetree.model.assembly import reflected_inertia
-from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.checks.singularity import singular_joints
 from kinetree.model.parameters import OF_A_JOINT, PLACEMENT_SIZE, ROWS, GivenNumbers, find, numbers_of, placement_from
 from kinetree.model.row_parameters import RowsOf
 from kinetree.model.shape_parameters import ShapeOf
@@ -137,8 +137,7 @@ def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _singular_joints(model: Model) -> tuple[str, ...]:
-    joints = list(model.joints)
-    return tuple(joints[slot - 1] for slot in singular_slots(model.tree))
+    return singular_joints(model.tree, model.joints.values())
 
 
 def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:

@@ -9,6 +9,7 @@ motions except those of its joint with or without what it carries.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 from kinetree.errors import ModelError
 from kinetree.joints import JointKind
 from kinetree.model.checks.masses import central_inertias, principal_moments, ten
+from kinetree.model.elements import Joint
+from kinetree.model.specs import JointSpec, fault
 from kinetree.spatial import Transform
 from kinetree.tree.unrolled import UnrolledTree
 
-__all__ = ["generic_motion", "plucker", "singular_slots"]
+__all__ = ["generic_motion", "plucker", "singular_joints"]
 
 TOLERANCE = 1e-12
 """A difference this small, relative to its operands, is zero."""
@@ -29,18 +32,22 @@ MAX_PASSES = 6_000
 Floats = NDArray[np.float64]
 
 
-def singular_slots(tree: UnrolledTree) -> list[int]:
-    """The slots, ascending, of the joints that some motion of the joints outward of them frees of all inertia.
+def singular_joints(tree: UnrolledTree, joints: Iterable[JointSpec] | Iterable[Joint]) -> tuple[str, ...]:
+    """The names, by slot, of the `joints` that some motion of the joints outward of them frees of all inertia.
 
     If joints share coordinates, there are none if all of the robot's own coordinates move some inertia.
 
-    Raises `ModelError` if more than `MAX_PASSES` bodies have to take part in the pass.
+    Raises `ModelError` if more than `MAX_PASSES` bodies have to take part in the pass, or if their inertias overflow.
     """
-    singular = _freed_slots(tree)
-    return [] if singular and tree.coordinates is not None and _shared_are_definite(tree) else singular
+    by_slot = list(joints)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that overflow are reported with their joint
+        singular = _freed_slots(tree, by_slot)
+        if singular and tree.coordinates is not None and _shared_are_definite(tree, by_slot):
+            return ()
+    return tuple(by_slot[slot - 1].name for slot in singular)
 
 
-def _freed_slots(tree: UnrolledTree) -> list[int]:
+def _freed_slots(tree: UnrolledTree, joints: Sequence[JointSpec | Joint]) -> list[int]:
     """The slots if each joint has coordinates of its own."""
     suspect = _suspects(tree)
     if not suspect.any():
@@ -75,7 +82,9 @@ def _freed_slots(tree: UnrolledTree) -> list[int]:
                 f"such a body; no more than {MAX_PASSES:,} are checked, so give them mass and rotational inertia"
             )
         X_J, S = generic_motion(tree.joint[i], rng)
-        Ia, is_singular = _free_joint(IA[i], S, np.array(tree.armature[i], dtype=np.float64))
+        U, D, scale = _resistance(IA[i], S, np.array(tree.armature[i], dtype=np.float64))
+        _check_finite(joints[i - 1], U, D, scale)
+        Ia, is_singular = _free_joint(IA[i], U, D, scale)
         if is_singular and suspect[i]:
             singular.append(i)
         if Ia is None or full[p]:
@@ -83,6 +92,7 @@ def _freed_slots(tree: UnrolledTree) -> list[int]:
         X = plucker(X_J @ tree.X_T[i])
         back = X.T @ Ia @ X
         IA[p] = IA[p] + back if p in IA else back
+        _check_finite(joints[i - 1], IA[p])
         parts[p] += 1
         # A body that carries many need not include all of them; checking after each would cost as much as including it.
         if parts[p] & (parts[p] - 1) == 0:
@@ -90,19 +100,21 @@ def _freed_slots(tree: UnrolledTree) -> list[int]:
     return sorted(singular)
 
 
-def _shared_are_definite(tree: UnrolledTree) -> bool:
+def _shared_are_definite(tree: UnrolledTree, joints: Sequence[JointSpec | Joint]) -> bool:
     """Whether the mass matrix of the shared coordinates, Σ JᵀIJ, is definite at a generic configuration."""
     assert tree.coordinates is not None
     rng = np.random.default_rng(0)
     G, starts = tree.coordinates.matrix(), tree.v_starts
     J: dict[int, Floats] = {0: np.zeros((6, G.shape[1]))}
-    M = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
+    M = np.zeros((G.shape[1], G.shape[1]))
     for i, p in tree.outward:
         X_J, S = generic_motion(tree.joint[i], rng)
-        J[i] = plucker(X_J @ tree.X_T[i]) @ J[p] + S @ G[starts[i] : starts[i + 1]]
-        M += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
+        own = G[starts[i] : starts[i + 1]]
+        J[i] = plucker(X_J @ tree.X_T[i]) @ J[p] + S @ own
+        M += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i] + own.T @ np.diag(tree.armature[i]) @ own
+        _check_finite(joints[i - 1], M)
     size = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
-    return bool(np.linalg.eigvalsh(M * size[:, None] * size)[0] > TOLERANCE)
+    return bool(np.linalg.eigvalsh(_balanced(M, size))[0] > TOLERANCE)
 
 
 def _suspects(tree: UnrolledTree) -> NDArray[np.bool_]:
@@ -123,24 +135,37 @@ def _foreseen_passes(tree: UnrolledTree, suspect: NDArray[np.bool_]) -> int:
     return int(np.count_nonzero(suspect & np.array(has_inertia)))
 
 
-def _free_joint(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats | None, bool]:
+def _resistance(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats, Floats, Floats]:
+    """U = Iᴬ S and D = Sᵀ U of a joint, and an upper bound of a motion's energy, whatever its direction."""
+    U = IA @ S
+    return U, S.T @ U + np.diag(armature), 2.0 * _lengths(IA) @ (S * S) + armature
+
+
+def _check_finite(joint: JointSpec | Joint, *numbers: Floats) -> None:
+    """Raise if numbers of a joint, or of what it carries, overflow."""
+    if not all(np.isfinite(array).all() for array in numbers):
+        raise fault(
+            joint.where if isinstance(joint, JointSpec) else "",
+            f"joint {joint.name!r} and what it carries, from body {joint.child!r} outward, have masses, placements or "
+            "ratios so large that the inertia that the joint moves overflows; give them in SI units",
+            "bad-inertia",
+        )
+
+
+def _free_joint(IA: Floats, U: Floats, D: Floats, scale: Floats) -> tuple[Floats | None, bool]:
     """Iᵃ = Iᴬ - U D⁻¹ Uᵀ (None if nothing is left), and whether D is singular.
 
     Directions in which D is zero up to rounding are left out of D⁻¹: U is zero there too.
     """
     lengths = _lengths(IA)
-    U = IA @ S
-    D = S.T @ U + np.diag(armature)
-    # Upper bound of a motion's energy, whatever its direction.
-    scale = 2.0 * lengths @ (S * S) + armature
     unit = 1.0 / np.sqrt(np.where(scale > 0.0, scale, 1.0))
-    w, V = np.linalg.eigh(D * unit[:, None] * unit)
+    w, V = np.linalg.eigh(_balanced(D, unit))
     kept = w > TOLERANCE
     W = (U * unit) @ V[:, kept]
     Ia = IA - (W / w[kept]) @ W.T
     # The remainder in a freed direction is rounding error; joints further in must not take it for inertia.
     balance = 1.0 / np.sqrt(np.where(lengths > 0.0, lengths, 1.0))
-    left, directions = np.linalg.eigh(Ia * balance[:, None] * balance)
+    left, directions = np.linalg.eigh(_balanced(Ia, balance))
     real = left > TOLERANCE
     is_singular = not kept.all()
     if not real.any():
@@ -152,10 +177,18 @@ def _free_joint(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats | None,
 def _is_definite(IA: Floats) -> bool:
     """Whether it is positive definite by a wide margin."""
     lengths = _lengths(IA)
-    if not lengths.all():
+    if not (lengths > 0.0).all():  # rounding may leave less than nothing
         return False
     balance = 1.0 / np.sqrt(lengths)
-    return bool(np.linalg.eigvalsh(IA * balance[:, None] * balance)[0] > 1e-6)
+    return bool(np.linalg.eigvalsh(_balanced(IA, balance))[0] > 1e-6)
+
+
+def _balanced(A: Floats, unit: Floats) -> Floats:
+    """A positive semidefinite matrix in units in which its diagonal is at most one, and so is all the rest, except for
+    rounding: beside numbers that are far larger it may exceed all bounds.
+    """
+    balanced: Floats = np.clip(A * unit[:, None] * unit, -1.0, 1.0)
+    return balanced
 
 
 def _lengths(IA: Floats) -> Floats:
