@@ -165,6 +165,7 @@ def _any_numbers(draw: st.DrawFn) -> kt.Model:
         speed, force = one(math.inf, EDGES), one(math.inf, EDGES)
         builder.add_joint(
             f"j{k}" if k else one("j0", names), kind, draw(st.sampled_from(bodies[:-1])), bodies[-1],
+            kt.placement([one(0.0, PLACES) for _ in range(3)], rpy=one((0.0, 0.0, 0.0), [(0.1, 0.2, 0.3)])),
             limits=Limits((lower,) * kind.nq, (upper,) * kind.nq, (speed,) * kind.nv, (force,) * kind.nv),
             **{name: [one(0.0, SIGNED)] * kind.nv for name in ("damping", "friction", "stiffness")},
             armature=[one(0.0, EDGES)] * kind.nv, rest=[one(0.0, SIGNED)] * kind.nq if kind.nq == kind.nv else None,
@@ -182,6 +183,38 @@ def test_any_numbers_are_written_so_that_they_can_be_read_or_are_lost(robot: kt.
     with tempfile.TemporaryDirectory() as folder:
         for format in FORMATS:
             _assert_readable(robot, format, Path(folder))
+
+
+BALL = Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(1.0))
+POST = Inertia.from_com(1e9, Vec3.zero(), Sym3(2e8, 3e8, 8e8, 0.0, 0.0, 0.0))
+FAR = kt.placement((0.0, 1e9, 1e30), rpy=(0.1, 0.2, 0.3))
+FAR_AWAY: dict[str, list[tuple[JointKind, Inertia, Transform]]] = {
+    "a ball joint": [
+        (kt.Spherical(), Inertia.zero(), kt.placement((0, 0, 0))),
+        (kt.Prismatic([0, 1, 0]), BALL, kt.placement((0, 0, -1e15))),
+    ],
+    "a hinge": [(kt.Revolute([0, 0, 1]), Inertia.zero(), FAR), (kt.Spherical(), BALL, FAR)],
+    "a post that no body can be": [
+        (kt.Prismatic([0, 1, 0]), POST, kt.placement((0, 0, 0))),
+        (kt.Fixed(), BALL, kt.placement((0, 0, -1e15), rpy=(0.1, 0.2, 0.3))),
+    ],
+    "next to no mass": [
+        (kt.Prismatic([0, 1, 0]), Inertia.from_com(1e-30, Vec3(1e60, 0.0, 0.0), Sym3.zero()), kt.placement((0, 0, 0)))
+    ],
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("parts", FAR_AWAY.values(), ids=FAR_AWAY)
+def test_parts_far_away_are_written_so_that_they_can_be_read_or_are_lost(
+    parts: list[tuple[JointKind, Inertia, Transform]], format: str, tmp_path: Path
+) -> None:
+    builder = kt.ModelBuilder("robot")
+    builder.add_body("b0")
+    for k, (kind, inertia, placement) in enumerate(parts):
+        builder.add_body(f"b{k + 1}", inertia)
+        builder.add_joint(f"j{k}", kind, f"b{k}", f"b{k + 1}", placement)
+    _assert_readable(quietly(builder.build), format, tmp_path)
 
 
 def _assert_readable(robot: kt.Model, format: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,34 @@ def test_a_free_body_on_one_that_moves_is_refused() -> None:
 def test_reserved_names_are_refused(name: str) -> None:
     with pytest.raises(kt.ModelError, match=f"the name of joint '{name}' has another meaning in SDF; rename it"):
         kt.to_text(one_joint(TURN, name=name), "sdf", lossy=True)
+
+
+SPOILED = [
+    Inertia(
+        1.1e9,
+        Vec3(1.446e9, -1877644885042580.8, 256340705998889.9),
+        Sym3(
+            *(3.264782610856214e21, 5.973687050906178e19, 3.205045740353147e21),
+            *(2468241906273065.5, -336969354277813.5, 4.375607413304975e20),
+        ),
+    ),
+    Inertia(
+        1.89,
+        Vec3(10818103737.826, 2125553540.8951988, 1890013041586994.0),
+        Sym3(
+            *(1.8900260835444602e30, 1.8900260834914224e30, 3.2757309900817695e20),
+            *(-3.2151424109893726e19, -1.0818100008893964e25, -2.1255076838577293e24),
+        ),
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("inertia", SPOILED, ids=["a rod", "points"])
+def test_an_inertia_that_is_mostly_rounding_is_read_again(inertia: Inertia, tmp_path: Path) -> None:
+    """The file has the entries about the centre of mass, which are far smaller than those about the frame."""
+    robot = one_joint(TURN, inertia=inertia)
+    assert kt.load(kt.save(robot, tmp_path / "robot.sdf", lossy=True)).mass == inertia.mass
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ __all__ = ["write_mjcf"]
 _WORLD = "world"
 _HERE = Transform.identity()
 _NOTHING = Inertia.zero()
+_FAR = 1e50
+"""No body that has the mass MuJoCo demands, but none of its own, is that far from its frame, in m."""
 
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
@@ -163,6 +165,10 @@ class _Writer:
             )
         if lacks or link.inertia != _NOTHING:
             com, I = about_center_of_mass(link.inertia)
+            if lacks and max(abs(x) for x in com.components()) >= _FAR:
+                self._losses.impossible.append(
+                    f"body {link.name!r} would have the mass that MuJoCo demands {_FAR:g} m or more away from its frame"
+                )
             write_inertia(element, link.inertia, com, I, least=LEAST if lacks else 0.0)
 
     def _has_mass(self, link: LinkSpec) -> bool:

@@ -23,7 +23,7 @@ from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import Fixed, Free, Placed
 from kinetree.model.checks.masses import check_inertias
 from kinetree.model.specs import JointSpec, LinkSpec, Parts
-from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
 __all__ = ["write_sdf"]
 
@@ -45,10 +45,16 @@ def write_sdf(parts: Parts, losses: Losses) -> str:
 
 
 def _is_refused(inertia: Inertia) -> bool:
-    """Whether readers call it invalid, were it written."""
-    a, b, c = moments_of(inertia)
-    allowed = _TOLERANCE * max(abs(a), abs(c))
-    return (a < -allowed or c > a + b + allowed) and not _is_point(inertia)
+    """Whether readers call it invalid, were it written.
+
+    Far from the body's frame, rounding may spoil the entries about the centre of mass, which are those of the file.
+    """
+    if _is_point(inertia):
+        return False
+    _, I = about_center_of_mass(inertia)
+    a, b, c = moments_of(Inertia(0.0, Vec3.zero(), I))
+    allowed = _TOLERANCE * max(abs(float(x)) for x in I.components())
+    return a < -allowed or c > a + b + allowed
 
 
 def _is_point(inertia: Inertia) -> bool:
@@ -164,6 +170,12 @@ class _Writer:
         suspicions, indefinite = check_inertias(links)
         self._losses.lost += [f"{sentence}; SDF calls that invalid" for sentence in suspicions]
         self._losses.impossible += [f"{sentence}; SDF calls that invalid" for sentence in indefinite.values()]
+        self._losses.impossible += [
+            f"body {link.name!r} has its centre of mass so far from its frame that rounding makes its inertia one that "
+            "no body can have, which SDF calls invalid"
+            for link in links
+            if link.name not in indefinite and _is_refused(link.inertia)
+        ]
 
     def _link(self, model: Tag, link: LinkSpec) -> None:
         element = model.add("link", name=link.name)

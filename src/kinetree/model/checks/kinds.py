@@ -93,6 +93,12 @@ class _Check:
         self._works_on_symbols()
         if kind.nv == 0:
             return
+        if type(kind) is joints.Placed:
+            # Seen from far away, turns about any axis look alike, and rounding is as large as the motion.
+            while type(kind) is joints.Placed:
+                kind = kind.kind
+            self._kind, self._where = kind, f"{type(kind).__name__}.calc"
+            motion = self._motion(q, v)
         S = _columns(motion.S)
         sizes = np.linalg.svd(S, compute_uv=False)
         if sizes[-1] <= _DEPENDENT * max(sizes[0], 1e-300):
