@@ -174,7 +174,7 @@ def _check_finite(structure: Structure, links: Sequence[LinkSpec], inertia: Sequ
     """Raise if huge but finite numbers overflow when they are combined, at the part nearest to the root."""
     slots = [(*ten(I), *X.r.components()) for I, X in zip(inertia, places.X_T, strict=True)]
     fixed = [X.r.components() for X in places.placement.values() if X is not _IDENTITY]
-    if not any(map(_is_huge, (slots, fixed))):
+    if not (_is_huge(slots) or _is_huge(fixed)):
         return
     specs = {link.name: link for link in links}
     sums = [_MASSLESS] * len(inertia)

@@ -165,7 +165,7 @@ class _Writer:
             )
         if lacks or link.inertia != _NOTHING:
             com, I = about_center_of_mass(link.inertia)
-            if lacks and max(abs(x) for x in com.components()) >= _FAR:
+            if lacks and max(abs(float(x)) for x in com.components()) >= _FAR:
                 self._losses.impossible.append(
                     f"body {link.name!r} would have the mass that MuJoCo demands {_FAR:g} m or more away from its frame"
                 )

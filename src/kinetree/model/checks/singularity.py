@@ -39,7 +39,7 @@ def singular_joints(tree: UnrolledTree, joints: Iterable[JointSpec] | Iterable[J
 
     Raises `ModelError` if more than `MAX_PASSES` bodies have to take part in the pass, or if their inertias overflow.
     """
-    by_slot = list(joints)
+    by_slot: list[JointSpec | Joint] = [*joints]
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that overflow are reported with their joint
         singular = _freed_slots(tree, by_slot)
         if singular and tree.coordinates is not None and _shared_are_definite(tree, by_slot):
@@ -111,7 +111,10 @@ def _shared_are_definite(tree: UnrolledTree, joints: Sequence[JointSpec | Joint]
         X_J, S = generic_motion(tree.joint[i], rng)
         own = G[starts[i] : starts[i + 1]]
         J[i] = plucker(X_J @ tree.X_T[i]) @ J[p] + S @ own
-        M += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i] + own.T @ np.diag(tree.armature[i]) @ own
+        M += (
+            J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
+            + own.T @ np.diag(np.array(tree.armature[i], dtype=np.float64)) @ own
+        )
         _check_finite(joints[i - 1], M)
     size = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
     return bool(np.linalg.eigvalsh(_balanced(M, size))[0] > TOLERANCE)
