@@ -145,6 +145,15 @@ def test_inertias_that_overflow_are_refused_at_their_joint() -> None:
         chain([(X, ball()), (kt.Helical([0, 0, 1], 1e300), NOTHING), (ALONG_X, ball())])
 
 
+def test_rounding_where_all_rotational_inertia_is_freed_resists_nothing() -> None:
+    builder = kt.ModelBuilder("chain")
+    builder.add_body("b0")
+    for k, (kind, inertia) in enumerate([(X, NOTHING), (X, NOTHING), (Y, NOTHING), (X, NOTHING), (X, point())], 1):
+        builder.add_body(f"b{k}", inertia)
+        builder.add_joint(f"j{k}", kind, f"b{k - 1}", f"b{k}", shift(0.3, 0.1, -0.2) if k == 4 else None)
+    assert builder.build().singular_joints == ("j1", "j4", "j5")
+
+
 def test_coordinates_whose_inertia_overflows_are_refused_at_the_joint() -> None:
     builder = kt.ModelBuilder("pair")
     builder.add_body("b0")

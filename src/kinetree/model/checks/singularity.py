@@ -173,7 +173,11 @@ def _free_joint(IA: Floats, U: Floats, D: Floats, scale: Floats) -> tuple[Floats
     is_singular = not kept.all()
     if not real.any():
         return None, is_singular
-    root = (directions[:, real] * np.sqrt(left[real])) / balance[:, None]
+    root = directions[:, real] * np.sqrt(left[real])
+    for rows in (slice(3), slice(3, 6)):  # rounding that is all that is left of a part is no inertia about some axis
+        if np.square(root[rows]).sum() <= TOLERANCE:
+            root[rows] = 0.0
+    root /= balance[:, None]
     return root @ root.T, is_singular
 
 
