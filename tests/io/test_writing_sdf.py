@@ -232,7 +232,7 @@ def test_an_inertia_that_is_mostly_rounding_is_read_again(inertia: Inertia, tmp_
 
 
 @pytest.mark.parametrize(
-    ("robot", "body", "told"),
+    ("robot", "body", "message"),
     [
         ("world", "b", "the name of robot 'world' has another meaning in SDF"),
         ("r", "b" * 5000, "is 5,000 characters long; the limit is 4,096"),
@@ -240,12 +240,12 @@ def test_an_inertia_that_is_mostly_rounding_is_read_again(inertia: Inertia, tmp_
         ("r", "world", "the name of body 'world' has another meaning in SDF"),
     ],
 )
-def test_names_that_sdf_has_no_place_for_are_refused(robot: str, body: str, told: str) -> None:
+def test_names_that_sdf_has_no_place_for_are_refused(robot: str, body: str, message: str) -> None:
     builder = kt.ModelBuilder(robot)
     builder.add_body("base", BODY)
     builder.add_body(body, BODY)
     builder.add_joint("j", kt.Free(), "base", body)
-    with pytest.raises(kt.ModelError, match=told):
+    with pytest.raises(kt.ModelError, match=message):
         kt.to_text(builder.build(), "sdf", lossy=True)
 
 

@@ -73,8 +73,8 @@ EACH_KIND = pytest.mark.parametrize(
     ("file", "floating_base"),
     [pytest.param(file, k % 2 == 0, id=f"{file}-{('floating', 'fixed')[k % 2]}") for k, file in enumerate(DIFFERENT)],
 )
-"""Those of the choice that differ, every second one with a base that floats: for functions of robots that were read as
-`test_every_robot_on_floats` shows."""
+"""Robots that differ from each other, every second one with a floating base. That all files are read rightly is the
+subject of `test_every_robot_on_floats`."""
 
 
 def witnessed(file: str, floating_base: bool) -> tuple[kt.Model, PinocchioOracle]:

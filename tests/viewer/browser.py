@@ -61,8 +61,8 @@ _SELDOM = """(() => {
         stop(asked[number]);
     };
 })()"""
-"""What pages draw again and again they draw five times a second: the browser draws on the processor, which other tests
-need, too. What they do once in a frame, as after a move of the mouse, they do at once."""
+"""Limits pages to five pictures a second, because the browser draws on the processor, which other tests need as well. A
+function that asks for a single frame, as after a move of the mouse, gets it at once."""
 
 _PIXELS = """() => {
     const seen = document.querySelector("canvas[data-engine]");

@@ -35,7 +35,7 @@ AT_THE_END: Mapping[str, AtTheEnd] = {
     "discrete": "everything",
     "rk4": "nothing",
 }
-"""What acts at the end of a step as it does then, to first order, by the names of the methods (integrators.py)."""
+"""By the name of the method (integrators.py), the forces that a step takes at its end, to first order."""
 Slots = Sequence[Sequence[Scalar]]
 
 

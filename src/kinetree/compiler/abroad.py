@@ -1,4 +1,4 @@
-"""What answers calls with arrays of other frameworks: a room above this one makes it known, before NumPy is needed."""
+"""The answers to calls with arrays of other frameworks; a room above provides them, before NumPy is needed."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _abroad: list[Abroad] = []
 
 
 def answer_with(answers: Abroad) -> None:
-    """Make known what answers calls with arrays of frameworks."""
+    """Make the answers to calls with arrays of frameworks known."""
     _abroad[:] = [answers]
 
 
 def abroad() -> Abroad:
-    """What answers them."""
+    """The answers that were made known."""
     return _abroad[0]

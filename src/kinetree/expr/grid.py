@@ -83,7 +83,7 @@ class Grid:
 
 
 class NewGrid(Protocol):
-    """What makes grids."""
+    """A function that makes grids."""
 
     def __call__(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid: ...
 

@@ -133,7 +133,7 @@ class Tree(Protocol):
         """A matrix that is processed row by row, zero at first if `clear`; in loops of the program if it has loops."""
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
-        """What a function of numbers returns; in a program with loops by a call of the program that all have of it."""
+        """The results of a function of numbers; a program with loops calls one program that all its callers share."""
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T]:
         """What an algorithm returned, from slot 1 on, as an array with slot 0, which is never read."""

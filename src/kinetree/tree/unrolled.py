@@ -94,7 +94,7 @@ class UnrolledTree(Topology):
         return expr.Grid(rows, columns)
 
     def shared(self, function: expr.Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
-        """What a function of numbers returns."""
+        """The results of a function of numbers."""
         return function(expr.Grid, numbers)
 
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002

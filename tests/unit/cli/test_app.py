@@ -37,7 +37,7 @@ def test_python_runs_the_package_as_the_command() -> None:
 
 
 def test_a_command_ends_without_a_last_search_for_garbage() -> None:
-    """What is registered first is called last, when Python is about to look through all that the process holds."""
+    """Python calls last the function registered first, just before its own search through all that it holds."""
     code = (
         "import atexit, gc\n"
         "atexit.register(lambda: print(gc.get_freeze_count() > 10_000))\n"

@@ -194,7 +194,7 @@ def test_a_single_step_is_a_frame_on_a_slow_machine_too(live_motion: Any) -> Non
 
 
 def test_a_pause_that_begins_while_a_moment_is_shown_is_shown_too(live_motion: Any) -> None:
-    """The page tells what it read before; nothing is shown any more while the motion waits."""
+    """The page may have read the state before the pause, and gets no further moment while the motion waits."""
     seen: list[bool] = []
 
     def show(*_: object) -> None:

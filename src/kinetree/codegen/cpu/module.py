@@ -105,7 +105,7 @@ class Apart:
 
     def __init__(self) -> None:
         self.modules: dict[bytes, Callable[[], Written]] = {}
-        """What writes the module of each, by the hash of its text."""
+        """By the hash of each module's text, the function that writes it."""
 
     def row(self, program: Program, *, precision: Precision, target: Target, lanes: int) -> int:
         """The row of a program."""

@@ -116,12 +116,13 @@ class Phase:
         return made
 
     def likeness(self, *, of_any_length: bool = False) -> object:
-        """What is equal for phases whose steps are the same, and whose number of steps is unless `of_any_length`.
+        """A key that phases share if their steps are alike and, unless `of_any_length`, as many.
 
-        Phases with programs whose contents are unknown are like themselves only.
+        A phase with a program whose content is unknown shares its key with no other. The key is not kept: the program
+        may use objects that change.
         """
         of_steps = {name: getattr(self, name) for name in self.__slots__ if name != "steps"}
-        return content(of_steps) or self, 0 if of_any_length else self.steps
+        return (content(of_steps) or self), (0 if of_any_length else self.steps)
 
     def _set(self, *values: Any) -> None:
         for name, value in zip(self.__slots__, values, strict=True):

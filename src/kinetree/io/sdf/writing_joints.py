@@ -110,9 +110,7 @@ class _Joint:
         }  # fmt: skip
         if any(_NO_BOUND <= abs(x) < math.inf for x in bounds.values()):
             self._lose(f"joint {joint.name!r} has a limit of 1e16 or more, which SDF takes for none")
-        if (
-            bounds["lower"] >= _NO_BOUND or bounds["upper"] <= -_NO_BOUND
-        ):  # two equal ones that are infinite are refused
+        if bounds["lower"] >= _NO_BOUND or bounds["upper"] <= -_NO_BOUND:  # equal infinite limits would be refused
             del bounds["lower"], bounds["upper"]
         elif isinstance(joint.kind, Continuous) and (math.isfinite(bounds["lower"]) or math.isfinite(bounds["upper"])):
             self._lose(f"joint {joint.name!r} is continuous, but has position limits, for which SDF then has no place")

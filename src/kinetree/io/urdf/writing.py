@@ -192,7 +192,7 @@ class _Writer:
                 lose(f"joint {joint.name!r} has a {what} limit of 1e30 or more, which files write where there is none")
         (lower,), (upper,) = limits.lower, limits.upper
         (velocity,), (effort,) = limits.velocity, limits.effort
-        if lower >= _NO_BOUND or upper <= -_NO_BOUND:  # two equal ones that are infinite are refused
+        if lower >= _NO_BOUND or upper <= -_NO_BOUND:  # equal infinite limits would be refused
             lower, upper = -math.inf, math.inf
         if isinstance(kind, Continuous):
             if math.isfinite(lower) or math.isfinite(upper):

@@ -174,7 +174,7 @@ def _free_joint(IA: Floats, U: Floats, D: Floats, scale: Floats) -> tuple[Floats
     if not real.any():
         return None, is_singular
     root = directions[:, real] * np.sqrt(left[real])
-    for rows in (slice(3), slice(3, 6)):  # rounding that is all that is left of a part is no inertia about some axis
+    for rows in (slice(3), slice(3, 6)):  # where only rounding is left, it must not count as inertia
         if np.square(root[rows]).sum() <= TOLERANCE:
             root[rows] = 0.0
     root /= balance[:, None]
