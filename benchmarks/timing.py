@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["medians", "print_beside"]
 
-os.environ["KINETREE_OPTIMIZE"] = "now"
+os.environ.setdefault("KINETREE_OPTIMIZE", "now")
 
 
 def medians(
