@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kinetree.codegen.kept.cache import kept
-from kinetree.source_code import code_of, contains_parts, takes_part
+from kinetree.source_code import contains_parts, takes_part
 
 __all__ = ["assembler", "llvm_version", "source_hash", "toolchain"]
 
@@ -84,7 +84,7 @@ def assembler(how: str, target: Hashable, imported: float) -> bytes | None:
 
 @functools.cache
 def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> bytes | None:
-    """32 bytes over the code (`code_of`) of the source files of a package that take part in compiling, or of some.
+    """32 bytes over the source files of a package that take part in compiling, or over some.
 
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: the
     code running in this process may then be older than the files. As reading hundreds of files takes longer than
@@ -103,7 +103,7 @@ def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> b
             return None
         if changed > time.time() - _SETTLED:
             return _hash_of(root, files)
-        seen = hashlib.sha256(repr(("code", root, files)).encode("utf-8", "surrogateescape")).digest()
+        seen = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
         return kept(seen, lambda: _hash_of(root, files), "hash")
     except OSError:
         return None
@@ -115,8 +115,8 @@ def _hash_of(root: str, files: list[tuple[str, _State]]) -> bytes:
         text, read = _read(path)
         if read != found:
             raise OSError(f"{path} is being written")
-        name, code = os.fsencode(path[len(root) :]), code_of(text)
-        parts += (struct.pack("<QQ", len(name), len(code)), name, code)
+        name = os.fsencode(path[len(root) :])
+        parts += (struct.pack("<QQ", len(name), len(text)), name, text)
     return hashlib.sha256(b"".join(parts)).digest()
 
 
