@@ -12,7 +12,8 @@ import pytest
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.ufunc import make_ufunc
 from kinetree.codegen.llvm.elementary import sincos
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.operations import declarations
+from kinetree.codegen.llvm.precision import F32, F64, Lanes, Precision
 from kinetree.expr import Port
 
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
@@ -21,11 +22,11 @@ LANES = pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 
 @cache
 def code(lanes: int, precision: Precision) -> MachineCode:
-    V = f"<{lanes} x {precision.type}>"
-    suffix = f"v{lanes}{precision.suffix}"
+    V = Lanes(lanes, precision).numbers
     return MachineCode(
         compile_module(f"""
-{sincos(lanes, precision)}
+{declarations(Lanes(lanes, precision))}
+{sincos(Lanes(lanes, precision))}
 define void @together(ptr %angles, ptr %pairs, i64 %count) {{
   call void @sincos_all(ptr %angles, ptr %pairs, i64 %count)
   ret void
@@ -45,9 +46,6 @@ define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) {{
   call void @sincos_all(ptr %angles, ptr %pairs, i64 %count)
   ret void
 }}
-declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
-declare {V} @llvm.fabs.{suffix}({V})
-declare double @llvm.fma.f64(double, double, double)
 attributes #0 = {{ nounwind }}
 attributes #1 = {{ nounwind }}
 """)

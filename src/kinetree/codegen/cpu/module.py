@@ -21,7 +21,8 @@ from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.memory import memory_functions
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.operations import LIBM, declarations
+from kinetree.codegen.llvm.precision import Lanes, Precision
 from kinetree.codegen.llvm.sample import CALLED, SampleWriter, port_names
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Program
@@ -74,13 +75,14 @@ def sample_module(
     programs that are called: without it the module has their functions, too.
     """
     row = None if apart is None else partial(apart.row, precision=precision, target=target, lanes=lanes)
-    writer = SampleWriter(program, precision, target, lanes, zeros=zeros, apart=row)
+    writer, register = SampleWriter(program, precision, target, lanes, zeros=zeros, apart=row), Lanes(lanes, precision)
     sample = writer.text()
     parts = [
         f'target triple = "{target.triple}"',
-        _declarations(lanes, precision),
-        sincos(lanes, precision) if "@sincos" in sample else "",
-        arc_tangent(lanes, precision) if "@arc_tangent" in sample else "",
+        declarations(register),
+        *(f"declare double @{name}(double)" for name in LIBM.values()),
+        sincos(register) if "@sincos" in sample else "",
+        arc_tangent(register) if "@arc_tangent" in sample else "",
         memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
         "" if apart is None else apart.table(),
         sample,
@@ -143,21 +145,3 @@ def _shared_module(program: Program, precision: Precision, target: Target, lanes
     ports = ", ".join(names)
     function = f"define void @shared({ports}) #0 {{\n  call void @sample({ports})\n  ret void\n}}\n"
     return Written(f"{sample}\n{function}", apart.modules)
-
-
-def _declarations(lanes: int, precision: Precision) -> str:
-    V, overload = f"<{lanes} x {precision.type}>", f"v{lanes}{precision.suffix}"
-    return f"""\
-declare {V} @llvm.fma.{overload}({V}, {V}, {V})
-declare {V} @llvm.sqrt.{overload}({V})
-declare {V} @llvm.fabs.{overload}({V})
-declare {V} @llvm.floor.{overload}({V})
-declare {V} @llvm.copysign.{overload}({V}, {V})
-declare i1 @llvm.vector.reduce.and.v{lanes}i1(<{lanes} x i1>)
-declare {V} @llvm.arithmetic.fence.{overload}({V})
-declare double @llvm.fma.f64(double, double, double)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-declare double @exp(double)
-declare double @log(double)
-declare double @tanh(double)
-"""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.precision import F32, F64, Lanes
 
 __all__ = ["arc_tangent"]
 
@@ -48,22 +48,17 @@ _LARGE = {F64: (2.0**1000, 2.0**-200), F32: (2.0**100, 2.0**-50)}
 """Beyond which sums of two coordinates could overflow, and what both are multiplied by then."""
 
 
-def arc_tangent(lanes: int, precision: Precision) -> str:
-    """An LLVM function to call, `@arc_tangent(<lanes x type> y, <lanes x type> x) -> <lanes x type>`."""
-    V, B, K = f"<{lanes} x {precision.type}>", f"<{lanes} x i1>", f"<{lanes} x {precision.integer}>"
-    overload = f"v{lanes}{precision.suffix}"
-    fma, absolute = f"call {V} @llvm.fma.{overload}", f"call {V} @llvm.fabs.{overload}"
-    (large, smaller), (high, low) = _LARGE[precision], _EIGHTH[precision]
-    *rest, total = (_splat(precision, x) for x in _POLYNOMIAL[precision])
+def arc_tangent(lanes: Lanes) -> str:
+    """An LLVM function to call, `@arc_tangent(y, x)`, of two registers."""
+    V, B, K, number, suffix = lanes.numbers, lanes.flags, lanes.integers, lanes.number, lanes.suffix
+    fma, absolute = f"call {V} @llvm.fma.{suffix}", f"call {V} @llvm.fabs.{suffix}"
+    (large, smaller), (high, low) = _LARGE[lanes.precision], _EIGHTH[lanes.precision]
+    *rest, total = map(number, _POLYNOMIAL[lanes.precision])
     steps = []
     for step, coefficient in enumerate(reversed(rest)):
         steps.append(f"  %p{step} = {fma}({V} %z, {V} {total}, {V} {coefficient})")
         total = f"%p{step}"
     horner = "\n".join(steps)
-
-    def number(x: float) -> str:
-        return _splat(precision, x)
-
     return f"""
 define internal {V} @arc_tangent({V} %y, {V} %x) #1 {{
   %is_nan = fcmp uno {V} %y, %x
@@ -109,7 +104,7 @@ define internal {V} @arc_tangent({V} %y, {V} %x) #1 {{
   %eighths_2 = select {B} %left, {V} %eighths_1_back, {V} %eighths_1
   %with_low = {fma}({V} %eighths_2, {V} {number(low)}, {V} %angle_2)
   %size = {fma}({V} %eighths_2, {V} {number(high)}, {V} %with_low)
-  %signed = call {V} @llvm.copysign.{overload}({V} %size, {V} %y)
+  %signed = call {V} @llvm.copysign.{suffix}({V} %size, {V} %y)
   %y_or_zero = select {B} %is_nan, {V} %y, {V} {number(0.0)}
   %x_or_zero = select {B} %is_nan, {V} %x, {V} {number(0.0)}
   %nan = fadd {V} %y_or_zero, %x_or_zero
@@ -117,8 +112,3 @@ define internal {V} @arc_tangent({V} %y, {V} %x) #1 {{
   ret {V} %result
 }}
 """
-
-
-def _splat(precision: Precision, x: float) -> str:
-    """A number in every lane."""
-    return f"splat ({precision.type} {precision.literal(x)})"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from kinetree.codegen.llvm.polynomials import horner
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.precision import F32, F64, Lanes
 from kinetree.records import record
 
 __all__ = ["ANGLES", "Angles", "sincos"]
@@ -81,52 +81,51 @@ _TWO_OVER_PI = (
 )
 
 
-def sincos(lanes: int, precision: Precision) -> str:
+def sincos(lanes: Lanes) -> str:
     """Two LLVM functions to call, with bit-identical results for the same angle.
 
-    - `@sincos(<lanes x type>) -> {sine, cosine}`: for one register of angles.
+    - `@sincos(angle) -> {sine, cosine}`: for one register of angles.
     - `@sincos_all(ptr angles, ptr pairs, i64 count)`: for `count` registers of angles in a row, at least one, into
       twice as many: sine, cosine, sine, cosine, … A call costs the caller all its registers, and a loop overlaps the
       angles' chains of operations; so angles known in advance, such as a robot's, are cheapest all at once.
     """
-    formulas = _Formulas(lanes, precision)
-    return _REDUCE_ANY + _exact_angles(lanes, precision) + _one(formulas) + _all(formulas)
+    formulas = _Formulas(lanes)
+    return _REDUCE_ANY + _exact_angles(lanes) + _one(formulas) + _all(formulas)
 
 
 class _Formulas:
     """The arithmetic, written once for both functions, so that they agree to the last bit."""
 
-    def __init__(self, lanes: int, precision: Precision) -> None:
-        self._constants = ANGLES[precision]
-        self._precision = precision
-        self.lanes = lanes
-        self.bits = precision.bits
-        self.bytes = lanes * precision.bytes
-        self.V = f"<{lanes} x {precision.type}>"
-        self.B = f"<{lanes} x i1>"
-        self.K = f"<{lanes} x {precision.integer}>"
-        self.limit = self._splat(self._constants.limit)
-        self._fma = f"call {self.V} @llvm.fma.v{lanes}{precision.suffix}"
+    def __init__(self, lanes: Lanes) -> None:
+        self._constants = ANGLES[lanes.precision]
+        self._lanes = lanes
+        self.lanes = lanes.count
+        self.bits = lanes.precision.bits
+        self.bytes = lanes.count * lanes.precision.bytes
+        self.V, self.B, self.K = lanes.numbers, lanes.flags, lanes.integers
+        self.number, self.integer = lanes.number, lanes.integer
+        self.limit = self.number(self._constants.limit)
+        self._fma = f"call {self.V} @llvm.fma.{lanes.suffix}"
 
     def absolute(self, x: str) -> str:
-        return f"call {self.V} @llvm.fabs.v{self.lanes}{self._precision.suffix}({self.V} {x})"
+        return f"call {self.V} @llvm.fabs.{self._lanes.suffix}({self.V} {x})"
 
     def reduction(self) -> str:
         """`%r_fast` and the number of quarter turns `%k_fast` of `%x`, meaningless beyond the limit."""
         c, V, fma = self._constants, self.V, self._fma
         return f"""\
-  %t = {fma}({V} %x, {V} {self._splat(2 / math.pi)}, {V} {self._splat(c.magic)})
+  %t = {fma}({V} %x, {V} {self.number(2 / math.pi)}, {V} {self.number(c.magic)})
   %k_fast = bitcast {V} %t to {self.K}
-  %turns = fsub {V} %t, {self._splat(c.magic)}
+  %turns = fsub {V} %t, {self.number(c.magic)}
   %back = fneg {V} %turns
-  %r_1 = {fma}({V} %back, {V} {self._splat(c.half_pi[0])}, {V} %x)
-  %r_2 = {fma}({V} %back, {V} {self._splat(c.half_pi[1])}, {V} %r_1)
-  %r_fast = {fma}({V} %back, {V} {self._splat(c.half_pi[2])}, {V} %r_2)"""
+  %r_1 = {fma}({V} %back, {V} {self.number(c.half_pi[0])}, {V} %x)
+  %r_2 = {fma}({V} %back, {V} {self.number(c.half_pi[1])}, {V} %r_1)
+  %r_fast = {fma}({V} %back, {V} {self.number(c.half_pi[2])}, {V} %r_2)"""
 
     def evaluation(self, r: str, k: str) -> str:
         """`%sine` and `%cosine` from an angle of at most pi/4 and the number of quarter turns."""
         c, V, B, K, fma = self._constants, self.V, self.B, self.K, self._fma
-        sign_bit = self.integers(-(1 << (self._precision.bits - 1)))
+        sign_bit = self.integer(-(1 << (self.bits - 1)))
         return f"""\
   %z = fmul {V} {r}, {r}
   %rz = fmul {V} {r}, %z
@@ -138,13 +137,13 @@ class _Formulas:
   %s_signed_bits = or {K} %s_unsigned_bits, %r_sign
   %s = bitcast {K} %s_signed_bits to {V}
 {self._horner("g", c.cosine)}
-  %g_1 = {fma}({V} %z, {V} %g, {V} {self._splat(-0.5)})
-  %c = {fma}({V} %z, {V} %g_1, {V} {self._splat(1.0)})
-  %odd_top = shl {K} {k}, {self.integers(self._precision.bits - 1)}
-  %odd = icmp slt {K} %odd_top, {self.integers(0)}
+  %g_1 = {fma}({V} %z, {V} %g, {V} {self.number(-0.5)})
+  %c = {fma}({V} %z, {V} %g_1, {V} {self.number(1.0)})
+  %odd_top = shl {K} {k}, {self.integer(self.bits - 1)}
+  %odd = icmp slt {K} %odd_top, {self.integer(0)}
   %s_swapped = select {B} %odd, {V} %c, {V} %s
   %c_swapped = select {B} %odd, {V} %s, {V} %c
-  %second_top = shl {K} {k}, {self.integers(self._precision.bits - 2)}
+  %second_top = shl {K} {k}, {self.integer(self.bits - 2)}
   %s_sign = and {K} %second_top, {sign_bit}
   %either_top = xor {K} %second_top, %odd_top            ; the second bit of k + 1
   %c_sign = and {K} %either_top, {sign_bit}
@@ -155,14 +154,8 @@ class _Formulas:
   %sine = bitcast {K} %s_bits to {V}
   %cosine = bitcast {K} %c_bits to {V}"""
 
-    def _splat(self, x: float) -> str:
-        return f"splat ({self._precision.type} {self._precision.literal(x)})"
-
-    def integers(self, x: int) -> str:
-        return f"splat ({self._precision.integer} {x})"
-
     def _horner(self, name: str, coefficients: tuple[float, ...]) -> str:
-        return horner(name, self.V, self._fma, "%z", [*map(self._splat, coefficients)])
+        return horner(name, self.V, self._fma, "%z", [*map(self.number, coefficients)])
 
 
 def _one(f: _Formulas) -> str:
@@ -224,8 +217,8 @@ fast:
   %room = fsub {V} {f.limit}, %ax                        ; negative beyond the limit; what NaN gives is NaN anyway
   %room_bits = bitcast {V} %room to {K}
   %seen_next = or {K} %seen, %room_bits
-  %beyond = ashr {K} %room_bits, {f.integers(f.bits - 1)}
-  %within = xor {K} %beyond, {f.integers(-1)}
+  %beyond = ashr {K} %room_bits, {f.integer(f.bits - 1)}
+  %within = xor {K} %beyond, {f.integer(-1)}
   %r_bits = bitcast {V} %r_fast to {K}
   %r_within = and {K} %r_bits, %within
   %r = bitcast {K} %r_within to {V}
@@ -252,47 +245,46 @@ end:
 """
 
 
-def _exact_angles(lanes: int, precision: Precision) -> str:
+def _exact_angles(lanes: Lanes) -> str:
     """Exact angle and quarter turns in lanes with a large angle, the existing values in the others.
 
     The lanes are bits of a number: without its optimisation LLVM cannot pass a mask of one lane in AVX-512.
     """
-    V, B, K = f"<{lanes} x {precision.type}>", f"<{lanes} x i1>", f"<{lanes} x {precision.integer}>"
-    exact = "\n".join(_exact_lane(lane, lanes, precision) for lane in range(lanes))
+    V, K, n = lanes.numbers, lanes.integers, lanes.count
+    exact = "\n".join(_exact_lane(lane, lanes) for lane in range(n))
     return f"""
-define internal {{{V}, {K}}} @exact_angles({V} %x, i{lanes} %any, {V} %r_fast, {K} %k_fast) #0 noinline {{
-  %big = bitcast i{lanes} %any to {B}
+define internal {{{V}, {K}}} @exact_angles({V} %x, i{n} %any, {V} %r_fast, {K} %k_fast) #0 noinline {{
+  %big = bitcast i{n} %any to {lanes.flags}
 {exact}
-  %half = insertvalue {{{V}, {K}}} poison, {V} %rs{lanes - 1}, 0
-  %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{lanes - 1}, 1
+  %half = insertvalue {{{V}, {K}}} poison, {V} %rs{n - 1}, 0
+  %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{n - 1}, 1
   ret {{{V}, {K}}} %pair
 }}
 """
 
 
-def _exact_lane(lane: int, lanes: int, precision: Precision) -> str:
+def _exact_lane(lane: int, lanes: Lanes) -> str:
     """Put the exactly reduced angle into a lane if its angle is large."""
-    t, i = precision.type, precision.integer
-    V, B, K = f"<{lanes} x {t}>", f"<{lanes} x i1>", f"<{lanes} x {i}>"
-    widen = "fadd double %x{0}, 0.0" if precision is F64 else "fpext float %x{0} to double"
-    narrow_r = "fadd double %er{0}, 0.0" if precision is F64 else "fptrunc double %er{0} to float"
-    narrow_k = "add i64 %ek{0}, 0" if precision is F64 else "trunc i64 %ek{0} to i32"
+    t, i, is_double = lanes.precision.type, lanes.precision.integer, lanes.precision is F64
+    widen = "fadd double %x{0}, 0.0" if is_double else "fpext float %x{0} to double"
+    narrow_r = "fadd double %er{0}, 0.0" if is_double else "fptrunc double %er{0} to float"
+    narrow_k = "add i64 %ek{0}, 0" if is_double else "trunc i64 %ek{0} to i32"
     r_before, k_before = (f"%rs{lane - 1}", f"%ks{lane - 1}") if lane else ("poison", "poison")
     return f"""\
-  %x{lane} = extractelement {V} %x, i32 {lane}
+  %x{lane} = {lanes.of("%x", lane, t)}
   %w{lane} = {widen.format(lane)}
   %e{lane} = call {{double, i64}} @reduce_angle(double %w{lane})
   %er{lane} = extractvalue {{double, i64}} %e{lane}, 0
   %ek{lane} = extractvalue {{double, i64}} %e{lane}, 1
   %tr{lane} = {narrow_r.format(lane)}
   %tk{lane} = {narrow_k.format(lane)}
-  %b{lane} = extractelement {B} %big, i32 {lane}
-  %fr{lane} = extractelement {V} %r_fast, i32 {lane}
-  %fk{lane} = extractelement {K} %k_fast, i32 {lane}
+  %b{lane} = {lanes.of("%big", lane, "i1")}
+  %fr{lane} = {lanes.of("%r_fast", lane, t)}
+  %fk{lane} = {lanes.of("%k_fast", lane, i)}
   %r{lane} = select i1 %b{lane}, {t} %tr{lane}, {t} %fr{lane}
   %k{lane} = select i1 %b{lane}, {i} %tk{lane}, {i} %fk{lane}
-  %rs{lane} = insertelement {V} {r_before}, {t} %r{lane}, i32 {lane}
-  %ks{lane} = insertelement {K} {k_before}, {i} %k{lane}, i32 {lane}"""
+  %rs{lane} = {lanes.with_lane(r_before, lane, t, f"%r{lane}")}
+  %ks{lane} = {lanes.with_lane(k_before, lane, i, f"%k{lane}")}"""
 
 
 def _table() -> str:

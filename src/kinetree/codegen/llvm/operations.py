@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import F64, Lanes
 from kinetree.codegen.llvm.target import Target
 
-__all__ = ["LIBM", "Operations"]
+__all__ = ["LIBM", "Operations", "declarations"]
 
 LIBM = {"exp": "exp", "log": "log", "tanh": "tanh"}
 """Operations that the C library does lane by lane (docs/decisions/0004-elementary-functions.md)."""
@@ -17,26 +17,37 @@ _COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq"}
 _INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
 
 
+def declarations(lanes: Lanes) -> str:
+    """The intrinsics of a module, of its registers and of doubles."""
+    declared = [
+        "void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+        f"i1 @llvm.vector.reduce.and.v{lanes.count}i1(<{lanes.count} x i1>)",
+    ]
+    for kind in (lanes, Lanes(1, F64)):
+        V, suffix = kind.numbers, kind.suffix
+        declared.append(f"{V} @llvm.fma.{suffix}({V}, {V}, {V})")
+        declared += [f"{V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor", "arithmetic.fence")]
+        declared.append(f"{V} @llvm.copysign.{suffix}({V}, {V})")
+    return "\n".join(f"declare {line}" for line in dict.fromkeys(declared))
+
+
 class Operations:
     """Writes instructions, each as one line of text, through `emit`. Sine and cosine are not among them."""
 
     def __init__(
         self,
-        lanes: int,
-        precision: Precision,
+        lanes: Lanes,
         target: Target,
         constant: Callable[[float], str],
         emit: Callable[[str], None],
     ) -> None:
         self._lanes = lanes
-        self._precision = precision
         self._fma = target.fma
         self._rounds = target.rounds
         self._constant = constant
         self._emit = emit
-        self._V = f"<{lanes} x {precision.type}>"
-        self._overload = f"v{lanes}{precision.suffix}"
-        self._neutral = {f"splat ({precision.type} {precision.literal(x)})" for x in (1.0, 0.0, -0.0)}
+        self._V, self._flags, self._suffix = lanes.numbers, lanes.flags, lanes.suffix
+        self._neutral = {lanes.number(x) for x in (1.0, 0.0, -0.0)}
 
     def write(self, name: str, op: str, args: Sequence[str]) -> None:
         """Write name = op(args)."""
@@ -48,7 +59,7 @@ class Operations:
         elif op in ("fma", "fms", "fnma"):
             self._multiply_add(name, op, *args)
         elif op in _INTRINSICS:
-            emit(f"  {name} = call {V} @llvm.{_INTRINSICS[op]}.{self._overload}({V} {args[0]})")
+            emit(f"  {name} = call {V} @llvm.{_INTRINSICS[op]}.{self._suffix}({V} {args[0]})")
         elif op in _COMPARISONS:
             emit(f"  {name}_c = fcmp {_COMPARISONS[op]} {V} {args[0]}, {args[1]}")
             self._choose(name, self._constant(1.0), self._constant(0.0))
@@ -81,11 +92,11 @@ class Operations:
         elif op == "fms":
             emit(f"  {name}_n = fneg {V} {c}")
             c = f"{name}_n"
-        emit(f"  {name} = call {V} @llvm.fma.{self._overload}({V} {a}, {V} {b}, {V} {c})")
+        emit(f"  {name} = call {V} @llvm.fma.{self._suffix}({V} {a}, {V} {b}, {V} {c})")
 
     def _choose(self, name: str, a: str, b: str, condition: str | None = None) -> None:
         V = self._V
-        self._emit(f"  {name} = select <{self._lanes} x i1> {condition or f'{name}_c'}, {V} {a}, {V} {b}")
+        self._emit(f"  {name} = select {self._flags} {condition or f'{name}_c'}, {V} {a}, {V} {b}")
 
     def _select(self, name: str, a: str, b: str) -> None:
         """A choice; one beside a neutral number is fenced off.
@@ -97,42 +108,42 @@ class Operations:
             self._choose(name, a, b)
             return
         self._choose(f"{name}_s", a, b, f"{name}_c")
-        self._emit(f"  {name} = call {self._V} @llvm.arithmetic.fence.{self._overload}({self._V} {name}_s)")
+        self._emit(f"  {name} = call {self._V} @llvm.arithmetic.fence.{self._suffix}({self._V} {name}_s)")
 
     def _extremum(self, name: str, predicate: str, a: str, b: str) -> None:
         """The smaller or larger value; NaN (from a sum) if either is NaN."""
-        V, n, emit = self._V, self._lanes, self._emit
+        V, emit = self._V, self._emit
         emit(f"  {name}_o = fcmp {predicate} {V} {a}, {b}")
-        emit(f"  {name}_m = select <{n} x i1> {name}_o, {V} {a}, {V} {b}")
+        emit(f"  {name}_m = select {self._flags} {name}_o, {V} {a}, {V} {b}")
         emit(f"  {name}_c = fcmp uno {V} {a}, {b}")
         emit(f"  {name}_s = fadd {V} {a}, {b}")
         self._choose(name, f"{name}_s", f"{name}_m")
 
     def _floor(self, name: str, x: str) -> None:
         """One instruction, or else a sum with 2⁵² (2²³), which rounds; what it rounded up is corrected."""
-        V, n, emit = self._V, self._lanes, self._emit
+        V, emit = self._V, self._emit
         if self._rounds:
-            emit(f"  {name} = call {V} @llvm.floor.{self._overload}({V} {x})")
+            emit(f"  {name} = call {V} @llvm.floor.{self._suffix}({V} {x})")
             return
-        whole = self._constant(2.0**52 if self._precision.bits == 64 else 2.0**23)
-        emit(f"  {name}_b = call {V} @llvm.copysign.{self._overload}({V} {whole}, {V} {x})")
+        whole = self._constant(2.0**52 if self._lanes.precision.bits == 64 else 2.0**23)
+        emit(f"  {name}_b = call {V} @llvm.copysign.{self._suffix}({V} {whole}, {V} {x})")
         emit(f"  {name}_s = fadd {V} {x}, {name}_b")
         emit(f"  {name}_n = fsub {V} {name}_s, {name}_b")
         emit(f"  {name}_d = fsub {V} {name}_n, {self._constant(1.0)}")
         emit(f"  {name}_u = fcmp ogt {V} {name}_n, {x}")
-        emit(f"  {name}_f = select <{n} x i1> {name}_u, {V} {name}_d, {V} {name}_n")
-        emit(f"  {name}_z = call {V} @llvm.copysign.{self._overload}({V} {name}_f, {V} {x})")
-        emit(f"  {name}_a = call {V} @llvm.fabs.{self._overload}({V} {x})")
+        emit(f"  {name}_f = select {self._flags} {name}_u, {V} {name}_d, {V} {name}_n")
+        emit(f"  {name}_z = call {V} @llvm.copysign.{self._suffix}({V} {name}_f, {V} {x})")
+        emit(f"  {name}_a = call {V} @llvm.fabs.{self._suffix}({V} {x})")
         emit(f"  {name}_c = fcmp uge {V} {name}_a, {whole}")
         self._choose(name, x, f"{name}_z")
 
     def _lane_by_lane(self, name: str, function: str, args: Sequence[str]) -> None:
-        V, t, emit = self._V, self._precision.type, self._emit
+        lanes, t, emit = self._lanes, self._lanes.precision.type, self._emit
         total = "poison"
-        for lane in range(self._lanes):
+        for lane in range(lanes.count):
             doubles = []
             for k, a in enumerate(args):
-                emit(f"  {name}_{lane}_{k} = extractelement {V} {a}, i32 {lane}")
+                emit(f"  {name}_{lane}_{k} = {lanes.of(a, lane, t)}")
                 doubles.append(f"{name}_{lane}_{k}")
                 if t == "float":
                     emit(f"  {name}_{lane}_{k}w = fpext float {name}_{lane}_{k} to double")
@@ -142,6 +153,6 @@ class Operations:
             if t == "float":
                 emit(f"  {result}n = fptrunc double {result} to float")
                 result += "n"
-            target = name if lane == self._lanes - 1 else f"{name}_{lane}"
-            emit(f"  {target} = insertelement {V} {total}, {t} {result}, i32 {lane}")
+            target = name if lane == lanes.count - 1 else f"{name}_{lane}"
+            emit(f"  {target} = {lanes.with_lane(total, lane, t, result)}")
             total = target

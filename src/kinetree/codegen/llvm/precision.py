@@ -6,7 +6,7 @@ import struct
 
 from kinetree.records import record
 
-__all__ = ["F32", "F64", "PRECISIONS", "Precision"]
+__all__ = ["F32", "F64", "PRECISIONS", "Lanes", "Precision"]
 
 
 @record(frozen=True, slots=True)
@@ -31,6 +31,69 @@ class Precision:
         if self.bits == 32:
             x = _nearest_single(x)
         return "0x" + struct.pack(">d", x).hex().upper()
+
+
+@record(frozen=True, slots=True)
+class Lanes:
+    """What a register holds, in LLVM's terms: a number for each lane.
+
+    One lane is a plain number: LLVM would take a quarter longer to compile a vector of one.
+    """
+
+    count: int
+    precision: Precision
+
+    @property
+    def numbers(self) -> str:
+        """The type of a register."""
+        return self._type(self.precision.type)
+
+    @property
+    def flags(self) -> str:
+        """The type of what a comparison gives."""
+        return self._type("i1")
+
+    @property
+    def integers(self) -> str:
+        """The type of the numbers' bits."""
+        return self._type(self.precision.integer)
+
+    @property
+    def suffix(self) -> str:
+        """Suffix in the names of LLVM's intrinsics."""
+        return self.precision.suffix if self.count == 1 else f"v{self.count}{self.precision.suffix}"
+
+    def number(self, x: float) -> str:
+        """The same number in all lanes."""
+        return self._everywhere(self.precision.type, self.precision.literal(x))
+
+    def integer(self, x: int) -> str:
+        """The same bits in all lanes."""
+        return self._everywhere(self.precision.integer, f"{x}")
+
+    def of(self, register: str, lane: int, kind: str) -> str:
+        """The instruction that gives one lane of a register, of this type."""
+        if self.count == 1:
+            return f"select i1 true, {kind} {register}, {kind} {register}"
+        return f"extractelement {self._type(kind)} {register}, i32 {lane}"
+
+    def with_lane(self, register: str, lane: int, kind: str, value: str) -> str:
+        """The instruction that gives a register with another value in one lane."""
+        if self.count == 1:
+            return f"select i1 true, {kind} {value}, {kind} {value}"
+        return f"insertelement {self._type(kind)} {register}, {kind} {value}, i32 {lane}"
+
+    def all_set(self, flags: str) -> str:
+        """The instruction that tells whether a flag is set in all lanes."""
+        if self.count == 1:
+            return f"or i1 {flags}, false"
+        return f"call i1 @llvm.vector.reduce.and.v{self.count}i1({self.flags} {flags})"
+
+    def _type(self, kind: str) -> str:
+        return kind if self.count == 1 else f"<{self.count} x {kind}>"
+
+    def _everywhere(self, kind: str, literal: str) -> str:
+        return literal if self.count == 1 else f"splat ({kind} {literal})"
 
 
 def _nearest_single(x: float) -> float:

@@ -7,13 +7,13 @@ array of numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.operations import Operations
 from kinetree.codegen.llvm.packing import packings
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes, Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import (
     Argument,
@@ -58,12 +58,13 @@ class SampleWriter:
         *,
         zeros: bool,
         name: str = "sample",
-        called: dict[int, tuple[Program, str]] | None = None,
+        by_value: bool = False,
         apart: Callable[[Program], int] | None = None,
     ) -> None:
         """`zeros`: whether every result is stored at its entry; otherwise results are packed, and the caller has
-        already stored the constants. `apart` gives the row of the table `@called` for a shared program, whose code is
-        in a module of its own; None: it is in this one."""
+        already stored the constants. `by_value`: whether inputs are passed as numbers instead of pointers to them, but
+        for those that the program itself reads from memory. `apart` gives the row of the table `@called` for a shared
+        program, whose code is in a module of its own; None: it is in this one."""
         self._program = program
         self._precision = precision
         self._target = target
@@ -71,18 +72,20 @@ class SampleWriter:
         self._zeros = zeros
         self._name = name
         self._layout = Layout(program)
-        self._called = {} if called is None else called
+        self._called: dict[int, tuple[Program, str, frozenset[int]]] = {}
+        """Programs that are called, the names of their functions, and the inputs that these take as numbers."""
         self._apart = apart
         # With 256-bit registers an instruction can take a whole register from memory, but not one number for all its
         # lanes: so constants are in a table, one register each. Wider and narrower registers do not need this.
         self._constants: dict[str, int] | None = {} if lanes * precision.bits == 256 else None
-        self._V = f"<{lanes} x {precision.type}>"
+        self._register = Lanes(lanes, precision)
+        self._V = self._register.numbers
         self._width = lanes * precision.bytes
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._emit = self._lines.append
         self._window = _WINDOW
-        self._operations = Operations(lanes, precision, target, self._constant, self._emit)
+        self._operations = Operations(self._register, target, self._constant, self._emit)
         self._pairs: dict[int, int] = {}
         """Locations of the sine and cosine of the inputs that are computed first."""
         self._names: dict[int, str] = {}
@@ -93,6 +96,7 @@ class SampleWriter:
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
         self._statements = [*program.body.all_statements()]
+        self._by_value = _taken_by_value(program) if by_value else frozenset()
         calls = [s.program for s in self._statements if isinstance(s, Call)]
         self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > target.stack
         self._shared: dict[int, int] = {}
@@ -122,12 +126,22 @@ class SampleWriter:
                     self._access(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
         if self.needs_heap:
             self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
-        pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
+        parameters = ", ".join(self._parameters())
         for k, size in self._shared.items():
             self._entry.append(f"  %shared{k} = alloca {V}, i64 {size}, align {width}")
         body = "\n".join((*self._entry, *self._lines))
-        function = f"define internal void @{self._name}({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
+        function = f"define internal void @{self._name}({parameters}) #0 {{\n{body}\n  ret void\n}}\n"
         return "\n".join((*self._called_functions(), self._tables(), function))
+
+    def _parameters(self) -> Iterator[str]:
+        value = 0
+        for k, port in enumerate(self._program.inputs):
+            if k in self._by_value:
+                yield from (f"{self._V} %v{n}" for n in range(value, value + port.size))
+            else:
+                yield f"ptr noalias %in{k}"
+            value += port.size
+        yield from (f"ptr noalias %out{k}" for k in range(len(self._program.outputs)))
 
     @property
     def _reads_outputs(self) -> bool:
@@ -147,8 +161,15 @@ class SampleWriter:
 
     def _called_functions(self) -> Iterable[str]:
         self._writers = [
-            SampleWriter(program, self._precision, self._target, self._lanes, zeros=True, name=name, apart=self._apart)
-            for program, name in self._called.values()
+            SampleWriter(
+                program,
+                *(self._precision, self._target, self._lanes),
+                zeros=True,
+                name=name,
+                by_value=True,
+                apart=self._apart,
+            )
+            for program, name, _ in self._called.values()
         ]
         return [writer.text() for writer in self._writers]
 
@@ -198,7 +219,7 @@ class SampleWriter:
             for n in range(port.size):
                 value = len(self._names)
                 self._names[value] = f"%v{value}"
-                if value in used:
+                if value in used and k not in self._by_value:
                     self._emit(f"  %p{value} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
                     self._access(f"  %v{value} = load {self._V}, ptr %p{value}, align {self._width}")
 
@@ -215,8 +236,14 @@ class SampleWriter:
                 if angles_here:
                     places = list(run)
                     angles, results = self._new("angles"), self._new("pairs")
+                    if k in self._by_value:
+                        self._entry.append(f"  {angles} = alloca {self._V}, i64 {len(places)}, align {self._width}")
+                        for n in places:
+                            place = self._element(angles, n - places[0])
+                            self._access(f"  store {self._V} %v{value + n}, ptr {place}, align {self._width}")
+                    else:
+                        calls.append(f"  {angles} = getelementptr {self._V}, ptr %in{k}, i64 {places[0]}")
                     calls += [
-                        f"  {angles} = getelementptr {self._V}, ptr %in{k}, i64 {places[0]}",
                         f"  {results} = getelementptr {self._V}, ptr %pairs, i64 {2 * pairs}",
                         f"  call void @sincos_all(ptr {angles}, ptr {results}, i64 {len(places)})",
                     ]
@@ -280,9 +307,12 @@ class SampleWriter:
         name, pointer = self._new("v"), self._pointer(s.array, s.at)
         if self._is_constant(s.array):
             t, n = self._precision.type, self._lanes
-            self._emit(f"  {name}_x = load {t}, ptr {pointer}, align {self._precision.bytes}, !invariant.load !1")
-            self._emit(f"  {name}_0 = insertelement {self._V} poison, {t} {name}_x, i32 0")
-            self._emit(f"  {name} = shufflevector {self._V} {name}_0, {self._V} poison, <{n} x i32> zeroinitializer")
+            number = name if n == 1 else f"{name}_x"
+            self._emit(f"  {number} = load {t}, ptr {pointer}, align {self._precision.bytes}, !invariant.load !1")
+            if n > 1:
+                V = self._V
+                self._emit(f"  {name}_0 = insertelement {V} poison, {t} {number}, i32 0")
+                self._emit(f"  {name} = shufflevector {V} {name}_0, {V} poison, <{n} x i32> zeroinitializer")
         else:
             self._access(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
         self._names[s.name] = name
@@ -290,10 +320,10 @@ class SampleWriter:
     def _unless(self, s: Loop, idle: Argument) -> None:
         """A body that runs once, unless it would change nothing in any lane."""
         before = [self._value(a) for a in s.carried]
-        label, lanes, V = self._new("U")[1:], self._lanes, self._V
-        carried, flags = [self._new("v") for _ in s.carried], f"<{lanes} x i1>"
+        label, V = self._new("U")[1:], self._V
+        carried = [self._new("v") for _ in s.carried]
         self._emit(f"  %{label}_idle = fcmp une {V} {self._value(idle)}, zeroinitializer")
-        self._emit(f"  %{label}_all = call i1 @llvm.vector.reduce.and.v{lanes}i1({flags} %{label}_idle)")
+        self._emit(f"  %{label}_all = {self._register.all_set(f'%{label}_idle')}")
         self._emit(f"  br label %{label}.entry\n{label}.entry:")
         self._emit(f"  br i1 %{label}_all, label %{label}.end, label %{label}.body\n{label}.body:")
         self._names.update(zip(s.entry, before, strict=True))
@@ -321,7 +351,7 @@ class SampleWriter:
         for k, name in enumerate(carried):
             self._emit(f"  {name} = phi {V} [{before[k]}, %{entry}], [{name}_next, %{latch}]")
         if s.until is not None:  # a sample that has ended keeps what it carries, until all lanes have ended
-            flags = f"<{self._lanes} x i1>"
+            flags = self._register.flags
             self._emit(f"  {counter}_ended = phi {flags} [zeroinitializer, %{entry}], [{counter}_ends, %{latch}]")
             self._emit(f"  {counter}_open = phi i1 [true, %{entry}], [{counter}_goes, %{latch}]")
         compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
@@ -345,16 +375,15 @@ class SampleWriter:
 
     def _block_with_next(self, s: Loop, carried: Sequence[str], counter: str) -> None:
         """Write the body, and its results under the names that the loop's head already uses for the next round."""
-        V, lanes = self._V, self._lanes
+        V, flags = self._V, self._register.flags
         self._block(s.body)
         for name, argument in zip(carried, s.next, strict=True):
-            ended = "i1 false" if s.until is None else f"<{lanes} x i1> {counter}_ended"
+            ended = "i1 false" if s.until is None else f"{flags} {counter}_ended"
             self._emit(f"  {name}_next = select {ended}, {V} {name}, {V} {self._value(argument)}")
         if s.until is not None:
-            flags = f"<{lanes} x i1>"
             self._emit(f"  {counter}_now = fcmp une {V} {self._value(s.until)}, zeroinitializer")
             self._emit(f"  {counter}_ends = or {flags} {counter}_ended, {counter}_now")
-            self._emit(f"  {counter}_all = call i1 @llvm.vector.reduce.and.v{lanes}i1({flags} {counter}_ends)")
+            self._emit(f"  {counter}_all = {self._register.all_set(f'{counter}_ends')}")
             self._emit(f"  {counter}_goes = xor i1 {counter}_all, true")
 
     def _switch(self, s: Switch) -> None:
@@ -368,30 +397,38 @@ class SampleWriter:
         self._emit(f"{label}.end:")
 
     def _call(self, s: Call) -> None:
-        function = self._function(s.program)
-        values = iter([self._value(a) for a in s.args])
-        pointers = [self._port(k, port.size) for k, port in enumerate((*s.program.inputs, *s.program.outputs))]
-        ports = s.program.inputs
-        for pointer, port in zip(pointers, ports, strict=False):
-            for n in range(port.size):
+        function, by_value = self._function(s.program)
+        arguments = iter([self._value(a) for a in s.args])
+        passed: list[str] = []
+        for k, port in enumerate(s.program.inputs):
+            values = list(islice(arguments, port.size))
+            if k in by_value:
+                passed += [f"{self._V} {value}" for value in values]
+                continue
+            pointer = self._port(k, port.size)
+            passed.append(f"ptr {pointer}")
+            for n, value in enumerate(values):
                 place = self._element(pointer, n)
-                self._access(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
-        self._emit(f"  call void {function}({', '.join(f'ptr {p}' for p in pointers)})")
-        outputs = zip(pointers[len(ports) :], s.program.outputs, strict=True)
+                self._access(f"  store {self._V} {value}, ptr {place}, align {self._width}")
+        outputs = [(self._port(k, port.size), port) for k, port in enumerate(s.program.outputs, len(s.program.inputs))]
+        passed += [f"ptr {pointer}" for pointer, _ in outputs]
+        self._emit(f"  call void {function}({', '.join(passed)})")
         later = [f"*{pointer} {n}" for pointer, port in outputs for n in range(port.size)]
         # The next call writes into shared memory, so what is in it is loaded at once.
         found = map(self._loaded, later) if self._shares_ports else later
         self._names.update(zip(s.defines, found, strict=True))
 
-    def _function(self, program: Program) -> str:
-        """A called program's function: of this module, or by its address."""
+    def _function(self, program: Program) -> tuple[str, frozenset[int]]:
+        """A called program's function, of this module or by its address, and the inputs that it takes as numbers."""
         if self._apart is not None and program.is_shared:
             name = self._new("f")
             self._emit(f"  {name}_p = getelementptr {CALLED}, ptr @called, i64 {self._apart(program)}, i32 0")
             self._emit(f"  {name} = load atomic ptr, ptr {name}_p unordered, align 8")
-            return name
-        known = self._called.setdefault(id(program), (program, f"{self._name}_{len(self._called)}"))
-        return f"@{known[1]}"
+            return name, frozenset()
+        if id(program) not in self._called:
+            self._called[id(program)] = program, f"{self._name}_{len(self._called)}", _taken_by_value(program)
+        _, name, by_value = self._called[id(program)]
+        return f"@{name}", by_value
 
     def _port(self, k: int, size: int) -> str:
         """Memory for port k of a called program: of its own, or the same for all calls, if they are many."""
@@ -430,9 +467,9 @@ class SampleWriter:
         return value
 
     def _constant(self, x: float) -> str:
-        literal = self._precision.literal(x)
         if self._constants is None:
-            return f"splat ({self._precision.type} {literal})"
+            return self._register.number(x)
+        literal = self._precision.literal(x)
         row = self._constants.setdefault(literal, len(self._constants))
         name = self._new("c")
         self._emit(f"  {name}_p = getelementptr {self._V}, ptr @{self._name}_constants, i64 {row}")
@@ -510,6 +547,12 @@ class SampleWriter:
 def port_names(program: Program) -> list[str]:
     """The parameters of `@sample`, in order."""
     return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
+
+
+def _taken_by_value(program: Program) -> frozenset[int]:
+    """The inputs that the statements of a program never read from memory."""
+    read = {s.array for s in program.body.all_statements() if isinstance(s, Load)}
+    return frozenset(range(len(program.inputs))) - read
 
 
 def _is_zero(result: Argument) -> bool:

@@ -68,6 +68,8 @@ def _llvm() -> Any:
     """LLVM, ready to generate code for this processor."""
     import llvmlite.binding
 
+    # Code that is not optimised would be selected number by number, and each fused multiply-add in the slower way.
+    llvmlite.binding.set_option("kinetree", "-fast-isel=false")
     llvmlite.binding.initialize_native_target()
     llvmlite.binding.initialize_native_asmprinter()
     return llvmlite.binding

@@ -131,7 +131,5 @@ define internal double @log(double %x) {{
   %y_3 = select i1 %is_itself, double %x, double %y_2
   ret double %y_3
 }}
-declare double @llvm.fabs.f64(double)
-declare double @llvm.copysign.f64(double, double)
 """
 """`@exp`, `@log` and `@tanh`, of one double."""
