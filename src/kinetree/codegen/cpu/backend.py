@@ -24,6 +24,7 @@ from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
 from kinetree.codegen.optimization import Optimization
 from kinetree.expr import Argument, Call, Program, values_used
+from kinetree.garbage import collector_paused
 from kinetree.own_process import can_start_processes
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class CpuKernels:
             return Written(text(apart), apart.modules)
 
         tools = toolchain(processor(), self._kernel.imported)
-        with announced(self._kernel.name, self._kernel.subject):
+        with announced(self._kernel.name, self._kernel.subject), collector_paused():
             return self._modules.code(
                 lambda tier: None if tools is None else self._kernel.key(tools, f"{tier}{variant}"), written,
                 private=private,
