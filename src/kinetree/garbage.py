@@ -18,4 +18,7 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            if not gc.get_freeze_count():  # they count as old then: the next object would have it look through them all
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
