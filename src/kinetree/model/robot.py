@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ActuationError, ConfigurationError, OptionError, ShapeError
 from kinetree.inputs import holds_symbols, real_array, refuse_symbols
 from kinetree.joints import Prismatic
-from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
 from kinetree.model.extras import Extras
 from kinetree.model.limit_arrays import LimitArrays, limit_arrays
@@ -25,16 +24,29 @@ from kinetree.tree import UnrolledTree
 
 __all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
 
+T = TypeVar("T")
 
-class Hashed:
-    """A place for a hash that is computed once."""
 
-    __slots__ = ("_hash",)
+class Computed:
+    """Places for what is computed when it is first asked for, and then kept."""
+
+    __slots__ = ("_actuated", "_hash", "_limits", "_nq", "_nv", "_owners", "_q_names", "_v_names")
     _hash: int
+    _nq: int
+    _nv: int
+    _owners: tuple[Joint | Coupling, ...]
+    _q_names: tuple[str, ...]
+    _v_names: tuple[str, ...]
+    _actuated: NDArray[np.bool_]
+    _limits: LimitArrays
+
+    def _keep(self, place: str, value: T) -> T:
+        object.__setattr__(self, place, value)
+        return value
 
 
 @record(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
-class Robot(Hashed):
+class Robot(Computed):
     """What a robot is, and what can be asked about it; nothing about it ever changes."""
 
     name: str
@@ -62,14 +74,20 @@ class Robot(Hashed):
     @property
     def nq(self) -> int:
         """Number of coordinates of a configuration q."""
-        shared = self.tree.coordinates
-        return sum(kind.nq for kind in self.tree.joint) if shared is None else shared.nq
+        try:
+            return self._nq
+        except AttributeError:
+            shared = self.tree.coordinates
+            return self._keep("_nq", sum(kind.nq for kind in self.tree.joint) if shared is None else shared.nq)
 
     @property
     def nv(self) -> int:
         """Number of degrees of freedom: of v, accelerations and joint forces."""
-        shared = self.tree.coordinates
-        return sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv
+        try:
+            return self._nv
+        except AttributeError:
+            shared = self.tree.coordinates
+            return self._keep("_nv", sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv)
 
     def size(self, space: str | int) -> int:
         """Length of a q ("nq"), a v ("nv") or a row of joint forces ("forces"); a number is returned unchanged."""
@@ -83,15 +101,18 @@ class Robot(Hashed):
         return self.parts.extras
 
     @property
-    def owners(self) -> list[Joint | Coupling]:
+    def owners(self) -> tuple[Joint | Coupling, ...]:
         """The owners of the coordinates in q and v, in their order: joints that do not follow others, and couplings."""
-        found: dict[str, Joint | Coupling] = {}
-        for joint in self.joints.values():
-            if joint.coupling is not None:
-                found.setdefault(f"coupling {joint.coupling}", self.couplings[joint.coupling])
-            elif joint.mimic is None:
-                found[f"joint {joint.name}"] = joint
-        return list(found.values())
+        try:
+            return self._owners
+        except AttributeError:
+            owners: dict[str, Joint | Coupling] = {}
+            for joint in self.joints.values():
+                if joint.coupling is not None:
+                    owners.setdefault(f"coupling {joint.coupling}", self.couplings[joint.coupling])
+                elif joint.mimic is None:
+                    owners[f"joint {joint.name}"] = joint
+            return self._keep("_owners", tuple(owners.values()))
 
     @property
     def one_by_one(self) -> Self:
@@ -131,12 +152,18 @@ class Robot(Hashed):
     @property
     def q_names(self) -> list[str]:
         """One name per coordinate of q."""
-        return _flat_names(self, "q_names")
+        try:
+            return [*self._q_names]
+        except AttributeError:
+            return [*self._keep("_q_names", _flat_names(self, "q_names"))]
 
     @property
     def v_names(self) -> list[str]:
         """One name per degree of freedom of v."""
-        return _flat_names(self, "v_names")
+        try:
+            return [*self._v_names]
+        except AttributeError:
+            return [*self._keep("_v_names", _flat_names(self, "v_names"))]
 
     @property
     def quaternions(self) -> dict[str, slice]:
@@ -171,11 +198,12 @@ class Robot(Hashed):
         >>> kt.zoo.load("quadruped").actuated[:8].tolist()
         [False, False, False, False, False, False, True, True]
         """
-        if self not in _ACTUATED:
+        try:
+            return self._actuated
+        except AttributeError:
             flags = np.array([flag for owner in self.owners for flag in owner.actuated], dtype=np.bool_)
             flags.flags.writeable = False
-            _ACTUATED[self] = flags
-        return _ACTUATED[self]
+            return self._keep("_actuated", flags)
 
     @property
     def selection_matrix(self) -> NDArray[np.float64]:
@@ -241,12 +269,12 @@ class Robot(Hashed):
         >>> bool((robot.lower <= robot.random(0)).all())
         True
         """
-        return self._limits.lower
+        return self._limit_arrays().lower
 
     @property
     def upper(self) -> NDArray[np.float64]:
         """The upper limit of each coordinate of q, (nq,), read-only; inf where there is none: like `lower`."""
-        return self._limits.upper
+        return self._limit_arrays().upper
 
     @property
     def velocity_limit(self) -> NDArray[np.float64]:
@@ -254,7 +282,7 @@ class Robot(Hashed):
 
         Of couplings, and of joints that follow others, as in `lower`.
         """
-        return self._limits.velocity
+        return self._limit_arrays().velocity
 
     @property
     def effort_limit(self) -> NDArray[np.float64]:
@@ -269,13 +297,13 @@ class Robot(Hashed):
         >>> bool(np.isfinite(tau).all())
         True
         """
-        return self._limits.effort
+        return self._limit_arrays().effort
 
-    @property
-    def _limits(self) -> LimitArrays:
-        if self not in _LIMITS:
-            _LIMITS[self] = limit_arrays(self.owners, self.joints, self.nq, self.nv)
-        return _LIMITS[self]
+    def _limit_arrays(self) -> LimitArrays:
+        try:
+            return self._limits
+        except AttributeError:
+            return self._keep("_limits", limit_arrays(self.owners, self.joints, self.nq, self.nv))
 
     def random(
         self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None
@@ -359,10 +387,6 @@ class Robot(Hashed):
         return array
 
 
-_ACTUATED: ByIdentity[NDArray[np.bool_]] = ByIdentity()
-_LIMITS: ByIdentity[LimitArrays] = ByIdentity()
-
-
 def _leading_axes(size: int | Sequence[int]) -> tuple[int, ...]:
     try:
         if isinstance(size, str | bytes):
@@ -410,12 +434,12 @@ def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], n
             )
 
 
-def _flat_names(model: Robot, attribute: str) -> list[str]:
-    names = []
+def _flat_names(model: Robot, attribute: str) -> tuple[str, ...]:
+    names: list[str] = []
     for owner in model.owners:
         suffixes = getattr(owner.kind, attribute) if isinstance(owner, Joint) else owner.coordinates
         names += [f"{owner.name}.{suffix}" if suffix else owner.name for suffix in suffixes]
-    return names
+    return tuple(names)
 
 
 def vector(model: Robot, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
