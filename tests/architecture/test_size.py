@@ -1,0 +1,86 @@
+"""kinetree gets smaller: no room has more lines than here, and no call takes a longer way through the files.
+
+The numbers may only fall. A room that needs more lines says why in a decision record (docs/decisions), with what the
+lines buy; a new mechanism replaces an old one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+SOURCE = Path(kt.__file__).parent
+MOST_LINES = {
+    "": 3088, "actuation": 821, "algorithms": 9027, "appearance": 3045, "attitudes": 762, "charts": 163, "checking":
+    778, "cli": 3697, "codegen": 10067, "collision": 2715, "comparison": 3065, "compiler": 4149, "contact": 2558,
+    "control": 9808, "expr": 4821, "functions": 13559, "identification": 4051, "interop": 4098, "io": 17716,
+    "joints": 2820, "layouts": 959, "model": 11022, "number_files": 585, "pictures": 3164, "programs": 2724, "sim":
+    9858, "solids": 545, "spatial": 2264, "sweeps": 2179, "symbolic": 3742, "tree": 2897, "viewer": 3495, "zoo": 75,
+}  # fmt: skip
+"""Of each room, and of the files beside them, ""."""
+MOST_FILES = 1177
+MOST_CALLS = {"aba": (1, 1), "jvp": (63, 14), "rollout": (114, 16), "simulate": (919, 61)}
+"""Calls of kinetree's Python functions, and files that they are in, when a function is called again."""
+SLACK = 0.01
+"""How far a room may be below its number before the number must fall."""
+
+
+def lines() -> dict[str, int]:
+    found = dict.fromkeys(MOST_LINES, 0)
+    for path in SOURCE.rglob("*.py"):
+        room, *inside = path.relative_to(SOURCE).parts
+        name = room if inside else ""
+        found[name] = found.get(name, 0) + path.read_bytes().count(b"\n")
+    return found
+
+
+@pytest.mark.parametrize("room", MOST_LINES)
+def test_no_room_grows(room: str) -> None:
+    now, most = lines()[room], MOST_LINES[room]
+    assert now <= most, f"{room or 'kinetree itself'} has {now} lines, and may have {most}: see this file's docstring"
+    assert now >= most * (1.0 - SLACK) - 10, f"{room} has {now} lines: lower its number, {most}"
+
+
+def test_all_rooms_have_a_number() -> None:
+    assert lines().keys() == MOST_LINES.keys()
+
+
+def test_there_are_no_more_files() -> None:
+    now = sum(1 for _ in SOURCE.rglob("*.py"))
+    assert MOST_FILES * (1.0 - SLACK) <= now <= MOST_FILES
+
+
+@pytest.mark.parametrize("name", MOST_CALLS)
+def test_a_call_takes_no_longer_way_than_before(name: str) -> None:
+    robot = kt.zoo.load("arm7")
+    q, v, tau = robot.neutral(), np.full(robot.nv, 0.1), np.zeros(robot.nv)
+    calls: dict[str, Callable[[], object]] = {
+        "aba": lambda: kt.aba(robot, q, v, tau),
+        "jvp": lambda: kt.jvp(robot, kt.aba, (q, v, tau), {"q": np.ones(robot.nv)}),
+        "rollout": lambda: kt.rollout(robot, q, v, np.zeros((100, robot.nv)), 1e-3),
+        "simulate": lambda: kt.simulate(robot, q=q, v=v, duration=0.1, dt=1e-3),
+    }
+    calls[name]()
+    calls[name]()
+    files: list[str] = []
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(SOURCE)):
+            files.append(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        calls[name]()
+    finally:
+        sys.setprofile(before)
+    most_calls, most_files = MOST_CALLS[name]
+    assert len(files) <= most_calls
+    assert len(set(files)) <= most_files
