@@ -5,15 +5,15 @@ import typing
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 if typing.TYPE_CHECKING:
-    from kinetree.io.urdf.reader import load_urdf, read_urdf
+    from kinetree.io.urdf.reader import read_urdf
     from kinetree.io.urdf.shapes import SHAPES
 else:
     __getattr__ = _lazy_names(
         __name__,
         {
-            "reader": "load_urdf read_urdf",
+            "reader": "read_urdf",
             "shapes": "SHAPES",
         },
     )
 
-__all__ = ["SHAPES", "load_urdf", "read_urdf"]
+__all__ = ["SHAPES", "read_urdf"]

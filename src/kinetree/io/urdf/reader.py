@@ -9,7 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.garbage import collector_paused
 from kinetree.io.document import MAX_RAW, Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from kinetree.model.extras import Transmission, Unused
 from kinetree.model.problems import STRICT, Problems
 
-__all__ = ["load_urdf", "read_file", "read_urdf"]
+__all__ = ["read_file", "read_urdf"]
 
 MAX_PARTS = 220_000
 MAX_SHAPES = 150_000
@@ -38,44 +37,10 @@ MAX_TURNED = 60_000
 _RAW = frozenset({"transmission", "gazebo", "sensor", "ros2_control"})
 
 
-def load_urdf(
-    path: str | os.PathLike[str],
-    *,
-    floating_base: bool = False,
-    mimic: bool = True,
-    package_roots: Sequence[str | os.PathLike[str]] = (),
-    ros_packages: bool = False,
-) -> Model:
-    """Read a URDF file.
-
-    Joints keep the order of the file; fixed ones are merged and their frames kept. `floating_base` puts a free joint
-    under the root body, which is otherwise fixed to the world. Joints that mimic others follow them, unless `mimic` is
-    False. Meshes are only located, and only inside `package_roots`: a root holds packages as `root/NAME` or is one
-    itself; without roots, the file's folder is used and those above it that have a package's name. With `ros_packages`
-    packages that are not found so are looked for in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
-
-    Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
-    about anything suspicious but possible. `Model.notes` lists what was assumed.
-    """
-    path = Path(path)
-    with collector_paused():
-        document = read_document(path, SHAPES)
-        if document.root.tag != "robot":
-            document.root.fail("this is no URDF file: it must begin with <robot>", "unknown-format")
-        return read_urdf(
-            document,
-            path,
-            floating_base=floating_base,
-            mimic=mimic,
-            package_roots=package_roots,
-            ros_packages=ros_packages,
-        )
-
-
 def read_file(
     data: bytes, path: Path, *, floating_base: bool | None = None, problems: Problems = STRICT, **settings: Any
 ) -> Model:
-    """The model of a file's contents; see `load_urdf`."""
+    """The model of a file's contents; the settings are those of `read_urdf`."""
     document = read_document(path, SHAPES, data, problems=problems)
     return read_urdf(document, path, floating_base=bool(floating_base), problems=problems, **settings)
 
@@ -90,7 +55,12 @@ def read_urdf(
     ros_packages: bool = False,
     problems: Problems = STRICT,
 ) -> Model:
-    """The model of a document whose root is <robot>."""
+    """The model of a document whose root is <robot>.
+
+    Joints keep the order of the file; fixed ones are merged and their frames kept. Joints that mimic others follow them,
+    unless `mimic` is False. Meshes are only located, and only inside `package_roots`: a root holds packages as
+    `root/NAME` or is one itself; without roots, the file's folder is used and those above it that have a package's name.
+    """
     robot = document.root
     _refuse_macros(document)
     version = read_version(robot)
