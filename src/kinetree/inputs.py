@@ -19,6 +19,7 @@ __all__ = [
     "MOST_AXES",
     "array_or_foreign",
     "chosen_word",
+    "flag",
     "framework_of",
     "holds_symbols",
     "is_masked",
@@ -199,6 +200,13 @@ def chosen_word(option: str, given: Any, *allowed: str) -> str:
         listed = ", ".join(map(repr, allowed[:-1]))
         raise OptionError(f"{option} must be {listed} or {allowed[-1]!r}, not {given!r:.60}")
     return str.__str__(given)
+
+
+def flag(option: str, given: Any, hint: str = "") -> bool:
+    """True or False; raises `OptionError`, whose message ends with the hint, for anything else, such as 1."""
+    if not isinstance(given, bool | np.bool_):
+        raise OptionError(f"{option} must be True or False, not {given!r:.60}{hint}")
+    return bool(given)
 
 
 def whole_number(given: Any) -> int | None:

@@ -7,6 +7,7 @@ from math import inf, isfinite
 from typing import Any, Literal
 
 from kinetree.errors import OptionError, nearest_names
+from kinetree.inputs import flag
 from kinetree.records import record
 
 __all__ = ["SETTINGS", "Compliant", "Rigid", "Setting", "SettingName", "friction_number", "setting_named"]
@@ -67,8 +68,7 @@ def setting_named(name: Any, timestep: float, given: Mapping[str, Any]) -> Setti
             raise OptionError(f"{key}= belongs to the setting {' or '.join(map(repr, of))}, not to {name!r}")
     for key, value in numbers.items():
         numbers[key] = value if key == "accurate" else _number(key, value)
-    if not isinstance(numbers.get("accurate", False), bool):
-        raise OptionError(f"accurate must be True or False, not {numbers['accurate']!r:.60}")
+    flag("accurate", numbers.get("accurate", False))
     return None if kind is None else kind(timestep, **numbers)
 
 

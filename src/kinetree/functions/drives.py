@@ -14,6 +14,7 @@ from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
+from kinetree.inputs import flag
 from kinetree.model import Model, check_robot
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ def all_passive_option(model: Model, value: Any) -> Hashable:
 
 def limits_option(_: Model, value: Any) -> Hashable:
     """Whether motor limits apply; False for None."""
-    if value is None or isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise OptionError(f"limits must be True or False, not {value!r:.60}; the limits themselves belong to the joints")
+    if value is None or value is False:
+        return False
+    return flag("limits", value, "; the limits themselves belong to the joints")
 
 
 def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
@@ -17,7 +16,7 @@ from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import frame_option
-from kinetree.inputs import repeated
+from kinetree.inputs import flag, repeated
 from kinetree.model import Frame, Model, check_robot
 
 __all__ = [
@@ -46,9 +45,7 @@ def bodies_option(model: Model, value: Any) -> Hashable:
 
 def drives_option(_: Model, value: Any) -> Hashable:
     """Whether drives have columns; False for None."""
-    if value is None or isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise OptionError(f"drives must be True or False, not {value!r:.60}")
+    return value is not None and flag("drives", value)
 
 
 def _torque_shape(model: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:

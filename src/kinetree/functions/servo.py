@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import OptionError, ShapeError
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.functions.kinematics import difference
-from kinetree.inputs import real_array
+from kinetree.inputs import flag, real_array
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program, program
 
@@ -51,9 +51,8 @@ def servo(robot: Model, kp: ArrayLike, kd: ArrayLike, *, limits: bool = True, gr
     """
     model = check_robot(robot)
     stiffness, damping = _gain(model, "kp", kp), _gain(model, "kd", kd)
-    for name, value in (("limits", limits), ("gravity", gravity)):
-        if not isinstance(value, bool | np.bool_):
-            raise OptionError(f"servo: {name} must be True or False, not {value!r:.60}")
+    flag("servo: limits", limits)
+    flag("servo: gravity", gravity)
     n = model.nv
     motors = np.asarray(model.actuated, dtype=np.float64)
     effort = np.asarray(model.effort_limit, dtype=np.float64)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from kinetree.errors import LogError, MissingPackageError, OptionError
 from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.smoothing import Smoothing
-from kinetree.identification.options import truth_value, whole_between
-from kinetree.inputs import chosen_word, real_number
+from kinetree.identification.options import whole_between
+from kinetree.inputs import chosen_word, flag, real_number
 
 __all__ = ["filtered"]
 
@@ -81,7 +81,7 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
             "own, which no filter takes; give a log with v and qdd, filtered where they come from"
         )
     chosen_word("filtered: method", method, *METHODS)
-    poles, thinned = whole_between("filtered: order", order, 1, 12), truth_value("filtered: decimate", decimate)
+    poles, thinned = whole_between("filtered: order", order, 1, 12), flag("filtered: decimate", decimate)
     log.check_whole("filtered")
     if not log.is_even:
         raise LogError(

@@ -16,11 +16,10 @@ from kinetree.identification.friction.curve import curve_of, has_own_friction, w
 from kinetree.identification.friction.forms import COULOMB, FORMS
 from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.suspicions import suspicions
-from kinetree.identification.options import truth_value
 from kinetree.identification.report.identification import Identification
 from kinetree.identification.report.validation import validated
 from kinetree.identification.report.words import told_unexcited
-from kinetree.inputs import chosen_word
+from kinetree.inputs import chosen_word, flag
 
 __all__ = ["identify"]
 
@@ -86,7 +85,7 @@ def identify(
     for log in [*given, *([check_log("identify: validation", validation)] if validation is not None else [])]:
         if log.robot != robot:
             raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
-    has_drives = truth_value("drives", drives)
+    has_drives = flag("drives", drives)
     form = FORMS[chosen_word("friction", friction, *FORMS)]
     if form is not COULOMB and not has_drives:
         raise OptionError(f"friction={friction!r} is found with the other numbers of the drives: give drives=True")

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.errors import OptionError
 from kinetree.inputs import whole_number
 
-__all__ = ["random_generator", "truth_value", "whole_between"]
+__all__ = ["random_generator", "whole_between"]
 
 
 def random_generator(rng: Any) -> np.random.Generator:
@@ -20,13 +20,6 @@ def random_generator(rng: Any) -> np.random.Generator:
         raise OptionError(
             f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
         ) from None
-
-
-def truth_value(option: str, given: Any) -> bool:
-    """True or False; raises `OptionError` for anything else, such as 1."""
-    if not isinstance(given, bool | np.bool_):
-        raise OptionError(f"{option} must be True or False, not {given!r:.60}")
-    return bool(given)
 
 
 def whole_between(option: str, given: Any, least: int, most: int) -> int:

@@ -21,8 +21,8 @@ from kinetree.identification.estimation.regression import Regression
 from kinetree.identification.friction.curve import FrictionCurve
 from kinetree.identification.inertial_parameters import inertial_parameters, parameter_names
 from kinetree.identification.logs.log import Log, check_log
-from kinetree.identification.options import truth_value
 from kinetree.identification.report.validation import torques_of
+from kinetree.inputs import flag
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.solids import sphere
@@ -96,7 +96,7 @@ def identify_payload(
     robot = check_log("identify_payload", log).robot
     if log.v is None or log.qdd is None:
         raise LogError(f"the log{log.origin} has no velocities or accelerations; use kinetree.identification.filtered")
-    has_drives = truth_value("drives", drives)
+    has_drives = flag("drives", drives)
     if friction is not None and not (has_drives and isinstance(friction, FrictionCurve)):
         raise OptionError("friction must be the friction of an Identification, with drives=True")
     loaded = robot.attach_body(name, sphere(_RADIUS, mass=1.0) if prior is None else prior, frame)

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.garbage import collector_paused
+from kinetree.inputs import flag
 from kinetree.io.document import Element, root_of
 from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import contents, xacro_arguments
@@ -187,8 +188,7 @@ def _found(path: str | os.PathLike[str], source: str | None) -> Found:
 def check_switches(**switches: object) -> None:
     """Raise `OptionError` for one that is not True or False."""
     for name, value in switches.items():
-        if not isinstance(value, bool | np.bool_):
-            raise OptionError(f"{name} must be True or False, not {value!r:.60}")
+        flag(name, value)
 
 
 def _finished(robot: Model, gravity: Sequence[float] | None, srdf: str | os.PathLike[str] | None) -> Model:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
-
 from kinetree.errors import ModelError, OptionError, listed
 from kinetree.files import file_path, write_file
+from kinetree.inputs import flag
 from kinetree.io.texts import FORMATS, format_of, written
 from kinetree.model import Model
 
@@ -67,17 +66,14 @@ def save(
     chosen = format_for(target) if format is None else format_of(format)
     if not isinstance(robot, Model):
         raise ModelError(f"save takes a Model, such as kinetree.load returns, not {robot!r:.60}")
-    if not isinstance(lossy, bool | np.bool_):
-        raise OptionError(f"lossy must be True or False, not {lossy!r:.60}")
-    if not isinstance(overwrite, bool | np.bool_):
-        raise OptionError(f"overwrite must be True or False, not {overwrite!r:.60}")
-    if not overwrite and is_same_file(robot.source, target):
+    lossy = flag("lossy", lossy)
+    if not flag("overwrite", overwrite) and is_same_file(robot.source, target):
         raise ModelError(
             f"{target} is the file that {robot.name!r} was loaded from, which may hold more than is written, such as "
             "comments; name another, or say overwrite=True"
         )
     text, losses = written(robot, chosen, target.parent)
-    losses.settle(robot.name, lossy=bool(lossy))
+    losses.settle(robot.name, lossy=lossy)
     write_text_file(target, text)
     return target
 

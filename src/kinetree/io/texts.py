@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from kinetree.errors import ModelError, OptionError, nearest_names
+from kinetree.inputs import flag
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing import write_mjcf
 from kinetree.io.native.text import native_text
@@ -57,10 +56,9 @@ def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str
     """
     if not isinstance(robot, Model):
         raise ModelError(f"to_text takes a Model, such as kinetree.load returns, not {robot!r:.60}")
-    if not isinstance(lossy, bool | np.bool_):
-        raise OptionError(f"lossy must be True or False, not {lossy!r:.60}")
+    lossy = flag("lossy", lossy)
     text, losses = written(robot, format_of(format))
-    losses.settle(robot.name, lossy=bool(lossy))
+    losses.settle(robot.name, lossy=lossy)
     return text
 
 

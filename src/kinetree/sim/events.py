@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
 from kinetree.functions.constraint_options import first_sample
-from kinetree.inputs import real_array
+from kinetree.inputs import flag, real_array
 from kinetree.model import Model
 from kinetree.programs import Program
 from kinetree.records import record
@@ -50,8 +50,7 @@ class Event:
             raise OptionError(f"an event is a function of (t, q, v), or a kt.program, not {self.number!r:.60}")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
             raise OptionError(f"the direction of an event is 1, -1 or 0 (both), not {self.direction!r:.60}")
-        if not isinstance(self.terminal, bool):
-            raise OptionError(f"terminal must be True or False, not {self.terminal!r:.60}")
+        flag("terminal", self.terminal)
 
 
 Until = EventFunction | Event | Mapping[str, EventFunction | Event]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import framework_of, real_array, repeated
+from kinetree.inputs import flag, framework_of, real_array, repeated
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.sim.identity import digest_of
@@ -166,8 +166,7 @@ def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
         raise DTypeError(f"vary: what varies is a name, or a tuple of names that vary together, not {key!r:.60}")
     nominal = tuple(quantities.nominal(name) for name in names)
     label = f"vary: {', '.join(names)}"
-    if not isinstance(relative := getattr(how, "relative", False), bool):
-        raise OptionError(f"{label}: relative must be True or False, not {relative!r:.60}")
+    relative = flag(f"{label}: relative", getattr(how, "relative", False))
     if isinstance(how, Anywhere):
         if names != ("q",):
             raise OptionError(f"{label}: Anywhere() is for q alone")

@@ -17,7 +17,7 @@ from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.friction.columns import FrictionColumns
 from kinetree.identification.logs.log import Log, check_log
-from kinetree.identification.options import truth_value
+from kinetree.inputs import flag
 
 __all__ = ["Regression"]
 
@@ -64,7 +64,7 @@ class Regression:
         """
         if not isinstance(base, BaseParameters):
             raise OptionError(f"Regression takes the result of kt.base_parameters, not {type(base).__name__}")
-        self.base, self.offsets = base, truth_value("offsets", offsets)
+        self.base, self.offsets = base, flag("offsets", offsets)
         self.friction = FrictionColumns.of(base) if friction is None else friction
         more = [f"offset({name})" for name in base.robot.v_names] if offsets else []
         self.names = (*base.names, *self.friction.names(base), *more)

@@ -57,9 +57,10 @@ def read_urdf(
 ) -> Model:
     """The model of a document whose root is <robot>.
 
-    Joints keep the order of the file; fixed ones are merged and their frames kept. Joints that mimic others follow them,
-    unless `mimic` is False. Meshes are only located, and only inside `package_roots`: a root holds packages as
-    `root/NAME` or is one itself; without roots, the file's folder is used and those above it that have a package's name.
+    Joints keep the order of the file; fixed ones are merged and their frames kept. Joints that mimic others follow
+    them, unless `mimic` is False. Meshes are only located, and only inside `package_roots`: a root holds packages as
+    `root/NAME` or is one itself; without roots, the file's folder is used and those above it that have a package's
+    name.
     """
     robot = document.root
     _refuse_macros(document)
