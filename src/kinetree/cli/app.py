@@ -1,7 +1,7 @@
 """All commands together, and how errors end them.
 
-Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wrong usage, 130 interrupted (Ctrl-C),
-143 terminated, 129 terminal closed, 141 output no longer read.
+Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wrong usage or a wrong value of an option,
+130 interrupted (Ctrl-C), 143 terminated, 129 terminal closed, 141 output no longer read.
 """
 
 from __future__ import annotations
@@ -13,31 +13,41 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
 import typer
 
+from kinetree.cli import options
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
 from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.export import export
-from kinetree.cli.find import find
 from kinetree.cli.identify import identify
-from kinetree.cli.info import info
+from kinetree.cli.info import info, zoo
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.optional_value import with_optional_values
-from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
+from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams, print_lines
 from kinetree.cli.plot import plot
-from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
+from kinetree.cli.simulate import simulate
 from kinetree.cli.sweep import sweep
 from kinetree.cli.view import view
-from kinetree.cli.zoo import zoo
-from kinetree.errors import KinetreeError, visible
+from kinetree.errors import (
+    ActuationError,
+    ConfigurationError,
+    DTypeError,
+    KinetreeError,
+    NameNotFoundError,
+    OptionError,
+    ShapeError,
+    visible,
+)
 from kinetree.files import reason
 
 __all__ = ["app", "main"]
+
+_USAGE = OptionError, NameNotFoundError, ActuationError, ConfigurationError, ShapeError, DTypeError
+"""Errors about arguments of functions: those that commands pass come from options, or from files that options name."""
 
 _UNREAD = 141
 """Exit code when the reader of the output has closed it."""
@@ -53,40 +63,47 @@ app = typer.Typer(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode="markdown",
 )
-app.command(cls=with_optional_values(CONTACTS, may_be_model))(simulate)
-app.command()(plot)
-app.command()(info)
-app.command()(check)
-app.command()(convert)
-app.command()(export)
-app.command()(find)
-app.command()(bench)
-app.command()(compare)
-app.command()(identify)
-app.command()(sweep)
-app.command()(view)
-app.command()(zoo)
-app.add_typer(cache, name="cache")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
+def find(words: options.Words, most: options.Most = 8) -> None:
+    """Find functions and pages of the documentation by words: `kinetree find mass matrix`, `kinetree find mj_fullM`.
 
-        typer.echo(f"kinetree {version('kinetree')}")
-        raise typer.Exit
+    Words also find longer ones, and names of Pinocchio, MuJoCo, Drake, DART and RBDL. Exit codes: 0 found, 1 nothing.
+    """
+    from kinetree.guide import find as found
+    from kinetree.guide import pages_folder
+
+    folder = pages_folder()
+    functions, pages = found(" ".join(words), most)
+    if not functions and not pages:
+        advice = "the pages are not installed" if folder is None else "try one word, or its beginning"
+        complain(f"nothing is about {' '.join(words)!r:.200}; {advice}")
+        raise typer.Exit(1)
+    print_lines(*(f"{answer.here}  {answer.task}".rstrip() for answer in functions))
+    if functions and pages:
+        print_lines("")
+    print_lines(*(f"{page.place}  {page.heading}" for page in pages), f"\nthe pages are in {folder}")
+
+
+app.command(cls=options.ContactMayStandAlone, rich_help_panel="Motions")(simulate)
+for _panel, _commands in {
+    "Motions": (view, plot, sweep),
+    "Robots": (info, check, compare, convert, zoo),
+    "Code and parameters": (export, identify),
+    "Help and this machine": (find, bench),
+}.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+app.add_typer(cache, name="cache", rich_help_panel="Help and this machine")
 
 
 @app.callback()
 def _options(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
+    version: options.Version = False,  # noqa: ARG001
+    debug: options.Debug = False,  # noqa: ARG001
 ) -> None:
     """Acted upon elsewhere: --version by its callback, --debug where errors are reported."""
     needs_a_command(context)
@@ -154,4 +171,4 @@ def _report(error: Exception, debug: bool) -> int:
             f"internal error: {type(error).__name__}: {error}. This is a fault of kinetree: please report it together "
             "with the output of the same command with --debug"
         )
-    return 1
+    return 2 if isinstance(error, _USAGE) else 1

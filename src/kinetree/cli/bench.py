@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kinetree.cli.output import output_console
+from kinetree.cli import options
+from kinetree.cli.output import print_lines
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 
 if TYPE_CHECKING:
@@ -18,14 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
+_ROUNDS = 7
+_SECONDS = 0.02
+"""Length of one contender's turn."""
+
 
 @takes_loading_options(mimic=False)
-def bench(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=1_000_000, help="Samples in a batch.")] = 4096,
-    *,
-    loading: Loading,
-) -> None:
+def bench(model: options.Model, samples: options.BatchSize = 4096, *, loading: Loading) -> None:
     """Measure this machine: each algorithm, for one sample and for a batch, beside pinocchio and mujoco if installed.
 
     Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
@@ -53,10 +55,7 @@ def bench(
             absent.append(f"aba is not defined: joint {robot.singular_joints[0]!r} moves nothing that has inertia")
         else:
             table.add_row(*_row(robot, function, states, found))
-    console = output_console()
-    console.print(table, soft_wrap=True)
-    for sentence in absent:
-        console.print(sentence, markup=False, soft_wrap=True)
+    print_lines(table, *absent)
 
 
 def _states(robot: Model, count: int) -> Samples:
@@ -73,19 +72,43 @@ def _states(robot: Model, count: int) -> Samples:
 
 def _row(robot: Model, function: str, states: Samples, found: list[Peer]) -> list[str]:
     """Times of one function: kinetree's own, and how many times longer the peers take."""
-    from kinetree.cli.timing import in_turn
-
     single, batch, first_use = _calls(robot, function, states)
-    times = in_turn(
+    times = _in_turn(
         {"kinetree": single} | {peer.name: peer.single[function] for peer in found if function in peer.single}
     )
     row = [function, f"{first_use:.2f}", f"{times['kinetree'] * 1e6:.2f}"]
     row += [_compared(times, peer.name, 1e6) for peer in found]
-    times = in_turn({"kinetree": batch} | {peer.name: peer.batch[function] for peer in found if function in peer.batch})
+    times = _in_turn(
+        {"kinetree": batch} | {peer.name: peer.batch[function] for peer in found if function in peer.batch}
+    )
     per_sample = {name: seconds / len(states.q) for name, seconds in times.items()}
     row.append(f"{per_sample['kinetree'] * 1e9:.1f}")
     row += [_compared(per_sample, peer.name, 1e9) for peer in found if peer.batch]
     return row
+
+
+def _in_turn(contenders: Mapping[str, Callable[[], object]]) -> dict[str, float]:
+    """Seconds per call of each. They take turns because a shared machine's speed drifts during a measurement."""
+    counts = {name: _calls_a_turn(call) for name, call in contenders.items()}
+    rounds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(_ROUNDS):
+        for name, call in contenders.items():
+            rounds[name].append(_turn(call, counts[name]) / counts[name])
+    return {name: median(times) for name, times in rounds.items()}
+
+
+def _calls_a_turn(call: Callable[[], object]) -> int:
+    count = 1
+    while (seconds := _turn(call, count)) < _SECONDS / 4:
+        count *= 4
+    return max(1, round(count * _SECONDS / seconds))
+
+
+def _turn(call: Callable[[], object], count: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    return time.perf_counter() - begin
 
 
 def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, float]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from kinetree.cli.output import needs_a_command, output_console
-from kinetree.errors import OptionError
+from kinetree.cli.output import needs_a_command, print_lines
+from kinetree.errors import KinetreeError
 
 __all__ = ["cache"]
 
@@ -39,9 +39,7 @@ def info() -> None:
     ]
     if now.mistake:
         lines.append(("warning", now.mistake))
-    console = output_console()
-    for name, value in lines:
-        console.print(f"{name:<9}{value}", markup=False, soft_wrap=True)
+    print_lines(*(f"{name:<9}{value}" for name, value in lines))
 
 
 @cache.command()
@@ -52,14 +50,12 @@ def clear() -> None:
     now = settings()
     directory = now.directory
     if directory is None:
-        raise OptionError(f"there is no folder to clear: {now.off}")
+        raise KinetreeError(f"there is no folder to clear: {now.off}")
     if problem := folder_problem(directory):
-        raise OptionError(f"nothing was removed: {problem}")
+        raise KinetreeError(f"nothing was removed: {problem}")
     entries, size = Cache(directory).clear()
     what = "entry" if entries == 1 else "entries"
-    output_console().print(
-        f"removed {entries} {what}, {_megabytes(size)}, from {directory}", markup=False, soft_wrap=True
-    )
+    print_lines(f"removed {entries} {what}, {_megabytes(size)}, from {directory}")
 
 
 def _megabytes(size: int) -> str:

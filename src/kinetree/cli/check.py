@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import typer
 
-from kinetree.cli.output import output_console, print_json
+from kinetree.cli import options
+from kinetree.cli.output import print_json, print_lines
 from kinetree.cli.robots import Loading, takes_loading_options
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
     from kinetree.checking import Report
@@ -24,15 +25,11 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 @takes_loading_options()
 def check(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Robot files, or robots of the zoo.", show_default=False)
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array with one report per file.")] = False,
-    as_sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code-scanning services.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings end with exit code 1, too.")] = False,
-    notes: Annotated[
-        bool, typer.Option("--notes/--no-notes", help="Show what was assumed, kept as data or skipped.")
-    ] = True,
+    files: options.Models,
+    as_json: options.Json = False,
+    as_sarif: options.Sarif = False,
+    strict: options.Strict = False,
+    notes: options.Notes = True,
     *,
     loading: Loading,
 ) -> None:
@@ -53,9 +50,8 @@ def check(
 
         print_json(sarif(reports))
     else:
-        console = output_console()
         for report in reports:
-            _print(console, report, notes)
+            print_lines(*_lines(report, notes))
     if any(report.errors or (strict and report.warnings) for report in reports):
         raise typer.Exit(1)
 
@@ -67,15 +63,15 @@ def _zoo(file: str) -> str | None:
     return "zoo" if not os.path.lexists(file) and file in zoo.names() else None
 
 
-def _print(console: Console, report: Report, notes: bool) -> None:
+def _lines(report: Report, notes: bool) -> Iterator[Text]:
     from rich.text import Text
 
     for found in report.problems:
         if notes or found.severity != "note":
-            console.print(_block(report, found), soft_wrap=True)
-            console.print()
+            yield _block(report, found)
+            yield Text()
     style = _STYLES["error"] if report.errors else _STYLES["warning"] if report.warnings else "green"
-    console.print(Text(f"{report.file}: {report.summary}", style=style), soft_wrap=True)
+    yield Text(f"{report.file}: {report.summary}", style=style)
 
 
 def _block(report: Report, found: Problem) -> Text:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kinetree.cli.options import optional
-from kinetree.cli.output import output_console, print_json, warnings_as_lines
+from kinetree.cli import options
+from kinetree.cli.output import print_json, print_lines, warnings_as_lines
 from kinetree.cli.robots import Loading, robot_file, takes_loading_options
 from kinetree.errors import MissingPackageError, OptionError
 
@@ -25,22 +25,13 @@ _DIFFERENT = 1
 
 @takes_loading_options()
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A robot file, or a robot of the zoo.")],
-    second: Annotated[
-        str | None, typer.Argument(metavar="[B]", help="A second one to compare with.", show_default=False)
-    ] = None,
-    peers: Annotated[
-        str | None,
-        optional(
-            "--with",
-            help="Libraries that read the file too (B, if given), such as mujoco,pinocchio,drake. By default all that "
-            "are installed, or none if B is given.",
-        ),
-    ] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=10_000, help="Random states.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")] = 0,
-    tolerance: Annotated[float, typer.Option("--tolerance", help="What counts as equal, relative.")] = 1e-9,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    first: options.FirstModel,
+    second: options.SecondModel = None,
+    peers: options.Peers = None,
+    samples: options.StateCount = 5,
+    seed: options.StateSeed = 0,
+    tolerance: options.Tolerance = 1e-9,
+    as_json: options.Json = False,
     *,
     loading: Loading,
 ) -> None:
@@ -80,22 +71,16 @@ def _file(model: str) -> str | Path:
 
 
 def _print(result: Comparison) -> None:
-    console = output_console()
     for counterpart in result.counterparts:
         if counterpart.unread:
-            console.print(counterpart.unread, markup=False, soft_wrap=True)
+            print_lines(counterpart.unread)
             continue
-        console.print(_table(result, counterpart), soft_wrap=True)
-        for difference in counterpart.differences[:_MOST_ROWS]:
-            console.print(f"- {difference.text}", markup=False, soft_wrap=True)
+        print_lines(_table(result, counterpart))
+        print_lines(*(f"- {difference.text}" for difference in counterpart.differences[:_MOST_ROWS]))
         if len(counterpart.differences) > _MOST_ROWS:
-            console.print(f"… and {len(counterpart.differences) - _MOST_ROWS} more", soft_wrap=True)
-        for note in counterpart.notes:
-            console.print(f"note: {note}", markup=False, soft_wrap=True)
-        console.print()
-    for sentence in result.absent:
-        console.print(sentence, markup=False, soft_wrap=True)
-    console.print(result.verdict, markup=False, soft_wrap=True)
+            print_lines(f"… and {len(counterpart.differences) - _MOST_ROWS} more")
+        print_lines(*(f"note: {note}" for note in counterpart.notes), "")
+    print_lines(*result.absent, result.verdict)
 
 
 def _table(result: Comparison, counterpart: Counterpart) -> Table:

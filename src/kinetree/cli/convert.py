@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kinetree.cli.options import optional
-from kinetree.cli.output import output_console
+from kinetree.cli import options
+from kinetree.cli.output import print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from kinetree.model import Model
 
 __all__ = ["convert"]
@@ -24,15 +22,10 @@ _SHOWN = 200
 
 @takes_loading_options()
 def convert(
-    model: Annotated[str, typer.Argument(metavar="A", help="A robot file, or a robot of the zoo.")],
-    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write; its suffix says in which format.")],
-    format: Annotated[
-        str | None,
-        optional("--format", help="The format, if the suffix does not say it."),
-    ] = None,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the format has no place for, and list it.")
-    ] = False,
+    model: options.FirstModel,
+    target: options.ConvertedFile,
+    format: options.Format = None,
+    lossy: options.Lossy = False,
     *,
     loading: Loading,
 ) -> None:
@@ -54,12 +47,13 @@ def convert(
     if losses.impossible or (losses.lost and not lossy):
         losses.settle(robot.name, lossy=False)
     write_text_file(target, text)
-    console = output_console()
-    console.print(f"{target}: {robot.name}, written as {FORMATS[chosen]}", markup=False, soft_wrap=True)
-    _print(console, "lost", losses.lost)
-    _print(console, f"left out, as no simulation of {FORMATS[chosen]} computes with it", losses.left_out())
-    _print(console, "in another form, with the same motion", losses.changed)
-    _print(console, "assumed about the robot", [*robot.notes, *_meshes(robot, target)])
+    print_lines(
+        f"{target}: {robot.name}, written as {FORMATS[chosen]}",
+        *_listed("lost", losses.lost),
+        *_listed(f"left out, as no simulation of {FORMATS[chosen]} computes with it", losses.left_out()),
+        *_listed("in another form, with the same motion", losses.changed),
+        *_listed("assumed about the robot", [*robot.notes, *_meshes(robot, target)]),
+    )
 
 
 def _format(target: Path, given: str | None) -> str:
@@ -91,10 +85,7 @@ def _meshes(robot: Model, target: Path) -> list[str]:
     return [f"addresses of meshes are as before, and relative to the file: copy the meshes along ({relative[0]}, …)"]
 
 
-def _print(console: Console, heading: str, sentences: list[str]) -> None:
-    if sentences:
-        console.print(f"{heading}:", markup=False, soft_wrap=True)
-    for sentence in sentences[:_SHOWN]:
-        console.print(f"  {sentence}", markup=False, soft_wrap=True)
-    if len(sentences) > _SHOWN:
-        console.print(f"  … and {len(sentences) - _SHOWN} more", soft_wrap=True)
+def _listed(heading: str, sentences: list[str]) -> list[str]:
+    lines = [f"{heading}:"] if sentences else []
+    lines += [f"  {sentence}" for sentence in sentences[:_SHOWN]]
+    return [*lines, f"  … and {len(sentences) - _SHOWN} more"] if len(sentences) > _SHOWN else lines

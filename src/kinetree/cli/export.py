@@ -6,12 +6,12 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from kinetree.cli.options import optional
-from kinetree.cli.output import output_console
+from kinetree.cli import options
+from kinetree.cli.output import print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 __all__ = ["export"]
@@ -19,70 +19,19 @@ __all__ = ["export"]
 
 @takes_loading_options()
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
-    function: Annotated[
-        str, typer.Option("--function", "-f", metavar="NAME", help="One of kinetree's functions: aba, rnea, crba, …")
-    ] = "aba",
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go; made if it is missing.")
-    ] = Path(),
-    dtype: Annotated[
-        str, typer.Option("--dtype", help="float64, which is double in C, or float32, which is float.")
-    ] = "float64",
-    name: Annotated[
-        str | None,
-        optional("--name", help="Of the C function and its files; by default MODEL_FUNCTION."),
-    ] = None,
-    options: Annotated[
-        list[str] | None,
-        optional(
-            "--option",
-            metavar="NAME=VALUE",
-            help="An option of the function, such as frame=tool or steps=100; may be repeated.",
-        ),
-    ] = None,
-    f_ext: Annotated[
-        list[str] | None,
-        optional(
-            "--f-ext",
-            metavar="FRAME",
-            help="A frame on which an external force acts; it becomes an argument. May be repeated.",
-        ),
-    ] = None,
-    parameters: Annotated[
-        list[str] | None,
-        optional(
-            "--parameter",
-            metavar="NAME",
-            help="A parameter of the robot that becomes an argument, such as body.hand.mass; may be repeated.",
-        ),
-    ] = None,
-    unroll: Annotated[
-        bool | None,
-        optional(
-            "--unroll/--loops",
-            help="Write every body's arithmetic out, or loop over bodies; by default the size decides.",
-        ),
-    ] = None,
-    derivative: Annotated[
-        list[str] | None,
-        optional(
-            "--derivative",
-            metavar="MODE",
-            help="forward (tangents) or reverse (cotangents); reverse and then forward for second derivatives.",
-        ),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        optional("--by", metavar="NAME", help="An argument that it is by; may be repeated."),
-    ] = None,
-    interface: Annotated[
-        str, typer.Option("--interface", help="plain, or casadi for functions that casadi.external loads.")
-    ] = "plain",
-    derivatives: Annotated[
-        int | None,
-        optional("--derivatives", help="How often CasADi can differentiate: 0, 1 or 2."),
-    ] = None,
+    model: options.Model,
+    function: options.Function = "aba",
+    given: options.Settings = None,
+    f_ext: options.ForceFrames = None,
+    parameters: options.Parameters = None,
+    derivative: options.Derivative = None,
+    by: options.By = None,
+    dtype: options.Dtype = "float64",
+    name: options.CodeName = None,
+    unroll: options.Unroll = None,
+    interface: options.Interface = "plain",
+    derivatives: options.Derivatives = None,
+    out: options.CodeFolder = Path(),
     *,
     loading: Loading,
 ) -> None:
@@ -93,7 +42,7 @@ def export(
     from kinetree.errors import OptionError
     from kinetree.interop.c import to_c
 
-    chosen, given = _function(function), _options(options or [])
+    chosen, settings = _function(function), _settings(given or [])
     robot = load_robot(model, loading)
     try:
         made = to_c(
@@ -108,14 +57,11 @@ def export(
             by=by or None,
             interface=interface,
             derivatives=derivatives,
-            **given,
+            **settings,
         )
     except OptionError as error:
         raise typer.BadParameter(str(error).removeprefix("kt.to_c: ")) from None
-    console = output_console()
-    for path in made.save(out):
-        console.print(str(path), markup=False, soft_wrap=True)
-    console.print(repr(made).strip("<>"), markup=False, soft_wrap=True)
+    print_lines(*map(str, made.save(out)), repr(made).strip("<>"))
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -133,7 +79,7 @@ def _function(name: str) -> Callable[..., Any]:
     return functions[name]
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _settings(given: list[str]) -> dict[str, Any]:
     """Options by name: numbers, true, false and lists as JSON has them, all else as text."""
     from kinetree.interop.c import to_c
 

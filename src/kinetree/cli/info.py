@@ -1,15 +1,14 @@
-"""`kinetree info`: what a robot file says, and what was made of it."""
+"""`kinetree info`: what a robot file says, and what was made of it; and `kinetree zoo`: the robots at hand."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kinetree.cli.output import output_console
+from kinetree.cli import options
+from kinetree.cli.output import print_json, print_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from kinetree.model import Joint, Model
 
-__all__ = ["info"]
+__all__ = ["info", "zoo"]
 
 _MOST_ROWS = 300
 _COLUMNS = (
@@ -27,26 +26,68 @@ _COLUMNS = (
 
 
 @takes_loading_options()
-def info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
-    *,
-    loading: Loading,
-) -> None:
+def info(model: options.Model, as_json: options.Json = False, *, loading: Loading) -> None:
     """Show a robot: the tree, masses, the layout of q and v, limits, what was merged or assumed."""
     robot = load_robot(model, loading, shows_notes=True)
-    console = output_console()
-    console.print(repr(robot), markup=False, soft_wrap=True)
+    if as_json:
+        print_json(_document(robot))
+        return
+    print_lines(repr(robot))
     if robot.joints:
-        console.print()
-        console.print(_joint_table(robot), soft_wrap=True)
+        print_lines("", _joint_table(robot))
     rows = sum(joint.kind.nv for joint in robot.joints.values())
     if rows > _MOST_ROWS:
-        console.print(f"… and {rows - _MOST_ROWS} more", soft_wrap=True)
+        print_lines(f"… and {rows - _MOST_ROWS} more")
     followers = list(_followers(robot))
-    for line in followers[:_MOST_ROWS]:
-        console.print(line, markup=False, soft_wrap=True)
+    print_lines(*followers[:_MOST_ROWS])
     if len(followers) > _MOST_ROWS:
-        console.print(f"… and {len(followers) - _MOST_ROWS} more", soft_wrap=True)
+        print_lines(f"… and {len(followers) - _MOST_ROWS} more")
+
+
+def zoo(as_json: options.Json = False) -> None:
+    """List the robots of the zoo: their names, numbers of coordinates and degrees of freedom, and masses.
+
+    Each name can be given to the other commands in place of a file, and to kt.zoo.load.
+    """
+    from rich import box
+    from rich.table import Table
+
+    from kinetree import zoo
+
+    robots = {name: zoo.load(name) for name in zoo.names()}
+    if as_json:
+        print_json([{"name": name, **_sizes(robot)} for name, robot in robots.items()])
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(("name", "base", "nq", "nv", "mass, kg")):
+        table.add_column(heading, justify="left" if k < 2 else "right")
+    for name, robot in robots.items():
+        base = "floating" if robot.floating_base else "fixed"
+        table.add_row(name, base, str(robot.nq), str(robot.nv), f"{robot.mass:.4g}")
+    print_lines(table)
+
+
+def _sizes(robot: Model) -> dict[str, Any]:
+    return {"floating_base": robot.floating_base, "nq": robot.nq, "nv": robot.nv, "mass": robot.mass}
+
+
+def _document(robot: Model) -> dict[str, Any]:
+    """A robot as JSON, in SI units; what is not limited, not there or zero has no entry in a degree of freedom."""
+    joints = [
+        {
+            "name": joint.name, "kind": joint.kind.description, "parent": joint.parent, "child": joint.child,
+            "degrees_of_freedom": [
+                {"name": _name(joint, name), **_values(joint, k)} for k, name in enumerate(joint.kind.v_names)
+            ],
+        }
+        for joint in robot.joints.values()
+    ]  # fmt: skip
+    bodies = [{"name": body.name, "mass": body.mass, "is_fixed": body.is_fixed} for body in robot.bodies.values()]
+    return {
+        "name": robot.name, "source": robot.source, **_sizes(robot), "gravity": list(robot.gravity), "root": robot.root,
+        "q_names": list(robot.q_names), "v_names": list(robot.v_names), "bodies": bodies, "joints": joints,
+        "followers": list(_followers(robot)), "singular_joints": robot.singular_joints, "notes": robot.notes,
+    }  # fmt: skip
 
 
 def _joint_table(robot: Model) -> Table:
@@ -56,42 +97,41 @@ def _joint_table(robot: Model) -> Table:
     from rich.text import Text
 
     rows = list(islice(_rows(robot), _MOST_ROWS))
-    shown = [name for name in _COLUMNS if any(cells.get(name) for _, cells in rows)]
+    shown = [name for name in _COLUMNS if any(name in values for _, values in rows)]
     title = "what limits, drives and resists the joints (SI units)" if shown else "nothing limits or drives the joints"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for heading in ("joint", *shown):
         table.add_column(heading, justify="left" if heading in ("joint", "follows") else "right", overflow="fold")
-    for name, cells in rows:
-        table.add_row(Text(name), *(Text(cells.get(column, "")) for column in shown))
+    for name, values in rows:
+        cells = [values.get(column, "") for column in shown]
+        table.add_row(Text(name), *(Text(x if isinstance(x, str) else f"{x + 0.0:.4g}") for x in cells))
     return table
 
 
-def _rows(robot: Model) -> Iterator[tuple[str, dict[str, str]]]:
-    """(name, cells by column) of each degree of freedom, including followers': each joint has its own numbers."""
+def _rows(robot: Model) -> Iterator[tuple[str, dict[str, float | str]]]:
+    """(name, values by column) of each degree of freedom, including followers': each joint has its own numbers."""
     for joint in robot.joints.values():
         for k in range(joint.kind.nv):
-            yield _name(joint, joint.kind.v_names[k]), _cells(joint, k)
+            yield _name(joint, joint.kind.v_names[k]), _values(joint, k)
 
 
-def _cells(joint: Joint, k: int) -> dict[str, str]:
-    cells = {
-        "velocity": _number(joint.limits.velocity[k]),
-        "effort": _number(joint.limits.effort[k]),
-        "motor": "none" if joint.has_coordinates and not joint.actuated[k] else "",
-        "damping": _number(joint.damping[k], zero=""),
-        "friction": _number(joint.friction[k], zero=""),
-        "armature": _number(joint.armature[k], zero=""),
-        "stiffness": _number(joint.stiffness[k], zero=""),
-        "follows": joint.coupling or ("" if joint.mimic is None else joint.mimic.joint),
-    }
+def _values(joint: Joint, k: int) -> dict[str, float | str]:
+    limits = joint.limits
+    bounds = {"velocity": limits.velocity[k], "effort": limits.effort[k]}
     # There are as many coordinates as degrees of freedom unless one is part of a quaternion.
     if joint.kind.nq == joint.kind.nv:
-        cells |= {"lower": _number(joint.limits.lower[k]), "upper": _number(joint.limits.upper[k])}
-        if joint.stiffness[k]:
-            cells["rest"] = _number(joint.rest[k])
+        bounds |= {"lower": limits.lower[k], "upper": limits.upper[k]}
+    found: dict[str, float | str] = {name: x for name, x in bounds.items() if not math.isinf(x)}
+    found |= {name: x[k] for name in ("damping", "friction", "armature", "stiffness") if (x := getattr(joint, name))[k]}
+    if joint.stiffness[k] and joint.kind.nq == joint.kind.nv:
+        found["rest"] = joint.rest[k]
+    if joint.has_coordinates and not joint.actuated[k]:
+        found["motor"] = "none"
     if joint.rotor is not None:
-        cells |= {"rotor": _number(joint.rotor.inertia), "gear": _number(joint.rotor.ratio)}
-    return cells
+        found |= {"rotor": joint.rotor.inertia, "gear": joint.rotor.ratio}
+    if follows := joint.coupling or (joint.mimic and joint.mimic.joint):
+        found["follows"] = follows
+    return found
 
 
 def _followers(robot: Model) -> Iterator[str]:
@@ -123,10 +163,3 @@ def _formula(name: str, terms: list[tuple[float, str]], offset: float) -> str:
 
 def _name(joint: Joint, coordinate: str) -> str:
     return f"{joint.name}.{coordinate}" if coordinate else joint.name
-
-
-def _number(x: float, zero: str = "0") -> str:
-    """A short number, or nothing where there is no limit."""
-    if math.isinf(x):
-        return ""
-    return f"{x:.4g}" if x else zero

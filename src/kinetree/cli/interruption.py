@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+import typer
+
 __all__ = ["Interruption"]
 
 _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
@@ -29,6 +31,11 @@ class Interruption:
         """Whether signals wait."""
         self._is_kept = False
         self._waits = False
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Interruption:
+        """The signals of the command that runs; new ones if nothing watches."""
+        return context.obj if isinstance(context.obj, cls) else cls()
 
     @property
     def code(self) -> int:

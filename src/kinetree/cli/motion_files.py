@@ -1,4 +1,4 @@
-"""The files of a motion: the names that are asked for, and how they are written."""
+"""The files of a motion, its film among them: the names that are asked for, and how they are written."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kinetree.cli.output import error_console
+from kinetree.cli.output import print_note, print_warning
 from kinetree.errors import OptionError, SaveError
 from kinetree.files import check_target, file_path, reason
+from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
     from kinetree.cli.interruption import Interruption
     from kinetree.sim import Trajectory
 
-__all__ = ["STRIP_SIZE", "check_writable", "files_of", "make_folder", "prefix_of", "write"]
+__all__ = ["STRIP_SIZE", "check_film", "check_writable", "files_of", "make_folder", "prefix_of", "write", "write_film"]
 
 STRIP_SIZE = (1600, 400)
 """Pixels of the picture of the robot at some moments."""
+_MOST_FILMED = 16
 
 
 def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
@@ -51,7 +53,7 @@ def make_folder(folder: Path, quiet: bool) -> None:
     except OSError as error:
         raise SaveError(f"the folder {folder} cannot be made: {reason(error)}") from None
     if not quiet:
-        error_console().print(f"note: made the folder {folder}", markup=False, soft_wrap=True)
+        print_note(f"made the folder {folder}")
 
 
 def check_writable(prefix: Path) -> None:
@@ -78,15 +80,35 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
         try:
             written.append(plot(trajectory, plots))
         except MissingPackageError as error:
-            error_console().print(
-                f"warning: {plots} was not written: {error}", style="yellow", markup=False, soft_wrap=True
-            )
+            print_warning(f"{plots} was not written: {error}")
         written.append(shown.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
         interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"
     except SaveError as error:
         return written, error
     except KinetreeError as error:
-        text = f"warning: no picture of the robot: {error}"
-        error_console().print(text, style="yellow", markup=False, soft_wrap=True)
+        print_warning(f"no picture of the robot: {error}")
     return written, None
+
+
+def check_film(path: Path | None) -> None:
+    """See that the film can be written before a long motion is computed, as far as that is known then."""
+    if path is not None:
+        from kinetree.pictures.film import check_format, film_path
+
+        check_format(film_path("--film", path))
+
+
+def write_film(motion: Trajectory, path: Path, interruption: Interruption, *, quiet: bool) -> Path:
+    """Write the film, with a bar that shows how far it is."""
+    import numpy as np
+
+    count = int(np.prod(motion.shape))
+    if count > _MOST_FILMED and not quiet:
+        print_note(f"the film shows the first {_MOST_FILMED} of {count:,} motions")
+    try:
+        with progress_bar("filming", quiet=quiet) as show:
+            return motion.film(path, which=range(_MOST_FILMED) if count > _MOST_FILMED else None, progress=show)
+    except KeyboardInterrupt:
+        interruption.outcome += f"; {path} was not written"
+        raise

@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TextIO
 import typer
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from kinetree.errors import ModelWarning, visible
@@ -31,6 +32,9 @@ __all__ = [
     "open_missing_streams",
     "output_console",
     "print_json",
+    "print_lines",
+    "print_note",
+    "print_warning",
     "warnings_as_lines",
 ]
 
@@ -108,6 +112,23 @@ def _showing(console: Console) -> Console:
     return console
 
 
+def print_lines(*parts: str | Text | Table) -> None:
+    """Print texts and tables on standard output, each on lines of its own, without markup and whole however long."""
+    console = output_console()
+    for part in parts:
+        console.print(part, markup=False, soft_wrap=True)
+
+
+def print_note(text: str) -> None:
+    """Print a line about what was done, on standard error."""
+    error_console().print(f"note: {text}", markup=False, soft_wrap=True)
+
+
+def print_warning(text: str) -> None:
+    """Print a yellow line on standard error."""
+    error_console().print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
+
+
 def print_json(content: object, **options: Any) -> None:
     """Print JSON on standard output; characters that are not printable are written as numbers."""
     text = json.dumps(content, indent=2, ensure_ascii=False, **options)
@@ -160,10 +181,9 @@ def warnings_as_lines(shown: Callable[[str], bool] = lambda _: False) -> Iterato
             warnings.simplefilter("always", ModelWarning)
             yield
     finally:
-        console = error_console()
         for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, ModelWarning)):
             if not shown(message):
-                console.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
+                print_warning(message)
         for w in caught:
             if not issubclass(w.category, ModelWarning):
                 warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, source=w.source)

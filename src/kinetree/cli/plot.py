@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from kinetree.cli.options import optional
-from kinetree.cli.output import output_console
+from kinetree.cli import options
+from kinetree.cli.output import print_lines
 from kinetree.files import check_target
 
 __all__ = ["plot"]
@@ -18,50 +17,13 @@ _MOST = 4000
 
 
 def plot(
-    trajectory: Annotated[
-        Path,
-        typer.Argument(metavar="TRAJECTORY", help="The file or folder of a motion, or of many.", show_default=False),
-    ],
-    beside: Annotated[
-        Path | None,
-        typer.Argument(metavar="[TRAJECTORY]", help="A second one to compare it with.", show_default=False),
-    ] = None,
-    what: Annotated[
-        str | None,
-        optional(
-            "--what",
-            metavar="WORDS",
-            help="Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names of "
-            "what was recorded, or patterns such as 'sensor.*', separated by commas; by default positions, energies "
-            "and balance.",
-        ),
-    ] = None,
-    joints: Annotated[
-        str | None,
-        optional(
-            "--joints",
-            metavar="PATTERNS",
-            help="Only joints whose names match one of these: knee,left_* and so on; by default all that move.",
-        ),
-    ] = None,
-    samples: Annotated[
-        str | None,
-        optional(
-            "--samples",
-            metavar="NUMBERS",
-            help="Only these motions of a batch, such as 0,3 or 0-9; by default all, as bands if they are many.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        optional(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="The picture to write: .png, .svg or .pdf. By default it is beside the motion, named like it.",
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    trajectory: options.Motion,
+    beside: options.SecondMotion = None,
+    what: options.What = None,
+    joints: options.Joints = None,
+    samples: options.PlottedSamples = None,
+    out: options.PlotFile = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Draw a motion, or a batch of motions, over time; or two beside each other, with their differences."""
     from kinetree.charts.sheet import picture_path
@@ -76,7 +38,7 @@ def plot(
     names = ("first", "second") if beside is None else _names(trajectory, beside)
     written = draw(first, target, what=_words(what), joints=_words(joints), samples=numbers, beside=second, names=names)
     if not quiet:
-        output_console().print(f"wrote {written}", markup=False, soft_wrap=True)
+        print_lines(f"wrote {written}")
 
 
 def _beside(trajectory: Path, beside: Path | None) -> Path:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
-from kinetree.cli.options import optional
+from kinetree.cli import options
 from kinetree.cli.output import warnings_as_lines
 from kinetree.errors import ModelError, nearest_names
 from kinetree.records import record
@@ -23,67 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Loading", "load_robot", "robot_file", "takes_loading_options"]
 
-FloatingBase = Annotated[
-    bool | None,
-    optional(
-        "--floating-base/--fixed-base",
-        help="Let the root move freely, or fix it to the world. By default it is as the file says; a URDF file's is "
-        "fixed, and that of a zoo robot as is natural.",
-    ),
-]
-PackageRoots = Annotated[
-    list[Path] | None,
-    optional("--package-roots", "--package-root", help="A folder in which meshes may be looked up; may be repeated."),
-]
-RosPackages = Annotated[
-    bool,
-    typer.Option(
-        "--ros-packages", help="Look meshes up in the packages of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, too."
-    ),
-]
-Source = Annotated[
-    str | None,
-    optional(
-        "--source",
-        help="Take MODEL as the name of a robot in an installed package, such as example-robot-data, gymnasium, "
-        "robosuite or robot_descriptions.",
-    ),
-]
-Srdf = Annotated[
-    Path | None,
-    optional("--srdf", help="An SRDF file for the robot: groups, named states and disabled pairs, checked with it."),
-]
-Xacro = Annotated[
-    bool,
-    typer.Option(
-        "--xacro", help="Expand a xacro file, a program that can run any code in your name: only one that you trust."
-    ),
-]
-XacroArgs = Annotated[
-    list[str] | None,
-    optional(
-        "--xacro-arg",
-        metavar="NAME=VALUE",
-        help="An argument of a xacro file, which is expanded then; may be repeated.",
-    ),
-]
-FollowLeaders = Annotated[
-    bool, typer.Option("--mimic/--no-mimic", help="Joints that mimic others follow them, or move independently.")
-]
-
 
 @record(frozen=True, slots=True)
 class Loading:
     """How robots are loaded."""
 
-    floating_base: bool | None
-    package_root: list[Path] | None
-    ros_packages: bool
-    source: str | None
-    srdf: Path | None
-    xacro: bool
-    xacro_arg: list[str] | None
-    mimic: bool = True
+    floating_base: options.FloatingBase = None
+    mimic: options.Mimic = True
+    package_root: options.PackageRoots = None
+    ros_packages: options.RosPackages = False
+    source: options.Source = None
+    srdf: options.Srdf = None
+    xacro: options.Xacro = False
+    xacro_arg: options.XacroArgs = None
 
     def settings(self) -> dict[str, Any]:
         """The same as options of `kt.load`, without the source. Raises a usage error for a wrong argument of xacro."""
@@ -94,38 +47,26 @@ class Loading:
         }  # fmt: skip
 
 
-_OPTIONS: dict[str, tuple[Any, object]] = {
-    "floating_base": (FloatingBase, None),
-    "mimic": (FollowLeaders, True),
-    "package_root": (PackageRoots, None),
-    "ros_packages": (RosPackages, False),
-    "source": (Source, None),
-    "srdf": (Srdf, None),
-    "xacro": (Xacro, False),
-    "xacro_arg": (XacroArgs, None),
-}
-"""Parameters of all commands that load a robot, with their defaults."""
-
-
 def takes_loading_options(*, mimic: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of loading; it gets them as its argument `loading`, a `Loading`.
 
     With `mimic` False the command has no option for joints that mimic others, and always lets them move independently.
     """
-    options = {name: option for name, option in _OPTIONS.items() if mimic or name != "mimic"}
+    types = get_type_hints(Loading, include_extras=True)
+    added = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
+        for one in fields(Loading)
+        if mimic or one.name != "mimic"
+    ]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def taking(**given: Any) -> None:
-            chosen = {"mimic": mimic, **{name: given.pop(name) for name in options}}
+            chosen = {"mimic": mimic, **{one.name: given.pop(one.name) for one in added}}
             command(**given, loading=Loading(**chosen))
 
         own = inspect.signature(command, eval_str=True).parameters
-        parameters = [parameter for name, parameter in own.items() if name != "loading"]
-        parameters += [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
-            for name, (annotation, default) in options.items()
-        ]
+        parameters = [*(parameter for name, parameter in own.items() if name != "loading"), *added]
         # The command-line library reads both.
         taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

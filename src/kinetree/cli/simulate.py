@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 import warnings
-from collections.abc import Sequence
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kinetree.cli.compare_steps import check_peer, compare_with
-from kinetree.cli.film import FilmPath, check_film, write_film
-from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
+from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
+from kinetree.cli.motion_files import (
+    check_film,
+    check_writable,
+    files_of,
+    make_folder,
+    prefix_of,
+    write,
+    write_film,
+)
 from kinetree.cli.motion_table import summary
-from kinetree.cli.options import between, optional, positive
-from kinetree.cli.output import error_console, output_console
+from kinetree.cli.options import DEFAULT_ROBOT, Contacts, Ground, Integrator
+from kinetree.cli.output import print_lines, print_note, print_warning, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
-from kinetree.cli.start import SPREAD
-from kinetree.cli.starts import Start
+from kinetree.cli.start import ANGLE, NATURAL, SPREAD, Place, Start, on
 from kinetree.cli.values import parse_passive, parse_values
-from kinetree.cli.watching import OnPage, Speed, check_speed, opened, stays
+from kinetree.cli.view import announce
 from kinetree.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -34,234 +36,45 @@ if TYPE_CHECKING:
 
     from kinetree.model import Model
     from kinetree.sim import Trajectory
+    from kinetree.viewer import Viewer
 
-__all__ = ["CONTACTS", "may_be_model", "simulate"]
+__all__ = ["simulate"]
 
-DEFAULT_ROBOT = "ragdoll"
-_UPRIGHT = math.pi / 2.0
-
-
-class IntegratorChoice(StrEnum):
-    """Values of `--integrator`."""
-
-    auto = "auto"
-    rk4 = "rk4"
-    semi_implicit_euler = "semi_implicit_euler"
-    symplectic_euler = "symplectic_euler"
-    implicitfast = "implicitfast"
-    discrete = "discrete"
-    rk45 = "rk45"
-
-
-class Contacts(StrEnum):
-    """Values of `--contact`."""
-
-    all = "all"
-    partial = "partial"
-    mujoco = "mujoco"
-    compliant = "compliant"
-    rigid = "rigid"
-
-
-class Peer(StrEnum):
-    """Values of `--compare`."""
-
-    mujoco = "mujoco"
-
-
-CONTACTS = {"--contact": [*Contacts]}
-"""The option whose value may be left out."""
-
-
-def may_be_model(word: str, words: Sequence[str]) -> bool:
-    """Whether a word after such an option may be a robot: a file, an address, one of the zoo or of a `--source`."""
-    from kinetree.zoo import names
-
-    is_elsewhere = any(x.startswith("--source") for x in words)
-    return is_elsewhere or os.path.exists(word) or not word.isidentifier() or word in names()
+_DIFFERENT = 1
 
 
 @takes_loading_options()
 def simulate(
     context: typer.Context,
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="MODEL",
-            help=f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.",
-            show_default=False,
-        ),
-    ] = None,
-    duration: Annotated[float, typer.Option("--duration", "-t", callback=positive, help="Seconds of motion.")] = 5.0,
-    dt: Annotated[float, typer.Option("--dt", callback=positive, help="Seconds per step.")] = 1e-3,
-    integrator: Annotated[
-        IntegratorChoice,
-        typer.Option(
-            "--integrator",
-            help="rk4: order four. symplectic_euler: order one, all forces at the beginning of the step; "
-            "semi_implicit_euler: steady however stiff friction is; implicitfast: with all forces that depend on "
-            "velocities; discrete: with contacts and springs, too; rk45: order five, in steps as long as --rtol and "
-            "--atol allow, and --dt is the time between rows. auto: rk4 unless friction is too stiff for it; with "
-            "contacts that of an MJCF file, or discrete.",
-        ),
-    ] = IntegratorChoice.auto,
-    rtol: Annotated[
-        float | None,
-        optional(
-            "--rtol",
-            callback=positive,
-            help="With rk45 the error that a step may have, in parts of 1 rad, 1 m and each velocity; by default 1e-6.",
-        ),
-    ] = None,
-    atol: Annotated[
-        float | None,
-        optional("--atol", callback=positive, help="Besides that, in rad, m, rad/s and m/s; by default 1e-8."),
-    ] = None,
-    q: Annotated[
-        str | None,
-        optional(
-            "--q",
-            metavar="VALUES",
-            help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
-            "Without it, --v, torques and commands, a robot on a fixed base begins a little off the pose of its file, "
-            "or its neutral one.",
-        ),
-    ] = None,
-    keyframe: Annotated[
-        str | None,
-        optional(
-            "--keyframe",
-            metavar="NAME",
-            help="Begin at this keyframe of an MJCF file, with its velocity; --q and --v pairs go on top.",
-        ),
-    ] = None,
-    v: Annotated[
-        str | None,
-        optional("--v", metavar="VALUES", help="Initial velocity (rad/s, m/s), likewise."),
-    ] = None,
-    tau: Annotated[
-        str | None,
-        optional("--tau", metavar="VALUES", help="Constant torques (N·m, N), likewise."),
-    ] = None,
-    tau_file: Annotated[
-        Path | None,
-        optional(
-            "--tau-file",
-            help='Torques from a file, one row per step: .csv (a header may name the joints and a column "time"), '
-            '.npy, or .npz with "tau" and perhaps "time".',
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    ctrl: Annotated[
-        str | None,
-        optional(
-            "--ctrl",
-            metavar="VALUES",
-            help="Constant commands of the actuators of an MJCF file: 0.1,-0.2,… for each, or actuator=value,… for "
-            "some, the others zero.",
-        ),
-    ] = None,
-    ctrl_file: Annotated[
-        Path | None,
-        optional(
-            "--ctrl-file",
-            help='Commands from a file, likewise: .csv (a header may name actuators), .npy, or .npz with "ctrl".',
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    random: Annotated[
-        bool, typer.Option("--random", help="Begin at a random configuration within the limits; --q pairs go on top.")
-    ] = False,
-    seed: Annotated[
-        int | None,
-        optional(
-            "--seed",
-            min=0,
-            help="Seed of the starts and hills; unless there are --samples or hills it implies --random.",
-        ),
-    ] = None,
-    passive: Annotated[
-        str,
-        typer.Option(
-            "--passive",
-            metavar="FORCES",
-            help="Which passive forces of the joints act: all, none, or some of damping,friction,spring.",
-        ),
-    ] = "all",
-    limits: Annotated[
-        bool,
-        typer.Option(
-            "--limits",
-            help="Motors keep to their effort limits and drive no joint beyond its velocity limit.",
-        ),
-    ] = False,
-    contact: Annotated[
-        Contacts | None,
-        optional(
-            "--contact",
-            help="Shapes touch each other and the world, joints end at their limits, and dry friction sticks. Alone, "
-            "or all: everything that the robot has; partial: what can be computed of it; mujoco, compliant, rigid: how "
-            "hard things are.",
-        ),
-    ] = None,
-    on_what: Annotated[
-        Ground | None,
-        optional(
-            "--on",
-            help="Put the robot on a level ground, a slope or hills, with --contact. By default nothing, except the "
-            "ragdoll, which is on a slope.",
-        ),
-    ] = None,
-    angle: Annotated[
-        float,
-        typer.Option(
-            "--angle", callback=between(-_UPRIGHT, _UPRIGHT), help="How steep a slope is, rad; it falls along x."
-        ),
-    ] = ANGLE,
-    samples: Annotated[
-        int | None,
-        optional(
-            "--samples",
-            "-n",
-            min=1,
-            max=100_000,
-            help="Simulate so many motions that begin near the start: every joint, and how a free base is turned, "
-            "moved by uniformly distributed angles up to --spread. With --random, each begins anywhere.",
-        ),
-    ] = None,
-    spread: Annotated[
-        float,
-        typer.Option(
-            "--spread", min=0.0, callback=between(-math.inf), help="rad; sliding joints move a tenth of it in metres."
-        ),
-    ] = SPREAD,
-    compare: Annotated[
-        Peer | None,
-        optional(
-            "--compare",
-            help="Compare the motion with another library, step after step and term by term (of several motions the "
-            "first): prints the first step and the first term at which they diverge; the exit code is 1 then.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        optional(
-            "--out",
-            "-o",
-            metavar="PREFIX",
-            help="Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's name. "
-            "A folder that is missing is made.",
-        ),
-    ] = None,
-    output_dir: Annotated[
-        Path | None, optional("--output-dir", help="The folder to write into; made if missing.")
-    ] = None,
-    film: FilmPath = None,
-    view: OnPage = False,
-    speed: Speed = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
+    model: options.ModelOrDefault = None,
+    duration: options.Duration = 5.0,
+    dt: options.Dt = 1e-3,
+    integrator: options.IntegratorName = Integrator.auto,
+    rtol: options.Rtol = None,
+    atol: options.Atol = None,
+    compare: options.ComparedPeer = None,
+    q: options.StartQ = None,
+    keyframe: options.Keyframe = None,
+    v: options.StartV = None,
+    random: options.Random = False,
+    seed: options.StartSeed = None,
+    samples: options.StartCount = None,
+    spread: options.Spread = SPREAD,
+    tau: options.Tau = None,
+    tau_file: options.TauFile = None,
+    ctrl: options.Ctrl = None,
+    ctrl_file: options.CtrlFile = None,
+    passive: options.PassiveForces = "all",
+    limits: options.Limits = False,
+    contact: options.ContactModel = None,
+    on_what: options.OnGround = None,
+    angle: options.Angle = ANGLE,
+    out: options.Prefix = None,
+    output_dir: options.OutputFolder = None,
+    film: options.Film = None,
+    quiet: options.Quiet = False,
+    view: options.Live = False,
+    speed: options.Speed = None,
     *,
     loading: Loading,
 ) -> None:
@@ -278,21 +91,13 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
-    check_speed(speed)
     if compare is not None:
-        check_peer(contact)
-    if tau is not None and tau_file is not None:
-        raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
-    if ctrl is not None and ctrl_file is not None:
-        raise typer.BadParameter("give either --ctrl or --ctrl-file", param_hint="--ctrl-file")
-    if compare is not None and (ctrl is not None or ctrl_file is not None):
-        raise typer.BadParameter(
-            "actuators act on neither side of a comparison; leave out --compare, or the commands",
-            param_hint="--compare",
-        )
-    if keyframe is not None and (random or (seed is not None and samples is None)):
-        raise typer.BadParameter("give either --keyframe or --random", param_hint="--keyframe")
-    if (rtol is not None or atol is not None) and integrator is not IntegratorChoice.rk45:
+        _check_comparison(contact, actuators=ctrl is not None or ctrl_file is not None)
+    is_random = random or (seed is not None and samples is None)
+    _exclude("--tau-file", tau_file, "--tau", tau)
+    _exclude("--ctrl-file", ctrl_file, "--ctrl", ctrl)
+    _exclude("--random", is_random or None, "--keyframe", keyframe)
+    if (rtol is not None or atol is not None) and integrator is not Integrator.rk45:
         raise typer.BadParameter(
             "it is for --integrator rk45, which chooses its steps by it",
             param_hint="--atol" if rtol is None else "--rtol",
@@ -309,7 +114,7 @@ def simulate(
         contact = Contacts.all
 
     touch = contact is not None and (contact is Contacts.all or contact.value)
-    is_random = random or (seed is not None and samples is None and ground is not Ground.terrain)
+    is_random = random or (is_random and ground is not Ground.terrain)
     is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file, ctrl, ctrl_file))
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
@@ -319,15 +124,14 @@ def simulate(
     q0, start_v, messages = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
     v0 = _values("--v", v, robot, start_v)
 
-    console = output_console()
     if taken and not quiet:
-        console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
+        print_lines(f"no robot was named: took {model} of the zoo (kinetree simulate --help tells more)")
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
     check_writable(prefix)
 
-    interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
-    page = opened(robot, q0) if view else None
+    interruption = Interruption.of(context)
+    page = _opened(robot, q0) if view else None
     begin = time.perf_counter()
     try:
         trajectory = _run(
@@ -347,17 +151,60 @@ def simulate(
     elif film is not None:
         written.append(write_film(trajectory, film, interruption, quiet=quiet))
     if not quiet:
-        for sentence in messages:
-            console.print(sentence, soft_wrap=True)
-        console.print(summary(trajectory, seconds, touches=contact is not None))
-        for path in written:
-            console.print(f"wrote {path}", markup=False, soft_wrap=True)
+        print_lines(*messages, summary(trajectory, seconds, touches=contact is not None))
+        print_lines(*(f"wrote {path}" for path in written))
     if failure is not None:
         raise failure
     if page is not None and not interruption.signal:
-        stays(page, interruption)
+        with page:
+            interruption.outcome = "; the page is closed"
+            print_lines(f"the motion is at {page.url} until Ctrl-C")
+            page.wait()
     if compare is not None:
-        compare_with(robot, trajectory, quiet, contact=touch, passive=chosen)
+        _compare(robot, trajectory, quiet, contact=touch, passive=chosen)
+
+
+def _exclude(option: str, value: object, other: str, other_value: object) -> None:
+    if value is not None and other_value is not None:
+        raise typer.BadParameter(f"give either {other} or {option}", param_hint=option)
+
+
+def _check_comparison(contact: Contacts | None, *, actuators: bool) -> None:
+    """Raise a usage error before a long motion is computed, if there is nothing to compare it with."""
+    problem = None
+    if actuators:
+        problem = "actuators act on neither side of a comparison; leave out --compare, or the commands"
+    elif contact in (Contacts.compliant, Contacts.rigid):
+        problem = f"MuJoCo has no contacts like those of --contact {contact}; compare with --contact mujoco"
+    elif find_spec("mujoco") is None:
+        problem = "mujoco is not installed (pip install mujoco)"
+    if problem is not None:
+        raise typer.BadParameter(problem, param_hint="--compare")
+
+
+def _compare(robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool | str, passive: Any) -> None:
+    """Print where the two part, and exit with 1 if they do."""
+    from kinetree.comparison.steps import compare_steps
+
+    motion = trajectory[0] if trajectory.shape else trajectory
+    with progress_bar("comparing", quiet=quiet) as show:
+        result = compare_steps(robot, motion, contact=contact, passive=passive, progress=show)
+    if not quiet:
+        print_lines(str(result))
+    if result.parting is not None:
+        raise typer.Exit(_DIFFERENT)
+
+
+def _opened(robot: Model, q: NDArray[np.float64] | None) -> Viewer:
+    """The page of a robot where its motion begins, once it is open in a browser; or after some time."""
+    from kinetree.sim.watched import PATIENCE
+    from kinetree.viewer import view
+
+    with warnings_as_lines():
+        viewer = view(robot, q=q)
+    announce(viewer)
+    viewer.wait_for_somebody(PATIENCE)
+    return viewer
 
 
 def _natural(robot: Model, model: str, loading: Loading) -> Ground:
@@ -393,7 +240,7 @@ def _commands(text: str | None, robot: Model) -> NDArray[np.float64] | None:
 
 def _run(
     robot: Model,
-    choice: IntegratorChoice,
+    choice: Integrator,
     quiet: bool,
     interruption: Interruption,
     *,
@@ -413,8 +260,8 @@ def _run(
                 show(done, steps)
 
         interruption.keep()
-        if contact or choice is not IntegratorChoice.auto:
-            asked = None if choice is IntegratorChoice.auto else choice.value
+        if contact or choice is not Integrator.auto:
+            asked = None if choice is Integrator.auto else choice.value
             return _warned(robot, integrator=asked, progress=progress, contact=contact, **settings)
         try:
             motion = _warned(robot, integrator="rk4", progress=progress, **settings)
@@ -424,8 +271,7 @@ def _run(
         if motion is not None and not stiff:
             return motion
         if not quiet:
-            text = f"note: took the integrator semi_implicit_euler: {stiff[0]}"
-            error_console().print(text, markup=False, soft_wrap=True)
+            print_note(f"took the integrator semi_implicit_euler: {stiff[0]}")
         return _warned(robot, integrator="semi_implicit_euler", progress=progress, **settings)
 
 
@@ -438,7 +284,7 @@ def _warned(robot: Model, **settings: Any) -> Trajectory:
         warnings.simplefilter("always", SimulationWarning)
         trajectory: Trajectory = run(robot, **settings)
     for warning in caught:
-        error_console().print(f"warning: {warning.message}", style="yellow", markup=False, soft_wrap=True)
+        print_warning(str(warning.message))
     return trajectory
 
 

@@ -1,4 +1,4 @@
-"""Where `kinetree simulate` lets a robot begin if it is not told: a pose from which something is seen to move."""
+"""Where the motions of `kinetree simulate` begin: as is asked for, near there, or anywhere; and on what ground."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
+from kinetree.cli.options import Ground
+from kinetree.cli.values import parse_values
 from kinetree.errors import nearest_names, quoted
+from kinetree.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +19,20 @@ if TYPE_CHECKING:
 
     from kinetree.model import Model
 
-__all__ = ["SPREAD", "falling_pose", "keyframe_state", "scattered"]
+    Array = NDArray[np.float64]
 
+__all__ = ["ANGLE", "NATURAL", "SPREAD", "Place", "Start", "falling_pose", "on", "scattered"]
+
+ANGLE = 0.35
+"""rad, 20 degrees."""
 SPREAD = 0.3
 """rad: how far starts are from each other."""
+NATURAL = {"ragdoll": Ground.slope}
+"""The default ground of robots of the zoo."""
+_CLEARANCE = 0.1
+"""m between a robot and its ground where it begins."""
+_SIZE, _SPACING, _STEEPNESS = 8.0, 0.5, 0.2
+"""The hills, m: how far they reach, how far apart their heights are; and how steep they are."""
 _LENGTHS = 0.1
 """m of sliding joints beside a radian of the others."""
 _AWAY = 0.3
@@ -28,7 +41,89 @@ _PART = 0.1
 """The part of the room between its limits that this may take, and that is kept from each limit."""
 
 
-def falling_pose(robot: Model) -> NDArray[np.float64]:
+@record(frozen=True, slots=True)
+class Place:
+    """A ground, and its numbers."""
+
+    ground: Ground
+    angle: float
+    """How steep a slope is, rad."""
+    seed: int
+    """Which hills."""
+
+
+def on(robot: Model, place: Place) -> Model:
+    """The robot on its ground."""
+    match place.ground:
+        case Ground.ground:
+            return robot.on_ground()
+        case Ground.slope:
+            return robot.on_slope(place.angle)
+        case Ground.terrain:
+            return robot.on_terrain(size=(_SIZE, _SIZE), spacing=_SPACING, steepness=_STEEPNESS, seed=place.seed)
+    return robot
+
+
+@record(frozen=True, slots=True)
+class Start:
+    """Its description on the command line."""
+
+    is_random: bool
+    """Whether joints begin anywhere."""
+    is_chosen: bool
+    """Whether nothing is said, so that something is to be seen to move."""
+    keyframe: str | None
+    q: str | None
+    samples: int | None
+    spread: float
+
+    def of(self, robot: Model, place: Place) -> tuple[Array, Array | None, list[str]]:
+        """Configurations (nq,), or (samples, nq), the velocity (nv,) if it is known, and messages about them."""
+        from kinetree.functions.above_ground import above_ground, free_bases
+        from kinetree.model.reference import reference_configuration
+
+        rng, messages = np.random.default_rng(place.seed), []
+        home, v = reference_configuration(robot), None
+        if self.keyframe is not None:
+            home, v = _keyframe_state(robot, self.keyframe)
+        elif self.is_chosen:
+            home = falling_pose(robot)
+            if (home != reference_configuration(robot)).any():
+                messages.append(
+                    "no start was given: took a pose that gravity moves the joints from (--q gives another)"
+                )
+        is_near = self.samples is not None and not self.is_random
+        if self.is_chosen and not is_near and place.ground is not Ground.nothing and free_bases(robot):
+            is_near = True
+            messages.append(
+                f"no start was given: took one near the pose of its file, up to {self.spread:g} rad away in each joint "
+                "(--q gives another)"
+            )
+        rows = []
+        for _ in range(self.samples or 1):
+            q = robot.random(rng) if self.is_random else home
+            q = q if self.q is None else parse_values("--q", self.q, robot.q_names, q, robot.name)
+            rows.append(scattered(robot, q, self.spread, rng) if is_near else q)
+        starts = np.array(rows) if self.samples is not None else rows[0]
+        if self.keyframe is None and place.ground is not Ground.nothing and not self._says_where(robot):
+            raised = above_ground(robot, starts, clearance=_CLEARANCE)
+            if (most := float((raised - starts).max(initial=0.0))) > 0.0:
+                by = f"{'' if self.samples is None else 'up to '}{most:.3g} m"
+                messages.append(f"raised by {by}, to start at least {_CLEARANCE:g} m above the ground")
+            starts = raised
+        return starts, v, messages
+
+    def _says_where(self, robot: Model) -> bool:
+        """Whether --q gives any coordinate of a free base."""
+        if self.q is None or "=" not in self.q:
+            return self.q is not None
+        from kinetree.functions.above_ground import free_bases
+
+        named = {item.partition("=")[0].strip() for item in self.q.split(",")}
+        return any(not named.isdisjoint(robot.q_names[joint.q_slice]) for joint in free_bases(robot))
+
+
+def falling_pose(robot: Model) -> Array:
     """A configuration near that of `reference_configuration` and within the limits, in which gravity moves the joints.
 
     At that one arms and poles often stand upright, in balance. What floats falls anyway, and begins there with all its
@@ -49,7 +144,7 @@ def falling_pose(robot: Model) -> NDArray[np.float64]:
     return np.asarray(pose)
 
 
-def scattered(robot: Model, q: NDArray[np.float64], spread: float, rng: np.random.Generator) -> NDArray[np.float64]:
+def scattered(robot: Model, q: Array, spread: float, rng: np.random.Generator) -> Array:
     """A configuration near q (nq,): every degree of freedom goes a way of its own, uniform between -spread and spread.
 
     In rad; sliding joints go a tenth of that in metres, and free ones turn where they are. Limits are kept.
@@ -89,7 +184,7 @@ def _floating(robot: Model) -> Iterator[slice]:
             yield joint.q_slice
 
 
-def keyframe_state(robot: Model, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _keyframe_state(robot: Model, name: str) -> tuple[Array, Array]:
     """q and v of a keyframe. Raises a usage error if the robot has none of this name."""
     named = {one.name: one for one in robot.extras.keyframes if one.name}
     if not named:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kinetree.cli import options
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.options import optional
-from kinetree.cli.output import error_console, output_console, warnings_as_lines
+from kinetree.cli.output import print_lines, print_note, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 from kinetree.cli.values import parse_values
 from kinetree.files import check_target
@@ -30,103 +29,22 @@ _MOMENTS = 5
 """How many moments of a motion are in a picture."""
 
 
-class Shapes(StrEnum):
-    """Values of `--shapes`."""
-
-    visual = "visual"
-    collision = "collision"
-    both = "both"
-
-
-class Samples(StrEnum):
-    """Values of `--samples`."""
-
-    one = "one"
-    ghosts = "ghosts"
-    side_by_side = "side by side"
-
-
 @takes_loading_options()
 def view(
     context: typer.Context,
-    shown: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL|TRAJECTORY",
-            help="A robot file or a robot of the zoo; or the file or folder of a motion, such as kinetree simulate "
-            "writes.",
-        ),
-    ],
-    beside: Annotated[
-        str | None,
-        typer.Argument(metavar="[TRAJECTORY]", help="A second motion to compare the first with.", show_default=False),
-    ] = None,
-    q: Annotated[
-        str | None,
-        optional(
-            "--q",
-            metavar="VALUES",
-            help="Where a robot at rest is first (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some.",
-        ),
-    ] = None,
-    robot: Annotated[
-        str | None,
-        optional(
-            "--robot",
-            metavar="MODEL",
-            help="The robot of a motion whose file does not have it, as files of old versions do not.",
-        ),
-    ] = None,
-    shapes: Annotated[Shapes, typer.Option("--shapes", help="Which shapes are drawn.")] = Shapes.visual,
-    samples: Annotated[
-        Samples, typer.Option("--samples", help="How several motions of a batch are seen.")
-    ] = Samples.ghosts,
-    show: Annotated[
-        list[str] | None,
-        optional(
-            "--show",
-            metavar="WHAT",
-            help="What is on at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, names; "
-            "may be repeated.",
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        optional(
-            "--picture", metavar="FILE.png", help="Write a picture instead, which needs no browser and no screen."
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        optional(
-            "--html", metavar="FILE.html", help="Write the page to a file instead, which plays in any browser, offline."
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host",
-            help="The address to listen on; the page is for this machine only unless it is another, such as 0.0.0.0; "
-            "its address then has a secret in it.",
-        ),
-    ] = "127.0.0.1",
-    allow_host: Annotated[
-        list[str] | None,
-        optional(
-            "--allow-host",
-            metavar="NAME",
-            help="A name under which browsers may open the page, besides those of this machine: that of a proxy; "
-            "may be repeated.",
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
-        optional("--port", help="The port to listen on; by default the first free one from 8080 on."),
-    ] = None,
-    browser: Annotated[
-        bool | None,
-        optional("--browser/--no-browser", help="Open the page in a browser, or not; by default if there is a screen."),
-    ] = None,
+    shown: options.Shown,
+    beside: options.SecondMotion = None,
+    q: options.RestQ = None,
+    robot: options.MotionRobot = None,
+    shapes: options.DrawnShapes = options.Shapes.visual,
+    samples: options.SeenSamples = options.SideBySide.ghosts,
+    show: options.ShownParts = None,
+    picture: options.Picture = None,
+    html: options.Html = None,
+    host: options.Host = "127.0.0.1",
+    allow_host: options.AllowHost = None,
+    port: options.Port = None,
+    browser: options.Browser = None,
     *,
     loading: Loading,
 ) -> None:
@@ -148,11 +66,11 @@ def view(
     with warnings_as_lines():
         viewer = page(seen, host=host, port=port, allow_hosts=allow_host or (), **chosen)
     with viewer:
-        _serve(viewer, browser, context.obj if isinstance(context.obj, Interruption) else Interruption())
+        _serve(viewer, browser, Interruption.of(context))
 
 
 def _seen(
-    shown: str, beside: str | None, q: str | None, robot: str | None, loading: Loading, chosen: dict[str, Any]
+    shown: str, beside: Path | None, q: str | None, robot: str | None, loading: Loading, chosen: dict[str, Any]
 ) -> Any:
     """The robot, the motion or the motions that the arguments name; `chosen` gets the options that belong to them."""
     if not _is_motion(shown):
@@ -167,7 +85,7 @@ def _seen(
     if q is not None:
         raise typer.BadParameter("a motion has its own configurations; --q is for robots at rest", param_hint="--q")
     chosen["robot"] = None if robot is None else load_robot(robot, loading)
-    motions = [_motion(name) for name in (shown, beside) if name is not None]
+    motions = [_motion(str(name)) for name in (shown, beside) if name is not None]
     return motions if beside is not None else motions[0]
 
 
@@ -197,12 +115,11 @@ def _picture(seen: Any, chosen: dict[str, Any], path: Path) -> Path:
 def _write(seen: Any, chosen: dict[str, Any], picture: Path | None, html: Path | None) -> None:
     from kinetree.viewer import save_html
 
-    console = output_console()
     with warnings_as_lines():
         if html is not None:
-            console.print(f"wrote {save_html(html, seen, **chosen)}", markup=False, soft_wrap=True)
+            print_lines(f"wrote {save_html(html, seen, **chosen)}")
         if picture is not None:
-            console.print(f"wrote {_picture(seen, chosen, picture)}", markup=False, soft_wrap=True)
+            print_lines(f"wrote {_picture(seen, chosen, picture)}")
 
 
 def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> None:
@@ -213,18 +130,16 @@ def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> 
 
 def announce(viewer: Viewer, browser: bool | None = None) -> None:
     """Say where the page is, and open it if there is a screen."""
-    console = output_console()
-    console.print(f"showing {viewer.robot.name!r} at {viewer.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+    print_lines(f"showing {viewer.robot.name!r} at {viewer.url} (Ctrl-C ends it)")
     if (browser is None and _has_screen()) or browser:
         try:
             opened = webbrowser.open(viewer.url)
         except webbrowser.Error:
             opened = False
         if not opened:
-            error_console().print(
-                f"note: no browser could be opened; open {viewer.url} in one, or write a file with --html or --picture",
-                markup=False, soft_wrap=True,
-            )  # fmt: skip
+            print_note(
+                f"no browser could be opened; open {viewer.url} in one, or write a file with --html or --picture"
+            )
     sys.stdout.flush()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-import kinetree.cli.timing as timing
+import kinetree.cli.bench as bench_module
 from kinetree import zoo
 from kinetree.cli.bench import _states
 from kinetree.cli.peers import peers
@@ -24,8 +24,8 @@ from .conftest import Command
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns too short to mean anything."""
-    monkeypatch.setattr(timing, "_ROUNDS", 1)
-    monkeypatch.setattr(timing, "_SECONDS", 1e-5)
+    monkeypatch.setattr(bench_module, "_ROUNDS", 1)
+    monkeypatch.setattr(bench_module, "_SECONDS", 1e-5)
 
 
 @pytest.mark.usefixtures("quick")
@@ -144,8 +144,8 @@ def test_peers_are_at_the_same_state_whatever_their_order_of_joints(tmp_path: Pa
 
 def test_contenders_take_turns() -> None:
     calls: list[str] = []
-    times = timing.in_turn({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")})
+    times = bench_module._in_turn({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")})
     assert set(times) == {"a", "b"}
     assert all(seconds > 0.0 for seconds in times.values())
     changes = sum(x != y for x, y in pairwise(calls))
-    assert changes >= 2 * timing._ROUNDS - 1
+    assert changes >= 2 * bench_module._ROUNDS - 1

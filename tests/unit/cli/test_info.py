@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,30 @@ def test_each_fault_is_printed_once(kinetree: Command) -> None:
         assert f'note: flat.urdf:1: <inertial> in <link name="{name}">: body {name!r}' in result.out
         assert (result.out + result.err).count(f"body {name!r}") == 1
     assert "warning: " in kinetree("simulate", "flat.urdf", "--duration", "0.002").err
+
+
+def test_json_has_the_numbers_of_each_degree_of_freedom(kinetree: Command) -> None:
+    Path("geared.json").write_text(kt.to_text(geared()), encoding="utf-8")
+    result = kinetree("info", "geared.json", "--json")
+    assert (result.code, result.err) == (0, "")
+    told = json.loads(result.out)
+    robot = geared()
+    assert (told["name"], told["nq"], told["nv"], told["floating_base"]) == ("geared", robot.nq, robot.nv, False)
+    assert told["mass"] == pytest.approx(robot.mass)
+    assert (told["q_names"], told["v_names"]) == (list(robot.q_names), list(robot.v_names))
+    assert [body["name"] for body in told["bodies"]] == list(robot.bodies)
+    rows = {row["name"]: row for joint in told["joints"] for row in joint["degrees_of_freedom"]}
+    assert rows["leader"] == {
+        "name": "leader", "damping": 0.25, "stiffness": 3.0, "rest": 0.5, "rotor": 0.001, "gear": 30.0
+    }  # fmt: skip
+    assert rows["tail"] == {
+        "name": "tail", "velocity": 1.0, "effort": 1.0, "lower": -0.75, "upper": 0.75, "friction": 0.375,
+        "follows": "leader",
+    }  # fmt: skip
+    assert "tail = -0.5 leader + 0.125" in told["followers"]
+
+
+@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
+def test_json_of_a_robot_of_the_zoo_has_no_infinite_number(kinetree: Command, name: str) -> None:
+    told = json.loads(kinetree("info", name, "--json").out, parse_constant=pytest.fail)
+    assert [joint["name"] for joint in told["joints"]] == list(zoo.load(name).joints)

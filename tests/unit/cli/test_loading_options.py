@@ -58,7 +58,7 @@ def test_each_takes_a_source_and_an_srdf_file(kinetree: Command, name: str) -> N
     assert wrong.code == 1
     assert "nothing" in wrong.out + wrong.err
     none = run(kinetree, name, "arm9", "--source", "zoo")
-    assert none.code == 1
+    assert none.code == 2
     assert "the zoo has no robot 'arm9': did you mean 'arm" in none.err
 
 

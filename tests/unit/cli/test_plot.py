@@ -42,11 +42,11 @@ def test_a_picture_is_written(kinetree: Command, arguments: tuple[str, ...], wri
     ("arguments", "code", "message"),
     [
         (("none.npz",), 1, "none.npz cannot be read: No such file or directory"),
-        (("one.npz", "--what", "speeds"), 1, "there is nothing called 'speeds' to draw"),
-        (("one.npz", "--joints", "knee"), 1, "no joint of 'double_pendulum' matches 'knee'"),
+        (("one.npz", "--what", "speeds"), 2, "there is nothing called 'speeds' to draw"),
+        (("one.npz", "--joints", "knee"), 2, "no joint of 'double_pendulum' matches 'knee'"),
         (("many.npz", "--samples", "few"), 2, "'few' is neither a number, such as 3, nor a range"),
-        (("many.npz", "--samples", "4"), 1, "there are 4 samples, numbered from 0, and so no 4"),
-        (("one.npz", "--out", "a.jpg"), 1, "pictures are written as .png, .svg or .pdf, not as '.jpg'"),
+        (("many.npz", "--samples", "4"), 2, "there are 4 samples, numbered from 0, and so no 4"),
+        (("one.npz", "--out", "a.jpg"), 2, "pictures are written as .png, .svg or .pdf, not as '.jpg'"),
         (("one.npz", "--out", "missing/a.png"), 1, "missing"),
     ],
 )

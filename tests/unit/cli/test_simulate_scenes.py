@@ -194,7 +194,7 @@ def test_a_motion_beside_mujoco(kinetree: Command, monkeypatch: pytest.MonkeyPat
     assert (result.code, result.out) == (1, "")
     result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK[:2])
     assert "they part at step 0, t = 0 s, in the bias forces of '" in result.out
-    monkeypatch.setattr("kinetree.cli.compare_steps.find_spec", lambda _: None)
+    monkeypatch.setattr("kinetree.cli.simulate.find_spec", lambda _: None)
     result = kinetree("simulate", "double_pendulum", "--compare", "mujoco")
     assert result.code == 2
     assert "mujoco is not installed (pip install mujoco)" in " ".join(result.err.replace("│", " ").split())

@@ -129,6 +129,6 @@ a = {log_uniform = [0.1, 1.0], relative = true}
 def test_wrong_files_are_refused_with_what_is_wrong(kinetree: Command, text: str, message: str) -> None:
     Path("study.toml").write_text(text)
     result = kinetree("sweep", "study.toml")
-    assert result.code == 1
+    assert result.code == 2
     assert re.search(message, result.err), result.err
-    assert kinetree("sweep", "none.toml").code == 1
+    assert kinetree("sweep", "none.toml").code == 2
