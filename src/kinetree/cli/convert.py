@@ -58,22 +58,18 @@ def convert(
 
 def _format(target: Path, given: str | None) -> str:
     """The format to write; wrong usage if it is not known."""
-    from kinetree.errors import OptionError
     from kinetree.io.save import format_for, has_known_suffix
     from kinetree.io.texts import FORMATS, format_of
 
-    try:
-        if given is not None:
-            return format_of(given)
-        if not has_known_suffix(target):
-            known = ", ".join(FORMATS)
-            raise OptionError(
-                f"{target} has no suffix that says in which format; add .urdf, .sdf, .xml (MJCF) or .json, or give "
-                f"--format ({known})"
-            )
-        return format_for(target)
-    except OptionError as error:
-        raise typer.BadParameter(str(error)) from None
+    if given is not None:
+        return format_of(given)
+    if not has_known_suffix(target):
+        raise typer.BadParameter(
+            f"{target} has no suffix that says in which format; add .urdf, .sdf, .xml (MJCF) or .json, or give "
+            f"--format ({', '.join(FORMATS)})",
+            param_hint="B",
+        )
+    return format_for(target)
 
 
 def _meshes(robot: Model, target: Path) -> list[str]:

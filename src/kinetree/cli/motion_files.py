@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetree.cli.output import print_note, print_warning
-from kinetree.errors import OptionError, SaveError
+from kinetree.errors import SaveError
 from kinetree.files import check_target, file_path, reason
 from kinetree.progress import progress_bar
 
@@ -29,13 +29,10 @@ def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
     prefix = (output_dir or Path()) / (out or Path(re.sub(r"[^\w.-]+", "_", name).strip(".") or "robot"))
     if prefix.suffix in (".npz", ".png"):
         prefix = prefix.with_suffix("")
-    if not prefix.name:
+    if prefix.name in ("", ".."):
         raise typer.BadParameter(f"{out} names no file", param_hint="--out")
-    try:
-        if out is not None:
-            file_path("it", prefix, ".npz")
-    except OptionError as error:
-        raise typer.BadParameter(str(error), param_hint="--out") from None
+    if out is not None:
+        file_path("--out", prefix, ".npz")
     return prefix
 
 

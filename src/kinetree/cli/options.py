@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,6 +60,10 @@ def _argument(metavar: str, help: str, **more: Any) -> Any:
 def _option(flags: str, metavar: str | None, help: str, panel: str | None = None, **more: Any) -> Any:
     """An option; `metavar` is empty for a switch, and None if the choices of the type are shown in its place."""
     return typer.Option(*flags.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+_optional = partial(_option, show_default=False)
+"""An option that need not be given; its help says itself what happens without it."""
 
 
 def _between(low: float, high: float = math.inf) -> Callable[[float | None], float | None]:
@@ -143,26 +148,26 @@ StudyFile = Annotated[Path, _argument("STUDY.toml", "The study: docs/sweeps.md h
 Words = Annotated[list[str], _argument("WORD", "What it is about, or a name in another library.")]
 
 # Loading a robot
-FloatingBase = Annotated[bool | None, _option(
+FloatingBase = Annotated[bool | None, _optional(
     "--floating-base/--fixed-base", "", "Let the root move freely, or fix it to the world. By default it is as the "
     "file says; a URDF file's is fixed, and that of a zoo robot as is natural.", _ROBOT)]
 Mimic = Annotated[bool, _option(
     "--mimic/--no-mimic", "", "Joints that mimic others follow them, or move independently.", _ROBOT)]
-PackageRoots = Annotated[list[Path] | None, _option(
+PackageRoots = Annotated[list[Path] | None, _optional(
     "--package-roots --package-root", "FOLDER", "A folder in which meshes may be looked up; may be repeated.", _ROBOT,
     exists=True, file_okay=False)]
 RosPackages = Annotated[bool, _option(
     "--ros-packages", "", "Look meshes up in the packages of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, too.", _ROBOT)]
-Source = Annotated[str | None, _option(
+Source = Annotated[str | None, _optional(
     "--source", "PACKAGE", "Take MODEL as the name of a robot in an installed package, such as example-robot-data, "
     "gymnasium, robosuite or robot_descriptions.", _ROBOT)]
-Srdf = Annotated[Path | None, _option(
+Srdf = Annotated[Path | None, _optional(
     "--srdf", "FILE", "An SRDF file for the robot: groups, named states and disabled pairs, checked with it.", _ROBOT,
     exists=True, dir_okay=False)]
 Xacro = Annotated[bool, _option(
     "--xacro", "", "Expand a xacro file, a program that can run any code in your name: only one that you trust.",
     _ROBOT)]
-XacroArgs = Annotated[list[str] | None, _option(
+XacroArgs = Annotated[list[str] | None, _optional(
     "--xacro-arg", "NAME=VALUE", "An argument of a xacro file, which is expanded then; may be repeated.", _ROBOT)]
 
 # Output
@@ -171,26 +176,26 @@ Sarif = Annotated[bool, _option("--sarif", "", "Print SARIF 2.1.0, for code-scan
 Quiet = Annotated[bool, _option("--quiet", "", "Print nothing but errors and warnings.", _OUTPUT)]
 Lossy = Annotated[bool, _option(
     "--lossy", "", "Leave out what the format of the new file has no place for, and list it.", _OUTPUT)]
-Prefix = Annotated[Path | None, _option(
+Prefix = Annotated[Path | None, _optional(
     "--out -o", "PREFIX", "Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's "
     "name. A folder that is missing is made.", _OUTPUT)]
-OutputFolder = Annotated[Path | None, _option(
+OutputFolder = Annotated[Path | None, _optional(
     "--output-dir", "FOLDER", "The folder to write into; made if missing.", _OUTPUT)]
-PlotFile = Annotated[Path | None, _option(
+PlotFile = Annotated[Path | None, _optional(
     "--out -o", "FILE", "The picture to write: .png, .svg or .pdf. By default it is beside the motion, named like it.",
     _OUTPUT)]
 CodeFolder = Annotated[Path, _option("--out -o", "FOLDER", "Where the files go; made if it is missing.", _OUTPUT)]
-StudyFolder = Annotated[Path | None, _option(
+StudyFolder = Annotated[Path | None, _optional(
     "--out -o", "FOLDER", "Where the results go; by default as the file says, or a folder of its name beside it.",
     _OUTPUT)]
-IdentifiedFile = Annotated[Path | None, _option(
+IdentifiedFile = Annotated[Path | None, _optional(
     "--out -o", "FILE", "The robot file to write; by default NAME_identified, in the format of MODEL.", _OUTPUT)]
-Film = Annotated[Path | None, _option(
+Film = Annotated[Path | None, _optional(
     "--film", "FILE", "Write a film of the motion, too: .mp4, .gif or .webp. Of several motions the first 16 are side "
     "by side.", _OUTPUT)]
-Picture = Annotated[Path | None, _option(
+Picture = Annotated[Path | None, _optional(
     "--picture", "FILE.png", "Write a picture instead, which needs no browser and no screen.", _OUTPUT)]
-Html = Annotated[Path | None, _option(
+Html = Annotated[Path | None, _optional(
     "--html", "FILE.html", "Write the page to a file instead, which plays in any browser, offline.", _OUTPUT)]
 
 # kinetree simulate
@@ -202,44 +207,44 @@ IntegratorName = Annotated[Integrator, _option(
     "discrete: with contacts and springs, too; rk45: order five, in steps as long as --rtol and --atol allow, and --dt "
     "is the time between rows. auto: rk4 unless friction is too stiff for it; with contacts that of an MJCF file, or "
     "discrete.")]
-Rtol = Annotated[float | None, _option(
+Rtol = Annotated[float | None, _optional(
     "--rtol", "ERROR", "With rk45 the error that a step may have, relative to 1 rad, 1 m and each velocity; by default "
     "1e-6.", callback=_positive)]
-Atol = Annotated[float | None, _option(
+Atol = Annotated[float | None, _optional(
     "--atol", "ERROR", "Besides that, in rad, m, rad/s and m/s; by default 1e-8.", callback=_positive)]
-ComparedPeer = Annotated[Peer | None, _option(
+ComparedPeer = Annotated[Peer | None, _optional(
     "--compare", None, "Compare the motion with another library, step after step and term by term (of several motions "
     "the first): prints the first step and the first term at which they diverge; the exit code is 1 then.")]
-StartQ = Annotated[str | None, _option(
+StartQ = Annotated[str | None, _optional(
     "--q", "VALUES", "Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
     "Without it, --v, torques and commands, a robot on a fixed base starts slightly away from the pose of its file, or "
     "its neutral one.", _START)]
-StartV = Annotated[str | None, _option("--v", "VALUES", "Initial velocity (rad/s, m/s), likewise.", _START)]
-Keyframe = Annotated[str | None, _option(
+StartV = Annotated[str | None, _optional("--v", "VALUES", "Initial velocity (rad/s, m/s), likewise.", _START)]
+Keyframe = Annotated[str | None, _optional(
     "--keyframe", "NAME", "Begin at this keyframe of an MJCF file, with its velocity; --q and --v pairs go on top.",
     _START)]
 Random = Annotated[bool, _option(
     "--random", "", "Begin at a random configuration within the limits; --q pairs go on top.", _START)]
-StartSeed = Annotated[int | None, _option(
+StartSeed = Annotated[int | None, _optional(
     "--seed", "NUMBER", "Seed of the starts and hills; unless there are --samples or hills it implies --random.",
     _START, min=0)]
-StartCount = Annotated[int | None, _option(
+StartCount = Annotated[int | None, _optional(
     "--samples -n", "NUMBER", "Simulate this many motions that begin near the start: every joint, and the orientation "
     "of a free base, moved by uniformly distributed angles up to --spread. With --random, each begins anywhere.",
     _START, min=1, max=100_000)]
 Spread = Annotated[float, _option(
     "--spread", "RADIANS", "How far starts are from each other; sliding joints move a tenth of it in metres.", _START,
     min=0.0, callback=_between(-math.inf))]
-Tau = Annotated[str | None, _option(
+Tau = Annotated[str | None, _optional(
     "--tau", "VALUES", "Constant torques (N·m, N): 0.1,-0.2,… for every degree of freedom, or joint=value,… for some.",
     _FORCES)]
-TauFile = Annotated[Path | None, _option(
+TauFile = Annotated[Path | None, _optional(
     "--tau-file", "FILE", 'Torques from a file, one row per step: .csv (a header may name the joints and a column '
     '"time"), .npy, or .npz with "tau" and perhaps "time".', _FORCES, exists=True, dir_okay=False)]
-Ctrl = Annotated[str | None, _option(
+Ctrl = Annotated[str | None, _optional(
     "--ctrl", "VALUES", "Constant commands of the actuators of an MJCF file: 0.1,-0.2,… for each, or actuator=value,… "
     "for some, the others zero.", _FORCES)]
-CtrlFile = Annotated[Path | None, _option(
+CtrlFile = Annotated[Path | None, _optional(
     "--ctrl-file", "FILE", 'Commands from a file, likewise: .csv (a header may name actuators), .npy, or .npz with '
     '"ctrl".', _FORCES, exists=True, dir_okay=False)]
 PassiveForces = Annotated[str, _option(
@@ -247,11 +252,11 @@ PassiveForces = Annotated[str, _option(
     _FORCES)]
 Limits = Annotated[bool, _option(
     "--limits", "", "Motors keep to their effort limits and drive no joint beyond its velocity limit.", _FORCES)]
-ContactModel = Annotated[Contacts | None, _option(
+ContactModel = Annotated[Contacts | None, _optional(
     "--contact", None, "Shapes touch each other and the world, joints end at their limits, and dry friction sticks. "
     "Alone, or all: everything that the robot has; partial: what can be computed of it; mujoco, compliant, rigid: how "
     "hard things are.", _CONTACT)]
-OnGround = Annotated[Ground | None, _option(
+OnGround = Annotated[Ground | None, _optional(
     "--on", None, "Put the robot on a level ground, a slope or hills, with --contact. By default nothing, except the "
     "ragdoll, which is on a slope.", _CONTACT)]
 Angle = Annotated[float, _option(
@@ -260,41 +265,41 @@ Angle = Annotated[float, _option(
 Live = Annotated[bool, _option(
     "--view", "", "Show the motion in the browser while it is computed, in real time; its bodies can be pushed there "
     "with the mouse. The page stays until Ctrl-C.", _PAGE)]
-Speed = Annotated[float | None, _option(
+Speed = Annotated[float | None, _optional(
     "--speed", "FACTOR", "How many seconds of the motion pass per second; inf for as fast as it goes.  [default: 1 "
     "with --view, otherwise inf]", _PAGE, callback=_speed)]
 
 # kinetree view
-RestQ = Annotated[str | None, _option(
+RestQ = Annotated[str | None, _optional(
     "--q", "VALUES", "Where a robot at rest is first (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for "
     "some.")]
-MotionRobot = Annotated[str | None, _option(
+MotionRobot = Annotated[str | None, _optional(
     "--robot", "MODEL", "The robot of a motion whose file does not contain it, as files of old versions do not.")]
 DrawnShapes = Annotated[Shapes, _option("--shapes", None, "Which shapes are drawn.")]
 SeenSamples = Annotated[SideBySide, _option("--samples", None, "How several motions of a batch are seen.")]
-ShownParts = Annotated[list[str] | None, _option(
+ShownParts = Annotated[list[str] | None, _optional(
     "--show", "NAME", "What is on at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, "
     "names; may be repeated.")]
 Host = Annotated[str, _option(
     "--host", "ADDRESS", "The address to listen on; the page is for this machine only unless it is another, such as "
     "0.0.0.0; its address then has a secret in it.", _PAGE)]
-AllowHost = Annotated[list[str] | None, _option(
+AllowHost = Annotated[list[str] | None, _optional(
     "--allow-host", "NAME", "A name under which browsers may open the page, besides those of this machine: that of a "
     "proxy; may be repeated.", _PAGE)]
-Port = Annotated[int | None, _option(
+Port = Annotated[int | None, _optional(
     "--port", "NUMBER", "The port to listen on; by default the first free one from 8080 on.", _PAGE)]
-Browser = Annotated[bool | None, _option(
+Browser = Annotated[bool | None, _optional(
     "--browser/--no-browser", "", "Open the page in a browser, or not; by default if there is a screen.", _PAGE)]
 
 # kinetree plot
-What = Annotated[str | None, _option(
+What = Annotated[str | None, _optional(
     "--what", "NAMES", "Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names "
     "of what was recorded, or patterns such as 'sensor.*', separated by commas; by default positions, energies and "
     "balance.")]
-Joints = Annotated[str | None, _option(
+Joints = Annotated[str | None, _optional(
     "--joints", "PATTERNS", "Only joints whose names match one of these: knee,left_* and so on; by default all that "
     "move.")]
-PlottedSamples = Annotated[str | None, _option(
+PlottedSamples = Annotated[str | None, _optional(
     "--samples", "NUMBERS", "Only these motions of a batch, such as 0,3 or 0-9; by default all, as bands if they are "
     "many.")]
 
@@ -302,42 +307,42 @@ PlottedSamples = Annotated[str | None, _option(
 BatchSize = Annotated[int, _option("--samples -n", "NUMBER", "Samples in a batch.", min=1, max=1_000_000)]
 Strict = Annotated[bool, _option("--strict", "", "Warnings end with exit code 1, too.")]
 Notes = Annotated[bool, _option("--notes/--no-notes", "", "Show what was assumed, kept as data or skipped.", _OUTPUT)]
-Peers = Annotated[str | None, _option(
+Peers = Annotated[str | None, _optional(
     "--with", "NAMES", "Libraries that read the file too (B, if given), such as mujoco,pinocchio,drake. By default all "
     "that are installed, or none if B is given.")]
 StateCount = Annotated[int, _option("--samples -n", "NUMBER", "Random states.", min=1, max=10_000)]
 StateSeed = Annotated[int, _option("--seed", "NUMBER", "Seed of the random states.", min=0)]
 Tolerance = Annotated[float, _option("--tolerance", "ERROR", "What counts as equal, relative.")]
-Format = Annotated[str | None, _option("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT)]
+Format = Annotated[str | None, _optional("--format", "NAME", "The format, if the suffix does not say it.", _OUTPUT)]
 Most = Annotated[int, _option("--most -n", "NUMBER", "Rows of each kind.", min=1, max=100)]
-Scheduler = Annotated[str | None, _option(
+Scheduler = Annotated[str | None, _optional(
     "--scheduler", "ADDRESS", "The address of a Dask scheduler, such as tcp://10.0.0.5:8786, whose workers compute. By "
     "default this process does, on all its cores.")]
 
 # kinetree export
 Function = Annotated[str, _option("--function -f", "NAME", "One of kinetree's functions: aba, rnea, crba, …")]
-Settings = Annotated[list[str] | None, _option(
+Settings = Annotated[list[str] | None, _optional(
     "--option", "NAME=VALUE", "An option of the function, such as frame=tool or steps=100; may be repeated.")]
-ForceFrames = Annotated[list[str] | None, _option(
+ForceFrames = Annotated[list[str] | None, _optional(
     "--f-ext", "FRAME", "A frame on which an external force acts; it becomes an argument. May be repeated.")]
-Parameters = Annotated[list[str] | None, _option(
+Parameters = Annotated[list[str] | None, _optional(
     "--parameter", "NAME", "A parameter of the robot that becomes an argument, such as body.hand.mass; may be "
     "repeated.")]
-Derivative = Annotated[list[str] | None, _option(
+Derivative = Annotated[list[str] | None, _optional(
     "--derivative", "MODE", "forward (tangents) or reverse (cotangents); reverse and then forward for second "
     "derivatives.")]
-By = Annotated[list[str] | None, _option(
+By = Annotated[list[str] | None, _optional(
     "--by", "NAME", "An argument to differentiate by; may be repeated.")]
 Dtype = Annotated[str, _option(
     "--dtype", "NAME", "float64, which is double in C, or float32, which is float.", _CODE)]
-CodeName = Annotated[str | None, _option(
+CodeName = Annotated[str | None, _optional(
     "--name", "NAME", "Name of the C function and of its files; by default MODEL_FUNCTION.", _CODE)]
-Unroll = Annotated[bool | None, _option(
+Unroll = Annotated[bool | None, _optional(
     "--unroll/--loops", "", "Write every body's arithmetic out, or loop over bodies; by default the size decides.",
     _CODE)]
 Interface = Annotated[str, _option(
     "--interface", "NAME", "plain, or casadi for functions that casadi.external loads.", _CODE)]
-Derivatives = Annotated[int | None, _option(
+Derivatives = Annotated[int | None, _optional(
     "--derivatives", "NUMBER", "How often CasADi can differentiate: 0, 1 or 2.", _CODE)]
 
 # kinetree identify
@@ -347,25 +352,25 @@ DryFriction = Annotated[FrictionForm, _option(
     "sigmoid: with a speed that is found; stribeck: falling from rest to a speed that is found, which the report "
     "gives, since robot files have no place for it.")]
 Offsets = Annotated[bool, _option("--offsets", "", "Let every torque have a constant error.")]
-Lock = Annotated[list[str] | None, _option(
+Lock = Annotated[list[str] | None, _optional(
     "--lock", "JOINT", "A joint that is not in the log and stayed at its neutral position; may be repeated.")]
 Prior = Annotated[float, _option(
     "--prior-deviation", "NUMBER", "How far MODEL's own numbers are thought to be from the truth: 1 is 100 %.",
     callback=_positive)]
-MoreLogs = Annotated[list[Path] | None, _option(
+MoreLogs = Annotated[list[Path] | None, _optional(
     "--log", "LOG", "Another log of the same robot; may be repeated.", _LOG, exists=True)]
-Validation = Annotated[Path | None, _option(
+Validation = Annotated[Path | None, _optional(
     "--validate", "LOG", "A log of another motion to compare torques with.", _LOG, exists=True)]
-Cutoff = Annotated[float | None, _option(
+Cutoff = Annotated[float | None, _optional(
     "--cutoff", "HZ", "Cutoff of the low-pass filter that gives velocities and accelerations; not needed if the log "
     "has both.", _LOG, callback=_positive)]
-Rate = Annotated[float | None, _option(
+Rate = Annotated[float | None, _optional(
     "--resample", "HZ", "Interpolate a log whose times are not even first.", _LOG, callback=_positive)]
-Bridge = Annotated[float | None, _option(
+Bridge = Annotated[float | None, _optional(
     "--bridge", "SECONDS", "The longest gap of a log that --resample may cross; by default none.", _LOG,
     callback=_positive)]
-Topic = Annotated[str | None, _option(
+Topic = Annotated[str | None, _optional(
     "--topic", "NAME", "The topic of the joint states in files of messages.", _LOG)]
-IdentifiedPlot = Annotated[Path | None, _option(
+IdentifiedPlot = Annotated[Path | None, _optional(
     "--plot", "FILE", "Draw torques and parameters (.png, .svg, .pdf).", _OUTPUT)]
 Table = Annotated[bool, _option("--table", "", "Print every parameter with its deviation.", _OUTPUT)]

@@ -93,7 +93,7 @@ def test_a_shell_can_be_given_completion(shell: str) -> None:
 
 
 def test_the_script_of_completion_can_be_printed(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("typer.completion._get_shell_name", lambda: "bash")
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
     result = kinetree("--show-completion")
     assert (result.code, "_KINETREE_COMPLETE=complete_bash" in result.out) == (0, True)
 
@@ -103,8 +103,7 @@ def test_the_help_groups_options_and_says_what_they_take(kinetree: Command, comm
     lines = kinetree(command, "--help").out.splitlines()
     assert any("─ Output ─" in line for line in lines)
     for line in lines:
-        assert " <str> " not in line or "--" not in line, line
-        assert "TEXT" not in line, line
+        assert "--" not in line or not any(word in line for word in (" <str> ", " <path> ", " TEXT ", " PATH ")), line
 
 
 def test_no_command_shows_the_help(kinetree: Command) -> None:

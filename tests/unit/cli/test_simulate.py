@@ -514,6 +514,8 @@ def test_a_picture_that_cannot_be_written_does_not_take_the_numbers_along(
         (("double_pendulum", "--dt", "0"), "it must be a positive number, not 0.0"),
         (("double_pendulum", "--seed", "-1"), "--seed"),
         (("double_pendulum", "--nothing"), "--nothing"),
+        (("double_pendulum", "--out", ".."), ".. names no file"),
+        (("double_pendulum", "--out", "a.csv"), "--out writes .npz files, and 'a.csv' ends like another format"),
         (("double_pendulum", "arm6"), "arm6"),
     ],
 )
