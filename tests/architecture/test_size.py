@@ -19,7 +19,7 @@ import kinetree as kt
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3096, "actuation": 821, "algorithms": 9027, "appearance": 3045, "attitudes": 762, "charts": 163, "checking":
-    778, "cli": 3284, "codegen": 10067, "collision": 2715, "comparison": 3065, "compiler": 4149, "contact": 2558,
+    778, "cli": 3281, "codegen": 10067, "collision": 2715, "comparison": 3065, "compiler": 4149, "contact": 2558,
     "control": 9808, "expr": 4821, "functions": 13556, "identification": 4043, "interop": 4098, "io": 17681,
     "joints": 2820, "layouts": 959, "model": 11022, "number_files": 585, "pictures": 3164, "programs": 2724, "sim":
     9857, "solids": 545, "spatial": 2264, "sweeps": 2178, "symbolic": 3742, "tree": 2897, "viewer": 3495, "zoo": 75,

@@ -46,11 +46,14 @@ _START, _FORCES, _CONTACT, _LOG = "Start", "Forces", "Contact", "Logs"
 _CODE, _OUTPUT, _PAGE, _ROBOT = "C code", "Output", "Page", "Robot file"
 
 
-def _zoo(incomplete: str) -> list[str]:
-    """What a shell offers where a robot is named; without any, it offers files."""
+def _robots(incomplete: str) -> list[str]:
+    """Robots of the zoo that a shell offers, and files beside them; without any, it offers files in its own way."""
+    from glob import escape, glob
+
     from kinetree import zoo
 
-    return [name for name in zoo.names() if name.startswith(incomplete)]
+    names = [name for name in zoo.names() if name.startswith(incomplete)]
+    return names and [*names, *glob(f"{escape(incomplete)}*")]
 
 
 def _argument(metavar: str, help: str, **more: Any) -> Any:
@@ -118,8 +121,10 @@ class ContactMayStandAlone(TyperCommand):
 
 def _may_be_model(word: str, words: Sequence[str]) -> bool:
     """Whether a word among all may be a robot: a file, an address, one of the zoo or of a `--source`."""
+    from kinetree import zoo
+
     is_elsewhere = any(x.startswith("--source") for x in words)
-    return is_elsewhere or os.path.exists(word) or not word.isidentifier() or word in _zoo(word)
+    return is_elsewhere or os.path.exists(word) or not word.isidentifier() or word in zoo.names()
 
 
 # A table, a row per option.
@@ -131,16 +136,16 @@ Version = Annotated[bool, _option(
 Debug = Annotated[bool, _option("--debug", "", "Show the traceback of an error.")]
 
 # Arguments
-Model = Annotated[str, _argument("MODEL", _A_ROBOT, autocompletion=_zoo)]
+Model = Annotated[str, _argument("MODEL", _A_ROBOT, autocompletion=_robots)]
 ModelOrDefault = Annotated[str | None, _argument(
-    "MODEL", f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.", autocompletion=_zoo)]
-FirstModel = Annotated[str, _argument("A", _A_ROBOT, autocompletion=_zoo)]
-SecondModel = Annotated[str | None, _argument("B", "A second one to compare with.", autocompletion=_zoo)]
-Models = Annotated[list[str], _argument("FILE", "Robot files, or robots of the zoo.", autocompletion=_zoo)]
+    "MODEL", f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.", autocompletion=_robots)]
+FirstModel = Annotated[str, _argument("A", _A_ROBOT, autocompletion=_robots)]
+SecondModel = Annotated[str | None, _argument("B", "A second one to compare with.", autocompletion=_robots)]
+Models = Annotated[list[str], _argument("FILE", "Robot files, or robots of the zoo.", autocompletion=_robots)]
 ConvertedFile = Annotated[Path, _argument("B", "The file to write; its suffix says in which format.")]
 Shown = Annotated[str, _argument(
     "MODEL|TRAJECTORY", "A robot file or a robot of the zoo; or the file or folder of a motion, such as kinetree "
-    "simulate writes.", autocompletion=_zoo)]
+    "simulate writes.", autocompletion=_robots)]
 Motion = Annotated[Path, _argument("TRAJECTORY", "The file or folder of a motion, or of many.")]
 SecondMotion = Annotated[Path | None, _argument("TRAJECTORY", "A second motion to compare the first with.")]
 LogFile = Annotated[Path, _argument("LOG", "A log: .csv, .parquet, .npz, .mcap, .bag, .db3.")]
@@ -175,7 +180,7 @@ Json = Annotated[bool, _option("--json", "", "Print JSON instead.", _OUTPUT)]
 Sarif = Annotated[bool, _option("--sarif", "", "Print SARIF 2.1.0, for code-scanning services.", _OUTPUT)]
 Quiet = Annotated[bool, _option("--quiet", "", "Print nothing but errors and warnings.", _OUTPUT)]
 Lossy = Annotated[bool, _option(
-    "--lossy", "", "Leave out what the format of the new file has no place for, and list it.", _OUTPUT)]
+    "--lossy", "", "Leave out what the format of the new file has no place for.", _OUTPUT)]
 Prefix = Annotated[Path | None, _optional(
     "--out -o", "PREFIX", "Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's "
     "name. A folder that is missing is made.", _OUTPUT)]

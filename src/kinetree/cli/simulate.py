@@ -25,7 +25,7 @@ from kinetree.cli.motion_table import summary
 from kinetree.cli.options import DEFAULT_ROBOT, Contacts, Ground, Integrator
 from kinetree.cli.output import print_lines, print_note, print_warning, warnings_as_lines
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
-from kinetree.cli.start import ANGLE, NATURAL, SPREAD, Place, Start, on
+from kinetree.cli.start import ANGLE, NATURAL, SPREAD, Start
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.cli.view import announce
 from kinetree.progress import progress_bar
@@ -54,8 +54,8 @@ def simulate(
     atol: options.Atol = None,
     compare: options.ComparedPeer = None,
     q: options.StartQ = None,
-    keyframe: options.Keyframe = None,
     v: options.StartV = None,
+    keyframe: options.Keyframe = None,
     random: options.Random = False,
     seed: options.StartSeed = None,
     samples: options.StartCount = None,
@@ -81,8 +81,7 @@ def simulate(
     """Simulate a robot under gravity, torques, joint friction and springs.
 
     Writes the trajectory (.npz), plots of it (.png) and a picture of the robot at some moments of it (.motion.png), and
-    prints what became of the energy. Position limits are
-    enforced with --contact only. A free base begins above its ground.
+    prints the energy balance. Position limits are enforced with --contact only. A free base begins above its ground.
 
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
@@ -108,20 +107,20 @@ def simulate(
     steps = step_count(duration, dt)
     robot = load_robot(model, loading)
     ground = on_what or _natural(robot, model, loading)
-    place = Place(ground, angle, seed or 0)
-    robot = on(robot, place)
+    is_random = random or (is_random and ground is not Ground.terrain)
+    is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file, ctrl, ctrl_file))
+    start = Start(ground, angle, seed or 0, is_random, is_chosen, keyframe, q, samples, spread)
+    robot = start.on_ground(robot)
     if contact is None and ground is not Ground.nothing:
         contact = Contacts.all
 
     touch = contact is not None and (contact is Contacts.all or contact.value)
-    is_random = random or (is_random and ground is not Ground.terrain)
-    is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file, ctrl, ctrl_file))
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
     commands = read_commands(ctrl_file, robot, steps, dt) if ctrl_file is not None else _commands(ctrl, robot)
-    q0, start_v, messages = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
+    q0, start_v, messages = start.of(robot)
     v0 = _values("--v", v, robot, start_v)
 
     if taken and not quiet:

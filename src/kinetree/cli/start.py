@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["ANGLE", "NATURAL", "SPREAD", "Place", "Start", "falling_pose", "on", "scattered"]
+__all__ = ["ANGLE", "NATURAL", "SPREAD", "Start", "falling_pose", "scattered"]
 
 ANGLE = 0.35
 """rad, 20 degrees."""
@@ -42,32 +42,14 @@ _PART = 0.1
 
 
 @record(frozen=True, slots=True)
-class Place:
-    """A ground, and its numbers."""
+class Start:
+    """A description of where motions begin, as the command line gives it."""
 
     ground: Ground
     angle: float
     """How steep a slope is, rad."""
     seed: int
-    """Which hills."""
-
-
-def on(robot: Model, place: Place) -> Model:
-    """The robot on its ground."""
-    match place.ground:
-        case Ground.ground:
-            return robot.on_ground()
-        case Ground.slope:
-            return robot.on_slope(place.angle)
-        case Ground.terrain:
-            return robot.on_terrain(size=(_SIZE, _SIZE), spacing=_SPACING, steepness=_STEEPNESS, seed=place.seed)
-    return robot
-
-
-@record(frozen=True, slots=True)
-class Start:
-    """Its description on the command line."""
-
+    """Which hills, and which random starts."""
     is_random: bool
     """Whether joints begin anywhere."""
     is_chosen: bool
@@ -77,12 +59,23 @@ class Start:
     samples: int | None
     spread: float
 
-    def of(self, robot: Model, place: Place) -> tuple[Array, Array | None, list[str]]:
+    def on_ground(self, robot: Model) -> Model:
+        """The robot on its ground."""
+        match self.ground:
+            case Ground.ground:
+                return robot.on_ground()
+            case Ground.slope:
+                return robot.on_slope(self.angle)
+            case Ground.terrain:
+                return robot.on_terrain(size=(_SIZE, _SIZE), spacing=_SPACING, steepness=_STEEPNESS, seed=self.seed)
+        return robot
+
+    def of(self, robot: Model) -> tuple[Array, Array | None, list[str]]:
         """Configurations (nq,), or (samples, nq), the velocity (nv,) if it is known, and messages about them."""
         from kinetree.functions.above_ground import above_ground, free_bases
         from kinetree.model.reference import reference_configuration
 
-        rng, messages = np.random.default_rng(place.seed), []
+        rng, messages = np.random.default_rng(self.seed), []
         home, v = reference_configuration(robot), None
         if self.keyframe is not None:
             home, v = _keyframe_state(robot, self.keyframe)
@@ -93,7 +86,7 @@ class Start:
                     "no start was given: took a pose that gravity moves the joints from (--q gives another)"
                 )
         is_near = self.samples is not None and not self.is_random
-        if self.is_chosen and not is_near and place.ground is not Ground.nothing and free_bases(robot):
+        if self.is_chosen and not is_near and self.ground is not Ground.nothing and free_bases(robot):
             is_near = True
             messages.append(
                 f"no start was given: took one near the pose of its file, up to {self.spread:g} rad away in each joint "
@@ -105,7 +98,7 @@ class Start:
             q = q if self.q is None else parse_values("--q", self.q, robot.q_names, q, robot.name)
             rows.append(scattered(robot, q, self.spread, rng) if is_near else q)
         starts = np.array(rows) if self.samples is not None else rows[0]
-        if self.keyframe is None and place.ground is not Ground.nothing and not self._says_where(robot):
+        if self.keyframe is None and self.ground is not Ground.nothing and not self._says_where(robot):
             raised = above_ground(robot, starts, clearance=_CLEARANCE)
             if (most := float((raised - starts).max(initial=0.0))) > 0.0:
                 by = f"{'' if self.samples is None else 'up to '}{most:.3g} m"

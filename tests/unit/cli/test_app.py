@@ -71,7 +71,7 @@ def test_the_zoo_as_json(kinetree: Command) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_can_be_given_completion(shell: str) -> None:
+def test_a_shell_can_be_given_completion(shell: str, tmp_path: Path) -> None:
     """The script that --show-completion prints runs the command with such an environment."""
     code = "from kinetree.cli import main; main()"
 
@@ -79,13 +79,22 @@ def test_a_shell_can_be_given_completion(shell: str) -> None:
         how = {"_KINETREE_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": words, "COMP_WORDS": words}
         how |= {"COMP_CWORD": str(words.count(" ")), "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
         ran = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **how}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **how},
+            cwd=tmp_path,
         )
         assert ran.stderr == ""
         return ran.stdout
 
     assert "simulate" in complete("kinetree simu")
-    assert "double_pendulum" in complete("kinetree info dou")
+    (tmp_path / "double.urdf").touch()
+    offered = complete("kinetree info dou")
+    assert "double_pendulum" in offered
+    assert "double.urdf" in offered
+    assert "urdf" not in complete("kinetree info ./dou")
     assert "--duration" in complete("kinetree simulate --du")
     assert "semi_implicit_euler" in complete("kinetree simulate --integrator se")
     assert "compliant" in complete("kinetree simulate --contact com")
