@@ -169,7 +169,7 @@ if typing.TYPE_CHECKING:
     from kinetree.interop.jax import to_jax
     from kinetree.interop.torch import to_torch
     from kinetree.io.load import Repaired, load
-    from kinetree.io.native import from_text
+    from kinetree.io.native.reading import from_text
     from kinetree.io.save import save
     from kinetree.io.sources import robots
     from kinetree.io.texts import to_text
@@ -301,7 +301,7 @@ else:
             "interop.jax": "to_jax",
             "interop.torch": "to_torch",
             "io.load": "Repaired load",
-            "io.native": "from_text",
+            "io.native.reading": "from_text",
             "io.save": "save",
             "io.sources": "robots",
             "io.texts": "to_text",

@@ -406,6 +406,47 @@ def test_text_that_is_no_string_is_refused() -> None:
         kt.from_text(b"{}")  # type: ignore[arg-type]
 
 
+def test_what_is_left_out_has_its_default() -> None:
+    """A text with nothing but what it must have, and the robot that docs/model_text.md says it is."""
+    axis = {"Revolute": {"axis": [0, 0, 1]}}
+    text = {
+        "kinetree": "model", "version": 1, "name": "bare", "gravity": [0, 0, -1], "floating_base": False,
+        "bodies": [
+            {"name": "a", "geometry": [{"role": "visual", "shape": "sphere", "size": [1]}]},
+            *({"name": name, "mass": 1, "inertia": [1, 1, 1, 0, 0, 0]} for name in "bcd"),
+        ],
+        "joints": [
+            {"name": "j", "kind": axis, "parent": "a", "child": "b", "rotor": {"inertia": 1, "ratio": 2}},
+            {"name": "k", "kind": axis, "parent": "b", "child": "c", "mimic": {"joint": "j"}},
+            {"name": "l", "kind": axis, "parent": "c", "child": "d"},
+        ],
+        "frames": [{"name": "f", "body": "b"}],
+        "couplings": [{"name": "w", "joints": ["l"], "matrix": [[2]], "coordinates": ["z"]}],
+    }  # fmt: skip
+    nowhere, kind = Transform.identity(), kt.Revolute([0, 0, 1])
+    builder = kt.ModelBuilder("bare", gravity=(0, 0, -1))
+    builder.add_body("a", geometry=[Geometry("visual", "sphere", (1.0,), nowhere, "", None, None, None, None)])
+    for name in "bcd":
+        builder.add_body(name, Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)))
+    free = Limits((-math.inf,), (math.inf,), (math.inf,), (math.inf,))
+    bare: dict[str, Any] = {
+        "limits": free, "damping": [0], "friction": [0], "friction_speed": [0.01], "stiffness": [0], "rest": [0],
+        "armature": [0],
+    }  # fmt: skip
+    builder.add_joint("j", kind, "a", "b", nowhere, rotor=Rotor(1.0, 2.0, None), actuated=True, **bare)
+    builder.add_joint("k", kind, "b", "c", nowhere, mimic=Mimic("j", 1.0, 0.0), actuated=False, **bare)
+    builder.add_joint("l", kind, "c", "d", nowhere, actuated=True, **bare)
+    builder.add_frame("f", "b", nowhere)
+    builder.add_coupling("w", ["l"], [[2]], coordinates=["z"], offset=[0], actuated=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        robot = builder.build()
+        assert kt.from_text(json.dumps(text)) == robot
+    written = json.loads(kt.to_text(robot))
+    assert written.pop("couplings") == [{**text["couplings"][0], "offset": [0.0]}]  # type: ignore[index]
+    assert written == {key: value for key, value in text.items() if key != "couplings"}
+
+
 def test_limits_that_are_missing_are_none() -> None:
     robot = one_joint(kt.Revolute([0, 0, 1]), limits=replace(Limits.none(kt.Revolute([0, 0, 1])), effort=(5.0,)))
     assert json.loads(kt.to_text(robot))["joints"][0]["limits"] == {"effort": [5.0]}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kinetree.comparison.source import without_shapes
 from kinetree.io.document import read_bytes, root_of
-from kinetree.io.native.from_file import is_native
+from kinetree.io.native import is_native
 from kinetree.layouts import Layout
 from kinetree.model import Model
 from kinetree.records import record

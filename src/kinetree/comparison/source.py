@@ -8,7 +8,7 @@ from xml.etree import ElementTree as etree
 from xml.parsers import expat
 
 from kinetree.io.document import read_bytes, root_of
-from kinetree.io.native.from_file import is_native
+from kinetree.io.native import is_native
 from kinetree.model import Model
 from kinetree.records import record
 

@@ -16,7 +16,7 @@ from kinetree.inputs import flag
 from kinetree.io.document import Element, root_of
 from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import contents, xacro_arguments
-from kinetree.io.native.from_file import is_native, read_native
+from kinetree.io.native import is_native
 from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
 from kinetree.model import Model
@@ -242,6 +242,8 @@ def _of_contents(
     data: bytes, path: Path, kinds: Sequence[type[JointKind]], problems: Problems, settings: Mapping[str, Any]
 ) -> Model:
     if is_native(data):
+        from kinetree.io.native.reading import read_native
+
         return read_native(data, path, kinds=kinds, problems=problems, **settings)
     reader = _reader(root_of(path, data))
     return reader(data, path, problems=problems, **settings)

@@ -11,7 +11,7 @@ from kinetree.errors import ModelError, OptionError, nearest_names
 from kinetree.inputs import flag
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing import write_mjcf
-from kinetree.io.native.text import native_text
+from kinetree.io.native.writing import write_text
 from kinetree.io.sdf.writing import write_sdf
 from kinetree.io.urdf.writing import write_urdf
 from kinetree.model import Model
@@ -69,7 +69,7 @@ def written(robot: Model, format: str, folder: Path | None = None) -> tuple[str,
     """
     losses = Losses(FORMATS[format])
     if format == "native":
-        return native_text(robot), losses
+        return write_text(robot), losses
     if not is_as_built(robot):
         raise ModelError(
             f"{robot.name!r} has other numbers than the parts it was built from, and only those are written; build a "

@@ -163,6 +163,11 @@ def test_a_text_holds_contacts_of_shapes() -> None:
     [
         ('"acceleration": 5.0', '"acceleration": "fast"', r"extras.motion_limits\[1\].acceleration: must be a number"),
         ('"acceleration": 5.0', '"speed": 5.0', r"extras.motion_limits\[1\]: has a field 'speed', which is unknown"),
+        (
+            '"joint": "slide", "acc',
+            '"joints": "slide", "acc',
+            r"a field 'joints', which is unknown: did you mean 'joint'\?",
+        ),
         ('"record": "PassiveJoint", ', "", r"passive_joints\[0\]: has no field \"record\""),
         ('"record": "PassiveJoint"', '"record": "MotionLimits"', r"is 'MotionLimits', which is unknown here"),
         ('"joint": "hinge", "name"', '"name"', r"joint_properties\[0\]: has no field \"joint\""),

@@ -1,17 +1,13 @@
-"""Robots as text and back: the versioned text form of docs/model_text.md."""
+"""Robots as text and back: the versioned text form of docs/model_text.md, and files that hold it."""
 
-import typing
+from __future__ import annotations
 
-from kinetree.lazy_names import lazy_names as _lazy_names
+__all__ = ["MARK", "is_native"]
 
-if typing.TYPE_CHECKING:
-    from kinetree.io.native.text import from_text, native_text
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "text": "from_text native_text",
-        },
-    )
+MARK = b"\xef\xbb\xbf"
+"""The mark of UTF-8, with which a file may begin."""
 
-__all__ = ["from_text", "native_text"]
+
+def is_native(data: bytes) -> bool:
+    """Whether the first non-blank character of a file opens a JSON object."""
+    return data.removeprefix(MARK).lstrip(b" \t\r\n").startswith(b"{")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,13 @@ import numpy as np
 from kinetree import joints
 from kinetree.errors import KinetreeError, ModelError, OptionError, nearest_names
 from kinetree.expr import Symbol
+from kinetree.io.native.forms import TAGGED, VECTOR, dumped, number
 from kinetree.io.native.nodes import Node
-from kinetree.io.native.quantities import TAGGED, dumped, number, numbers
 from kinetree.joints import JointKind
 from kinetree.joints.one_axis import OneAxisJoint
 from kinetree.spatial import Vec3
 
-__all__ = ["KindReader", "KindWriter", "known_kinds"]
+__all__ = ["Kinds", "known_kinds"]
 
 _TOLERANCE = 1e-9
 _MOST_KINDS = 4096
@@ -51,20 +52,31 @@ def known_kinds(kinds: Sequence[type[JointKind]]) -> dict[str, type[JointKind]]:
     return known
 
 
-class KindWriter:
-    """Writes the kinds of one robot."""
+class Kinds:
+    """Writes and reads the kinds of one text. `classes` are those that it may name where it is read."""
 
-    def __init__(self) -> None:
-        self._classes = dict(_own())
+    def __init__(self, classes: Mapping[str, type[JointKind]] | None = None) -> None:
+        self._classes = dict(_own() if classes is None else classes)
         self._written: dict[tuple[type, str], Any] = {}
+        self._made: dict[str, JointKind] = {}
 
     def write(self, kind: JointKind) -> Any:
         """Return `"Free"`, or `{"Revolute": {"axis": …}}`. Raises `ModelError` for anything that cannot be written."""
-        every = self._values(kind, vars(kind))
+        every = self._held(kind)
         key = type(kind), dumped(every)
         if key not in self._written:
             self._written[key] = self._kind(kind, every)
         return self._written[key]
+
+    def read(self, node: Node) -> JointKind:
+        """Read an instance of one of the classes. Raises `ModelError` if the values given do not make one."""
+        key = dumped(node.value)
+        if key not in self._made:
+            kind = self._read(node)
+            if len(self._made) >= _MOST_KINDS:
+                return kind
+            self._made[key] = kind
+        return self._made[key]
 
     def _kind(self, kind: JointKind, every: dict[str, Any]) -> Any:
         cls = type(kind)
@@ -74,7 +86,7 @@ class KindWriter:
         held = vars(kind)
         takes = _parameters(cls)
         if takes is not None and all(p.name in held for p in takes):
-            short = {p.name: self._plain(held[p.name], every[p.name]) for p in takes}
+            short = {p.name: VECTOR.write(x) if isinstance(x := held[p.name], Vec3) else every[p.name] for p in takes}
             least = {p.name: short[p.name] for p in takes if p.default is inspect.Parameter.empty}
             for given in (least, short, {p.name: every[p.name] for p in takes}):
                 if self._makes(given, kind, every):
@@ -89,27 +101,19 @@ class KindWriter:
     def _makes(self, given: dict[str, Any], kind: JointKind, every: dict[str, Any]) -> bool:
         """Whether reading it gives an instance that holds exactly the same values."""
         try:
-            again = KindReader(self._classes).read(Node({type(kind).__name__: given}, ""))
-            return dumped(self._values(again, vars(again))) == dumped(every)
+            again = Kinds(self._classes).read(Node({type(kind).__name__: given}, ""))
+            return dumped(self._held(again)) == dumped(every)
         except KinetreeError:
             return False
 
-    def _plain(self, value: Any, tagged: Any) -> Any:
-        return numbers(value.components()) if isinstance(value, Vec3) else tagged
+    def _held(self, kind: JointKind) -> dict[str, Any]:
+        """All that an instance holds, as text."""
+        return {
+            name: self._text(value, f"the {name} of a joint of kind {type(kind).__name__}")
+            for name, value in vars(kind).items()
+        }
 
-    def _values(self, kind: JointKind, held: dict[str, Any]) -> dict[str, Any]:
-        found = {}
-        for name, value in held.items():
-            try:
-                found[name] = self._value(value)
-            except _CannotWriteError as error:
-                raise ModelError(
-                    f"the {name} of a joint of kind {type(kind).__name__} holds {error.what}, which has no text form; "
-                    "keep numbers, strings, tuples, lists, dicts, spatial quantities and joint kinds in it"
-                ) from None
-        return found
-
-    def _value(self, value: Any) -> Any:
+    def _text(self, value: Any, what: str) -> Any:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -118,42 +122,21 @@ class KindWriter:
         if isinstance(value, int | float | np.integer | np.floating):
             return x if not isinstance(x := number(value), str) else {"number": x}
         if kind is tuple:
-            return [self._value(x) for x in value]
+            return [self._text(x, what) for x in value]
         if kind is list:
-            return {"list": [self._value(x) for x in value]}
+            return {"list": [self._text(x, what) for x in value]}
         if kind is dict:
-            return {"dict": [[self._value(k), self._value(x)] for k, x in value.items()]}
-        if kind in TAGGED:
-            try:
-                return {kind.__name__: TAGGED[kind][0](value)}
-            except ModelError:
-                raise _CannotWriteError(value) from None
+            return {"dict": [[self._text(k, what), self._text(x, what)] for k, x in value.items()]}
         if isinstance(value, JointKind):
             return {"kind": self.write(value)}
-        raise _CannotWriteError(value)
-
-
-class _CannotWriteError(Exception):
-    def __init__(self, value: Any) -> None:
-        self.what = "a symbol" if isinstance(value, Symbol) else f"{value!r:.60}"
-
-
-class KindReader:
-    """Reads the kinds of one text. `classes` are those it may name."""
-
-    def __init__(self, classes: dict[str, type[JointKind]]) -> None:
-        self._classes = classes
-        self._made: dict[str, JointKind] = {}
-
-    def read(self, node: Node) -> JointKind:
-        """Read an instance of one of the classes. Raises `ModelError` if the values given do not make one."""
-        key = dumped(node.value)
-        if key not in self._made:
-            kind = self._read(node)
-            if len(self._made) >= _MOST_KINDS:
-                return kind
-            self._made[key] = kind
-        return self._made[key]
+        if kind in TAGGED:
+            with suppress(ModelError):
+                return {kind.__name__: TAGGED[kind].write(value)}
+        told = "a symbol" if isinstance(value, Symbol) else f"{value!r:.60}"
+        raise ModelError(
+            f"{what} holds {told}, which has no text form; keep numbers, strings, tuples, lists, dicts, spatial "
+            "quantities and joint kinds in it"
+        )
 
     def _read(self, node: Node) -> JointKind:
         if type(node.value) is str:
@@ -203,7 +186,7 @@ class KindReader:
         if tag == "list":
             return [self._value(item) for item in inner]
         if tag == "dict":
-            pairs = [item.items() for item in inner]
+            pairs = [list(item) for item in inner]
             if any(len(pair) != 2 or type(pair[0].value) in (dict, list) for pair in pairs):
                 inner.fail("must be pairs of a plain key and a value")
             return {key.value: self._value(x) for key, x in pairs}
@@ -212,10 +195,10 @@ class KindReader:
                 f"is a {tag!r:.60}, which is unknown: {nearest_names(tag, [*_BY_NAME, 'kind', 'list', 'dict'])}",
                 "unknown-name",
             )
-        return _BY_NAME[tag](inner)
+        return _BY_NAME[tag].read(inner)
 
 
-_BY_NAME = {kind.__name__: read for kind, (_, read) in TAGGED.items()}
+_BY_NAME = {kind.__name__: form for kind, form in TAGGED.items()}
 
 
 @functools.cache

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NoReturn
 
 from kinetree.errors import ModelError, nearest_names
 from kinetree.inputs import repeated
 from kinetree.problems import problem
 
-__all__ = ["MAX_DIGITS", "Node", "parsed"]
+__all__ = ["MAX_DIGITS", "Node", "lines_of", "parsed"]
 
 MAX_DIGITS = 30
 """Maximum digits of a whole number; one with more is no length, mass or angle, and takes long to read."""
 _MAX_LETTERS = 100_000
 """Maximum length of a string: names, addresses and notes are shorter."""
 _LONGEST_PLACE = 500
+_MAX_SIZE = 4 * 2**20
+_MAX_DEPTH = 100
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -68,15 +72,16 @@ class Node:
         joint = "" if not place or place.endswith(": ") else "."
         return Node(self.value[name], f"{place}{joint}{name}")
 
-    def items(self) -> list[Node]:
-        """The items of an array."""
-        return list(self)
-
     def __iter__(self) -> Iterator[Node]:
+        """The items of an array."""
         if type(self.value) is not list:
             self.fail(f"must be an array […], not {_shown(self.value)}")
         place = self.place
         return (Node(value, f"{place}[{k}]") for k, value in enumerate(self.value))
+
+    def each(self, name: str) -> Iterable[Node]:
+        """The items of the array in a field; none if it is missing."""
+        return self[name] if name in self.value else ()
 
     def text(self) -> str:
         """A string."""
@@ -135,7 +140,7 @@ def parsed(text: str, file: str = "") -> Node:
         )
     except json.JSONDecodeError as error:
         place = f"{file}:{error.lineno}" if file else f"line {error.lineno}"
-        sentence = f"this is not JSON: {_reason(error)}"
+        sentence = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         found = problem("", sentence, "not-well-formed")._replace(file=file, line=error.lineno)
         raise ModelError(f"{place}, column {error.colno}: {sentence}", problems=(found,)) from None
     except RecursionError:
@@ -181,11 +186,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= 30 else text[:30] + "…"
 
 
-def _reason(error: json.JSONDecodeError) -> str:
-    """Python's own message, without its capital letter."""
-    return error.msg[:1].lower() + error.msg[1:]
-
-
 def _shown(value: Any) -> str:
     """A value as shown in a message; large ones are only described."""
     if isinstance(value, dict):
@@ -194,3 +194,48 @@ def _shown(value: Any) -> str:
         return f"an array of {len(value)}"
     shown = json.dumps(value)
     return shown if len(shown) <= 40 else shown[:40] + "…"
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """The line in which each value begins; none of a text that is too large or nested too deep for a robot."""
+    found: dict[str, int] = {}
+    if len(text) > _MAX_SIZE:
+        return found
+    line, last = 1, 0
+    stack: list[int | None] = []  # the index in an array, None in an object
+    names: list[str] = [""]  # places of the values around
+    key = ""
+    expects_key = False
+    for token in _TOKEN.finditer(text):
+        line += text.count("\n", last, token.start())
+        last = token.start()
+        word = token[0]
+        if word == ",":
+            if stack and stack[-1] is not None:
+                stack[-1] += 1
+            expects_key = bool(stack) and stack[-1] is None
+        elif word == ":":
+            expects_key = False
+        elif word in "}]":
+            if stack:
+                stack.pop()
+                names.pop()
+        elif expects_key:
+            try:
+                key = json.loads(word)
+            except ValueError:  # this is not JSON, which has been said already
+                return found
+        else:
+            around = names[-1]
+            place = around
+            if stack:
+                index = stack[-1]
+                place = f"{around}[{index}]" if index is not None else f"{around}.{key}" if around else key
+            found.setdefault(place, line)
+            if word in "{[":
+                if len(stack) > _MAX_DEPTH:
+                    return {}
+                stack.append(0 if word == "[" else None)
+                names.append(place)
+                expects_key = word == "{"
+    return found

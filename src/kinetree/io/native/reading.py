@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from kinetree.errors import ModelError
-from kinetree.io.native.kinds import KindReader, known_kinds
-from kinetree.io.native.nodes import Node, parsed
-from kinetree.io.native.quantities import read_placement, read_vector
+from kinetree.errors import DTypeError, ModelError
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.native import MARK
+from kinetree.io.native.kinds import Kinds, known_kinds
+from kinetree.io.native.nodes import Node, lines_of, parsed
+from kinetree.io.native.parts import BODY, COUPLING, FRAME, joint_fields
 from kinetree.io.native.records import read_fields
-from kinetree.io.native.writing import FORMAT, VERSION
+from kinetree.io.native.writing import FORMAT, NEEDED, VERSION
 from kinetree.joints import JointKind
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.elements import Geometry, Mimic, Rotor
-from kinetree.model.extras import ContactParameters, Extras, with_images
+from kinetree.model.elements import Geometry
+from kinetree.model.extras import Extras, with_images
 from kinetree.model.model import Model
-from kinetree.model.problems import STRICT, Problems
-from kinetree.spatial import Inertia, Sym3, Transform
-from kinetree.tree.drive import Drive, Limits
+from kinetree.model.problems import STRICT, Problems, placed
+from kinetree.problems import problem
 
-__all__ = ["read_text"]
+__all__ = ["from_text", "read_native", "read_text"]
 
-_IDENTITY = Transform.identity()
-_TOP = ("kinetree", "version", "name", "gravity", "floating_base", "bodies", "joints")
-_BODY = ("mass", "first_moment", "inertia", "geometry")
-_FORCES = (*Drive.__slots__, "armature")
-_JOINT = ("placement", "limits", *_FORCES, "rotor", "mimic", "actuated")
+
+def from_text(text: str, *, kinds: Sequence[type[JointKind]] = ()) -> Model:
+    """The robot of a text that `to_text` made, or a person.
+
+    Args:
+        text: the text form, of version 1 or 2.
+        kinds: the classes of joints in it that are not kinetree's own; the text names them by their `__name__`.
+
+    Returns:
+        The robot. It is checked as one from a file is: `ModelWarning` says what is suspicious.
+
+    Raises:
+        ModelError: it is not JSON, of a newer version, or not a robot; the message names the place, such as
+            `joints[3].placement`.
+        OptionError: something in `kinds` is not a class of joints, or two have one name.
+        DTypeError: `text` is not a string.
+
+    >>> import kinetree as kt
+    >>> kt.from_text(kt.to_text(kt.zoo.load("arm6"))).nq
+    6
+    """
+    if not isinstance(text, str):
+        raise DTypeError(f"from_text takes a string, not {type(text).__name__}; kinetree.load reads files")
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        raise ModelError("from_text takes kinetree's own text form, and this is XML; write it to a file and load that")
+    return read_text(text, kinds=kinds)
 
 
 def read_text(
@@ -50,14 +75,72 @@ def read_text(
 
     Raises `ModelError`, with its place, for anything that is not a robot's text form; `OptionError` for invalid kinds.
     """
-    classes = known_kinds(kinds)
+    known = Kinds(known_kinds(kinds))
     root = parsed(text, file)
     try:
         _check_version(root)
-        root.record(_TOP, ("source", "notes", "frames", "couplings", "extras"))
-        return _Reader(root, KindReader(classes), file, mimic, find_mesh, find_image, problems).model(floating_base)
+        root.record(NEEDED, ("source", "notes", "frames", "couplings", "extras"))
+        builder = _builder(root, file, problems)
+        for key, fields, add in (
+            ("bodies", BODY, builder.add_body),
+            ("joints", joint_fields(known), builder.add_joint),
+            ("frames", FRAME, builder.add_frame),
+            ("couplings", COUPLING, builder.add_coupling),
+        ):
+            for node in root.each(key):
+                with problems.of(_name_of(node)):
+                    values = fields.read(node)
+                    if key == "bodies":
+                        _check_contacts(node, root)
+                        if find_mesh is not None:
+                            values["geometry"] = [_located(shape, find_mesh) for shape in values["geometry"]]
+                    elif key == "joints" and not mimic:
+                        values["mimic"] = None
+                    add(**values, where=node)
+        if "extras" in root:
+            with problems.of():
+                _check_second("extras", root["extras"], root)
+                extras = read_fields(root["extras"], Extras)
+                builder.extras = with_images(extras, find_image) if find_image else extras
+        for note in root.each("notes"):
+            builder.note(note.text())
+        floats = root["floating_base"].flag()
+        return builder.build(floating_base=floats if floating_base is None else floating_base)
     except RecursionError:
         root.fail("values are nested too deep for a robot", "too-large")
+
+
+def read_native(
+    data: bytes,
+    path: Path,
+    *,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+    problems: Problems = STRICT,
+    **options: Any,
+) -> Model:
+    """The robot in such a file. Meshes are located as for a URDF file in the same place, and not opened.
+
+    `options` are those of `read_text`. Raises `ModelError`, which names the file and the place in it.
+    """
+    try:
+        text = data.removeprefix(MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        sentence = f"the text is not UTF-8: {error.reason}"
+        found = problem("", sentence, "encoding")._replace(file=str(path), line=line)
+        raise ModelError(f"{path}:{line}: {sentence}", problems=(found,)) from None
+    meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
+    problems.find_lines(partial(lines_of, text))
+    try:
+        return read_text(
+            text, file=str(path), find_mesh=meshes.find, find_image=meshes.image, problems=problems, **options
+        )
+    except ModelError as error:
+        has_lines = all(found.line for found in error.problems)
+        lines = {} if has_lines else lines_of(text)
+        error.problems = tuple(placed(found, str(path), lines) for found in error.problems)
+        raise
 
 
 def _check_version(root: Node) -> None:
@@ -81,145 +164,29 @@ def _check_version(root: Node) -> None:
         )
 
 
-class _Reader:
-    """Reads one text."""
+def _builder(root: Node, file: str, problems: Problems) -> ModelBuilder:
+    name, gravity = root["name"].text(), root["gravity"].numbers(3)
+    source = root["source"].text() if "source" in root else ""
+    try:
+        return ModelBuilder(name, gravity=gravity, source=file or source, problems=problems)
+    except ModelError as error:
+        root.fail(str(error))
 
-    def __init__(
-        self,
-        root: Node,
-        kinds: KindReader,
-        file: str,
-        mimic: bool,
-        find_mesh: Callable[[str], Path | None] | None,
-        find_image: Callable[[str], Path | None] | None,
-        problems: Problems,
-    ) -> None:
-        self._root = root
-        self._kinds = kinds
-        self._mimic = mimic
-        self._find_mesh = find_mesh
-        self._find_image = find_image
-        name, gravity = root["name"].text(), root["gravity"].numbers(3)
-        source = root["source"].text() if "source" in root else ""
-        try:
-            self._builder = ModelBuilder(name, gravity=gravity, source=file or source, problems=problems)
-        except ModelError as error:
-            root.fail(str(error))
 
-    def model(self, floating_base: bool | None) -> Model:
-        root, builder = self._root, self._builder
-        for name, read in (
-            ("bodies", self._body),
-            ("joints", self._joint),
-            ("frames", self._frame),
-            ("couplings", self._coupling),
-        ):
-            if name in root:
-                for node in root[name]:
-                    with builder.problems.of(_name_of(node)):
-                        read(node)
-        if "extras" in root:
-            with builder.problems.of():
-                self._check_second("extras", root["extras"])
-                extras = read_fields(root["extras"], Extras)
-                builder.extras = with_images(extras, self._find_image) if self._find_image else extras
-        if "notes" in root:
-            for note in root["notes"]:
-                builder.note(note.text())
-        floats = root["floating_base"].flag()
-        return builder.build(floating_base=floats if floating_base is None else floating_base)
+def _check_contacts(body: Node, root: Node) -> None:
+    for shape in body.each("geometry"):
+        if "contact" in shape:
+            _check_second("contact", shape["contact"], root)
 
-    def _body(self, node: Node) -> None:
-        node.record(("name",), _BODY)
-        zero = Inertia.zero()
-        inertia = Inertia(
-            node["mass"].number() if "mass" in node else zero.mass,
-            read_vector(node["first_moment"]) if "first_moment" in node else zero.h,
-            Sym3(*node["inertia"].numbers(6)) if "inertia" in node else zero.I,
-        )
-        shapes = [self._geometry(shape) for shape in node["geometry"]] if "geometry" in node else []
-        self._builder.add_body(node["name"].text(), inertia, geometry=shapes, where=node)
 
-    def _geometry(self, node: Node) -> Geometry:
-        node.record(("role", "shape", "size"), ("placement", "name", "mesh", "color", "contact"))
-        mesh = node["mesh"].text() if "mesh" in node else None
-        shape = Geometry(
-            node["role"].text(),
-            node["shape"].text(),
-            node["size"].numbers(),
-            self._placement(node),
-            node["name"].text() if "name" in node else "",
-            mesh,
-            self._find_mesh(mesh) if mesh and self._find_mesh else None,
-        )
-        if "contact" in node:
-            self._check_second("contact", node["contact"])
-            shape = replace(shape, contact=read_fields(node["contact"], ContactParameters))
-        if "color" not in node:
-            return shape
-        r, g, b, a = node["color"].numbers(4)
-        return replace(shape, color=(r, g, b, a))
+def _check_second(name: str, node: Node, root: Node) -> None:
+    """Refuse, in a text of version 1, what came with version 2."""
+    if root["version"].value < 2:
+        node.fail(f'"{name}" came with version 2 of this format; write "version": 2 at the top')
 
-    def _check_second(self, name: str, node: Node) -> None:
-        """Refuse, in a text of version 1, what came with version 2."""
-        if self._root["version"].value < 2:
-            node.fail(f'"{name}" came with version 2 of this format; write "version": 2 at the top')
 
-    def _joint(self, node: Node) -> None:
-        node.record(("name", "kind", "parent", "child"), _JOINT)
-        kind = self._kinds.read(node["kind"])
-        self._builder.add_joint(
-            node["name"].text(),
-            kind,
-            node["parent"].text(),
-            node["child"].text(),
-            self._placement(node),
-            limits=self._limits(node["limits"], kind) if "limits" in node else None,
-            rotor=self._rotor(node["rotor"]) if "rotor" in node else None,
-            mimic=self._follow(node["mimic"]) if "mimic" in node else None,
-            actuated=node["actuated"].flags() if "actuated" in node else None,
-            where=node,
-            **{name: node[name].numbers() for name in _FORCES if name in node},
-        )
-
-    def _limits(self, node: Node, kind: JointKind) -> Limits:
-        names = Limits.__slots__
-        node.record((), names)
-        none = Limits.none(kind)
-        return Limits(*(node[name].numbers() if name in node else getattr(none, name) for name in names))
-
-    def _rotor(self, node: Node) -> Rotor:
-        node.record(("inertia", "ratio"), ("axis",))
-        inertia, ratio = node["inertia"].number(), node["ratio"].number()
-        if "axis" not in node:
-            return Rotor(inertia, ratio)
-        x, y, z = node["axis"].numbers(3)
-        return Rotor(inertia, ratio, (x, y, z))
-
-    def _follow(self, node: Node) -> Mimic | None:
-        node.record(("joint",), ("multiplier", "offset"))
-        multiplier = node["multiplier"].number() if "multiplier" in node else 1.0
-        offset = node["offset"].number() if "offset" in node else 0.0
-        return Mimic(node["joint"].text(), multiplier, offset) if self._mimic else None
-
-    def _frame(self, node: Node) -> None:
-        node.record(("name", "body"), ("placement",))
-        self._builder.add_frame(node["name"].text(), node["body"].text(), self._placement(node), where=node)
-
-    def _coupling(self, node: Node) -> None:
-        node.record(("name", "joints", "matrix", "coordinates"), ("offset", "actuated"))
-        self._builder.add_coupling(
-            node["name"].text(),
-            [joint.text() for joint in node["joints"]],
-            [row.numbers() for row in node["matrix"]],
-            coordinates=[coordinate.text() for coordinate in node["coordinates"]],
-            offset=node["offset"].numbers() if "offset" in node else None,
-            actuated=node["actuated"].flags() if "actuated" in node else None,
-            where=node,
-        )
-
-    def _placement(self, node: Node) -> Transform:
-        return read_placement(node["placement"]) if "placement" in node else _IDENTITY
+def _located(shape: Geometry, find_mesh: Callable[[str], Path | None]) -> Geometry:
+    return replace(shape, mesh_path=find_mesh(shape.mesh)) if shape.mesh else shape
 
 
 def _name_of(node: Node) -> str:

@@ -7,15 +7,16 @@ added there has a text form at once. Fields at their defaults, and those that do
 from __future__ import annotations
 
 import functools
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from kinetree.errors import ModelError, nearest_names
+from kinetree.io.native.forms import TAGGED, Field, Fields, Form, dumped, number
 from kinetree.io.native.nodes import Node
-from kinetree.io.native.quantities import TAGGED, dumped, number
 
-__all__ = ["read_fields", "read_value", "written_fields", "written_value"]
+__all__ = ["read_fields", "written_fields"]
 
 _NAME = "record"
 """The field that names the class."""
@@ -23,59 +24,63 @@ _NAME = "record"
 
 def written_fields(record: Any) -> dict[str, Any]:
     """The fields of a record that are not at their defaults, without the name of its class."""
-    found: dict[str, Any] = {}
     cls: Any = type(record)
-    for entry, hint in _fields(cls).values():
-        value = getattr(record, entry.name)
-        try:
-            text = written_value(value, hint)
-        except _UnfitError:
-            raise ModelError(
-                f"{cls.__name__}.{entry.name} must be {_told(hint)}, not {value!r:.60}; it cannot be written"
-            ) from None
-        default = _default(entry)
-        if default is MISSING or dumped(text) != dumped(written_value(default, hint)):
-            found[entry.name] = text
-    return found
+    return _fields(cls).write(record)
 
 
-def written_value(value: Any, hint: Any) -> Any:
-    """A value as JSON. Raises `ModelError` for one that is not what the annotation says."""
+def read_fields(node: Node, cls: Any) -> Any:
+    """A record of this class, of an object with its fields."""
+    return _fields(cls).read(node)
+
+
+@functools.cache
+def _fields(cls: Any) -> Fields:
+    """The fields that count, with the forms that their annotations tell."""
+    hints = get_type_hints(cls)
+    return Fields(
+        cls,
+        **{
+            entry.name: Field(
+                Form(partial(_written_field, cls, entry.name, hints[entry.name]), partial(_read, hints[entry.name])),
+                entry.default if entry.default_factory is MISSING else entry.default_factory(),
+            )
+            for entry in fields(cls)
+            if entry.compare
+        },
+    )
+
+
+def _written_field(cls: Any, name: str, hint: Any, value: Any) -> Any:
+    try:
+        return _written(hint, value)
+    except _UnfitError:
+        raise ModelError(
+            f"{cls.__name__}.{name} must be {_told(hint)}, not {value!r:.60}; it cannot be written"
+        ) from None
+
+
+def _written(hint: Any, value: Any) -> Any:
+    cls: Any = type(value)
     for arm in _arms(hint):
         origin = get_origin(arm)
-        if origin is tuple and isinstance(value, tuple):
-            items = _items(arm, len(value))
-            if len(items) == len(value):
-                return [written_value(x, item) for x, item in zip(value, items, strict=True)]
-        if origin is Literal and value in get_args(arm):
+        if origin is tuple and isinstance(value, tuple) and len(items := _items(arm, len(value))) == len(value):
+            return list(map(_written, items, value))
+        if (origin is Literal and value in get_args(arm)) or (cls is arm and arm in (bool, int, str, NoneType)):
             return value
         if arm is float and isinstance(value, int | float) and not isinstance(value, bool):
             return number(float(value))
-        if type(value) is not arm:
-            continue
-        if arm in (bool, int, str, NoneType):
-            return value
-        if arm in TAGGED:
-            return TAGGED[arm][0](value)
-        if is_dataclass(arm):
-            return {_NAME: arm.__name__, **written_fields(value)}
-    raise _UnfitError(f"a record holds {value!r:.60}, but must hold {_told(hint)}; it cannot be written")
+        if cls is arm and arm in TAGGED:
+            return TAGGED[arm].write(value)
+        if cls is arm and is_dataclass(arm):
+            return {_NAME: cls.__name__, **_fields(cls).write(value)}
+    raise _UnfitError
 
 
-class _UnfitError(ModelError):
+class _UnfitError(Exception):
     """A value that its annotation does not allow."""
 
 
-def read_fields(node: Node, cls: Any, *, also: tuple[str, ...] = ()) -> Any:
-    """A record of this class, of an object with its fields."""
-    known = _fields(cls)
-    needed = [name for name, (entry, _) in known.items() if _default(entry) is MISSING]
-    node.record((*also, *needed), [*known])
-    return cls(**{name: read_value(node[name], hint) for name, (_, hint) in known.items() if name in node})
-
-
-def read_value(node: Node, hint: Any) -> Any:
-    """The value of JSON that the annotation allows. Raises `ModelError`, which names its place, for any other."""
+def _read(hint: Any, node: Node) -> Any:
     arms, value = _arms(hint), node.value
     if value is None and NoneType in arms:
         return None
@@ -84,13 +89,13 @@ def read_value(node: Node, hint: Any) -> Any:
             getattr(arm, "__name__", ""): arm for arm in arms if is_dataclass(arm) and arm not in TAGGED
         }
         if records:
-            return _read_record(node, records)
+            return _fields(records[_record_name(node, records)]).read(node, _NAME)
     for arm in arms:
         origin = get_origin(arm)
         if origin is tuple and type(value) is list:
             inside = _items(arm, len(value))
             if len(inside) == len(value):
-                return tuple(read_value(x, item) for x, item in zip(node, inside, strict=True))
+                return tuple(map(_read, inside, node))
         elif (origin is Literal and value in get_args(arm)) or (arm in (bool, int) and type(value) is arm):
             return value
         elif arm is float and (type(value) in (float, int) or (type(value) is str and str not in arms)):
@@ -98,28 +103,17 @@ def read_value(node: Node, hint: Any) -> Any:
         elif arm is str and type(value) is str:
             return node.text()
         elif arm in TAGGED:
-            return TAGGED[arm][1](node)
+            return TAGGED[arm].read(node)
     return node.fail(f"must be {_told(hint)}, not {dumped(value):.60}")
 
 
-def _read_record(node: Node, records: dict[str, Any]) -> Any:
+def _record_name(node: Node, records: dict[str, Any]) -> str:
     if _NAME not in node:
         node.fail(f'has no field "{_NAME}", the name of what it is: {" or ".join(records)}', "missing-attribute")
     name = node[_NAME].text()
     if name not in records:
         node[_NAME].fail(f"is {name!r:.60}, which is unknown here: {nearest_names(name, records)}", "unknown-name")
-    return read_fields(node, records[name], also=(_NAME,))
-
-
-@functools.cache
-def _fields(cls: Any) -> dict[str, tuple[Field[Any], Any]]:
-    """The fields that count, by name, with their annotations."""
-    hints = get_type_hints(cls)
-    return {entry.name: (entry, hints[entry.name]) for entry in fields(cls) if entry.compare}
-
-
-def _default(entry: Field[Any]) -> Any:
-    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+    return name
 
 
 @functools.cache

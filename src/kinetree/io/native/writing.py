@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kinetree.errors import ModelError
-from kinetree.io.native.kinds import KindWriter
-from kinetree.io.native.quantities import dumped, number, numbers, placement
+from kinetree.io.native.forms import IDENTITY, dumped, numbers
+from kinetree.io.native.kinds import Kinds
+from kinetree.io.native.parts import BODY, COUPLING, FRAME, joint_fields
 from kinetree.io.native.records import written_fields
-from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.model import Model
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, shortest
-from kinetree.spatial import Inertia, Transform
-from kinetree.tree.drive import Drive, Limits
+from kinetree.model.specs import JointSpec, Parts
 
-__all__ = ["FORMAT", "VERSION", "write_text"]
+__all__ = ["FORMAT", "NEEDED", "VERSION", "write_text"]
 
 FORMAT = "model"
 VERSION = 2
 """The newest version. A text that needs nothing of a later one is written in version 1."""
+NEEDED = ("kinetree", "version", "name", "gravity", "floating_base", "bodies", "joints")
+"""The fields of a document that are always there."""
+_NOTHING = frozenset({'""', "[]", "{}"})
 _WIDTH = 140
 
 
@@ -35,30 +36,23 @@ def write_text(model: Model) -> str:
             f"{model.name!r} has other numbers than the parts it was built from, and only those have a text form; "
             "build a robot with those numbers"
         )
-    parts, kinds = model.parts, KindWriter()
-    head: dict[str, Any] = {
-        "kinetree": FORMAT,
-        "version": _version(parts),
-        "name": parts.name,
-        "gravity": numbers(parts.gravity),
-        "floating_base": parts.floating_base,
+    parts, joints = model.parts, joint_fields(Kinds())
+    document = {
+        "kinetree": dumped(FORMAT),
+        "version": dumped(_version(parts)),
+        "name": dumped(parts.name),
+        "gravity": dumped(numbers(parts.gravity)),
+        "floating_base": dumped(parts.floating_base),
+        "source": dumped(parts.source),
+        "notes": _rows(parts.notes, "  "),
+        "bodies": _rows(_written("body", parts.links, BODY.write), "  "),
+        "joints": _rows(_written("joint", parts.joints, lambda joint: joints.write(joint, _bare(joint))), "  "),
+        "frames": _rows(_written("frame", parts.frames, FRAME.write), "  "),
+        "couplings": _rows(_written("coupling", parts.couplings, COUPLING.write), "  "),
+        "extras": _laid_out(written_fields(parts.extras), "  "),
     }
-    if parts.source:
-        head["source"] = parts.source
-    entries = [f"{dumped(key)}: {dumped(value)}" for key, value in head.items()]
-    for key, rows in (
-        ("notes", [dumped(note) for note in parts.notes]),
-        ("bodies", _rows("body", parts.links, _body)),
-        ("joints", _rows("joint", parts.joints, lambda joint: _joint(joint, kinds))),
-        ("frames", _rows("frame", parts.frames, _frame)),
-        ("couplings", _rows("coupling", parts.couplings, _coupling)),
-    ):
-        if rows or key in ("bodies", "joints"):
-            inside = ",\n    ".join(rows)
-            entries.append(f"{dumped(key)}: [\n    {inside}\n  ]" if rows else f"{dumped(key)}: []")
-    if parts.extras:
-        entries.append(f"{dumped('extras')}: {_laid_out(written_fields(parts.extras), '  ')}")
-    return "{\n  " + ",\n  ".join(entries) + "\n}\n"
+    lines = [f"  {dumped(key)}: {text}" for key, text in document.items() if key in NEEDED or text not in _NOTHING]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _version(parts: Parts) -> int:
@@ -67,109 +61,36 @@ def _version(parts: Parts) -> int:
     return 2 if parts.extras or touches else 1
 
 
-def _rows(what: str, specs: Iterable[Any], write: Any) -> list[str]:
-    rows = []
+def _bare(joint: JointSpec) -> JointSpec:
+    return JointSpec.bare(joint.name, joint.kind, joint.parent, joint.child, IDENTITY)
+
+
+def _written(what: str, specs: Iterable[Any], write: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
+    found = []
     for spec in specs:
         try:
-            rows.append(_laid_out(write(spec), "    "))
+            found.append(write(spec))
         except ModelError as error:
             raise ModelError(f"{what} {spec.name!r}: {error}") from None
-    return rows
+    return found
 
 
-def _laid_out(record: dict[str, Any], indent: str) -> str:
-    """A record on one line, or one line per field if that would be long."""
-    fields = [(dumped(key), value, dumped(value)) for key, value in record.items()]
-    line = "{" + ", ".join(f"{key}: {text}" for key, _, text in fields) + "}"
-    if len(line) + len(indent) <= _WIDTH:
+def _rows(items: Sequence[Any], indent: str) -> str:
+    """An array with one line per item."""
+    inside = f",\n{indent}  ".join(_laid_out(item, indent + "  ") for item in items)
+    return f"[\n{indent}  {inside}\n{indent}]" if items else "[]"
+
+
+def _laid_out(value: Any, indent: str) -> str:
+    """A value on one line; a record that would be long with one line per field, or per record in the field."""
+    line = dumped(value)
+    if type(value) is not dict or len(line) + len(indent) <= _WIDTH:
         return line
     deeper = indent + "  "
     lines = []
-    for key, value, text in fields:
-        if len(text) + len(deeper) > _WIDTH and type(value) is list and type(value[0]) is dict:
-            inside = f",\n{deeper}  ".join(_laid_out(item, deeper + "  ") for item in value)
-            text = f"[\n{deeper}  {inside}\n{deeper}]"
-        lines.append(f"{deeper}{key}: {text}")
+    for key, field in value.items():
+        text = dumped(field)
+        if len(text) + len(deeper) > _WIDTH and type(field) is list and type(field[0]) is dict:
+            text = _rows(field, deeper)
+        lines.append(f"{deeper}{dumped(key)}: {text}")
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-
-
-def _add(record: dict[str, Any], key: str, value: Any, default: Any) -> None:
-    """Add the value unless it is the default, to the last bit."""
-    if dumped(value) != dumped(default):
-        record[key] = value
-
-
-def _body(link: LinkSpec) -> dict[str, Any]:
-    inertia, nothing = link.inertia, Inertia.zero()
-    record: dict[str, Any] = {"name": link.name}
-    _add(record, "mass", number(inertia.mass), nothing.mass)
-    _add(record, "first_moment", numbers(inertia.h.components()), numbers(nothing.h.components()))
-    _add(record, "inertia", numbers(inertia.I.components()), numbers(nothing.I.components()))
-    if link.geometry:
-        record["geometry"] = [_geometry(shape) for shape in link.geometry]
-    return record
-
-
-def _geometry(shape: Geometry) -> dict[str, Any]:
-    record: dict[str, Any] = {"role": shape.role, "shape": shape.shape, "size": numbers(shape.size)}
-    _add_placement(record, shape.placement)
-    _add(record, "name", shape.name, "")
-    _add(record, "mesh", shape.mesh, None)
-    if shape.color is not None:
-        record["color"] = numbers(shape.color)
-    if shape.contact is not None:
-        record["contact"] = written_fields(shape.contact)
-    return record
-
-
-def _joint(joint: JointSpec, kinds: KindWriter) -> dict[str, Any]:
-    kind = joint.kind
-    record: dict[str, Any] = {
-        "name": joint.name,
-        "kind": kinds.write(kind),
-        "parent": joint.parent,
-        "child": joint.child,
-    }
-    _add_placement(record, joint.placement)
-    limits: dict[str, Any] = {}
-    none = Limits.none(kind)
-    for name in Limits.__slots__:
-        _add(limits, name, numbers(getattr(joint.limits, name)), numbers(getattr(none, name)))
-    if limits:
-        record["limits"] = limits
-    bare = Drive.none(kind)
-    for name in Drive.__slots__:
-        _add(record, name, numbers(getattr(joint.drive, name)), numbers(getattr(bare, name)))
-    _add(record, "armature", numbers(joint.armature), [0.0] * kind.nv)
-    if joint.actuated is not None:
-        record["actuated"] = shortest(joint.actuated)
-    if joint.rotor is not None:
-        rotor = {"inertia": number(joint.rotor.inertia), "ratio": number(joint.rotor.ratio)}
-        record["rotor"] = rotor if joint.rotor.axis is None else {**rotor, "axis": numbers(joint.rotor.axis)}
-    if joint.mimic is not None:
-        record["mimic"] = {"joint": joint.mimic.joint}
-        _add(record["mimic"], "multiplier", number(joint.mimic.multiplier), 1.0)
-        _add(record["mimic"], "offset", number(joint.mimic.offset), 0.0)
-    return record
-
-
-def _frame(frame: FrameSpec) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": frame.name, "body": frame.body}
-    _add_placement(record, frame.placement)
-    return record
-
-
-def _coupling(coupling: CouplingSpec) -> dict[str, Any]:
-    record = {
-        "name": coupling.name,
-        "joints": list(coupling.joints),
-        "matrix": [numbers(row) for row in coupling.matrix],
-        "offset": numbers(coupling.offset),
-        "coordinates": list(coupling.coordinates),
-    }
-    return record if coupling.actuated is None else {**record, "actuated": shortest(coupling.actuated)}
-
-
-def _add_placement(record: dict[str, Any], X: Transform) -> None:
-    if found := placement(X):
-        record["placement"] = found
