@@ -114,6 +114,13 @@ def test_a_text_form_has_lines_too(tmp_path: Path) -> None:
     ]
 
 
+def test_an_inertia_that_overflows_is_a_problem_and_ends_nothing(tmp_path: Path) -> None:
+    text = kt.to_text(kt.zoo.load("double_pendulum"))
+    path = tmp_path / "heavy.json"
+    path.write_text(text.replace('"first_moment": [0.0,', '"first_moment": [1e308,'))
+    assert "bad-inertia" in codes(kt.check(path))
+
+
 def test_what_is_no_file_is_a_problem_too(tmp_path: Path) -> None:
     assert codes(kt.check(tmp_path / "nowhere.urdf")) == ["unreadable-file"]
     assert codes(kt.check(tmp_path)) == ["unreadable-file"]

@@ -37,11 +37,10 @@ def check_masses(subject: Subject, problems: Collected) -> Iterator[Problem]:
     if not links:
         return
     table = np.array([ten(link.inertia) for link in links], dtype=np.float64)
-    if not np.isfinite(table).all() or (table[:, 0] < 0.0).any():
+    mass, (central, noise) = table[:, 0], central_inertias(table)
+    if not np.isfinite(table).all() or not np.isfinite(central).all() or (mass < 0.0).any():  # reported by the reader
         return
-    yield from _all_equal(subject, links, table[:, 0], problems)
-    mass = table[:, 0]
-    central, noise = central_inertias(table)
+    yield from _all_equal(subject, links, mass, problems)
     moments = principal_moments(central)
     mean = float(mass[mass > 0.0].mean()) if (mass > 0.0).any() else 0.0
     for k, link in enumerate(links):
