@@ -128,6 +128,7 @@ def test_the_zoo_is_a_source() -> None:
         kt.load("arm66", source="zoo")
 
 
+@pytest.mark.deep
 def test_every_robot_of_example_robot_data_has_a_name_that_loads_it() -> None:
     names = kt.robots(REAL)
     # There are files of other formats too, and some robots of one name in several folders.

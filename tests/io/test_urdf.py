@@ -228,6 +228,7 @@ def test_a_massless_chain_of_5000_joints_is_read_and_all_its_joints_are_singular
     assert len(model.singular_joints) == count
 
 
+@pytest.mark.deep
 def test_30000_children_of_one_link_are_read(tmp_path: Path) -> None:
     count = 30_000
     parts = [f'<link name="l{i}"/>' for i in range(count + 1)] + [_joint(i, 0, i + 1) for i in range(count)]

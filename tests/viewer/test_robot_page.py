@@ -98,6 +98,7 @@ def test_a_configuration_that_is_set_moves_the_sliders(tab: Tab, viewer: Viewer,
     tab.wait_until(lambda: np.allclose(_sliders(tab, robot), -START, atol=1e-3))
 
 
+@pytest.mark.deep
 def test_what_is_moved_in_one_page_moves_in_all(
     browser: Opener, tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected
 ) -> None:

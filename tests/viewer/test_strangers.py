@@ -122,6 +122,7 @@ def test_the_page_itself_may_speak(browser: Opener) -> None:
         wait_until(lambda: viewer.q[2] == -1.0)
 
 
+@pytest.mark.deep
 def test_a_page_cannot_be_sent_to_another_server(browser: Opener) -> None:
     """A link can name the server that viser's page is to obey: its scripts would run as if they were the viewer's."""
     with view(kt.zoo.load("arm6"), port=0) as viewer, site() as (port, asked):
@@ -141,6 +142,7 @@ def test_a_page_from_elsewhere_cannot_frame_it(browser: Opener) -> None:
             assert viewer.wait_for_somebody(60.0)
 
 
+@pytest.mark.deep
 def test_beyond_this_machine_the_address_has_a_secret(browser: Opener) -> None:
     with view(kt.zoo.load("arm6"), host="0.0.0.0", port=0) as viewer:
         port, url = viewer.server.get_port(), viewer.url.replace("localhost", "127.0.0.1")
@@ -201,6 +203,7 @@ def test_html_from_a_robot_file_is_text(browser: Opener, nasty: kt.Model) -> Non
         assert tab.page.locator("iframe").count() == 0
 
 
+@pytest.mark.deep
 def test_html_from_a_robot_file_is_text_in_files_and_notebooks(
     browser: Opener, nasty: kt.Model, tmp_path: Path
 ) -> None:

@@ -345,6 +345,7 @@ def test_a_child_without_a_cache_starts_a_worker_of_its_own() -> None:
     assert done.stdout == "0\n", done.stderr
 
 
+@pytest.mark.deep
 @linux
 def test_programs_killed_at_any_time_leave_whole_entries_and_no_workers(tmp_path: Path) -> None:
     kills = int(os.environ.get("KINETREE_TEST_KILLS", "6"))
@@ -368,6 +369,7 @@ def test_programs_killed_at_any_time_leave_whole_entries_and_no_workers(tmp_path
     assert done.stdout.split() == ["True", *map(str, expected)]
 
 
+@pytest.mark.deep
 def test_many_processes_at_once_all_have_it_in_the_end(tmp_path: Path) -> None:
     count = int(os.environ.get("KINETREE_TEST_PROCESSES", "4"))
     processes = [

@@ -388,6 +388,7 @@ def test_a_process_killed_while_it_writes_leaves_whole_entries(users: Path) -> N
 # -- many at once
 
 
+@pytest.mark.deep
 def test_processes_that_write_and_read_the_same_keys_never_see_half_an_entry(users: Path) -> None:
     code = (
         "import sys\n"

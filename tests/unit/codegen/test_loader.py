@@ -312,6 +312,7 @@ print(seen["loaded"], seen["refused"])
 """
 
 
+@pytest.mark.deep
 def test_damage_anywhere_is_refused_or_harmless_and_the_loader_survives(tmp_path: Path) -> None:
     """Each bit of what tells how to load, each length, and many bytes at once. None of the code is run."""
     path = tmp_path / "object"
@@ -368,6 +369,7 @@ def test_code_lives_until_the_last_of_a_cycle_is_gone() -> None:
     assert answers == [42] * 20
 
 
+@pytest.mark.deep
 def test_a_thousand_loaded_and_dropped_files_leave_no_memory_behind() -> None:
     object_code = compile_module(COUNTER)
 

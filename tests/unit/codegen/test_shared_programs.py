@@ -230,6 +230,7 @@ def test_optimised_code_takes_the_calls_of_code_that_is_not(texts: list[str]) ->
         assert_same_bits([*functions(kt.zoo.load(ROBOT), 0).values()], [*before.values()])
 
 
+@pytest.mark.deep
 def test_what_is_missing_on_the_disk_is_made_again(kept: Path, texts: list[str]) -> None:
     def results() -> dict[str, Array]:
         gc.collect()
@@ -250,6 +251,7 @@ def test_what_is_missing_on_the_disk_is_made_again(kept: Path, texts: list[str])
         assert len(texts) == len(entries) == compiled
 
 
+@pytest.mark.deep
 def test_code_of_another_text_is_not_taken(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Should one request be answered by two texts, then nothing of the first is needed."""
     with quick_code():
@@ -268,6 +270,7 @@ def renamed(solve: Any) -> Any:
     return lambda self, grid, numbers: [*solve(self, lambda m, n, **how: grid(m + 1, n, **how), numbers)]
 
 
+@pytest.mark.deep
 def test_damaged_shared_programs_are_compiled_again(kept: Path, texts: list[str]) -> None:
     with quick_code():
         expected = functions(kt.zoo.load(ROBOT), 0)
@@ -290,6 +293,7 @@ def test_programs_go_when_nothing_calls_them() -> None:
     assert len(modules._known) == 0
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_has_what_its_parent_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETREE_OPTIMIZE", "background")

@@ -262,6 +262,7 @@ class Both:
             code.replace(objects[turn % 2])
 
 
+@pytest.mark.deep
 def test_calls_in_threads_have_the_same_results_while_code_is_replaced_hundreds_of_times() -> None:
     both = Both()
     x = np.random.default_rng(2).uniform(-0.5, 0.5, size=(60, 3))
