@@ -19,7 +19,7 @@ import kinetree as kt
 
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
-    "": 3101, "actuation": 821, "algorithms": 9027, "appearance": 3045, "attitudes": 762, "charts": 163, "checking":
+    "": 3093, "actuation": 821, "algorithms": 9027, "appearance": 3045, "attitudes": 762, "charts": 163, "checking":
     778, "cli": 3281, "codegen": 10067, "collision": 2715, "comparison": 3065, "compiler": 4149, "contact": 2558,
     "control": 9808, "expr": 4821, "functions": 13556, "identification": 4043, "interop": 4098, "io": 17681,
     "joints": 2820, "layouts": 959, "model": 11022, "number_files": 585, "pictures": 3164, "programs": 2724, "sim":
