@@ -90,11 +90,11 @@ class Waiting:
         return self._make_text() if kept is None else zlib.decompress(kept).decode()
 
     def replace(self, object_code: bytes) -> None:
-        """Let optimised code take the place of what runs."""
-        if (code := self._code()) is not None:
-            code.replace(object_code)
+        """Let optimised code take the place of what runs. A process that ends as soon as it does leaves no text."""
         self._make_text = None  # it may hold a large text
         remove(self._text_key, "text")
+        if (code := self._code()) is not None:
+            code.replace(object_code)
 
 
 def keep_text(key: bytes | None, text: str) -> None:
