@@ -902,9 +902,7 @@ class Model(Robot):
         try:
             return self._hash
         except AttributeError:
-            number = hash_of(self.parts)
-            object.__setattr__(self, "_hash", number)
-            return number
+            return self._keep("_hash", hash_of(self.parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all fields, so that nothing is rebuilt or warned about again; places in a file are stored as text."""

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Computed:
-    """Places for what is computed when it is first asked for, and then kept."""
+    """Slots for values that are computed at their first use, and then kept."""
 
     __slots__ = ("_actuated", "_hash", "_limits", "_nq", "_nv", "_owners", "_q_names", "_v_names")
     _hash: int

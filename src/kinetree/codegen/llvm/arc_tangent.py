@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from kinetree.codegen.llvm.polynomials import horner
 from kinetree.codegen.llvm.precision import F32, F64, Lanes
 
 __all__ = ["arc_tangent"]
@@ -53,12 +54,6 @@ def arc_tangent(lanes: Lanes) -> str:
     V, B, K, number, suffix = lanes.numbers, lanes.flags, lanes.integers, lanes.number, lanes.suffix
     fma, absolute = f"call {V} @llvm.fma.{suffix}", f"call {V} @llvm.fabs.{suffix}"
     (large, smaller), (high, low) = _LARGE[lanes.precision], _EIGHTH[lanes.precision]
-    *rest, total = map(number, _POLYNOMIAL[lanes.precision])
-    steps = []
-    for step, coefficient in enumerate(reversed(rest)):
-        steps.append(f"  %p{step} = {fma}({V} %z, {V} {total}, {V} {coefficient})")
-        total = f"%p{step}"
-    horner = "\n".join(steps)
     return f"""
 define internal {V} @arc_tangent({V} %y, {V} %x) #1 {{
   %is_nan = fcmp uno {V} %y, %x
@@ -89,8 +84,8 @@ define internal {V} @arc_tangent({V} %y, {V} %x) #1 {{
   %r = fdiv {V} %top, %bottom
   %z = fmul {V} %r, %r
   %rz = fmul {V} %r, %z
-{horner}
-  %angle = {fma}({V} %rz, {V} {total}, {V} %r)
+{horner("p", V, fma, "%z", [*map(number, _POLYNOMIAL[lanes.precision])])}
+  %angle = {fma}({V} %rz, {V} %p, {V} %r)
   %eighths = select {B} %near, {V} {number(1.0)}, {V} {number(0.0)}
   %angle_back = fneg {V} %angle
   %eighths_back = fsub {V} {number(2.0)}, %eighths

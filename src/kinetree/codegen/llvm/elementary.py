@@ -98,8 +98,7 @@ class _Formulas:
 
     def __init__(self, lanes: Lanes) -> None:
         self._constants = ANGLES[lanes.precision]
-        self._lanes = lanes
-        self.lanes = lanes.count
+        self.lanes = lanes
         self.bits = lanes.precision.bits
         self.bytes = lanes.count * lanes.precision.bytes
         self.V, self.B, self.K = lanes.numbers, lanes.flags, lanes.integers
@@ -108,7 +107,7 @@ class _Formulas:
         self._fma = f"call {self.V} @llvm.fma.{lanes.suffix}"
 
     def absolute(self, x: str) -> str:
-        return f"call {self.V} @llvm.fabs.{self._lanes.suffix}({self.V} {x})"
+        return f"call {self.V} @llvm.fabs.{self.lanes.suffix}({self.V} {x})"
 
     def reduction(self) -> str:
         """`%r_fast` and the number of quarter turns `%k_fast` of `%x`, meaningless beyond the limit."""
@@ -166,11 +165,11 @@ fast:
 {f.reduction()}
   %ax = {f.absolute("%x")}
   %big = fcmp ugt {V} %ax, {f.limit}
-  %any = bitcast {B} %big to i{f.lanes}
-  %is_any = icmp ne i{f.lanes} %any, 0
+  %any = bitcast {B} %big to i{f.lanes.count}
+  %is_any = icmp ne i{f.lanes.count} %any, 0
   br i1 %is_any, label %exact, label %both, !prof !0
 exact:
-  %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, i{f.lanes} %any, {V} %r_fast, {K} %k_fast)
+  %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, i{f.lanes.count} %any, {V} %r_fast, {K} %k_fast)
   %r_exact = extractvalue {{{V}, {K}}} %exact_pair, 0
   %k_exact = extractvalue {{{V}, {K}}} %exact_pair, 1
   br label %both
@@ -227,8 +226,8 @@ fast:
   br i1 %n_done, label %check, label %fast
 check:
   %seen_lanes = icmp slt {K} %seen_next, zeroinitializer
-  %any = bitcast {B} %seen_lanes to i{f.lanes}
-  %is_any = icmp ne i{f.lanes} %any, 0
+  %any = bitcast {B} %seen_lanes to i{f.lanes.count}
+  %is_any = icmp ne i{f.lanes.count} %any, 0
   br i1 %is_any, label %again, label %end, !prof !0
 again:
   %m = phi i64 [0, %check], [%m_next, %again]

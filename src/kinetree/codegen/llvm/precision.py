@@ -35,7 +35,7 @@ class Precision:
 
 @record(frozen=True, slots=True)
 class Lanes:
-    """What a register holds, in LLVM's terms: a number for each lane.
+    """A register in LLVM's terms: one number per lane.
 
     One lane is a plain number: LLVM would take a quarter longer to compile a vector of one.
     """
@@ -50,7 +50,7 @@ class Lanes:
 
     @property
     def flags(self) -> str:
-        """The type of what a comparison gives."""
+        """The type of a comparison's result."""
         return self._type("i1")
 
     @property
@@ -84,7 +84,7 @@ class Lanes:
         return f"insertelement {self._type(kind)} {register}, {kind} {value}, i32 {lane}"
 
     def all_set(self, flags: str) -> str:
-        """The instruction that tells whether a flag is set in all lanes."""
+        """The instruction for whether a flag is set in all lanes."""
         if self.count == 1:
             return f"or i1 {flags}, false"
         return f"call i1 @llvm.vector.reduce.and.v{self.count}i1({self.flags} {flags})"

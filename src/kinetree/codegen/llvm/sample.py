@@ -58,13 +58,13 @@ class SampleWriter:
         *,
         zeros: bool,
         name: str = "sample",
-        by_value: bool = False,
+        by_value: frozenset[int] = frozenset(),
         apart: Callable[[Program], int] | None = None,
     ) -> None:
         """`zeros`: whether every result is stored at its entry; otherwise results are packed, and the caller has
-        already stored the constants. `by_value`: whether inputs are passed as numbers instead of pointers to them, but
-        for those that the program itself reads from memory. `apart` gives the row of the table `@called` for a shared
-        program, whose code is in a module of its own; None: it is in this one."""
+        already stored the constants. `by_value`: the inputs that are passed as numbers instead of pointers to them.
+        `apart` gives the row of the table `@called` for a shared program, whose code is in a module of its own; None:
+        it is in this one."""
         self._program = program
         self._precision = precision
         self._target = target
@@ -96,7 +96,7 @@ class SampleWriter:
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
         self._statements = [*program.body.all_statements()]
-        self._by_value = _taken_by_value(program) if by_value else frozenset()
+        self._by_value = by_value
         calls = [s.program for s in self._statements if isinstance(s, Call)]
         self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > target.stack
         self._shared: dict[int, int] = {}
@@ -166,10 +166,10 @@ class SampleWriter:
                 *(self._precision, self._target, self._lanes),
                 zeros=True,
                 name=name,
-                by_value=True,
+                by_value=by_value,
                 apart=self._apart,
             )
-            for program, name, _ in self._called.values()
+            for program, name, by_value in self._called.values()
         ]
         return [writer.text() for writer in self._writers]
 
