@@ -1,7 +1,8 @@
-"""Random tests draw the same examples each time, wherever they run; `pytest -m deep` draws as many others, always the
-same as well, and `pytest -m explore` draws new ones, and more.
+"""Random tests draw the same examples each time, wherever they run; `pytest -m explore` runs only these, with new and
+more draws. It prints its seed; `--hypothesis-seed=N` repeats its draws.
 
-Exploring prints its seed, and runs only the random tests. `--hypothesis-seed=N` repeats its draws.
+Of a test with more than four cases one in three is tried each time and the others are `deep`, unless most have that
+mark already.
 
 Machine code is kept in a folder of the tests' own, never in the user's cache; processes that share the tests share the
 folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay.
@@ -16,6 +17,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,7 +27,6 @@ from tests.quick_code import optimized_code, quick_code, takes_quick_code
 
 _USUAL = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _USUAL, derandomize=True, max_examples=25)
-settings.register_profile("deep", _USUAL, derandomize=False, max_examples=25)
 settings.register_profile("explore", _USUAL, derandomize=False, max_examples=100)
 settings.load_profile("same")
 
@@ -37,11 +38,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: some tests compile when their module is imported."""
-    seeds = {"deep": 1, "explore": random.SystemRandom().randrange(2**32)}
-    if (mark := config.option.markexpr) in seeds:
-        settings.load_profile(mark)
+    if config.option.markexpr == "explore":
+        settings.load_profile("explore")
         if config.option.hypothesis_seed is None:
-            config.option.hypothesis_seed = str(seeds[mark])
+            config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
     if (
         signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     ):  # as in background jobs; what the tests start would inherit it
@@ -73,13 +73,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the random tests, which draw others when all is deep, and put those that mostly wait for a browser first:
-    processes that share the tests then end at about the same time."""
+    """Mark the random tests, and two in three cases of tests that have many; put those that mostly wait for a browser
+    first: processes that share the tests then end at about the same time."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("explore")
-            if item.config.option.markexpr == "deep":
-                item.add_marker("deep")
+        if hasattr(item, "callspec"):
+            cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    for alike in cases.values():
+        usual = [item for item in alike if not item.get_closest_marker("deep")]
+        if len(usual) > max(4, len(alike) / 2 - 1):
+            for item in usual[1:]:
+                if crc32(item.nodeid.encode()) % 3:  # by its name: what is tried does not depend on other cases
+                    item.add_marker("deep")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
     items.sort(key=lambda item: come_later[item.path])

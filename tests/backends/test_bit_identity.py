@@ -26,7 +26,6 @@ from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.compiler import batch_pieces
 from kinetree.expr import Program, interpret
-from tests.deep import one_in
 from tests.robots import stork
 from tests.strategies import State, law, states, trees
 
@@ -58,7 +57,7 @@ CASES = {
     "frame_jacobian": Case(kt.frame_jacobian, {"frame": "tool", "expressed_in": "world"}),
 }
 
-every_case = pytest.mark.parametrize("case", one_in(2, CASES))
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def assert_same_bits(actual: Array, expected: Array) -> None:
@@ -253,7 +252,7 @@ def test_the_number_of_lanes_changes_no_bit(bits: int, precision: Precision, mod
 
 
 @every_program
-@pytest.mark.parametrize("precision", one_in(2, {"float64": F64, "float32": F32}))
+@pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
 def test_code_for_aarch64_is_made_anywhere(case: Case, precision: Precision) -> None:
     target = Target("aarch64-unknown-linux-gnu", "generic", "", 128, True)
     program: Program = case.compiled(ROBOT).__self__.program  # type: ignore[attr-defined]

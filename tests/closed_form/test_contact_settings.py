@@ -12,7 +12,6 @@ import pytest
 import kinetree as kt
 from tests.closed_form.scenes import Array, G, H, Thing, contact, restitution, world
 from tests.closed_form.settings import ALL, MU, PER_STEP, RIGID, SETTINGS, SHARE, R, moved
-from tests.deep import one_in
 
 POINT = world(Thing("sphere", (R,), contact(), kt.Translation()), ground=contact())
 BALL = world(Thing("sphere", (R,), contact()), ground=contact())
@@ -127,7 +126,7 @@ def test_friction_is_the_same_in_all_directions(name: str) -> None:
 
 @RIGID
 @pytest.mark.filterwarnings("ignore:rollout. the contacts of 1 of:kinetree.SimulationWarning")
-@pytest.mark.parametrize("mu", one_in(4, [5.0, 100.0, 1e4, 1e5, 1e6]))
+@pytest.mark.parametrize("mu", [5.0, 100.0, 1e4, 1e5, 1e6])
 def test_a_block_that_slides_stays_on_the_ground_with_any_friction(name: str, mu: float) -> None:
     # It stops within a step or some, and tips. In one round what slides may fall for one step until friction is known.
     surface = contact((mu, 0.005, 0.0001))

@@ -13,22 +13,19 @@ from pathlib import Path
 import pytest
 
 import kinetree
-from tests.deep import one_in
 
 ROOT = Path(__file__).parents[2]
-LONG = ("docs/jax.md-2",)
-"""Blocks that take ten seconds: the training of a network."""
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL_BLOCKS = {
     f"{page.relative_to(ROOT)}-{k}": code
     for page in PAGES
     for k, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M))
 }
-FIRST = [name for name in ALL_BLOCKS if name.startswith(("README", "ARCHITECTURE", "docs/tour"))]
+FIRST = ("README", "ARCHITECTURE", "docs/tour")
+"""What is tried each time; of the other pages one block in four, and the others where all is deep."""
 BLOCKS = [
-    *one_in(1, {name: ALL_BLOCKS[name] for name in FIRST}),
-    *one_in(3, {name: code for name, code in ALL_BLOCKS.items() if name not in (*FIRST, *LONG)}),
-    *one_in(2, {name: ALL_BLOCKS[name] for name in LONG}, first=1),
+    pytest.param(code, id=name, marks=() if name.startswith(FIRST) or not k % 4 else pytest.mark.deep)
+    for k, (name, code) in enumerate(ALL_BLOCKS.items())
 ]
 MODULES = ["kinetree", *(m.name for m in pkgutil.walk_packages(kinetree.__path__, "kinetree."))]
 WITH_EXAMPLES = [name for name in MODULES if ">>> " in Path(str(find_spec(name).origin)).read_text()]  # type: ignore[union-attr]

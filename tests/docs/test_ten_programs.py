@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from tests.complex_steps import complex_steps
-from tests.deep import one_in
 
 Array = NDArray[Any]
 PAGE = (Path(__file__).parents[2] / "docs" / "programs.md").read_text()
@@ -158,7 +157,7 @@ def changes(name: str, sample: tuple[Array, ...], directions: dict[str, Array]) 
     return found
 
 
-@pytest.mark.parametrize("name", one_in(2, [*NAMES]))
+@pytest.mark.parametrize("name", [*NAMES])
 def test_derivatives_are_those_of_complex_steps(name: str) -> None:
     """Along directions that change all arguments, forward and, weighted, backward."""
     one, rng = program(name), np.random.default_rng(1)

@@ -25,7 +25,6 @@ from kinetree.compiler import batch_pieces, derived_source
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
-from tests.deep import one_in
 from tests.functions import OF_RECORDS, OF_SHAPES
 from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
@@ -125,7 +124,7 @@ def stepped(
 # -- every public function
 
 
-@pytest.mark.parametrize("name", one_in(3, [*FUNCTIONS]))
+@pytest.mark.parametrize("name", [*FUNCTIONS])
 def test_both_modes_of_every_function_are_its_derivative(name: str) -> None:
     """Forward mode is the derivative along a direction, reverse mode its transpose; both give the value, too."""
     function, robot = FUNCTIONS[name], glider()

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from tests.deep import one_in
 from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference
 from tests.laws.test_kinematics import size_of, twist_from
 from tests.laws.test_rolled import interpreted, program_of
@@ -444,7 +443,7 @@ FUNCTIONS: dict[str, tuple[Call, tuple[str, ...]]] = {
 
 
 @IN_ALL_THREE
-@pytest.mark.parametrize("name", one_in(3, [*FUNCTIONS]))
+@pytest.mark.parametrize("name", [*FUNCTIONS])
 def test_every_kind_of_joint_in_programs_as_on_floats(name: str, expressed_in: str) -> None:
     """Written out and with loops over bodies."""
     function, arguments = FUNCTIONS[name]

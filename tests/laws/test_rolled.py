@@ -19,7 +19,6 @@ from kinetree.expr import Loop, Program, interpret
 from kinetree.model.external_forces import ForceKey, acting
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia
-from tests.deep import one_in
 from tests.kernels import compiled_late
 from tests.laws.reference import close, reference
 from tests.laws.test_parameters import ARGUMENTS as KINDS_OF
@@ -353,14 +352,11 @@ def real_robot(name: str) -> kt.Model:
 
 @pytest.mark.parametrize(
     ("name", "function"),
-    one_in(
-        3,
-        [
-            pytest.param(name, function, id=f"{function.__name__}-{name}")
-            for name in REAL
-            for function in (ARGUMENTS if name != "talos" else (kt.aba, kt.rnea, kt.crba, kt.frame_jacobian))
-        ],
-    ),
+    [
+        pytest.param(name, function, id=f"{function.__name__}-{name}")
+        for name in REAL
+        for function in (ARGUMENTS if name != "talos" else (kt.aba, kt.rnea, kt.crba, kt.frame_jacobian))
+    ],
 )
 def test_real_robots_agree_compiled_and_interpreted(name: str, function: Callable[..., Any]) -> None:
     robot = real_robot(name)

@@ -15,7 +15,6 @@ from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.step_stages import HELD_STAGES, evaluation, stage_state
 from kinetree.functions.steps import StepKind, steps, steps_of
-from tests.deep import one_in
 from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
@@ -102,7 +101,7 @@ def held_state(name: str) -> tuple[State, Any]:
 
 @pytest.mark.parametrize(
     ("name", "integrator"),
-    one_in(3, [pytest.param(name, which, id=f"{name}-{which}") for name in HELD for which in INTEGRATORS]),
+    [pytest.param(name, which, id=f"{name}-{which}") for name in HELD for which in INTEGRATORS],
 )
 def test_every_form_of_a_step_under_constraints_is_the_same(name: str, integrator: Any) -> None:
     state, constraints = held_state(name)

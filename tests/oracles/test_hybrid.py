@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from tests.deep import one_in
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from tests.oracles.pinocchio_oracle import PinocchioOracle
 from tests.oracles.test_pinocchio import BASES, EACH_KIND, States, witnessed
@@ -58,7 +57,7 @@ def test_the_jacobian_form(file: str, floating_base: bool) -> None:
 
 
 @BASES
-@pytest.mark.parametrize("file", one_in(3, FEW))
+@pytest.mark.parametrize("file", FEW)
 def test_robots_compiled(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     states = random_states(robot, 4)

@@ -12,7 +12,6 @@ from kinetree.algorithms.convex_dynamics import Block, Minimum
 from kinetree.algorithms.row_costs import OneSided
 from kinetree.tree.elimination import Elimination
 from kinetree.tree.sparse_matrix import SparseMatrix
-from tests.deep import one_in
 from tests.stored_problems import Problems, Solved, natural_map, pinocchio, solved, stored, violation
 
 STORED = stored()
@@ -105,7 +104,7 @@ def at_point(r: np.ndarray) -> np.ndarray:
     return np.array([[0, 0, 1, y, -x, 0], [1, 0, 0, 0, z, -y], [0, 1, 0, -z, 0, x]], dtype=float)
 
 
-@pytest.mark.parametrize("friction", one_in(4, [0.5, 3.0, 100.0, 1e4, 1e6]))
+@pytest.mark.parametrize("friction", [0.5, 3.0, 100.0, 1e4, 1e6])
 def test_stacks_of_boxes_with_any_friction_are_solved_and_what_is_left_is_reported(friction: float) -> None:
     # Twice as many rows as boxes can move: with much friction the method of multipliers alone is far from done after
     # 500 iterations.

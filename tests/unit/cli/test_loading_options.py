@@ -10,7 +10,6 @@ import pytest
 import typer
 
 from kinetree.cli.app import app
-from tests.deep import one_in
 from tests.unit.cli.conftest import Command
 
 LOADING = ("info", "check", "convert", "export", "simulate", "compare", "bench", "view", "sweep", "identify")
@@ -62,7 +61,7 @@ def test_each_takes_a_source_and_an_srdf_file(kinetree: Command, name: str) -> N
     assert "the zoo has no robot 'arm9': did you mean 'arm" in none.err
 
 
-@pytest.mark.parametrize("name", one_in(3, ["info", "check", "convert", "export", "simulate", "compare"]))
+@pytest.mark.parametrize("name", ["info", "check", "convert", "export", "simulate", "compare"])
 def test_each_takes_arguments_of_a_xacro_file(kinetree: Command, name: str) -> None:
     pytest.importorskip("xacro")
     Path("pair.xacro").write_text(XACRO, encoding="utf-8")

@@ -28,7 +28,6 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Port, Program, trace
-from tests.deep import one_in
 
 pytestmark = pytest.mark.skipif(not layout_is_known(), reason="single calls are for CPython with its usual objects")
 
@@ -101,7 +100,7 @@ def chosen(program: Program, k: int) -> Program:
 
 
 @both_precisions
-@pytest.mark.parametrize("robot", one_in(2, ["arm7", "humanoid"]))
+@pytest.mark.parametrize("robot", ["arm7", pytest.param("humanoid", marks=pytest.mark.deep)])
 def test_a_single_call_gives_the_same_bits_as_the_batch(robot: str, precision: Precision) -> None:
     model = kt.zoo.load(robot)
     program = kt.compile(model, kt.aba).__self__.program

@@ -20,7 +20,6 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import host
 from kinetree.expr import Block, Port, Program
-from tests.deep import one_in
 
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
 WIDTHS = [*range(256, 273), 300, 301]
@@ -52,7 +51,7 @@ def right(x: np.ndarray, packed: bool) -> np.ndarray:
 @streams
 @PRECISIONS
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
-@pytest.mark.parametrize("width", one_in(3, WIDTHS))
+@pytest.mark.parametrize("width", WIDTHS)
 def test_rows_that_begin_anywhere_in_a_line(width: int, packed: bool, precision: Precision) -> None:
     x = numbered(37, width, precision)
     for shift in range(64 // precision.bytes):

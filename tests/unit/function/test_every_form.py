@@ -17,7 +17,6 @@ from kinetree.compiler.forms.aligned import aligned
 from kinetree.compiler.requests import default_options
 from kinetree.compiler.specialization import Specialization, _as_it_is, _as_one_system
 from kinetree.expr import Program, interpret
-from tests.deep import one_in
 from tests.unit.function import test_remembered_kernels as every
 
 TEXT = (
@@ -67,7 +66,7 @@ def programs(one: Specialization) -> Iterator[tuple[str, Program]]:
         yield "loops over bodies", one._recorded(rolled=True)
 
 
-@pytest.mark.parametrize("name", one_in(2, [*every.EVERY]))
+@pytest.mark.parametrize("name", [*every.EVERY])
 def test_every_form_gives_the_same_numbers(name: str) -> None:
     function = every.EVERY[name]
     calls = every.Calls(function)

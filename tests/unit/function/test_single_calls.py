@@ -20,7 +20,6 @@ import pytest
 
 import kinetree as kt
 from tests import functions
-from tests.deep import one_in
 
 ARM = kt.zoo.load("arm6")
 QUADRUPED = kt.zoo.load("quadruped")
@@ -53,7 +52,7 @@ def sample(robot: kt.Model, function: Any) -> list[np.ndarray]:
 
 
 @both_ways
-@pytest.mark.parametrize("function", one_in(3, functions.FIXED))
+@pytest.mark.parametrize("function", functions.FIXED)
 def test_every_function_answers_for_one_sample_as_for_a_batch(function: Any, way: Way) -> None:
     if way is public and (function.definition.optional or not functions.gives_one_array(function)):
         way = bare  # what is named are views of what this gives

@@ -12,7 +12,6 @@ import kinetree as kt
 from kinetree.expr import Block, Loop, Switch
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from tests import functions
-from tests.deep import one_in
 from tests.kernels import compiled_late
 
 RNG = np.random.default_rng(21)
@@ -74,7 +73,7 @@ def biped() -> kt.Model:
 ROBOT = biped()
 
 
-@pytest.mark.parametrize("function", one_in(3, FUNCTIONS))
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function_is_the_same_in_loops(function: Any) -> None:
     options = functions.options_of(function, "left_foot", "local_world_aligned", "classical")
     if function is kt.rollout:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.expr import Port, interpret
 from kinetree.interop.subject import Subject
-from tests.deep import one_in
 from tests.functions import EVERY, FIXED, options_of, samples
 from tests.robots import some_joints
 
@@ -26,7 +25,7 @@ def dense(x: Any, port: Port) -> NDArray[np.float64]:
     return np.array(casadi.DM(x)).reshape(port.shape)
 
 
-@pytest.mark.parametrize("name", one_in(3, [*EVERY]))
+@pytest.mark.parametrize("name", [*EVERY])
 def test_values_and_jacobians_of_every_function(name: str) -> None:
     function = EVERY[name]
     robot = JOINTS if name in FIXED else FLOATING
