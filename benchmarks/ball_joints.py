@@ -19,14 +19,14 @@ from timing import medians
 X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])
 WAYS: dict[str, list[JointKind]] = {
     "three revolutes": [Z, Y, X],
-    "spherical": [kt.Spherical()],
-    "Euler ZYX": [kt.Euler("ZYX")],
-    "rotation vector": [kt.ExponentialMap()],
+    "spherical": [kt.joints.Spherical()],
+    "Euler ZYX": [kt.joints.Euler("ZYX")],
+    "rotation vector": [kt.joints.ExponentialMap()],
 }
 
 
 def chain(kinds: list[JointKind], balls: int) -> kt.Model:
-    body = kt.solids.ellipsoid(0.1, 0.15, 0.3, mass=2.0, placement=kt.placement([0.02, 0.01, 0.25]))
+    body = kt.solids.ellipsoid(0.1, 0.15, 0.3, mass=2.0, placement=kt.lie.placement([0.02, 0.01, 0.25]))
     builder = kt.ModelBuilder("chain")
     builder.add_body("base")
     parent = "base"
@@ -34,7 +34,7 @@ def chain(kinds: list[JointKind], balls: int) -> kt.Model:
         for j, kind in enumerate(kinds, 1):
             name = f"body {k}.{j}"
             builder.add_body(name, body if j == len(kinds) else None)
-            place = kt.placement([0.05, 0.0, 0.5] if j == 1 else [0.0, 0.0, 0.0])
+            place = kt.lie.placement([0.05, 0.0, 0.5] if j == 1 else [0.0, 0.0, 0.0])
             builder.add_joint(f"joint {k}.{j}", kind, parent, name, place)
             parent = name
     return builder.build()

@@ -25,7 +25,7 @@ from kinetree.algorithms.convex_dynamics import Effort
 from kinetree.algorithms.soft_rows import Sight, seen
 from kinetree.collision import ContactPoint, Hull
 from kinetree.compiler.reference import on_numbers
-from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec
+from kinetree.contact_model import SoftConstraints, TouchingShape, TouchSpec
 from kinetree.functions.contact_options import soft, soft_of, touching_blocks, touching_points
 from kinetree.functions.sensor_choice import chosen_sensors, computed_sensors
 from kinetree.spatial import Transform, Vec3
@@ -59,7 +59,7 @@ class Beside:
 
     def __init__(self, path: Path, folder: Path) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             self.robot = kt.load(path, package_roots=[folder])
         self.model = m = mujoco.MjModel.from_xml_path(str(path))
         self._quickly = m.opt.tolerance, m.opt.iterations, m.opt.ls_tolerance, m.opt.ls_iterations
@@ -68,7 +68,7 @@ class Beside:
         m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         for one in (m.body_sameframe, m.geom_sameframe, m.site_sameframe):  # frames that are the same to 1e-6 only
             one[:] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
-        self.layout = kt.Layout(self.robot, "mujoco")
+        self.layout = kt.interop.Layout(self.robot, "mujoco")
         self.soft: SoftConstraints = soft_of(self.robot)
 
     @cached_property
@@ -205,15 +205,15 @@ class Beside:
         nu, nv = self.model.nu, self.robot.nv
         if not nu:
             return np.zeros((len(states), 0)), np.zeros((len(states), nv))
-        found = self._on_all(kt.actuator_forces, states, "q", "v", "ctrl", "act")
+        found = self._on_all(kt.dynamics.actuator_forces, states, "q", "v", "ctrl", "act")
         return found[:, :nu], found[:, nu : nu + nv]
 
     def passive(self, states: Sequence[State]) -> Array:
         """Joint forces of springs and dampers, of tendons, of the medium, and of what carries weights."""
-        own = self._on_all(kt.passive_forces, states, "q", "v", passive=self._springs_and_dampers())
-        tendons = self._on_all(kt.tendon_forces, states, "q", "v")
-        fluid = self._on_all(kt.fluid_forces, states, "q", "v")
-        return own + tendons + fluid + self._on_all(kt.gravity_compensation, states, "q", part="passive")
+        own = self._on_all(kt.dynamics.passive_forces, states, "q", "v", passive=self._springs_and_dampers())
+        tendons = self._on_all(kt.dynamics.tendon_forces, states, "q", "v")
+        fluid = self._on_all(kt.dynamics.fluid_forces, states, "q", "v")
+        return own + tendons + fluid + self._on_all(kt.dynamics.gravity_compensation, states, "q", part="passive")
 
     def _springs_and_dampers(self) -> list[str]:
         options = self.robot.extras.options
@@ -222,7 +222,7 @@ class Beside:
 
     def sensors(self, states: Sequence[State], qdd: Array) -> dict[int, Array]:
         """The numbers of those sensors that are computed, by their places among MuJoCo's."""
-        definition = kt.sensors.definition  # type: ignore[attr-defined]
+        definition = kt.dynamics.sensors.definition  # type: ignore[attr-defined]
         found: dict[int, Array] = {}
         for counts in (False, True):
             chosen = [k for k, needs in computed_sensors(self.robot).items() if needs is counts]

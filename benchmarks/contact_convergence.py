@@ -71,7 +71,7 @@ def commands(robot: Model, worlds: int, steps: int, rng: np.random.Generator) ->
     if drives:
         ctrl = rng.uniform(-1.0, 1.0, (worlds, held, len(drives)))
         rest = robot.neutral()
-        tau = np.asarray(kt.actuator_forces(robot, rest, np.zeros(robot.nv), ctrl).tau)
+        tau = np.asarray(kt.dynamics.actuator_forces(robot, rest, np.zeros(robot.nv), ctrl).tau)
     else:
         tau = rng.normal(size=(worlds, held, robot.nv)) * robot.mass
         if robot.nv > 6:
@@ -87,7 +87,7 @@ def measure(name: str, robot: Model, worlds: int, steps: int) -> str:
     tau = commands(robot, worlds, steps, rng)
     began = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.SimulationWarning)  # the table says it
+        warnings.simplefilter("ignore", kt.errors.SimulationWarning)  # the table says it
         states, error, _ = kt.rollout(robot, q, v, tau, dt, contact="partial", passive=True, report=True)
     took = time.perf_counter() - began
     lost = int((~np.isfinite(states[:, -1])).any(axis=-1).sum())

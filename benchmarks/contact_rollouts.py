@@ -148,7 +148,7 @@ def starts(
     force = rng.normal(size=(worlds, steps, theirs.nv)) * 0.02 * strength
     if scene.height is not None:
         force[..., :6] = 0.0
-    layout = kt.Layout(robot, "mujoco")
+    layout = kt.interop.Layout(robot, "mujoco")
     own = {
         "q": layout.q_from(qpos),
         "v": layout.v_from(qpos, qvel),
@@ -162,7 +162,7 @@ def starts(
 
 def is_held(robot: kt.Model) -> bool:
     """Whether anything touches or is coupled."""
-    rows = kt.soft_constraints(robot)
+    rows = kt.contact.soft_constraints(robot)
     return bool(rows.touches or rows.couplings)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.functions.integrator_options import Integrator
 from kinetree.model import Geometry, Model
 
@@ -36,7 +36,7 @@ SIDE, FRICTION, SLOPE, G = 0.2, 0.5, 0.2, 9.81
 def crate() -> Model:
     builder = kt.ModelBuilder("crate")
     builder.add_body("world")
-    shape = Geometry("collision", "box", (SIDE, SIDE, SIDE), kt.placement())
+    shape = Geometry("collision", "box", (SIDE, SIDE, SIDE), kt.lie.placement())
     builder.add_body("crate", kt.solids.box(SIDE, SIDE, SIDE, mass=1.0), geometry=[shape])
     builder.add_joint("free", kt.Free(), "world", "crate")
     return builder.build().on_ground(friction=FRICTION)
@@ -65,7 +65,7 @@ def settings() -> None:
     robot = crate()
     for name, given in SETTINGS.items():
         for dt in (0.001, 0.01):
-            contact = kt.soft_constraints(robot, dt, **given)
+            contact = kt.contact.soft_constraints(robot, dt, **given)
             still = motion(robot, contact, dt, 1.0)
             low = still[-1, 2]
             fallen = motion(robot, contact, dt, 1.5, height=SIDE / 2.0 + 0.5)
@@ -101,7 +101,13 @@ def joint(stiffness: float, damping: float) -> Model:
     builder.add_body("base")
     builder.add_body("wheel", kt.solids.box(0.1, 0.1, 0.1, mass=1e-3))
     builder.add_joint(
-        "pin", kt.Continuous([0, 0, 1]), "base", "wheel", armature=[1.0], stiffness=[stiffness], damping=[damping]
+        "pin",
+        kt.joints.Continuous([0, 0, 1]),
+        "base",
+        "wheel",
+        armature=[1.0],
+        stiffness=[stiffness],
+        damping=[damping],
     )
     return builder.build()
 
@@ -121,7 +127,7 @@ def longest_steps() -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", kt.SimulationWarning)
+    warnings.simplefilter("ignore", kt.errors.SimulationWarning)
     settings()
     energies()
     longest_steps()

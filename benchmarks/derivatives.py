@@ -41,7 +41,7 @@ robot = kt.load(path, floating_base=floating == "True", mimic=False)
 q = np.tile(robot.neutral(), (int(samples), 1)) if int(samples) > 1 else robot.neutral()
 v = np.zeros(robot.nv)
 start = time.perf_counter()
-kt.aba_derivatives(robot, q, v, v)
+kt.dynamics.aba_derivatives(robot, q, v, v)
 print(time.perf_counter() - start)
 """
 
@@ -80,7 +80,7 @@ def compare(robot: Robot, batch: int, rounds: int, samples: int) -> None:
         "centroidal_momentum_matrix": ((q,), (6, n), lambda k: pin.computeCentroidalMap(peer, data, peer_q[k])),
     }  # fmt: skip
     for name, (arguments, shape, call) in cases.items():
-        function = getattr(kt, name)
+        function = getattr(kt.dynamics, name)
         ours = kt.compile(model, function)
         out, one = np.empty((batch, *shape)), np.empty(shape)
         first = [a[0].copy() for a in arguments]
@@ -115,7 +115,7 @@ def products(robot: Robot, batch: int, rounds: int) -> None:
         "bias_forces": ((q, v), {"q": dq, "v": dv}),
     }
     for name, (arguments, tangents) in functions.items():
-        function = getattr(kt, name)
+        function = getattr(kt.dynamics, name)
         times = medians({
             "f": lambda f=function, a=arguments: f(model, *a, threads=1),
             "jvp": lambda f=function, a=arguments, t=tangents: kt.jvp(model, f, a, t, threads=1),

@@ -51,6 +51,11 @@ from robots import ROBOTS
 HERE = Path(__file__).resolve().parents[1]
 Use = Callable[[], object]
 """Something to do, whose time is measured."""
+PUBLIC = {
+    name: getattr(room, name)
+    for room in (kt.kinematics, kt.dynamics, kt.constraints, kt.contact, kt.sim, kt)
+    for name in room.__all__
+}
 
 
 # -- robots
@@ -79,12 +84,12 @@ def on_its_feet(name: str) -> kt.Model:
         return kt.load(path)
 
 
-def stewart() -> tuple[kt.Model, list[kt.Loop]]:
+def stewart() -> tuple[kt.Model, list[kt.constraints.Loop]]:
     """A platform on six legs that get longer, each with a universal joint below; loops hold their ends to the plate."""
     builder = kt.ModelBuilder("Stewart platform")
     builder.add_body("ground")
     builder.add_body("plate", kt.solids.cylinder(0.4, 0.05, mass=20.0))
-    builder.add_joint("plate", kt.Free(), "ground", "plate", kt.placement((0.0, 0.0, 1.0)))
+    builder.add_joint("plate", kt.Free(), "ground", "plate", kt.lie.placement((0.0, 0.0, 1.0)))
     loops = []
     for k in range(6):
         below, above = (np.pi / 3.0 * (k + side * 0.5 - (k % 2) * side) for side in (0.0, 1.0))
@@ -94,12 +99,12 @@ def stewart() -> tuple[kt.Model, list[kt.Loop]]:
         builder.add_body(f"cross {k}", kt.solids.sphere(0.02, mass=0.1))
         builder.add_body(f"tube {k}", kt.solids.cylinder(0.03, 0.5, mass=2.0))
         builder.add_body(f"rod {k}", kt.solids.cylinder(0.02, 0.5, mass=1.0))
-        builder.add_joint(f"roll {k}", kt.Revolute([1, 0, 0]), "ground", f"cross {k}", kt.placement(foot, rpy=tilt))
+        builder.add_joint(f"roll {k}", kt.Revolute([1, 0, 0]), "ground", f"cross {k}", kt.lie.placement(foot, rpy=tilt))
         builder.add_joint(f"pitch {k}", kt.Revolute([0, 1, 0]), f"cross {k}", f"tube {k}")
         builder.add_joint(f"leg {k}", kt.Prismatic([0, 0, 1]), f"tube {k}", f"rod {k}")
-        builder.add_frame(f"end {k}", f"rod {k}", kt.placement((0.0, 0.0, float(np.linalg.norm(along)))))
-        builder.add_frame(f"corner {k}", "plate", kt.placement(end))
-        loops.append(kt.Loop(f"end {k}", f"corner {k}"))
+        builder.add_frame(f"end {k}", f"rod {k}", kt.lie.placement((0.0, 0.0, float(np.linalg.norm(along)))))
+        builder.add_frame(f"corner {k}", "plate", kt.lie.placement(end))
+        loops.append(kt.constraints.Loop(f"end {k}", f"corner {k}"))
     return builder.build(), loops
 
 
@@ -125,7 +130,7 @@ def rollout(robot: Callable[[], kt.Model], **options: Any) -> Use:
 
 def call(name: str, function: str, samples: int = 0, **options: Any) -> Use:
     """A function of q, v and joint forces, of one sample or of a batch."""
-    robot, of = loaded(name), getattr(kt, function)
+    robot, of = loaded(name), PUBLIC[function]
     definition = of.definition
     sizes = [size for _, size in definition.inputs[: len(definition.inputs) - len(definition.optional)]]
     flat = [robot.neutral() if size == "nq" else np.full(robot.nv, 0.1) for size in sizes]
@@ -135,7 +140,7 @@ def call(name: str, function: str, samples: int = 0, **options: Any) -> Use:
 
 def derivative(name: str, function: str, mode: str) -> Use:
     """A derivative of a function of q, v and joint forces."""
-    robot, of = loaded(name), getattr(kt, function)
+    robot, of = loaded(name), PUBLIC[function]
     names = [key for key, _ in of.definition.inputs]
     arrays = [robot.neutral() if size == "nq" else np.full(robot.nv, 0.1) for _, size in of.definition.inputs]
     if mode == "jacobian":
@@ -165,18 +170,22 @@ def several(name: str) -> Use:
 
     @kt.program(q=robot, v=robot.nv)
     def matrices(q: Any, v: Any) -> Any:
-        return kt.coriolis_matrix(robot, q, v), kt.mass_matrix_inverse(robot, q), kt.crba(robot, q)
+        return kt.dynamics.coriolis_matrix(robot, q, v), kt.mass_matrix_inverse(robot, q), kt.crba(robot, q)
 
     return lambda: matrices(robot.neutral(), np.full(robot.nv, 0.1))
 
 
 PLATFORM: dict[str, Callable[..., object]] = {
-    "nearest_configuration": lambda robot, q, _, loops: kt.nearest_configuration(robot, q, loops),
-    "nearest_velocity": lambda robot, q, v, loops: kt.nearest_velocity(robot, q, v, loops),
-    "constraint_errors": lambda robot, q, _, loops: kt.constraint_errors(robot, q, constraints=loops),
-    "constraint_jacobian": lambda robot, q, _, loops: kt.constraint_jacobian(robot, q, constraints=loops),
-    "constrained_dynamics": lambda robot, q, v, loops: kt.constrained_dynamics(robot, q, v, 0.0 * v, constraints=loops),
-    "constraint_forces": lambda robot, q, v, loops: kt.constraint_forces(robot, q, v, 0.0 * v, constraints=loops),
+    "nearest_configuration": lambda robot, q, _, loops: kt.constraints.nearest_configuration(robot, q, loops),
+    "nearest_velocity": lambda robot, q, v, loops: kt.constraints.nearest_velocity(robot, q, v, loops),
+    "constraint_errors": lambda robot, q, _, loops: kt.constraints.constraint_errors(robot, q, constraints=loops),
+    "constraint_jacobian": lambda robot, q, _, loops: kt.constraints.constraint_jacobian(robot, q, constraints=loops),
+    "constrained_dynamics": lambda robot, q, v, loops: kt.constraints.constrained_dynamics(
+        robot, q, v, 0.0 * v, constraints=loops
+    ),
+    "constraint_forces": lambda robot, q, v, loops: kt.constraints.constraint_forces(
+        robot, q, v, 0.0 * v, constraints=loops
+    ),
     "simulate": lambda robot, q, v, loops: kt.simulate(robot, q=q, v=v, constraints=loops, duration=0.01),
 }
 """The functions that simulate and control a Stewart platform."""
@@ -188,7 +197,10 @@ def platform(*functions: str) -> Use:
     with patch.dict(os.environ, KINETREE_CACHE="off"):  # these kernels are not those that are measured
         q, v = robot.neutral(), np.zeros(robot.nv)
         for _ in range(10):
-            J, error = kt.constraint_jacobian(robot, q, loops), kt.constraint_errors(robot, q, loops)
+            J, error = (
+                kt.constraints.constraint_jacobian(robot, q, loops),
+                kt.constraints.constraint_errors(robot, q, loops),
+            )
             q = kt.integrate(robot, q, -np.linalg.pinv(J) @ error)
     robot, loops = stewart()
 
@@ -229,7 +241,7 @@ def gait() -> Use:
             return dt**0.5 * np.concatenate([*residuals(q, v, moved, goal), *slips, 0.01 * u])
 
         ports = {"q": robot, "v": robot.nv, "u": 12, "forces": 3 * len(held)}
-        contacts = [kt.Contact(foot, velocity_gain=50.0) for foot in held]
+        contacts = [kt.constraints.Contact(foot, velocity_gain=50.0) for foot in held]
         return kt.control.Phase(knots, dt, kt.program(**ports)(cost), constraints=contacts)
 
     def end(q: Any, v: Any) -> Any:
@@ -502,7 +514,7 @@ def calibrate(names: Sequence[str], tier: str) -> None:
 
 FUNCTIONS = {
     function.__name__: function
-    for function in (getattr(kt, name) for name in kt.__all__)
+    for function in PUBLIC.values()
     if hasattr(function, "definition") and not function.definition.is_step
 }
 MODES = ("value", "jvp", "vjp", "jacobian")
@@ -518,9 +530,9 @@ def robot_of(shape: str, joints: int, *, floats: bool = False) -> kt.Model:
     for k in range(1, joints + 1):
         parent = k - 1 if shape != "tree" else int(rng.integers(0, k))
         axis = np.eye(3)[k % 3].tolist()
-        solid = kt.solids.box(0.1, 0.12, 0.2, mass=1.0, placement=kt.placement((0.01, 0.02, 0.1)))
+        solid = kt.solids.box(0.1, 0.12, 0.2, mass=1.0, placement=kt.lie.placement((0.01, 0.02, 0.1)))
         builder.add_body(f"link {k}", solid)
-        place = kt.placement((0.0, 0.05, 0.2))
+        place = kt.lie.placement((0.0, 0.05, 0.2))
         kind = kt.Free() if floats and k == 1 else kt.Revolute(axis)
         builder.add_joint(f"joint {k}", kind, f"link {max(parent, int(floats and k > 1))}", f"link {k}", place)
     return builder.build()
@@ -532,7 +544,7 @@ def measure_chain(name: str, mode: str, shape: str, joints: int) -> None:
     function, robot = FUNCTIONS[name], robot_of(shape, joints, floats=name == "floating_inverse_dynamics")
     definition, last = function.definition, f"link {joints}"
     values = {"frame": last, "relative_to": "link 1", "expressed_in": "world", "kind": "spatial"}
-    values["constraints"] = [kt.Contact(last)]  # type: ignore[assignment]
+    values["constraints"] = [kt.constraints.Contact(last)]  # type: ignore[assignment]
     values["wrt"] = definition.inputs[-1][0]
     options = {option: values[option] for option in definition.options if option in values}
     named = inspect.signature(function).parameters

@@ -338,7 +338,7 @@ def main() -> None:
         return
     try:
         device(0)
-    except kt.DeviceError as error:
+    except kt.errors.DeviceError as error:
         print(f"There is no GPU here, so nothing was verified or timed: {error}.")
         return
     if options.prepared:

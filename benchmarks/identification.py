@@ -75,7 +75,7 @@ def published(folder: Path) -> tuple[FourierTrajectory, Any]:
 
 
 def condition(trajectory: FourierTrajectory) -> float:
-    base = kt.base_parameters(panda)
+    base = kt.identification.base_parameters(panda)
     W = base.regressor(*trajectory.at(np.linspace(0.0, PERIOD, 1000, endpoint=False)))
     return float(np.linalg.cond(W.reshape(-1, len(base))))
 
@@ -95,11 +95,13 @@ def excitation(starts: int, folder: Path | None) -> None:
 
 def changed(seed: int) -> kt.Model:
     rng = np.random.default_rng(seed)
-    pi = kt.inertial_parameters(panda).reshape(-1, 10)
+    pi = kt.identification.inertial_parameters(panda).reshape(-1, 10)
     solid = pi[:, 0] > 0.0
-    theta = kt.log_cholesky.from_parameters(pi[solid])
-    pi[solid] = kt.log_cholesky.to_parameters(theta + rng.normal(size=theta.shape) * ([0.2] * 4 + [0.03] * 6))
-    return kt.with_inertial_parameters(panda, pi.ravel())
+    theta = kt.identification.log_cholesky.from_parameters(pi[solid])
+    pi[solid] = kt.identification.log_cholesky.to_parameters(
+        theta + rng.normal(size=theta.shape) * ([0.2] * 4 + [0.03] * 6)
+    )
+    return kt.identification.with_inertial_parameters(panda, pi.ravel())
 
 
 def logs(seeds: int, motion: Excitation) -> None:
@@ -111,14 +113,14 @@ def logs(seeds: int, motion: Excitation) -> None:
             truth, rng = changed(seed), np.random.default_rng(100 + seed)
             tau = kt.rnea(truth, q, v, qdd) + NOISE * rng.normal(size=q.shape)
             found = identify(log_of(panda, t, q + ENCODERS * rng.normal(size=q.shape), tau), cutoff=6.0)
-            beta = found.estimate.base.of(kt.inertial_parameters(truth))
+            beta = found.estimate.base.of(kt.identification.inertial_parameters(truth))
             known = found.estimate.identifiable(0.02)
             for values in (found.estimate.values, found.consistent.values):
                 worst = max(worst, float((abs(values - beta) / abs(beta))[known].max()))
             counts.append(int(known.sum()))
             ratios.append(np.mean(((found.estimate.values - beta) / found.estimate.deviations) ** 2))
-            for ten in kt.inertial_parameters(found.robot).reshape(-1, 10):
-                assert ten[0] == 0.0 or np.linalg.eigvalsh(kt.log_cholesky.pseudo_inertia(ten))[0] > 0.0
+            for ten in kt.identification.inertial_parameters(found.robot).reshape(-1, 10):
+                assert ten[0] == 0.0 or np.linalg.eigvalsh(kt.identification.log_cholesky.pseudo_inertia(ten))[0] > 0.0
         assert worst < 0.02
         print(
             f"{periods} periods, {seeds} arms: {min(counts)} to {max(counts)} of {len(beta)} parameters identifiable "
@@ -128,9 +130,9 @@ def logs(seeds: int, motion: Excitation) -> None:
 
 def friction(seeds: int, motion: Excitation) -> None:
     """Coulomb friction in all joints, with columns that pass the filter or do not; Stribeck's in two joints."""
-    pi = kt.inertial_parameters(panda, drives=True)
+    pi = kt.identification.inertial_parameters(panda, drives=True)
     pi[-21:] = np.array([[0.0, 0.5, 0.3]] * 4 + [[0.0, 0.2, 0.2]] * 3).ravel()  # armature, damping, friction
-    arm = kt.with_inertial_parameters(panda, pi, drives=True)
+    arm = kt.identification.with_inertial_parameters(panda, pi, drives=True)
     t = 0.001 * np.arange(int(1500 * PERIOD))
     q, v, qdd = motion.trajectory.at(t)
     bumps = np.zeros(7)
@@ -158,7 +160,7 @@ def speed(motion: Excitation) -> None:
     t = 0.001 * np.arange(200_000)
     q, v, qdd = motion.trajectory.at(t)
     log = log_of(panda, t, q, kt.rnea(panda, q, v, qdd), v=v, qdd=qdd)
-    equations = Regression(kt.base_parameters(panda))
+    equations = Regression(kt.identification.base_parameters(panda))
     equations.add(log.rows(0.0, 5.0))
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
     equations.add(log)

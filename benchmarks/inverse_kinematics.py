@@ -101,7 +101,7 @@ def written(name: str, folder: Path) -> tuple[kt.Model, Path, str]:
     """The robot, whose other joints are locked, its file without meshes, and the frame."""
     file, chosen, frame = ROBOTS[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         robot = kt.load(str(FOLDER / file), mimic=False)
         robot = robot.lock([joint for joint in robot.joints if not joint.startswith(chosen)])
         path = folder / "robot.urdf"

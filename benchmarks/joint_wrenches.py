@@ -74,7 +74,7 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
     rng = np.random.default_rng(0)
     q = np.stack([model.random(rng) for _ in range(batch)])
     v, qdd = rng.normal(size=(2, batch, model.nv))
-    kernel = kt.compile(model, kt.joint_wrenches, expressed_in="local")
+    kernel = kt.compile(model, kt.dynamics.joint_wrenches, expressed_in="local")
     out, one = kernel(q, v, qdd), kernel(q[0], v[0], qdd[0])
     ways = {"pinocchio": pinocchio_call(robot, v, qdd), "mujoco": mujoco_call(robot, v, qdd)}
 

@@ -108,7 +108,7 @@ class Motions(Beside):
     def _is_driven(self) -> bool:
         try:
             actuation_of_robot(self.robot)
-        except kt.OptionError:  # one of them is not computed
+        except kt.errors.OptionError:  # one of them is not computed
             return False
         return True
 
@@ -217,7 +217,7 @@ class Motions(Beside):
         if integrator == "Euler" and self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP:
             method = "symplectic_euler"
         with warnings.catch_warnings(), quick_code():
-            warnings.simplefilter("ignore", kt.SimulationWarning)
+            warnings.simplefilter("ignore", kt.errors.SimulationWarning)
             found = kt.rollout(
                 self.robot, q, v, tau, float(self.model.opt.timestep), ctrl=ctrl, integrator=method,
                 passive=[*self._springs_and_dampers(), "friction"], contact=given,

@@ -171,7 +171,7 @@ def compare(cells: Row, beside: Beside, states: Sequence[State]) -> None:
             continue
         try:
             ours = function(states)
-        except kt.OptionError as error:
+        except kt.errors.OptionError as error:
             cells.left_out.append(f"{heading} from MuJoCo: {reason(error)}")
             continue
         cells.error(heading, max(relative(a, b) for a, b in zip(ours, theirs, strict=True)))

@@ -67,23 +67,23 @@ def computed_torque(q, v, reference, beta):  # type: ignore[no-untyped-def]
 def impedance(q, v, target, stiffness, damping):  # type: ignore[no-untyped-def]
     """A spring and a damper at the hand."""
     J = kt.frame_jacobian(panda, q, HAND, expressed_in="local")
-    e = kt.pose_error(panda, q, target, HAND, expressed_in="local")
+    e = kt.kinematics.pose_error(panda, q, target, HAND, expressed_in="local")
     return J.T @ (stiffness * e - damping * (J @ v)) + kt.bias_forces(panda, q, v)
 
 
-def kernels(program: kt.Program) -> list[kt.Program]:
+def kernels(program: kt.programs.Program) -> list[kt.programs.Program]:
     """What a program is made of, as programs by themselves."""
     n = panda.nv
     inverse = kt.program(lambda q, v, qdd: kt.rnea(panda, q, v, qdd), q=panda, v=n, qdd=n)
     jacobian = kt.program(lambda q: kt.frame_jacobian(panda, q, HAND, expressed_in="local"), q=panda)
     error = kt.program(
-        lambda q, target: kt.pose_error(panda, q, target, HAND, expressed_in="local"), q=panda, target=(4, 4)
+        lambda q, target: kt.kinematics.pose_error(panda, q, target, HAND, expressed_in="local"), q=panda, target=(4, 4)
     )
     bias = kt.program(lambda q, v: kt.bias_forces(panda, q, v), q=panda, v=n)
     return [inverse] if program is computed_torque else [jacobian, error, bias]
 
 
-def samples(count: int) -> dict[kt.Program, list[Any]]:
+def samples(count: int) -> dict[kt.programs.Program, list[Any]]:
     """Arguments of the two programs, (count, …)."""
     rng = np.random.default_rng(0)
     q = panda.random(rng, size=count)
@@ -99,7 +99,7 @@ def samples(count: int) -> dict[kt.Program, list[Any]]:
 # -- one call
 
 
-def arithmetic(program: kt.Program, arguments: Sequence[Any]) -> Callable[[], object]:
+def arithmetic(program: kt.programs.Program, arguments: Sequence[Any]) -> Callable[[], object]:
     """The machine code of one sample, called as often in machine code."""
     traced = program.traced().program
     places = [*(np.ascontiguousarray(x, float) for x in arguments), np.empty(traced.output_size)]
@@ -184,7 +184,7 @@ def repeated(function: Callable[..., Any], arguments: Sequence[Any], out: Any = 
     return found
 
 
-def _nothing(program: kt.Program) -> Callable[..., Any]:
+def _nothing(program: kt.programs.Program) -> Callable[..., Any]:
     """A function with the arguments of a program, whose results are constants."""
     names: dict[str, Any] = {"np": np}
     exec(f"def idle({', '.join(program.arguments)}): return np.zeros({panda.nv})", names)
@@ -192,7 +192,7 @@ def _nothing(program: kt.Program) -> Callable[..., Any]:
     return found
 
 
-def pinocchio_of(program: kt.Program, arguments: Sequence[Any]) -> Callable[[], object]:
+def pinocchio_of(program: kt.programs.Program, arguments: Sequence[Any]) -> Callable[[], object]:
     """The same with Pinocchio and NumPy."""
     import pinocchio as pin
 
@@ -238,7 +238,7 @@ def batch(rounds: int) -> None:
                 )
 
 
-def casadi_functions(program: kt.Program) -> dict[str, Any]:
+def casadi_functions(program: kt.programs.Program) -> dict[str, Any]:
     """CasADi's functions of one sample, by where their expressions come from."""
     import casadi
 
@@ -268,7 +268,7 @@ def _casadis_functions() -> Any:
     return patch.dict(importlib.import_module("kinetree.expr.replay")._MEANING, meaning)
 
 
-def _adams(program: kt.Program, symbols: Sequence[Any]) -> Any:
+def _adams(program: kt.programs.Program, symbols: Sequence[Any]) -> Any:
     """The same as one writes it with adam, whose base is held still."""
     import casadi
     from adam import Representations
@@ -409,7 +409,7 @@ def _six(robot: Robot, hand: str, rounds: int) -> None:
         "M": (kt.crba, {}), "h": (kt.bias_forces, {}),
         "J": (kt.frame_jacobian, {"frame": hand, "expressed_in": "local_world_aligned"}),
         "placement": (kt.frame_placement, {"frame": hand}), "centre of mass": (kt.center_of_mass, {}),
-        "its J": (kt.center_of_mass_jacobian, {}),
+        "its J": (kt.kinematics.center_of_mass_jacobian, {}),
     }  # fmt: skip
 
     @kt.program(q=model, v=model.nv)
@@ -466,7 +466,8 @@ from robots import ROBOTS, Robot
 robot = ROBOTS[3].load()
 @kt.program(q=robot, v=robot.nv, tau=robot.nv)
 def program(q, v, tau):
-    return 0.5 * v @ kt.rnea(robot, q, v, tau), kt.center_of_mass_jacobian(robot, q) @ v, kt.crba(robot, q)[6:20, 6:20]
+    return 0.5 * v @ kt.rnea(robot, q, v, tau), kt.kinematics.center_of_mass_jacobian(robot, q) @ v, kt.crba(robot,
+    q)[6:20, 6:20]
 q, v, tau = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
 kt.zoo.load("cart_pole")
 start = time.process_time()

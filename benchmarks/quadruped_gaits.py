@@ -57,7 +57,7 @@ def gait(name: str) -> Any:
     """A gait as a problem of both."""
     loaded = example_robot_data.load("anymal")
     model, robot = loaded.model, anymal()
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     x0 = np.concatenate([model.referenceConfigurations["standing"], np.zeros(model.nv)])
     q0 = layout.q_from(x0[: model.nq])
     made = SimpleQuadrupedalGaitProblem(model, *FEET)
@@ -144,7 +144,7 @@ def anymal() -> kt.Model:
 def reference() -> Any:
     """Where it stands."""
     model = example_robot_data.load("anymal").model  # which owns the memory of its configurations
-    return kt.Layout(anymal(), "pinocchio").q_from(model.referenceConfigurations["standing"].copy())
+    return kt.interop.Layout(anymal(), "pinocchio").q_from(model.referenceConfigurations["standing"].copy())
 
 
 def state(q: Any, v: Any) -> Any:
@@ -184,13 +184,13 @@ def phase(part: tuple[Any, ...], knots: int) -> kt.control.Phase:
         return DT**0.5 * np.concatenate(parts)
 
     if is_impact:
-        return kt.control.Phase.impact(kt.program(**ports)(touching), [kt.Contact(foot) for foot in moved])
+        return kt.control.Phase.impact(kt.program(**ports)(touching), [kt.constraints.Contact(foot) for foot in moved])
     ports |= {"u": 12} | ({"forces": 3 * len(held)} if held else {})
-    contacts = [kt.Contact(foot, velocity_gain=50.0) for foot in held]
+    contacts = [kt.constraints.Contact(foot, velocity_gain=50.0) for foot in held]
     return kt.control.Phase(knots, DT, kt.program(**ports)(moving), constraints=contacts)
 
 
-def last(has_com: bool) -> kt.Program:
+def last(has_com: bool) -> kt.programs.Program:
     """The cost of the last state."""
     robot = anymal()
 

@@ -141,11 +141,11 @@ def row(path: Path, folder: Path, format: str, samples: int) -> list[str]:
     empty = [""] * len(GROUPS)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             robot = kt.load(path, package_roots=[folder])
             compare = partial(kt.compare, path, peers=[PEERS[format]], samples=samples, package_roots=[folder])
             found = [compare(floating_base=base).counterparts[0] for base in bases]
-    except kt.ModelError as error:
+    except kt.errors.ModelError as error:
         return [name, "", "", *empty, REFUSED + short(f"{error}; {there(path, PEERS[format])}", path)]
     size = [str(robot.nv), f"{robot.mass:.4g}"]
     unread = [beside.unread for beside in found if beside.unread]
@@ -219,13 +219,13 @@ def mujoco_section(package: str, files: Sequence[Path], folder: Path) -> str:
     equal = 0
     for path in files:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             try:
                 found = [
                     kt.compare(path, peers=["mujoco"], samples=1, floating_base=base).counterparts[0]
                     for base in (False, True)
                 ]
-            except kt.ModelError:
+            except kt.errors.ModelError:
                 continue
         different = [beside for beside in found if not beside.is_equal]
         if not different:

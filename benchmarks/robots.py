@@ -31,7 +31,7 @@ class Robot:
 
     def load(self) -> kt.Model:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             return kt.load(self.path, floating_base=self.floating, mimic=False)
 
 

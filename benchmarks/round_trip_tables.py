@@ -70,10 +70,10 @@ def row(path: Path, folder: Path, format: str, samples: int) -> list[str]:
     name = f"`{path.relative_to(folder)}`"
     bases = (False, True) if format == "URDF" else (None,)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         try:
             robots = [kt.load(path, floating_base=base) for base in bases]
-        except kt.ModelError as error:
+        except kt.errors.ModelError as error:
             return [name, "", "", "", "", "", f"kinetree refuses the file: {short(str(error), path)}"]
         found = [
             trip(robot, None if base else path, samples=samples) for robot, base in zip(robots, bases, strict=True)

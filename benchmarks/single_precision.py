@@ -28,7 +28,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
     kt.aba,
     kt.forward_kinematics,
     kt.frame_jacobian,
-    kt.frame_velocity,
+    kt.kinematics.frame_velocity,
     kt.kinetic_energy,
     kt.potential_energy,
     kt.center_of_mass,

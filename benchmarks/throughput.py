@@ -56,7 +56,7 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
         "crba": (lambda: kt.crba(model, q, out=H, threads=1), crba_loop),
     }
     for name, (ours, theirs) in calls.items():
-        program = kt.compile(model, getattr(kt, name)).__self__.program
+        program = kt.compile(model, getattr(kt.dynamics, name)).__self__.program
         ours()
         here, there = medians({"ours": ours, "theirs": theirs}, rounds).values()
         goal = GOALS.get((name, robot.name))

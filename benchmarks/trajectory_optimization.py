@@ -47,7 +47,7 @@ def main() -> None:
 def compare(name: str, problem: kt.control.OptimalControl, start: Any, options: Any, peer: Any) -> None:
     """Solve both, in turn."""
     q, v, u = start
-    own = kt.Layout(problem.robot, "pinocchio").tau_to(q, u @ problem.selection)[:, -problem.nu :]
+    own = kt.interop.Layout(problem.robot, "pinocchio").tau_to(q, u @ problem.selection)[:, -problem.nu :]
     us = [x[: step.nu] for x, step in zip(own, peer.runningModels, strict=True)]  # impulses have no controls
     xs = [*peer.rollout(us)]
     is_motion = "states" not in options and bool(np.isfinite(xs).all())
@@ -135,18 +135,18 @@ def arm(
     peer = crocoddyl.ShootingProblem(x0, [step] * steps, last)
     peer.nthreads = 1
 
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     q0 = layout.q_from(x0[: model.nq])
 
     @kt.program(q=robot, v=nv, u=nv, goal=(4, 4))
     def cost(q: Any, v: Any, u: Any, goal: Any) -> Any:
-        e = kt.pose_error(robot, q, goal, frame, expressed_in="local")
+        e = kt.kinematics.pose_error(robot, q, goal, frame, expressed_in="local")
         x = np.concatenate([kt.difference(robot, q0, q), v])
         return np.sqrt(dt) * np.concatenate([by_pose**0.5 * e, by_state**0.5 * x, by_control**0.5 * u])
 
     @kt.program(q=robot, goal=(4, 4))
     def end(q: Any, goal: Any) -> Any:
-        return at_end**0.5 * kt.pose_error(robot, q, goal, frame, expressed_in="local")
+        return at_end**0.5 * kt.kinematics.pose_error(robot, q, goal, frame, expressed_in="local")
 
     problem = kt.control.OptimalControl(robot, kt.control.Phase(steps, dt, cost), end)
     u = np.tile(kt.gravity_forces(robot, q0), (steps, 1))
@@ -160,7 +160,7 @@ def panda() -> Any:
     model = pinocchio.buildReducedModel(whole, [whole.getJointId(name) for name in fingers], np.zeros(whole.nq))
     robot = kt.load(robots() / "panda_description/urdf/panda.urdf").lock(fingers)
     q0 = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.7, 0.8])
-    goal = kt.placement([0.5, 0.3, 0.4], rpy=[np.pi, 0.0, 0.0]).matrix
+    goal = kt.lie.placement([0.5, 0.3, 0.4], rpy=[np.pi, 0.0, 0.0]).matrix
     return arm(model, robot, "panda_hand", goal, np.concatenate([q0, np.zeros(7)]), (1.0, 0.1, 1e-3, 1e3), 0.01)
 
 
@@ -168,7 +168,7 @@ def kinova() -> Any:
     """The problem of crocoddyl/examples/arm_manipulation_fwddyn.py."""
     loaded = example_robot_data.load("kinova")
     robot = kt.load(robots() / "kinova_description/robots/kinova.urdf")
-    goal = kt.placement([0.6, 0.2, 0.5]).matrix
+    goal = kt.lie.placement([0.6, 0.2, 0.5]).matrix
     x0 = np.concatenate([loaded.model.referenceConfigurations["arm_up"], np.zeros(loaded.model.nv)])
     return arm(loaded.model, robot, "j2s6s200_end_effector", goal, x0, (1.0, 0.1, 0.1, 1e3), 0.01)
 
@@ -190,9 +190,9 @@ def quadruped() -> Any:
     held = np.array([*peer.quasiStatic([x0] * steps)])
 
     robot = kt.load(loaded.urdf, floating_base=True)
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     q0 = layout.q_from(standing)
-    contacts = [kt.Contact(foot, velocity_gain=50.0) for foot in FEET]
+    contacts = [kt.constraints.Contact(foot, velocity_gain=50.0) for foot in FEET]
     cone = crocoddyl.FrictionCone(np.eye(3), 0.7, 4, False).A
     most = np.concatenate([np.full(6, np.inf), np.full(12, 9.42), np.full(6, np.inf), np.full(12, 15.0)])
     com = kt.center_of_mass(robot, q0) + np.array([far, 0.0, 0.0])

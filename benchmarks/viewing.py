@@ -32,7 +32,7 @@ def tree(bodies: int) -> kt.Model:
         builder.add_body(f"link {k}", kt.solids.box(0.05, 0.05, 0.2, mass=0.5))
         at = [0.2 * (-1.0) ** k, 0.1 * (-1.0) ** (k // 2), 0.0] if k < 4 else [0.0, 0.0, -0.2]
         builder.add_joint(
-            f"joint {k}", kt.Revolute([[1, 0, 0], [0, 1, 0]][k // 4 % 2]), parent, f"link {k}", kt.placement(at)
+            f"joint {k}", kt.Revolute([[1, 0, 0], [0, 1, 0]][k // 4 % 2]), parent, f"link {k}", kt.lie.placement(at)
         )
     return builder.build(floating_base=True)
 

@@ -92,7 +92,7 @@ class Tsid:
 
 def main() -> None:
     robot = kt.load(PATH, floating_base=True)
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     q0 = standing(robot)
     peer = Tsid(layout.q_to(q0), layout.tau_to(q0, robot.effort_limit)[6:])
     control = kt.control
@@ -116,7 +116,9 @@ def main() -> None:
     rng, times, apart, most = np.random.default_rng(0), ([], []), 0.0, 0
     for _ in range(STEPS):
         q = robot.integrate(q0, 0.01 * rng.normal(size=robot.nv))
-        v = kt.nearest_velocity(robot, q, 0.1 * rng.normal(size=robot.nv), [kt.Contact(f, "fixed") for f in SOLES])
+        v = kt.constraints.nearest_velocity(
+            robot, q, 0.1 * rng.normal(size=robot.nv), [kt.constraints.Contact(f, "fixed") for f in SOLES]
+        )
         com = rest + 0.02 * rng.normal(size=3)
         their_q, their_v = layout.q_to(q), layout.v_to(q, v)
         start = time.perf_counter()

@@ -12,9 +12,9 @@ import kinetree as kt
 
 builder = kt.ModelBuilder("conical pendulum")
 builder.add_body("ceiling")
-rod = kt.solids.cylinder(0.02, 0.8, mass=1.5, placement=kt.placement((0.0, 0.0, -0.4)))
+rod = kt.solids.cylinder(0.02, 0.8, mass=1.5, placement=kt.lie.placement((0.0, 0.0, -0.4)))
 builder.add_body("rod", rod)
-builder.add_joint("ball", kt.Spherical(), "ceiling", "rod")
+builder.add_joint("ball", kt.joints.Spherical(), "ceiling", "rod")
 pendulum = builder.build()
 print(pendulum)
 

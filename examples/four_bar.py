@@ -1,8 +1,9 @@
 """A four-bar linkage: a closed loop, simulated for five seconds.
 
-The linkage is a tree, crank and coupler on one side and the rocker on the other, and a `kt.Loop` that holds their ends
-together. `kt.simulate` keeps the loop closed to rounding. Nothing brakes the linkage, so its energy is constant; and at
-every moment the angles of crank and rocker satisfy Freudenstein's equation, which knows the lengths alone.
+The linkage is a tree, crank and coupler on one side and the rocker on the other, and a `kt.constraints.Loop` that holds
+their ends together. `kt.simulate` keeps the loop closed to rounding. Nothing brakes the linkage, so its energy is
+constant; and at every moment the angles of crank and rocker satisfy Freudenstein's equation, which knows the lengths
+alone.
 """
 
 import numpy as np
@@ -16,13 +17,15 @@ for name, parent, place, length in (
     ("crank", "ground", [0, 0, 0], crank), ("rocker", "ground", [ground, 0, 0], rocker),
     ("coupler", "crank", [0, 0, crank], coupler),
 ):  # fmt: skip
-    builder.add_body(name, kt.solids.box(0.04, 0.04, length, mass=length, placement=kt.placement([0, 0, length / 2])))
-    builder.add_joint(f"{name} joint", kt.Revolute([0, 1, 0]), parent, name, kt.placement(place))
-    builder.add_frame(f"{name} end", name, kt.placement([0, 0, length]))
+    builder.add_body(
+        name, kt.solids.box(0.04, 0.04, length, mass=length, placement=kt.lie.placement([0, 0, length / 2]))
+    )
+    builder.add_joint(f"{name} joint", kt.Revolute([0, 1, 0]), parent, name, kt.lie.placement(place))
+    builder.add_frame(f"{name} end", name, kt.lie.placement([0, 0, length]))
 linkage = builder.build()
-loop = [kt.Loop("coupler end", "rocker end")]
+loop = [kt.constraints.Loop("coupler end", "rocker end")]
 
-q = kt.nearest_configuration(linkage, [0.3, 0.2, 1.0], loop).q
+q = kt.constraints.nearest_configuration(linkage, [0.3, 0.2, 1.0], loop).q
 motion = kt.simulate(linkage, q=q, constraints=loop, duration=5.0, passive=False)
 
 theta, phi = np.pi / 2 - motion.q[:, :2].T  # of crank and rocker, from the ground's line

@@ -20,13 +20,15 @@ panda = panda.lock([name for name in panda.joints if "finger" in name])
 rng = np.random.default_rng(0)
 
 # The arm as it is: 20 % off in mass and size, some centimetres in its centres of mass, with friction.
-pi = kt.inertial_parameters(panda, drives=True)
+pi = kt.identification.inertial_parameters(panda, drives=True)
 links, drives = pi[: 10 * len(panda.bodies)].reshape(-1, 10), pi[10 * len(panda.bodies) :].reshape(-1, 3)
 solid = links[:, 0] > 0.0
-theta = kt.log_cholesky.from_parameters(links[solid])
-links[solid] = kt.log_cholesky.to_parameters(theta + rng.normal(size=theta.shape) * ([0.2] * 4 + [0.03] * 6))
+theta = kt.identification.log_cholesky.from_parameters(links[solid])
+links[solid] = kt.identification.log_cholesky.to_parameters(
+    theta + rng.normal(size=theta.shape) * ([0.2] * 4 + [0.03] * 6)
+)
 drives[:, 1:] = np.array([[0.5, 0.3]] * 4 + [[0.2, 0.2]] * 3)  # N·m·s/rad and N·m
-arm = kt.with_inertial_parameters(panda, pi, drives=True)
+arm = kt.identification.with_inertial_parameters(panda, pi, drives=True)
 
 
 @kt.program(q=panda, v=panda.nv, reference=(3, panda.nv))
@@ -62,6 +64,6 @@ error = abs(found.consistent.values - truth)[known] / abs(truth)[known]
 print(f"{known.sum()} parameters are identifiable within 2 %; the largest error is {100 * error.max():.2f} %")
 assert known.sum() >= 10
 assert error.max() < 0.02
-bodies = kt.inertial_parameters(found.robot).reshape(-1, 10)[solid]
-assert np.linalg.eigvalsh(kt.log_cholesky.pseudo_inertia(bodies)).min() > 0.0
+bodies = kt.identification.inertial_parameters(found.robot).reshape(-1, 10)[solid]
+assert np.linalg.eigvalsh(kt.identification.log_cholesky.pseudo_inertia(bodies)).min() > 0.0
 assert (found.validation.after < found.validation.before / 10.0).all()

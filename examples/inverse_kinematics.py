@@ -18,7 +18,7 @@ panda = kt.load(robots / "panda_description/urdf/panda.urdf")
 panda = panda.lock([name for name in panda.joints if "finger" in name])
 hand, middle = "panda_hand_tcp", 0.5 * (panda.lower + panda.upper)
 
-line = np.tile(kt.placement((0.0, 0.0, 0.4), rpy=(np.pi, 0.0, 0.0)).matrix, (9, 1, 1))
+line = np.tile(kt.lie.placement((0.0, 0.0, 0.4), rpy=(np.pi, 0.0, 0.0)).matrix, (9, 1, 1))
 line[:, :2, 3] = np.stack([np.full(9, 0.45), np.linspace(-0.4, 0.4, 9)], axis=1)
 tasks, q = [Pose(hand), Posture(priority=1)], middle
 path = []

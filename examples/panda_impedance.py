@@ -24,7 +24,7 @@ f_ext = np.zeros((steps, 6))
 f_ext[: steps // 2, :3] = push
 motion = kt.simulate(
     panda, q=q0, tau=kt.control.cartesian_impedance(panda, "panda_hand"), dt=dt, duration=steps * dt, passive=False,
-    f_ext={kt.WrenchOn("panda_hand", "local_world_aligned"): f_ext},
+    f_ext={kt.dynamics.WrenchOn("panda_hand", "local_world_aligned"): f_ext},
     arguments={
         "target": target, "stiffness": K, "damping_ratio": ratio, "posture": q0,
         "posture_stiffness": np.full(7, 5.0), "posture_damping": np.full(7, 2.0),
@@ -33,7 +33,7 @@ motion = kt.simulate(
 moved = (kt.frame_placement(panda, motion.q, "panda_hand") - target)[:, :3, 3]
 
 # The theory: with Λ = L Lᵀ and y = Lᵀ x, each mode of L⁻¹ K L⁻ᵀ obeys ÿ + 2 ζ ω ẏ + ω² y = its part of the force.
-inertia = kt.operational_space_inertia(panda, q0, "panda_hand")
+inertia = kt.constraints.operational_space_inertia(panda, q0, "panda_hand")
 L = np.linalg.cholesky(inertia)
 squares, modes = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, np.diag(K)).T))
 shapes, omega = np.linalg.solve(L.T, modes), np.sqrt(squares)

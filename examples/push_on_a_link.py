@@ -20,12 +20,12 @@ push = np.zeros((300, 6))  # a row per millisecond
 push[:100] = [*force, *point]
 motion = kt.simulate(
     ur5, q=q, tau=lambda t, q, v: kt.gravity_forces(ur5, q), control_dt="stages", passive=False, duration=0.3,
-    f_ext={kt.ForceOn("forearm_link", "local_world_aligned"): push},
+    f_ext={kt.dynamics.ForceOn("forearm_link", "local_world_aligned"): push},
 )  # fmt: skip
 
-J = kt.point_jacobian(ur5, q, point, "forearm_link", expressed_in="world")
+J = kt.kinematics.point_jacobian(ur5, q, point, "forearm_link", expressed_in="world")
 first = abs(motion.qdd[0] - np.linalg.solve(kt.mass_matrix(ur5, q), J.T @ force)).max()
-speed = kt.point_velocity(ur5, motion.q[:101], motion.v[:101], point, "forearm_link", expressed_in="world")
+speed = kt.kinematics.point_velocity(ur5, motion.q[:101], motion.v[:101], point, "forearm_link", expressed_in="world")
 work = np.trapezoid(speed @ force, motion.time[:101])
 print(f"q̈ at first: {motion.qdd[0].round(2)} rad/s², kinetic energy {motion.kinetic[-1]:.4f} J, work {work:.4f} J")
 assert first < 1e-10

@@ -36,7 +36,7 @@ def drag(q, v):
     return np.concatenate([0.1 * (wind - moving)[:2], np.zeros(4)])  # level, so that the height is the controller's
 
 
-forces = {"frame": rotors, kt.WrenchOn("frame", "local_world_aligned"): drag}
+forces = {"frame": rotors, kt.dynamics.WrenchOn("frame", "local_world_aligned"): drag}
 motion = kt.simulate(quadrotor, f_ext=forces, control_dt="stages", duration=8.0, dt=2e-3)
 
 aside, t = motion.q[-1, :3] - target, motion.time

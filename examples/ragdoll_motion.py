@@ -1,7 +1,7 @@
 """A ragdoll tucks and opens up in the air, driven by its joints alone, then goes limp and falls to the ground.
 
 Nothing drives the root. While it flies, the limbs follow a motion given in advance: the joint torques are those of
-`kt.floating_inverse_dynamics`, in the kernel of the simulation, and what the trunk does follows from them. The
+`kt.dynamics.floating_inverse_dynamics`, in the kernel of the simulation, and what the trunk does follows from them. The
 momentum about the centre of mass is conserved, so tucking makes the ragdoll spin faster.
 `kt.control.prescribed_motion` finds the same torques from the recorded motion alone. With the torques off, the ragdoll
 is a passive body, which the ground stops. The picture shows the flight above and the fall below.
@@ -27,7 +27,7 @@ def follow(t, q, v):
     curve = 2.0 * (np.pi / DURATION) ** 2 * np.cos(phase)
     wanted = kt.integrate(ragdoll, ragdoll.neutral(), s * tuck)
     qdd = curve * tuck + D * (rate * tuck - v) + K * kt.difference(ragdoll, q, wanted)
-    found = kt.floating_inverse_dynamics(ragdoll, q, v, qdd)
+    found = kt.dynamics.floating_inverse_dynamics(ragdoll, q, v, qdd)
     return {"tau": found.tau, "torques": found.tau, "accelerations": found.qdd}
 
 
@@ -36,7 +36,7 @@ start[2] += 1.0
 throw[[0, 2, 4]] = 0.6, 4.0, 2.5  # forward, up, and spinning forward
 flight = kt.simulate(ragdoll, q=start, v=throw, tau=follow, duration=DURATION, passive=False, control_dt="stages")
 
-momentum = kt.centroidal_momentum(ragdoll, flight.q, flight.v)
+momentum = kt.dynamics.centroidal_momentum(ragdoll, flight.q, flight.v)
 drift = abs(momentum[:, 3:] - momentum[0, 3:]).max()
 moments = slice(0, len(flight.time) - 1, 100)
 accelerations, torques = flight.recorded["accelerations"][moments], flight.recorded["torques"][moments]

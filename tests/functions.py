@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "OF_CONTACTS",
     "OF_RECORDS",
     "OF_SHAPES",
+    "PUBLIC",
     "gives_one_array",
     "numbers_of",
     "on",
@@ -35,9 +37,14 @@ OF_CONTACTS = {"contact_dynamics", "contact_forces"}
 """Those that push, which take long to compile and have tests of their own."""
 OF_RECORDS = {"actuator_forces", "fluid_forces", "sensors"}
 """Those of robots with records of actuators, sensors or a medium, which have tests of their own, too."""
+GROUPS = (kt.kinematics, kt.dynamics, kt.constraints, kt.contact, kt.lie, kt.interop, kt.sim)
+PUBLIC: dict[str, Any] = {
+    name: x for room in (*GROUPS, kt) for name in room.__all__ if not isinstance(x := getattr(room, name), ModuleType)
+}
+"""What kinetree offers, without the rooms above functions of a robot's motion."""
 EVERY: dict[str, Function] = {
     function.__name__: function
-    for function in (getattr(kt, name) for name in kt.__all__ if name not in OF_SHAPES | OF_CONTACTS | OF_RECORDS)
+    for function in (x for name, x in PUBLIC.items() if name not in OF_SHAPES | OF_CONTACTS | OF_RECORDS)
     if hasattr(function, "definition") and not function.definition.is_step
 }
 """By name, without aliases; rollouts, whose ports are others, have tests of their own."""
@@ -71,7 +78,7 @@ def gives_one_array(function: Function) -> bool:
 def options_of(function: Function, frame: str, expressed_in: str = "world", kind: str = "spatial") -> dict[str, Any]:
     """Values for the options that have no default."""
     values: dict[str, Any] = {"frame": frame, "expressed_in": expressed_in, "kind": kind}
-    values["constraints"] = [kt.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, -0.2, 0.3])]
+    values["constraints"] = [kt.constraints.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, -0.2, 0.3])]
     values["wrt"] = function.definition.inputs[-1][0]  # type: ignore[attr-defined]
     return {name: values[name] for name in function.definition.options if name in values}  # type: ignore[attr-defined]
 

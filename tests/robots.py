@@ -82,32 +82,34 @@ def load_robot(name: str, *, floating_base: bool = False, mimic: bool = False) -
 @lru_cache(maxsize=160)  # every robot with either base
 def _loaded(name: str, floating_base: bool, mimic: bool) -> kt.Model:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         return kt.load(robot_path(name), floating_base=floating_base, mimic=mimic)
 
 
 def _kinds() -> dict[str, JointKind]:
     return {
         "revolute": kt.Revolute([0, 1, 0]),
-        "continuous": kt.Continuous([1, 0, 0]),
+        "continuous": kt.joints.Continuous([1, 0, 0]),
         "prismatic": kt.Prismatic([1, 2, 2]),
-        "helical": kt.Helical([0, 0, 1], 0.05),
-        "screw": kt.Screw(angular=[0, 1, 0], linear=[0.2, 0.1, -0.3]),
-        "cylindrical": kt.Cylindrical([1, 0, 0]),
-        "universal": kt.Universal([1, 0, 0], [0, 1, 1]),
-        "planar": kt.Planar([0, 1, 0]),
-        "translation": kt.Translation(),
-        "spherical": kt.Spherical(),
-        "euler": kt.Euler("ZXY"),
-        "exponential": kt.ExponentialMap(),
+        "helical": kt.joints.Helical([0, 0, 1], 0.05),
+        "screw": kt.joints.Screw(angular=[0, 1, 0], linear=[0.2, 0.1, -0.3]),
+        "cylindrical": kt.joints.Cylindrical([1, 0, 0]),
+        "universal": kt.joints.Universal([1, 0, 0], [0, 1, 1]),
+        "planar": kt.joints.Planar([0, 1, 0]),
+        "translation": kt.joints.Translation(),
+        "spherical": kt.joints.Spherical(),
+        "euler": kt.joints.Euler("ZXY"),
+        "exponential": kt.joints.ExponentialMap(),
         "free": kt.Free(),
-        "floating": kt.FloatingBase(),
-        "rpy": kt.FreeRPY(),
-        "ellipsoid": kt.Ellipsoid([0.3, 0.2, 0.1]),
-        "custom": kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0.2, 0]]),
-        "composite": kt.Composite([kt.Revolute([1, 0, 0]), (kt.Spherical(), kt.placement([0.1, 0, 0.2]))]),
-        "placed": kt.Placed(kt.Spherical(), after=kt.placement([0.0, 0.1, 0.0], rpy=[0.3, 0, 0])),
-        "reversed": kt.Reversed(kt.Planar([0, 0, 1])),
+        "floating": kt.joints.FloatingBase(),
+        "rpy": kt.joints.FreeRPY(),
+        "ellipsoid": kt.joints.Ellipsoid([0.3, 0.2, 0.1]),
+        "custom": kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0.2, 0]]),
+        "composite": kt.joints.Composite(
+            [kt.Revolute([1, 0, 0]), (kt.joints.Spherical(), kt.lie.placement([0.1, 0, 0.2]))]
+        ),
+        "placed": kt.joints.Placed(kt.joints.Spherical(), after=kt.lie.placement([0.0, 0.1, 0.0], rpy=[0.3, 0, 0])),
+        "reversed": kt.joints.Reversed(kt.joints.Planar([0, 0, 1])),
         "left": kt.Revolute([0, 0, 1]),
         "right": kt.Revolute([0, 0, 1]),
         "follower": kt.Prismatic([0, 1, 0]),
@@ -124,13 +126,15 @@ def stork() -> kt.Model:
     """The smallest robot that every function is for: a trunk that floats, and a leg of two joints."""
     builder = kt.ModelBuilder("stork")
     builder.add_body("world")
-    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.placement([0.02, 0.0, 0.1])))
-    builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.0, -0.2])))
-    builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.placement([0.0, 0.0, -0.2])))
+    builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.lie.placement([0.02, 0.0, 0.1])))
+    builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.lie.placement([0.0, 0.0, -0.2])))
+    builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.lie.placement([0.0, 0.0, -0.2])))
     builder.add_joint("root", kt.Free(), "world", "trunk")
-    hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
+    hip = kt.lie.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
     builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "thigh", hip, damping=[0.1])
-    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.0, -0.4]), friction=[0.1])
+    builder.add_joint(
+        "knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.lie.placement([0.0, 0.0, -0.4]), friction=[0.1]
+    )
     return builder.build()
 
 
@@ -166,17 +170,20 @@ def _tree(title: str, names: Sequence[str], holds_tool: str) -> kt.Model:
     bodies = ["base"]
     for k, name in enumerate(names):
         kind = kinds[name]
-        shape = kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.placement([0.1, -0.05, 0.02 * k]))
+        shape = kt.solids.ellipsoid(
+            0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.lie.placement([0.1, -0.05, 0.02 * k])
+        )
         builder.add_body(f"{name} body", shape)
         one = kind.nv == 1
         builder.add_joint(
-            name, kind, bodies[(2 * k) // 3], f"{name} body", kt.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2, 0.3]),
+            name, kind, bodies[(2 * k) // 3], f"{name} body", kt.lie.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2,
+                0.3]),
             damping=[0.2] * kind.nv, friction=[0.1] * kind.nv, stiffness=[1.5] * kind.nv, armature=[0.02] * kind.nv,
-            rotor=kt.Rotor(0.001, 30.0, (1.0, 0.0, 0.0) if kind.rotor_axis is None else None) if one else None,
-            mimic=kt.Mimic("revolute", -0.5, 0.1) if name == "follower" else None,
+            rotor=kt.model.Rotor(0.001, 30.0, (1.0, 0.0, 0.0) if kind.rotor_axis is None else None) if one else None,
+            mimic=kt.model.Mimic("revolute", -0.5, 0.1) if name == "follower" else None,
         )  # fmt: skip
         bodies.append(f"{name} body")
     if "left" in names:
         builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
-    builder.add_frame("tool", f"{holds_tool} body", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
+    builder.add_frame("tool", f"{holds_tool} body", kt.lie.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
     return builder.build()

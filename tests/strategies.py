@@ -233,7 +233,9 @@ _ORDERS = ("ZYX", "XYZ", "YXZ", "ZXY", "XZY", "YZX", "ZXZ", "XYX")
 
 @cache
 def _one_axis_kinds() -> st.SearchStrategy[JointKind]:
-    return st.builds(lambda kind, axis: kind(axis), st.sampled_from([kt.Revolute, kt.Continuous, kt.Prismatic]), axes())
+    return st.builds(
+        lambda kind, axis: kind(axis), st.sampled_from([kt.Revolute, kt.joints.Continuous, kt.Prismatic]), axes()
+    )
 
 
 def _are_skew(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
@@ -246,11 +248,11 @@ def _simple_kinds() -> st.SearchStrategy[JointKind]:
     """Of one degree of freedom, or of several along fixed axes."""
     return st.one_of(
         _one_axis_kinds(),
-        st.builds(kt.Helical, axes(), numbers(1.0)),
-        st.builds(kt.Screw, angular=vectors(1.5).map(Vec3.components), linear=axes()),
-        st.builds(kt.Cylindrical, axes()),
-        st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.Universal(*pair)),
-        st.just(kt.Translation()),
+        st.builds(kt.joints.Helical, axes(), numbers(1.0)),
+        st.builds(kt.joints.Screw, angular=vectors(1.5).map(Vec3.components), linear=axes()),
+        st.builds(kt.joints.Cylindrical, axes()),
+        st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.joints.Universal(*pair)),
+        st.just(kt.joints.Translation()),
     )
 
 
@@ -266,17 +268,17 @@ def _is_independent(kind: JointKind) -> bool:
 @cache
 def _other_kinds() -> st.SearchStrategy[JointKind]:
     radius = positive(0.2, 2.0)
-    placed = st.tuples(st.one_of(_one_axis_kinds(), st.just(kt.Spherical())), transforms())
+    placed = st.tuples(st.one_of(_one_axis_kinds(), st.just(kt.joints.Spherical())), transforms())
     return st.one_of(
         st.just(kt.Free()),
-        st.builds(kt.Planar, axes()),
-        st.just(kt.Spherical()),
-        st.just(kt.FloatingBase()),
-        st.sampled_from(_ORDERS).map(kt.Euler),
-        st.just(kt.ExponentialMap()),
-        st.just(kt.FreeRPY()),
-        st.tuples(radius, radius, radius).map(kt.Ellipsoid),
-        st.lists(placed, min_size=2, max_size=2).map(kt.Composite).filter(_is_independent),
+        st.builds(kt.joints.Planar, axes()),
+        st.just(kt.joints.Spherical()),
+        st.just(kt.joints.FloatingBase()),
+        st.sampled_from(_ORDERS).map(kt.joints.Euler),
+        st.just(kt.joints.ExponentialMap()),
+        st.just(kt.joints.FreeRPY()),
+        st.tuples(radius, radius, radius).map(kt.joints.Ellipsoid),
+        st.lists(placed, min_size=2, max_size=2).map(kt.joints.Composite).filter(_is_independent),
     )
 
 

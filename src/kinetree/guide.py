@@ -11,11 +11,23 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 from kinetree.errors import nearest_names
 
-__all__ = ["Answer", "Section", "UnknownName", "answers", "elsewhere", "find", "instead", "pages_folder", "sections"]
+__all__ = [
+    "Answer",
+    "Section",
+    "UnknownName",
+    "answers",
+    "elsewhere",
+    "find",
+    "instead",
+    "pages_folder",
+    "public_names",
+    "sections",
+]
 
 T = TypeVar("T")
 
@@ -35,7 +47,7 @@ class Answer(NamedTuple):
     task: str
     """The task, such as "M⁻¹ times a force"."""
     here: str
-    """The answer, such as "kt.mass_matrix_solve"."""
+    """The answer, such as "kt.dynamics.mass_matrix_solve"."""
     elsewhere: str
     """The names in other libraries, as the page has them."""
 
@@ -106,6 +118,15 @@ class UnknownName(AttributeError):
         return f"{message}: {advice}" if advice else message
 
 
+@cache
+def public_names() -> Mapping[str, str]:
+    """From each public name to where it is in kinetree: from "point_jacobian" to "kinematics.point_jacobian"."""
+    top = sys.modules["kinetree"]
+    groups = [x for name in top.__all__ if isinstance(x := getattr(top, name), ModuleType)]
+    grouped = {name: f"{group.__name__.removeprefix('kinetree.')}.{name}" for group in groups for name in group.__all__}
+    return grouped | {name: name for name in top.__all__}
+
+
 def instead(name: str) -> str:
     """A replacement for a name that kinetree does not have: the end of an error message.
 
@@ -114,8 +135,8 @@ def instead(name: str) -> str:
     """
     if len(name) > _LONGEST or name.startswith("_"):
         return ""
-    public: Sequence[str] = sys.modules["kinetree"].__all__
-    members, rows = _members(tuple(public)), elsewhere().get(_plain(name), ())
+    places = public_names()
+    members, rows = _members(tuple(places.values())), elsewhere().get(_plain(name), ())
     rows = tuple(row for row in rows if row[1].task) or rows
     same = sorted(members.get(_plain(name), ()) or ({} if rows else members.get(_core(name), ())))
     texts = [f"it is {' or '.join(same[:3])} here"] if same else []
@@ -124,8 +145,8 @@ def instead(name: str) -> str:
         texts.append(f"{owner}{name} is {row.here} here{purpose}")
     if texts:
         return "; ".join(texts[:3])
-    if (near := nearest_names(name, public, cutoff=0.75)).startswith("did you mean"):
-        return near
+    if (near := nearest_names(name, places, cutoff=0.75)).startswith("did you mean"):
+        return re.sub(r"'(\w+)'", lambda match: repr(places[match[1]]), near)
     words = _words(name)[:_MOST_WORDS]
     found = _best(_functions(words), 1)
     return (f"perhaps {found[0].here} ({found[0].task}); " if found else "") + (
@@ -229,7 +250,10 @@ def _shown(cell: str) -> str:
 
 def _qualified(text: str) -> str:
     """A text in which functions have "kt." before their name."""
-    return re.sub(r"`(?=(?!f_ext)[a-z]\w+(?:\([^`]*\))?`)", "`kt.", text)
+    places = {*public_names().values()}
+    return re.sub(
+        r"`([a-z][\w.]+)(?=(?:\([^`]*\))?`)", lambda match: f"`{'kt.' * (match[1] in places)}{match[1]}", text
+    )
 
 
 @cache

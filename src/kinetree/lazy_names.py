@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Set
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from importlib.util import find_spec
-from types import FrameType, ModuleType
+from types import FrameType, MappingProxyType, ModuleType, SimpleNamespace
+from typing import Any
 
 from kinetree.locks import importing
 
 __all__ = ["lazy_names"]
 
+_collecting = threading.Lock()
+_BY_PYTHON = builtins.__import__
 
+
+@contextmanager
 def lazy_names(
-    package: str, homes: Mapping[str, str], error: type[AttributeError] = AttributeError
-) -> Callable[[str], object]:
-    """The `__getattr__` of a package (PEP 562) whose names are kept in modules below it.
+    package: str, error: type[AttributeError] = AttributeError, moved: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
+    """Defers the imports in its block, which are `from module import name, …`, until a name is first asked for.
 
-    `homes` has the names that each module holds, with blanks between them; modules are named from the package on. What
-    is in no module may be a module or a room of the package itself; any other name raises the error. A name that a
-    module shares is that of the object in it: Python would bind it to the module, as soon as that is imported.
+    The package gets a `__getattr__` (PEP 562). What is in no module may be a module or a room of the package itself;
+    any other name raises the error. A name that a module shares is that of the object in it: Python would bind it to
+    the module, as soon as that is imported. `moved` has the names, with blanks between them, that are now in modules of
+    the package: they are found with a warning.
 
     `dir` of the package lists its public names, whether they are imported yet or not, and leaves out its modules.
     """
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
-    module = sys.modules[package]
-    shared = home_of.keys() & {home.partition(".")[0] for home in homes}
+    home_of: dict[str, str] = {}
+    group_of = {name: group for group, names in moved.items() for name in names.split()}
+    thread, module = threading.get_ident(), sys.modules[package]
+
+    def note(
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        if threading.get_ident() != thread:
+            return _BY_PYTHON(name, globals, locals, fromlist or (), level)
+        home_of.update(dict.fromkeys(fromlist or (), name))
+        return SimpleNamespace(**dict.fromkeys(fromlist or ()))
+
+    with _collecting:
+        before, builtins.__import__ = builtins.__import__, note
+        try:
+            yield
+        finally:
+            builtins.__import__ = before
+    for name in home_of:
+        delattr(module, name)
+    home_of = {name: home for name, home in home_of.items() if home != package}  # its rooms are found as such
+    below = {home.removeprefix(f"{package}.") for home in home_of.values() if home.startswith(f"{package}.")}
+    shared = home_of.keys() & {home.partition(".")[0] for home in below}
     if shared:
         module.__class__ = _without_modules(shared)
 
     def __getattr__(name: str) -> object:
         if name in home_of:
             with _imports():
-                found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+                found = getattr(importlib.import_module(home_of[name]), name)
             setattr(module, name, found)  # it is found without this function from now on
             return found
-        if not name.startswith("_") and name.isidentifier() and find_spec(f"{package}.{name}") is not None:
+        if name in group_of:
+            home = f"{package}.{group_of[name]}"
+            warnings.warn(f"{package}.{name} is {home}.{name} now", DeprecationWarning, stacklevel=2)
+            return getattr(importlib.import_module(home), name)
+        may_be_module = "__path__" in vars(module) and name.isidentifier() and not name.startswith("_")
+        if may_be_module and find_spec(f"{package}.{name}") is not None:
             with _imports():
                 return importlib.import_module(f"{package}.{name}")
         raise error(f"module {package!r} has no attribute {name!r}", name=name, obj=module)
@@ -45,8 +83,8 @@ def lazy_names(
     def __dir__() -> list[str]:
         return [*module.__all__, *(name for name in vars(module) if name.startswith("__"))]
 
-    setattr(module, "__dir__", __dir__)  # noqa: B010, mypy knows no modules with one
-    return __getattr__
+    for function in (__getattr__, __dir__):
+        setattr(module, function.__name__, function)
 
 
 def _without_modules(names: Set[str]) -> type[ModuleType]:

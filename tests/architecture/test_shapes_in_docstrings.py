@@ -8,12 +8,13 @@ import re
 import pytest
 
 import kinetree as kt
+from tests.functions import PUBLIC
 
-FUNCTIONS = [name for name in kt.__all__ if inspect.isfunction(getattr(kt, name)) and name != "simulate"]
+FUNCTIONS = [name for name, x in PUBLIC.items() if inspect.isfunction(x) and name not in ("plot", "simulate")]
 """`simulate` describes its arguments in prose."""
 PROPERTIES = [
     (owner, name)
-    for owner in (kt.Model, kt.Transform, kt.Inertia)
+    for owner in (kt.Model, kt.Transform, kt.model.Inertia)
     for name, member in inspect.getmembers(owner, lambda member: isinstance(member, property))
     if "NDArray" in str(inspect.signature(member.fget).return_annotation)
 ]
@@ -22,7 +23,7 @@ SHAPE = re.compile(r"\([^()]*(?:…|n|\d|,)[^()]*\)|in its shape")
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_array_that_is_taken_has_its_shape_in_the_docstring(name: str) -> None:
-    function = getattr(kt, name)
+    function = PUBLIC[name]
     text = inspect.getdoc(function) or ""
     signature = inspect.signature(function)
     assert signature.return_annotation is not inspect.Signature.empty

@@ -15,7 +15,7 @@ STEPS = 40
 @pytest.fixture(scope="module")
 def robot() -> kt.Model:
     """A box and a pendulum with a limit and dry friction that may touch it, on a plane."""
-    limits = kt.Limits((-1.0,), (0.5,), (np.inf,), (np.inf,))
+    limits = kt.model.Limits((-1.0,), (0.5,), (np.inf,), (np.inf,))
     return world(
         Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01),
         Thing("sphere", (0.1,), contact(), kt.Prismatic([1, 0, 0]), at=(0.3, 0.0, 0.06), limits=limits, friction=[0.3]),

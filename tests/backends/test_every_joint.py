@@ -77,7 +77,9 @@ def test_loops_over_bodies_give_what_a_straight_line_gives(make: Make, options: 
 
 
 @OF_PROGRAMS
-@pytest.mark.parametrize("function", [kt.rnea, kt.bias_forces, kt.passive_forces, kt.coordinate_rates])
+@pytest.mark.parametrize(
+    "function", [kt.rnea, kt.bias_forces, kt.dynamics.passive_forces, kt.kinematics.coordinate_rates]
+)
 def test_loops_give_the_same_for_other_functions(function: Any) -> None:
     arrays = states(whole(), 5)[: len(function.definition.inputs)]
     straight, rolled = (compiled_late(whole(), function, unroll=unroll)(*arrays) for unroll in (True, False))

@@ -27,7 +27,7 @@ from tests import functions
 from tests.kernels import compiled_late
 
 HINGES = (kt.Revolute([0, 0, 1]), kt.Revolute([1, 0, 0]), kt.Prismatic([0, 1, 1]))
-ALL_KINDS = (*HINGES, kt.Continuous([1, 2, 3]), kt.Free())
+ALL_KINDS = (*HINGES, kt.joints.Continuous([1, 2, 3]), kt.Free())
 
 
 def robot_of(parents: Sequence[int], kinds: Sequence[JointKind], size: float = 0.05) -> kt.Model:

@@ -72,6 +72,6 @@ def planted(folder: Path, *pairs: tuple[str, str], name: str = "robot.urdf") -> 
     return path
 
 
-def codes(report: kt.Report, severity: str = "") -> list[str]:
+def codes(report: kt.checking.Report, severity: str = "") -> list[str]:
     """The codes of a report's problems, in their order."""
     return [found.code for found in report.problems if not severity or found.severity == severity]

@@ -54,7 +54,7 @@ def test_every_problem_has_its_line(tmp_path: Path) -> None:
     }
     assert len([each for each in report.errors if each.code == "bad-limits"]) == 2
     assert all(each.code in CODES and each.file == str(path) for each in report.problems)
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path)
     assert len(caught.value.problems) == 1
     assert str(caught.value) == f"{path}:4: {caught.value.problems[0].element}: {caught.value.problems[0].what}"
@@ -83,7 +83,7 @@ def test_every_problem_has_its_line(tmp_path: Path) -> None:
 )
 def test_one_fault_is_one_problem(old: str, new: str, code: str, tmp_path: Path) -> None:
     path = planted(tmp_path, (old, new))
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path)
     report = kt.check(path)
     assert codes(report, "error") == [code], str(report)
@@ -130,7 +130,7 @@ def test_what_is_no_file_is_a_problem_too(tmp_path: Path) -> None:
 
 def test_errors_and_warnings_carry_their_problems(tmp_path: Path) -> None:
     path = planted(tmp_path, ('<mass value="2.5"/>', '<mass value="-1"/>'))
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path)
     (problem,) = caught.value.problems
     assert (problem.severity, problem.code, problem.line) == ("error", "negative-mass", 6)
@@ -147,7 +147,7 @@ def test_a_report_in_words_and_in_plain_types(tmp_path: Path) -> None:
     plain = json.loads(json.dumps(report.as_dict()))
     assert plain["ok"] is False
     assert plain["problems"][0]["line"] == 33
-    assert set(plain["problems"][0]) == set(kt.Problem._fields)
+    assert set(plain["problems"][0]) == set(kt.checking.Problem._fields)
 
 
 def test_a_check_warns_of_nothing(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_check_warns_of_nothing(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert kt.check(path).ok
-    with pytest.raises(kt.DTypeError, match="check takes the path of a robot file, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="check takes the path of a robot file, not int"):
         kt.check(0)  # type: ignore[arg-type]
 
 

@@ -100,7 +100,9 @@ def test_a_joint_with_the_name_of_another_is_renamed(tmp_path: Path) -> None:
 def test_a_name_that_others_refer_to_is_not_guessed(tmp_path: Path) -> None:
     mimic = '<axis xyz="0 1 0"/><mimic joint="elbow"/>'
     path = planted(tmp_path, ('name="wrist"', 'name="elbow"'), ('<axis xyz="0 1 0"/>', mimic))
-    with pytest.raises(kt.ModelError, match="mimics 'elbow', but several joints have that name; rename all but one"):
+    with pytest.raises(
+        kt.errors.ModelError, match="mimics 'elbow', but several joints have that name; rename all but one"
+    ):
         kt.load(path, repair=True)
 
 
@@ -133,7 +135,7 @@ def test_what_cannot_be_mended_is_raised_all_at_once(tmp_path: Path) -> None:
         ('<mass value="2.5"/>', '<mass value="2,5"/>'),
         ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>'),
     )
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path, repair=True)
     assert [each.code for each in caught.value.problems] == ["bad-number", "bad-axis"]
     assert str(caught.value).startswith("there are 2 problems that cannot be mended:\n")
@@ -152,10 +154,10 @@ def test_what_cannot_be_mended_is_raised_all_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_physics_is_never_guessed(old: str, new: str, tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError):
+    with pytest.raises(kt.errors.ModelError):
         kt.load(planted(tmp_path, (old, new)), repair=True)
 
 
 def test_repair_is_a_flag(tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match="repair must be True or False, not 'yes'"):
+    with pytest.raises(kt.errors.OptionError, match="repair must be True or False, not 'yes'"):
         kt.load(planted(tmp_path), repair="yes")  # type: ignore[call-overload]

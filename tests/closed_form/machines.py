@@ -42,7 +42,7 @@ def pendulum(mass: float, length: float, inertia: float) -> kt.Model:
     builder = kt.ModelBuilder("pendulum", gravity=(0.0, 0.0, -GRAVITY))
     builder.add_body("base")
     builder.add_body("bob", Inertia.from_com(mass, Vec3(0.0, 0.0, -length), Sym3.scalar(inertia)))
-    builder.add_joint("hinge", kt.Continuous([0, 1, 0]), "base", "bob")
+    builder.add_joint("hinge", kt.joints.Continuous([0, 1, 0]), "base", "bob")
     return builder.build()
 
 
@@ -59,5 +59,5 @@ def hanging_body() -> kt.Model:
     builder.add_body("base")
     central = Sym3(0.05, 0.09, 0.12, 0.01, -0.02, 0.015)
     builder.add_body("body", Inertia.from_com(1.3, Vec3(0.1, -0.2, 0.3), central))
-    builder.add_joint("joint", kt.Spherical(), "base", "body")
+    builder.add_joint("joint", kt.joints.Spherical(), "base", "body")
     return builder.build()

@@ -58,7 +58,7 @@ class Thing:
     ) -> None:
         self.geometry = Geometry("collision", shape, tuple(size), Transform.identity(), contact=parameters)
         self.inertia = Inertia.from_com(mass, Vec3.zero(), Sym3.scalar(inertia))
-        self.joint = kt.FloatingBase() if joint is None else joint
+        self.joint = kt.joints.FloatingBase() if joint is None else joint
         self.at, self.options = at, options
 
 
@@ -71,7 +71,7 @@ def world(*things: Thing, ground: ContactParameters | None = None, cone: str = "
     builder.add_body("world", geometry=[] if ground is None else [floor(ground)])
     for k, thing in enumerate(things):
         builder.add_body(f"thing{k}", thing.inertia, geometry=[thing.geometry])
-        builder.add_joint(f"joint{k}", thing.joint, "world", f"thing{k}", kt.placement(thing.at), **thing.options)
+        builder.add_joint(f"joint{k}", thing.joint, "world", f"thing{k}", kt.lie.placement(thing.at), **thing.options)
     builder.extras = replace(builder.extras, options=SimulationOptions(cone=cone, timestep=H, **more))
     return builder.build()
 

@@ -32,7 +32,7 @@ def moved(
     robot: kt.Model, q: Any, v: Any, steps: int, name: str, more: Any = None, dt: float = H, **options: Any
 ) -> tuple[Array, Array]:
     """q and v after each step."""
-    soft = kt.soft_constraints(robot, **SETTINGS[name], **(more or {}))
+    soft = kt.contact.soft_constraints(robot, **SETTINGS[name], **(more or {}))
     q, v = np.asarray(q, float), np.asarray(v, float)
     states = kt.rollout(robot, q, v, np.zeros((steps, robot.nv)), dt, contact=soft, **options)
     assert np.isfinite(states).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.contact import TouchSpec
+from kinetree.contact_model import TouchSpec
 from tests.closed_form.scenes import Array, G, H, Thing, contact, world
 from tests.closed_form.settings import ALL, SETTINGS, R, moved
 
@@ -82,7 +82,7 @@ def test_balls_of_a_cradle_with_gaps_hand_on_their_speed(name: str) -> None:
 def test_six_by_six_columns_of_six_balls_come_to_rest_on_each_other(name: str) -> None:
     # Each column falls with other gaps between its balls. Contact k from below bears the weight of 6 - k of them.
     column = world(*(Thing("sphere", (R,), contact(), kt.Prismatic([0, 0, 1])) for _ in range(6)), ground=contact())
-    soft = kt.soft_constraints(column, **SETTINGS[name])
+    soft = kt.contact.soft_constraints(column, **SETTINGS[name])
     lattice = np.arange(6.0)[:, None] * [0.0, 0.0, 2.0 * R]
     soft = replace(soft, touches=tuple(touch for touch in soft.touches if _is_near(touch, lattice)))
     assert len(soft.touches) == 6
@@ -102,8 +102,8 @@ def test_six_by_six_columns_of_six_balls_come_to_rest_on_each_other(name: str) -
 
 def test_eight_balls_in_a_cube_come_down_without_going_into_each_other() -> None:
     spots = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
-    robot = world(*[Thing("sphere", (R,), contact(), kt.Translation()) for _ in spots], ground=contact())
-    soft = kt.soft_constraints(robot, **SETTINGS["rigid"])
+    robot = world(*[Thing("sphere", (R,), contact(), kt.joints.Translation()) for _ in spots], ground=contact())
+    soft = kt.contact.soft_constraints(robot, **SETTINGS["rigid"])
     place = np.array(spots) * (2.0 * R + 1e-3) + [0.0, 0.0, R + 1e-3]
     soft = replace(soft, touches=tuple(touch for touch in soft.touches if _is_near(touch, place)))
     states = kt.rollout(robot, place.ravel(), np.zeros(24), np.zeros((300, 24)), H, contact=soft)

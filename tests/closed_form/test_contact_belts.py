@@ -22,7 +22,9 @@ def check(along: Array, up: Array) -> None:
 
 @ALL
 def test_a_thing_on_a_belt_reaches_its_speed(name: str) -> None:
-    robot = world(Thing("sphere", (R,), contact(), kt.Translation()), ground=contact(surface_velocity=(SPEED, 0, 0)))
+    robot = world(
+        Thing("sphere", (R,), contact(), kt.joints.Translation()), ground=contact(surface_velocity=(SPEED, 0, 0))
+    )
     _, v = moved(robot, [0.0, 0.0, R], np.zeros(3), 150, name)
     check(v[:, 0], v[:, 2])
 
@@ -30,6 +32,6 @@ def test_a_thing_on_a_belt_reaches_its_speed(name: str) -> None:
 @ALL
 def test_a_thing_on_a_plate_that_slides_on_reaches_its_speed(name: str) -> None:
     plate = Thing("box", (4.0, 4.0, 0.2), contact(), kt.Prismatic([1, 0, 0]), at=(0.0, 0.0, -0.1), mass=1e7)
-    robot = world(plate, Thing("sphere", (R,), contact(), kt.Translation()))
+    robot = world(plate, Thing("sphere", (R,), contact(), kt.joints.Translation()))
     _, v = moved(robot, [0.0, 0.0, 0.0, R], [SPEED, 0.0, 0.0, 0.0], 150, name)
     check(v[:, 1], v[:, 3])

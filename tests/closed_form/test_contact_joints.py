@@ -19,7 +19,7 @@ def pendulum(solref: tuple[float, float] = (T, 1.0)) -> kt.Model:
     builder = kt.ModelBuilder("pendulum")
     builder.add_body("base")
     builder.add_body("bob", Inertia.from_com(1.0, Vec3(0.0, 0.0, -LENGTH), Sym3.scalar(0.0)))
-    limits = kt.Limits((-np.inf,), (UPPER,), (np.inf,), (np.inf,))
+    limits = kt.model.Limits((-np.inf,), (UPPER,), (np.inf,), (np.inf,))
     builder.add_joint("hinge", kt.Revolute([0, -1, 0]), "base", "bob", limits=limits, friction=[LOSS])
     settings = JointSettings(
         "hinge", solref_limit=solref, solimp_limit=_SOFT, solref_friction=(T, 1.0), solimp_friction=_SOFT

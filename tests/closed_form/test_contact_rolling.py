@@ -94,7 +94,7 @@ def collision(offset: float) -> tuple[Array, Array]:
 def test_balls_that_meet_keep_their_momentum() -> None:
     q0, v0 = map(np.stack, zip(*(collision(x) for x in (0.0, 0.05, 0.12)), strict=True))
     q, v = rollout(PAIR, q0, v0, 600)
-    before, after = kt.momentum(PAIR, q0, v0), kt.momentum(PAIR, q[:, -1], v[:, -1])
+    before, after = kt.dynamics.momentum(PAIR, q0, v0), kt.dynamics.momentum(PAIR, q[:, -1], v[:, -1])
     np.testing.assert_allclose(np.stack(after), np.stack(before), atol=1e-12)
     assert (np.abs(v[:, -1, 0] - v0[:, 0]) > 0.1).all()  # they did meet
     energy = kt.kinetic_energy(PAIR, q, v)

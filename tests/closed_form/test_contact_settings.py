@@ -13,7 +13,7 @@ import kinetree as kt
 from tests.closed_form.scenes import Array, G, H, Thing, contact, restitution, world
 from tests.closed_form.settings import ALL, MU, PER_STEP, RIGID, SETTINGS, SHARE, R, moved
 
-POINT = world(Thing("sphere", (R,), contact(), kt.Translation()), ground=contact())
+POINT = world(Thing("sphere", (R,), contact(), kt.joints.Translation()), ground=contact())
 BALL = world(Thing("sphere", (R,), contact()), ground=contact())
 BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
 ON_GROUND = BALL.neutral()
@@ -115,7 +115,7 @@ def test_friction_is_the_same_in_all_directions(name: str) -> None:
     angles = np.radians(np.arange(0.0, 360.0, 7.5))
     along = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
     q = np.tile([0.0, 0.0, R - 1e-4], (len(angles), 1))
-    soft = kt.soft_constraints(POINT, H, **SETTINGS[name])
+    soft = kt.contact.soft_constraints(POINT, H, **SETTINGS[name])
     found = kt.contact_dynamics(POINT, q, 0.2 * along, np.zeros(3), contact=soft)
     normal = found.qdd[:, 2] + G
     across = np.stack([-np.sin(angles), np.cos(angles)], axis=-1)
@@ -125,7 +125,7 @@ def test_friction_is_the_same_in_all_directions(name: str) -> None:
 
 
 @RIGID
-@pytest.mark.filterwarnings("ignore:rollout. the contacts of 1 of:kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore:rollout. the contacts of 1 of:kinetree.errors.SimulationWarning")
 @pytest.mark.parametrize("mu", [5.0, 100.0, 1e4, 1e5, 1e6])
 def test_a_block_that_slides_stays_on_the_ground_with_any_friction(name: str, mu: float) -> None:
     # It stops within a step or some, and tips. In one round what slides may fall for one step until friction is known.
@@ -138,7 +138,7 @@ def test_a_block_that_slides_stays_on_the_ground_with_any_friction(name: str, mu
     assert q_all[-1, 0] < 0.005 or mu < 10.0
     energy = kt.kinetic_energy(robot, q_all, v_all) + kt.potential_energy(robot, q_all)
     assert energy.max() <= 0.5 + G * 0.05 + 1e-9
-    falls, soft = v.copy(), kt.soft_constraints(robot, H, **SETTINGS[name])
+    falls, soft = v.copy(), kt.contact.soft_constraints(robot, H, **SETTINGS[name])
     falls[2] = -0.01
     found = kt.contact_dynamics(robot, q, falls, np.zeros(6), contact=soft)
     sinks = -min(0.0, -0.01 + H * found.qdd[2])  # no less than that is reported

@@ -25,7 +25,7 @@ def test_accelerations_of_a_table_with_four_legs_are_unique(name: str) -> None:
     # Four corners bear it where three would do. Wherever the search begins, accelerations are the same.
     rng = np.random.default_rng(5)
     guesses = rng.normal(size=(50, 6)) * 10.0 ** rng.integers(-3, 4, size=(50, 1))
-    q, soft = BOX.neutral(), kt.soft_constraints(BOX, H, **SETTINGS[name])
+    q, soft = BOX.neutral(), kt.contact.soft_constraints(BOX, H, **SETTINGS[name])
     q[2] = 0.05 - 1e-5
     found = kt.contact_dynamics(BOX, q, 0.1 * rng.normal(size=6), rng.normal(size=6), contact=soft, guess=guesses)
     np.testing.assert_allclose(found.qdd, np.broadcast_to(found.qdd[0], (50, 6)), rtol=1e-7, atol=1e-7)
@@ -62,7 +62,9 @@ def test_balls_that_meet_keep_their_momentum_and_gain_no_energy(name: str) -> No
     q[:, 1] = 0.0, 0.1
     v[:, 0], v[:, 6], v[:, 3:6] = 1.0, -0.5, (3.0, -2.0, 5.0)
     q_all, v_all = moved(PAIR, q, v, 300, name)
-    for before, after in zip(kt.momentum(PAIR, q, v), kt.momentum(PAIR, q_all[:, -1], v_all[:, -1]), strict=True):
+    for before, after in zip(
+        kt.dynamics.momentum(PAIR, q, v), kt.dynamics.momentum(PAIR, q_all[:, -1], v_all[:, -1]), strict=True
+    ):
         np.testing.assert_allclose(after, before, atol=1e-11)
     energy = kt.kinetic_energy(PAIR, q_all, v_all)
     assert (np.abs(v_all[:, -1, 0] - v[:, 0]) > 0.1).all()  # they did meet
@@ -80,7 +82,7 @@ def test_bounces_with_friction_make_no_energy(e: float, accurate: bool) -> None:
     down = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=-1)
     q[:, 2] = np.abs(down) @ half + 2e-4
     v = rng.normal(size=(count, 6)) * [1, 1, 1, 6, 6, 6] - [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    soft = kt.soft_constraints(LONG, H, setting="rigid", accurate=accurate, restitution=e)
+    soft = kt.contact.soft_constraints(LONG, H, setting="rigid", accurate=accurate, restitution=e)
     found = kt.contact_dynamics(LONG, q, v, np.zeros((count, 6)), contact=soft)
     after = v + H * found.qdd
     before = kt.kinetic_energy(LONG, q, v)
@@ -109,9 +111,9 @@ def test_a_box_that_tumbles_never_has_more_energy_than_it_began_with(name: str) 
 def test_steps_of_a_ragdoll_whose_limbs_overlap_are_solved() -> None:
     """Newton's method begins at the acceleration of the step before, which can be far from that of the next."""
     scene = kt.zoo.load("ragdoll").on_ground()
-    q = kt.above_ground(scene, scene.random(1), clearance=0.05)
-    soft = kt.soft_constraints(scene, setting="compliant")
+    q = kt.contact.above_ground(scene, scene.random(1), clearance=0.05)
+    soft = kt.contact.soft_constraints(scene, setting="compliant")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.SimulationWarning)  # of the overlap
+        warnings.simplefilter("ignore", kt.errors.SimulationWarning)  # of the overlap
         motion = kt.simulate(scene, q=q, duration=0.65, contact=soft, integrator="discrete")
     assert motion.recorded["contact.error"].max() < 1e-8

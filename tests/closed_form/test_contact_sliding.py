@@ -10,7 +10,7 @@ from tests.closed_form.scenes import Array, D, G, H, T, Thing, contact, rollout,
 
 MU = 0.5
 BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
-POINT = Thing("sphere", (0.1,), contact(), kt.Translation())
+POINT = Thing("sphere", (0.1,), contact(), kt.joints.Translation())
 POINTS = {cone: world(POINT, ground=contact(), cone=cone) for cone in ("elliptic", "pyramidal")}
 DEPTH = G * (1.0 - D) * T * T
 """How deep a ball of mass m lies: f = m g = D K d r, with D = d/(1 - d) m and K d² = 1/T²."""

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.model.extras import Equality, SimulationOptions
 from tests.closed_form.scenes import Array
 from tests.closed_form.settings import ALL, SETTINGS
 
 GROUND, CRANK, COUPLER, ROCKER = 0.8, 0.3, 0.9, 0.6
-LOOP = [kt.Loop("coupler end", "rocker end")]
+LOOP = [kt.constraints.Loop("coupler end", "rocker end")]
 
 
 def linkage(*equalities: Equality) -> tuple[kt.Model, Array]:
@@ -25,14 +25,14 @@ def linkage(*equalities: Equality) -> tuple[kt.Model, Array]:
         ("crank", "ground", [0, 0, 0], CRANK), ("rocker", "ground", [GROUND, 0, 0], ROCKER),
         ("coupler", "crank", [0, 0, CRANK], COUPLER),
     ):  # fmt: skip
-        rod = kt.solids.box(0.04, 0.04, length, mass=length, placement=kt.placement([0, 0, length / 2]))
+        rod = kt.solids.box(0.04, 0.04, length, mass=length, placement=kt.lie.placement([0, 0, length / 2]))
         builder.add_body(name, rod)
-        builder.add_joint(f"{name} joint", kt.Revolute([0, 1, 0]), parent, name, kt.placement(place))
-        builder.add_frame(f"{name} end", name, kt.placement([0, 0, length]))
+        builder.add_joint(f"{name} joint", kt.Revolute([0, 1, 0]), parent, name, kt.lie.placement(place))
+        builder.add_frame(f"{name} end", name, kt.lie.placement([0, 0, length]))
     options = SimulationOptions(timestep=0.001)
     builder.extras = replace(builder.extras, equalities=equalities, options=options)
     robot = builder.build()
-    return robot, kt.nearest_configuration(robot, [0.3, 0.2, 1.0], LOOP).q
+    return robot, kt.constraints.nearest_configuration(robot, [0.3, 0.2, 1.0], LOOP).q
 
 
 def freudenstein(q: Array) -> Array:
@@ -52,7 +52,7 @@ def by_sites(d: float) -> SoftConstraints:
     """A connection of the two ends, of one impedance."""
     soft = (d, d, 0.001, 0.5, 2.0)
     pin = Equality("pin", "connect", "site", "coupler end", "rocker end", solref=(0.004, 1.0), solimp=soft)
-    return kt.soft_constraints(linkage(pin)[0])
+    return kt.contact.soft_constraints(linkage(pin)[0])
 
 
 @pytest.mark.parametrize("d", [0.9, 0.99, 0.999])
@@ -70,9 +70,9 @@ def test_a_connection_closes_the_linkage_within_its_softness(d: float) -> None:
 def test_a_loop_is_almost_rigid_beside_contacts() -> None:
     """Its acceleration is that of the hard loop but for a ten-thousandth; its motion satisfies the equation."""
     robot, q = linkage()
-    contact = kt.soft_constraints(robot, constraints=LOOP)
-    v = kt.nearest_velocity(robot, q, [1.0, 0.0, 0.0], LOOP)
-    hard = kt.constrained_dynamics(robot, q, v, np.zeros(3), LOOP).qdd
+    contact = kt.contact.soft_constraints(robot, constraints=LOOP)
+    v = kt.constraints.nearest_velocity(robot, q, [1.0, 0.0, 0.0], LOOP)
+    hard = kt.constraints.constrained_dynamics(robot, q, v, np.zeros(3), LOOP).qdd
     soft = kt.contact_dynamics(robot, q, v, np.zeros(3), contact=contact).qdd
     np.testing.assert_allclose(soft, hard, rtol=0, atol=3e-4 * np.abs(hard).max())
     motion = kt.simulate(robot, q=q, contact=contact, duration=1.0, integrator="rk4")
@@ -87,9 +87,9 @@ def test_a_loop_is_almost_rigid_beside_contacts() -> None:
 def test_a_loop_moves_in_each_setting_as_the_exact_one_does(name: str) -> None:
     """Soft loops are closed as far as the integrator follows them, to first order; exact ones are projected."""
     robot, q = linkage()
-    loose = kt.soft_constraints(robot, constraints=LOOP, **SETTINGS[name])
-    v = kt.nearest_velocity(robot, q, [1.0, 0.0, 0.0], LOOP)
-    hard = kt.constrained_dynamics(robot, q, v, np.zeros(3), LOOP).qdd
+    loose = kt.contact.soft_constraints(robot, constraints=LOOP, **SETTINGS[name])
+    v = kt.constraints.nearest_velocity(robot, q, [1.0, 0.0, 0.0], LOOP)
+    hard = kt.constraints.constrained_dynamics(robot, q, v, np.zeros(3), LOOP).qdd
     soft = kt.contact_dynamics(robot, q, v, np.zeros(3), contact=loose).qdd
     np.testing.assert_allclose(soft, hard, rtol=0, atol=1e-3 * np.abs(hard).max())
     exact = kt.simulate(robot, q=q, v=v, constraints=LOOP, duration=0.5, dt=2e-3).q[-1]

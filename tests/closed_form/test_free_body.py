@@ -107,9 +107,9 @@ def test_a_heavy_top_precesses_steadily(root: int) -> None:
     for name in ("ground", "outer", "inner"):
         builder.add_body(name)
     builder.add_body("top", Inertia.from_com(m, Vec3(0.0, 0.0, l), Sym3(A, A, C, 0.0, 0.0, 0.0)))
-    builder.add_joint("precession", kt.Continuous([0, 0, 1]), "ground", "outer")
+    builder.add_joint("precession", kt.joints.Continuous([0, 0, 1]), "ground", "outer")
     builder.add_joint("nutation", kt.Revolute([1, 0, 0]), "outer", "inner")
-    builder.add_joint("spin", kt.Continuous([0, 0, 1]), "inner", "top")
+    builder.add_joint("spin", kt.joints.Continuous([0, 0, 1]), "inner", "top")
     robot = builder.build()
     sign = (-1.0, 1.0)[root]
     a, b, c = across * cos(theta), -C * n, m * GRAVITY * l

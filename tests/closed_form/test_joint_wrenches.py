@@ -22,7 +22,7 @@ def test_the_bearing_of_a_pendulum(q: float, w: float, dw: float) -> None:
     """Along the rod m (g cos q + l w²), across it m (g sin q + l w'), and the hinge's own torque about its axis."""
     m, l, inertia = 2.0, 0.6, 0.05
     robot = pendulum(m, l, inertia)
-    (row,) = kt.joint_wrenches(robot, [q], [w], [dw], expressed_in="local")
+    (row,) = kt.dynamics.joint_wrenches(robot, [q], [w], [dw], expressed_in="local")
     # The rod is along -z of the bob; turned by q about y it leans toward -x.
     across, along = m * (GRAVITY * sin(q) + l * dw), m * (GRAVITY * cos(q) + l * w * w)
     torque = (inertia + m * l * l) * dw + m * GRAVITY * l * sin(q)
@@ -47,7 +47,7 @@ def test_the_elbow_and_shoulder_of_an_arm_of_two_rods() -> None:
     n2 = y * rb / 12.0 + np.cross(cb, f2)
     f1 = aa + up + f2
     n1 = y * ra / 12.0 + np.cross(ca, aa + up) + n2 + np.cross(elbow, f2)
-    found = kt.joint_wrenches(robot, q, v, qdd, expressed_in="local_world_aligned")
+    found = kt.dynamics.joint_wrenches(robot, q, v, qdd, expressed_in="local_world_aligned")
     close(found, [[*f1, *n1], [*f2, *n2]], scale=10.0)
 
 
@@ -61,11 +61,11 @@ def test_a_cart_feels_only_what_its_pendulum_resists(angle: float) -> None:
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "cart", "bob")
     robot = builder.build(floating_base=True)
     q = np.concatenate([robot.neutral()[:7], [angle]])
-    cart = kt.articulated_inertias(robot, q, expressed_in="world")[0]
+    cart = kt.dynamics.articulated_inertias(robot, q, expressed_in="world")[0]
     close(cart[0, 0], M + m * sin(angle) ** 2)
     close(cart[2, 2], M + m * cos(angle) ** 2)
     w = 2.0
     v = np.array([0.0] * 6 + [w])
     pull = m * (GRAVITY * cos(angle) + 0.9 * w * w)  # of the rod, while the cart does not accelerate
-    (p, _) = kt.articulated_bias_forces(robot, q, v, np.zeros(7), expressed_in="world")
+    (p, _) = kt.dynamics.articulated_bias_forces(robot, q, v, np.zeros(7), expressed_in="world")
     close(p[:3], [pull * sin(angle), 0.0, pull * cos(angle) + M * GRAVITY], scale=10.0)

@@ -30,9 +30,9 @@ def rod() -> kt.Model:
     surface = contact((MU, 0.0, 0.0))
     builder = kt.ModelBuilder("rod")
     builder.add_body("world", geometry=[floor(surface)])
-    tip = Geometry("collision", "sphere", (TIP,), kt.placement((-0.5, 0.0, 0.0)), contact=surface)
+    tip = Geometry("collision", "sphere", (TIP,), kt.lie.placement((-0.5, 0.0, 0.0)), contact=surface)
     builder.add_body("rod", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(INERTIA)), geometry=[tip])
-    builder.add_joint("moves", kt.Planar([0, 1, 0], [1, 0, 0]), "world", "rod")
+    builder.add_joint("moves", kt.joints.Planar([0, 1, 0], [1, 0, 0]), "world", "rod")
     builder.extras = replace(builder.extras, options=SimulationOptions(cone="elliptic"))
     return builder.build()
 
@@ -52,7 +52,7 @@ def test_a_tip_that_slides_backwards_has_one_answer_which_is_finite(rod: kt.Mode
     rng = np.random.default_rng(0)
     guesses = rng.normal(size=(20, 3)) * 10.0 ** rng.integers(-2, 4, size=(20, 1))
     found = kt.contact_dynamics(
-        rod, q, v, np.zeros(3), contact=kt.soft_constraints(rod, H, **SETTINGS[name]), guess=guesses
+        rod, q, v, np.zeros(3), contact=kt.contact.soft_constraints(rod, H, **SETTINGS[name]), guess=guesses
     )
     assert np.ptp(found.qdd, axis=0).max() < 1e-6 * np.abs(found.qdd[0]).max()
     if name != "rigid":  # with one round, friction's lift is that of the velocity before

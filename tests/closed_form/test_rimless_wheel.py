@@ -26,10 +26,10 @@ def wheel(spokes: int) -> kt.Model:
     builder = kt.ModelBuilder("wheel")
     builder.add_body("world", geometry=[floor(hard)])
     angles = 2.0 * np.pi * np.arange(spokes) / spokes
-    places = [kt.placement((LENGTH * np.sin(a), 0.0, -LENGTH * np.cos(a))) for a in angles]
+    places = [kt.lie.placement((LENGTH * np.sin(a), 0.0, -LENGTH * np.cos(a))) for a in angles]
     tips = [Geometry("collision", "sphere", (TIP,), place, contact=hard) for place in places]
     builder.add_body("hub", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(INERTIA)), geometry=tips)
-    builder.add_joint("rolls", kt.Planar([0, 1, 0], [1, 0, 0]), "world", "hub")
+    builder.add_joint("rolls", kt.joints.Planar([0, 1, 0], [1, 0, 0]), "world", "hub")
     builder.extras = replace(builder.extras, options=SimulationOptions(cone="elliptic"))
     return builder.build()
 
@@ -45,7 +45,7 @@ def test_a_spoke_that_lands_leaves_the_cosine_of_its_angle_of_the_speed(name: st
     # It turns about the spoke behind, at half of the angle between spokes, where the one ahead touches the ground.
     q = np.array([0.0, -(LENGTH * np.cos(half) + TIP), half])
     v = omega * np.array([LENGTH * np.cos(half), LENGTH * np.sin(half), 1.0])
-    soft = kt.soft_constraints(robot, H, **SETTINGS[name])
+    soft = kt.contact.soft_constraints(robot, H, **SETTINGS[name])
     found = kt.contact_dynamics(robot, q, v, np.zeros(3), contact=soft, parameters={"gravity": np.zeros(3)})
     after = v[2] + H * found.qdd[2]
     # The tips have a radius.

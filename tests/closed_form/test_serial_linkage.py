@@ -96,7 +96,7 @@ def robot_of(links: list[Link], gravity: Array) -> kt.Model:
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = link.rest.T, before + link.at
         builder.add_joint(f"joint {i}", kind, f"link {i - 1}", f"link {i}", placement_of(T))
-        builder.add_frame(f"F {i}", f"link {i}", kt.placement(link.arm))
+        builder.add_frame(f"F {i}", f"link {i}", kt.lie.placement(link.arm))
     return builder.build()
 
 
@@ -209,10 +209,10 @@ def test_forward_dynamics_of_the_slides_is_aba(seed: int, count: int) -> None:
     np.testing.assert_allclose(found, qdd, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(qdd).max())))
     for i in range(1, count + 1):
         place = {"frame": f"F {i}", "expressed_in": "local"}
-        twist = reference(kt.frame_velocity, robot, q, qd, **place)
+        twist = reference(kt.kinematics.frame_velocity, robot, q, qd, **place)
         np.testing.assert_allclose(twist, [*linkage.v[i], *linkage.w[i]], atol=1e-11)
         # The slides' a_i is that of the centre of mass itself: the classical one.
-        a = reference(kt.frame_acceleration, robot, q, qd, qdd, kind="classical", **place)
+        a = reference(kt.kinematics.frame_acceleration, robot, q, qd, qdd, kind="classical", **place)
         expected = linkage.a[i - 1][[3, 4, 5, 0, 1, 2]]
         np.testing.assert_allclose(a, expected, atol=1e-9 * max(1.0, float(np.abs(expected).max())))
 
@@ -227,8 +227,8 @@ def string_of_beads(masses: Array, lengths: Array) -> kt.Model:
     for k, (mass, length) in enumerate(zip(masses, lengths, strict=True), 1):
         builder.add_body(f"bead {k}", Inertia.from_com(mass, Vec3(0.0, 0.0, -length), Sym3.zero()))
         before = [0.0, 0.0, 0.0 if k == 1 else -lengths[k - 2]]
-        builder.add_joint(f"pin {k}", kt.Revolute([0, 1, 0]), f"bead {k - 1}", f"bead {k}", kt.placement(before))
-        builder.add_frame(f"tip {k}", f"bead {k}", kt.placement([0.0, 0.0, -length]))
+        builder.add_joint(f"pin {k}", kt.Revolute([0, 1, 0]), f"bead {k - 1}", f"bead {k}", kt.lie.placement(before))
+        builder.add_frame(f"tip {k}", f"bead {k}", kt.lie.placement([0.0, 0.0, -length]))
     return builder.build()
 
 
@@ -245,7 +245,10 @@ def test_points_held_at_distances_accelerate_as_the_beads_of_a_string(seed: int)
     tips = [f"tip {k}" for k in range(1, n + 1)]
     x = np.array([reference(kt.frame_placement, robot, q, frame=tip)[:3, 3] for tip in tips])
     xd = np.array(
-        [reference(kt.frame_velocity, robot, q, qd, frame=tip, expressed_in="local_world_aligned")[:3] for tip in tips]
+        [
+            reference(kt.kinematics.frame_velocity, robot, q, qd, frame=tip, expressed_in="local_world_aligned")[:3]
+            for tip in tips
+        ]
     )
 
     forces = pushes + masses[:, None] * np.array([0.0, 0.0, -9.81])
@@ -267,7 +270,7 @@ def test_points_held_at_distances_accelerate_as_the_beads_of_a_string(seed: int)
     qdd = reference(kt.aba, robot, q, qd, np.zeros(n), f_ext=f_ext)
     for k, tip in enumerate(tips):
         place = {"frame": tip, "expressed_in": "local_world_aligned", "kind": "classical"}
-        a = reference(kt.frame_acceleration, robot, q, qd, qdd, **place)[:3]
+        a = reference(kt.kinematics.frame_acceleration, robot, q, qd, qdd, **place)[:3]
         np.testing.assert_allclose(a, xdd[k], rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(xdd).max())))
 
 

@@ -90,7 +90,7 @@ def test_let_go_horizontally_it_falls(arm: Arm, expected: list[float]) -> None:
     np.testing.assert_allclose(kt.aba(arm.robot, rest, rest, rest), expected, rtol=1e-13)
     shoulder, elbow = kt.gravity_forces(arm.robot, rest)
     assert abs(shoulder) > abs(elbow) > 0.0
-    falling = kt.frame_acceleration(
+    falling = kt.kinematics.frame_acceleration(
         arm.robot, rest, rest, expected, "lower", expressed_in="local_world_aligned", kind="classical"
     )
     np.testing.assert_allclose(falling[:3], [0.0, 0.0, -expected[0]], rtol=1e-13)

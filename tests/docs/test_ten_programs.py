@@ -39,7 +39,7 @@ NAMES = {
 }
 BENT = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.7, 0.0])
 ARM = kt.zoo.load("arm7")
-TURNED = kt.placement([0.0, 0.1, 0.2], rpy=[3.0, 0.1, 0.2]).matrix
+TURNED = kt.lie.placement([0.0, 0.1, 0.2], rpy=[3.0, 0.1, 0.2]).matrix
 
 
 def pose(rng: np.random.Generator) -> Array:
@@ -78,12 +78,12 @@ ten_programs = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
-def program(name: str) -> kt.Program:
+def program(name: str) -> kt.programs.Program:
     """A program, from its block, which is run."""
     names: dict[str, Any] = {"__name__": name}
     exec(compile(BLOCKS[NAMES[name]], "<docs/programs.md>", "exec"), names)
     found = names[name]
-    assert isinstance(found, kt.Program)
+    assert isinstance(found, kt.programs.Program)
     return found
 
 
@@ -144,7 +144,7 @@ def test_single_precision_is_roughly_the_same(name: str) -> None:
 def rates(name: str, argument: str, x: Array, directions: Array) -> Array:
     """How the numbers of an argument change along directions of it."""
     robot = program(name).arguments[argument].robot
-    return directions if robot is None else kt.coordinate_rates(robot, x, directions)
+    return directions if robot is None else kt.kinematics.coordinate_rates(robot, x, directions)
 
 
 def changes(name: str, sample: tuple[Array, ...], directions: dict[str, Array]) -> Array:

@@ -37,7 +37,11 @@ COUNTS = {"three revolute joints": (1289, 610, 665), "spherical": (962, 547, 606
 
 @pytest.mark.parametrize(
     ("name", "kinds"),
-    [("three revolute joints", (Z, Y, X)), ("spherical", (kt.Spherical(),)), ("Euler", (kt.Euler("ZYX"),))],
+    [
+        ("three revolute joints", (Z, Y, X)),
+        ("spherical", (kt.joints.Spherical(),)),
+        ("Euler", (kt.joints.Euler("ZYX"),)),
+    ],
     ids=lambda x: str(x)[:9],
 )
 def test_a_chain_of_ball_joints_costs_what_it_did(name: str, kinds: tuple[JointKind, ...]) -> None:
@@ -46,9 +50,9 @@ def test_a_chain_of_ball_joints_costs_what_it_did(name: str, kinds: tuple[JointK
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.crba])
 def test_a_ball_joint_costs_less_than_three_revolute_ones(function: object) -> None:
-    assert operations(function, kt.Spherical()) < operations(function, Z, Y, X)
+    assert operations(function, kt.joints.Spherical()) < operations(function, Z, Y, X)
 
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea])
 def test_euler_angles_cost_less_than_three_revolute_joints(function: object) -> None:
-    assert operations(function, kt.Euler("ZYX")) < operations(function, Z, Y, X)
+    assert operations(function, kt.joints.Euler("ZYX")) < operations(function, Z, Y, X)

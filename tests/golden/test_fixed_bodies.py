@@ -12,13 +12,13 @@ from tests.kernels import compiled_late
 
 def robot(*, as_bodies: bool) -> kt.Model:
     """Two links, with a camera and a lamp on a bracket; fixed to the second one, or part of it."""
-    bracket, lamp = kt.placement([0.1, 0.0, 0.3], rpy=[0.1, 0.2, 0.3]), kt.placement([0.0, 0.05, 0.1])
+    bracket, lamp = kt.lie.placement([0.1, 0.0, 0.3], rpy=[0.1, 0.2, 0.3]), kt.lie.placement([0.0, 0.05, 0.1])
     parts = {
         "bracket": (kt.solids.box(0.1, 0.02, 0.02, mass=0.2), "fore", bracket),
-        "camera": (kt.solids.box(0.05, 0.1, 0.04, mass=0.4), "bracket", kt.placement([0.05, 0.0, 0.02])),
+        "camera": (kt.solids.box(0.05, 0.1, 0.04, mass=0.4), "bracket", kt.lie.placement([0.05, 0.0, 0.02])),
         "lamp": (kt.solids.sphere(0.03, mass=0.1), "bracket", lamp),
     }
-    link = kt.solids.capsule(0.04, 0.3, mass=2.0, placement=kt.placement([0.01, 0.02, 0.15]))
+    link = kt.solids.capsule(0.04, 0.3, mass=2.0, placement=kt.lie.placement([0.01, 0.02, 0.15]))
     fore = link
     if not as_bodies:
         for name, (inertia, parent, place) in parts.items():
@@ -29,8 +29,8 @@ def robot(*, as_bodies: bool) -> kt.Model:
     builder.add_body("base")
     builder.add_body("upper", link)
     builder.add_body("fore", fore)
-    builder.add_joint("shoulder", kt.Spherical(), "base", "upper", kt.placement([0, 0, 0.5]))
-    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "fore", kt.placement([0, 0, 0.4]))
+    builder.add_joint("shoulder", kt.joints.Spherical(), "base", "upper", kt.lie.placement([0, 0, 0.5]))
+    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "fore", kt.lie.placement([0, 0, 0.4]))
     if as_bodies:
         for name, (inertia, parent, place) in parts.items():
             builder.add_body(name, inertia)

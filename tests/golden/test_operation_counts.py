@@ -37,7 +37,7 @@ def test_each_kernel_costs_what_it_did(name: str) -> None:
     robot, place = load_robot(file, floating_base=floating), list(ROBOTS).index(name)
     counts = {}
     for key in COUNTS:
-        definition = getattr(kt, key).definition
+        definition = getattr(kt.dynamics, key).definition
         options = {option: check(robot, None) for option, check in definition.options.items()}
         program = Specialization(definition, robot, options, (), ()).program()
         counts[key] = program.operation_counts().total()
@@ -52,5 +52,5 @@ def test_each_kernel_costs_what_it_did(name: str) -> None:
 )
 def test_a_step_with_servos_costs_what_it_did(integrator: str, count: int) -> None:
     arm = kt.zoo.load("arm6").with_servos(100.0, 10.0)
-    step = compiled_late(arm, kt.actuated_rollout, steps=1, integrator=integrator)
+    step = compiled_late(arm, kt.sim.actuated_rollout, steps=1, integrator=integrator)
     assert step.__self__.program.operation_counts().total() == count

@@ -257,7 +257,7 @@ def run(listed: str) -> None:
         said, problems, found = "", [], []
         try:
             kt.load(case["path"])
-        except kt.ModelError as error:
+        except kt.errors.ModelError as error:
             said, problems = str(error), [list(each) for each in error.problems]
         found = [list(each) for each in kt.check(case["path"]).errors]
         signal.alarm(0)

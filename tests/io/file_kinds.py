@@ -289,7 +289,7 @@ KINDS: dict[str, Kind] = {
     "complete.json": _motion("complete.json"),
     "trajectory": Kind(_saved, kt.Trajectory.load),
     "trajectory that is opened": Kind(_saved, kt.load_trajectory),
-    "snapshot": Kind(_snapshot, kt.Snapshot.load),
+    "snapshot": Kind(_snapshot, kt.sim.Snapshot.load),
     "log as CSV": Kind(_columns_csv, _read_log),
     "log as NPZ": Kind(_columns_npz, _read_log),
     "torques as NPY": Kind(_npy, lambda path: read_torques(path, ROBOT, 10, 0.001)),

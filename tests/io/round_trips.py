@@ -41,7 +41,7 @@ entries of the matrix, quadratic forms, by 136 and 17 of their own."""
 def quietly(work: Callable[[], Any]) -> Any:
     """The result, without warnings about a robot that is suspicious."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         return work()
 
 
@@ -122,7 +122,7 @@ def shapes(kinds: tuple[str, ...]) -> st.SearchStrategy[Geometry]:
 @st.composite
 def urdf_kinds(draw: st.DrawFn) -> JointKind:
     """A kind that URDF has a word for."""
-    kinds = st.sampled_from([kt.Revolute, kt.Revolute, kt.Continuous, kt.Prismatic, kt.Planar])
+    kinds = st.sampled_from([kt.Revolute, kt.Revolute, kt.joints.Continuous, kt.Prismatic, kt.joints.Planar])
     return draw(st.one_of(st.builds(lambda kind, axis: kind(axis), kinds, axes()), st.just(kt.Free())))
 
 
@@ -169,7 +169,7 @@ def limits(draw: st.DrawFn, kind: JointKind) -> Limits | None:
         return None
     velocity, effort = (draw(st.just(math.inf) | positive(0.001, 100.0)) for _ in range(2))
     lower, upper = draw(st.just(-math.inf) | numbers(2.0)), math.inf
-    if isinstance(kind, kt.Continuous):
+    if isinstance(kind, kt.joints.Continuous):
         lower = -math.inf
     elif draw(st.booleans()):
         upper = (0.0 if math.isinf(lower) else lower) + draw(positive(0.0, 3.0))
@@ -184,19 +184,19 @@ def _are_skew(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
 @st.composite
 def sdf_kinds(draw: st.DrawFn) -> JointKind:
     """A kind that SDF has a word for."""
-    one = st.sampled_from([kt.Revolute, kt.Revolute, kt.Continuous, kt.Prismatic])
+    one = st.sampled_from([kt.Revolute, kt.Revolute, kt.joints.Continuous, kt.Prismatic])
     kind: JointKind = draw(
         st.one_of(
             st.builds(lambda kind, axis: kind(axis), one, axes()),
-            st.builds(kt.Helical, axes(), numbers(1.0)),
-            st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.Universal(*pair)),
-            st.just(kt.Spherical()),
+            st.builds(kt.joints.Helical, axes(), numbers(1.0)),
+            st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.joints.Universal(*pair)),
+            st.just(kt.joints.Spherical()),
         )
     )
     if isinstance(kind, kt.Prismatic) or draw(st.booleans()):
         return kind
     after = draw(transforms().filter(lambda X: any(X.r.components())))
-    return kt.Placed(kind, after)
+    return kt.joints.Placed(kind, after)
 
 
 @st.composite
@@ -218,13 +218,13 @@ def sdf_robots(draw: st.DrawFn) -> kt.Model:
         if k:
             kind = draw(st.just(kt.Fixed()) | sdf_kinds())
             joint = pattern.format(f"joint{k}")
-            inner = kind.kind if isinstance(kind, kt.Placed) else kind
+            inner = kind.kind if isinstance(kind, kt.joints.Placed) else kind
             mimic = None
             if kind.nv == 1:
                 if leaders and draw(st.booleans()):
                     mimic = Mimic(draw(st.sampled_from(leaders)), draw(numbers(2.0)), draw(numbers(1.0)))
                 leaders.append(joint)
-            is_ball = isinstance(inner, kt.Spherical)
+            is_ball = isinstance(inner, kt.joints.Spherical)
             values = [draw(st.just(0.0) | positive(0.0, 5.0)) for _ in range(4 * kind.nv)]
             drive = [tuple(values[i::4]) for i in range(4)]
             builder.add_joint(
@@ -246,9 +246,9 @@ def sdf_robots(draw: st.DrawFn) -> kt.Model:
 
 def mjcf_kinds(*, may_turn: bool = True) -> st.SearchStrategy[JointKind]:
     """A kind that MJCF has a word for, at the body's origin or with an anchor elsewhere."""
-    turns = st.builds(kt.Revolute, axes()) | (st.just(kt.Spherical()) if may_turn else st.nothing())
-    anchors = transforms().filter(lambda X: any(X.r.components())).map(lambda X: kt.placement(X.r.components()))
-    return st.one_of(st.builds(kt.Prismatic, axes()), turns, st.builds(kt.Placed, turns, anchors))
+    turns = st.builds(kt.Revolute, axes()) | (st.just(kt.joints.Spherical()) if may_turn else st.nothing())
+    anchors = transforms().filter(lambda X: any(X.r.components())).map(lambda X: kt.lie.placement(X.r.components()))
+    return st.one_of(st.builds(kt.Prismatic, axes()), turns, st.builds(kt.joints.Placed, turns, anchors))
 
 
 @st.composite
@@ -277,7 +277,9 @@ def mjcf_robots(draw: st.DrawFn) -> kt.Model:
             builder.add_body(
                 between, *([draw(inertias())] if between == name else []), geometry=draw(_geoms(name, between))
             )
-            placement = X if i == 0 else kind.after.inverse if isinstance(kind, kt.Placed) else Transform.identity()
+            placement = (
+                X if i == 0 else kind.after.inverse if isinstance(kind, kt.joints.Placed) else Transform.identity()
+            )
             builder.add_joint(joint, kind, above, between, placement, **draw(_mjcf_numbers(kind)))
             above = between
         if draw(st.booleans()):

@@ -104,7 +104,7 @@ def _any_shapes(draw: st.DrawFn) -> list[Geometry]:
         mesh = draw(st.sampled_from(FILES_OF_MESHES)) if kind in ("mesh", "heightfield") else None
         color = draw(st.sampled_from([None, (1.0, 0.0, 0.0, 1.0), (2.0, 0.0, -1.0, 1.0)]))
         role, name = draw(st.sampled_from(["visual", "collision"])), draw(st.sampled_from(NAMES))
-        found.append(Geometry(role, kind, size, kt.placement((0.0, 0.0, 0.5)), name, mesh, color=color))
+        found.append(Geometry(role, kind, size, kt.lie.placement((0.0, 0.0, 0.5)), name, mesh, color=color))
     return found
 
 
@@ -129,13 +129,13 @@ SIGNED = (*EDGES, *(-x for x in EDGES[1:]))
 INERTIAS = (0.0, 1e-320, 1e-16, 0.5, 1.0, 1e9, 1e30, 1e60)
 PLACES = (0.0, 1e-9, 1.0, -1e3, 1e9, 1e20)
 KINDS: dict[str, Callable[[], JointKind]] = {
-    **{name: getattr(kt, name) for name in ("Fixed", "Free", "Spherical", "Translation")},
+    **{name: getattr(kt.joints, name) for name in ("Fixed", "Free", "Spherical", "Translation")},
     **{
-        name: lambda name=name: getattr(kt, name)([0, 0, 1])  # type: ignore[misc]
+        name: lambda name=name: getattr(kt.joints, name)([0, 0, 1])  # type: ignore[misc]
         for name in ("Revolute", "Continuous", "Prismatic", "Cylindrical", "Planar")
     },
-    "Universal": lambda: kt.Universal([1, 0, 0], [0, 1, 0]),
-    "Helical": lambda: kt.Helical([0, 0, 1], 1e-9),
+    "Universal": lambda: kt.joints.Universal([1, 0, 0], [0, 1, 0]),
+    "Helical": lambda: kt.joints.Helical([0, 0, 1], 1e-9),
 }
 
 
@@ -160,12 +160,15 @@ def _any_numbers(draw: st.DrawFn) -> kt.Model:
         bits = one(1, (0, -1, 2**31 - 1, -(2**31)))
         contact = ContactParameters(contype=bits, priority=bits, margin=one(0.0, SIGNED), solref=(one(0.02, SIGNED), 1))
         bodies.append(one(f"b{k}", [name for name in names if name not in bodies]))
-        body(bodies[-1], one((), [[Geometry("collision", "sphere", (1.0,), kt.placement((0, 0, 1)), contact=contact)]]))
+        body(
+            bodies[-1],
+            one((), [[Geometry("collision", "sphere", (1.0,), kt.lie.placement((0, 0, 1)), contact=contact)]]),
+        )
         lower, upper = sorted((one(-math.inf, SIGNED), one(math.inf, SIGNED)))
         speed, force = one(math.inf, EDGES), one(math.inf, EDGES)
         builder.add_joint(
             f"j{k}" if k else one("j0", names), kind, draw(st.sampled_from(bodies[:-1])), bodies[-1],
-            kt.placement([one(0.0, PLACES) for _ in range(3)], rpy=one((0.0, 0.0, 0.0), [(0.1, 0.2, 0.3)])),
+            kt.lie.placement([one(0.0, PLACES) for _ in range(3)], rpy=one((0.0, 0.0, 0.0), [(0.1, 0.2, 0.3)])),
             limits=Limits((lower,) * kind.nq, (upper,) * kind.nq, (speed,) * kind.nv, (force,) * kind.nv),
             **{name: [one(0.0, SIGNED)] * kind.nv for name in ("damping", "friction", "stiffness")},
             armature=[one(0.0, EDGES)] * kind.nv, rest=[one(0.0, SIGNED)] * kind.nq if kind.nq == kind.nv else None,
@@ -173,7 +176,7 @@ def _any_numbers(draw: st.DrawFn) -> kt.Model:
     try:
         with np.errstate(all="ignore"):
             return quietly(lambda: builder.build(floating_base=draw(st.booleans())))
-    except kt.ModelError:  # as of a robot whose base floats, and in which a body is called "world"
+    except kt.errors.ModelError:  # as of a robot whose base floats, and in which a body is called "world"
         reject()
 
 
@@ -187,19 +190,23 @@ def test_any_numbers_are_written_so_that_they_can_be_read_or_are_lost(robot: kt.
 
 BALL = Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(1.0))
 POST = Inertia.from_com(1e9, Vec3.zero(), Sym3(2e8, 3e8, 8e8, 0.0, 0.0, 0.0))
-FAR = kt.placement((0.0, 1e9, 1e30), rpy=(0.1, 0.2, 0.3))
+FAR = kt.lie.placement((0.0, 1e9, 1e30), rpy=(0.1, 0.2, 0.3))
 FAR_AWAY: dict[str, list[tuple[JointKind, Inertia, Transform]]] = {
     "a ball joint": [
-        (kt.Spherical(), Inertia.zero(), kt.placement((0, 0, 0))),
-        (kt.Prismatic([0, 1, 0]), BALL, kt.placement((0, 0, -1e15))),
+        (kt.joints.Spherical(), Inertia.zero(), kt.lie.placement((0, 0, 0))),
+        (kt.Prismatic([0, 1, 0]), BALL, kt.lie.placement((0, 0, -1e15))),
     ],
-    "a hinge": [(kt.Revolute([0, 0, 1]), Inertia.zero(), FAR), (kt.Spherical(), BALL, FAR)],
+    "a hinge": [(kt.Revolute([0, 0, 1]), Inertia.zero(), FAR), (kt.joints.Spherical(), BALL, FAR)],
     "a post that no body can be": [
-        (kt.Prismatic([0, 1, 0]), POST, kt.placement((0, 0, 0))),
-        (kt.Fixed(), BALL, kt.placement((0, 0, -1e15), rpy=(0.1, 0.2, 0.3))),
+        (kt.Prismatic([0, 1, 0]), POST, kt.lie.placement((0, 0, 0))),
+        (kt.Fixed(), BALL, kt.lie.placement((0, 0, -1e15), rpy=(0.1, 0.2, 0.3))),
     ],
     "next to no mass": [
-        (kt.Prismatic([0, 1, 0]), Inertia.from_com(1e-30, Vec3(1e60, 0.0, 0.0), Sym3.zero()), kt.placement((0, 0, 0)))
+        (
+            kt.Prismatic([0, 1, 0]),
+            Inertia.from_com(1e-30, Vec3(1e60, 0.0, 0.0), Sym3.zero()),
+            kt.lie.placement((0, 0, 0)),
+        )
     ],
 }
 

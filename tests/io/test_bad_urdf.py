@@ -163,7 +163,7 @@ def test_bad_urdf_is_refused_with_its_place_and_reason(case: Case, tmp_path: Pat
     text = spoil(case.old, case.new)
     path = write(tmp_path, text)
     line = line_of(text, case.at) if case.at in text else text.count("\n") + 1
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path)
     assert str(caught.value).startswith(f"{path}:{line}: ")
     assert case.message in str(caught.value)
@@ -173,7 +173,7 @@ def test_mimics_in_a_circle_are_refused(tmp_path: Path) -> None:
     text = spoil('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="elbow"/>').replace(
         '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="shoulder"/>'
     )
-    with pytest.raises(kt.ModelError, match="mimics itself in a circle: shoulder → elbow → shoulder"):
+    with pytest.raises(kt.errors.ModelError, match="mimics itself in a circle: shoulder → elbow → shoulder"):
         kt.load(write(tmp_path, text))
 
 
@@ -183,7 +183,7 @@ def test_every_link_in_a_circle_is_refused(tmp_path: Path) -> None:
         '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
         '<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>'
     )
-    with pytest.raises(kt.ModelError, match="every body has a parent, so the joints run in a circle: a ← b ← a"):
+    with pytest.raises(kt.errors.ModelError, match="every body has a parent, so the joints run in a circle: a ← b ← a"):
         kt.load(write(tmp_path, text))
 
 
@@ -212,7 +212,7 @@ NOT_XML = {
 @pytest.mark.parametrize(("data", "message"), NOT_XML.values(), ids=NOT_XML.keys())
 def test_what_is_no_urdf_file_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
     path = write(tmp_path, data)
-    with pytest.raises(kt.ModelError, match=re.escape(message)) as caught:
+    with pytest.raises(kt.errors.ModelError, match=re.escape(message)) as caught:
         kt.load(path)
     assert str(caught.value).startswith(str(path))
 
@@ -220,28 +220,28 @@ def test_what_is_no_urdf_file_is_refused(data: bytes, message: str, tmp_path: Pa
 def test_every_truncation_of_a_file_is_refused(tmp_path: Path) -> None:
     text = spoil("", "").rstrip()
     for end in range(0, len(text), 7):
-        with pytest.raises(kt.ModelError):
+        with pytest.raises(kt.errors.ModelError):
             kt.load(write(tmp_path, text[:end]))
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError, match=r"nowhere.urdf: cannot be read: No such file"):
+    with pytest.raises(kt.errors.ModelError, match=r"nowhere.urdf: cannot be read: No such file"):
         kt.load(tmp_path / "nowhere.urdf")
-    with pytest.raises(kt.ModelError, match="this is a folder; give the path of a file"):
+    with pytest.raises(kt.errors.ModelError, match="this is a folder; give the path of a file"):
         kt.load(tmp_path)
-    with pytest.raises(kt.ModelError, match="is not a path: it holds a null character"):
+    with pytest.raises(kt.errors.ModelError, match="is not a path: it holds a null character"):
         kt.load("a\0b.urdf")
 
 
 def test_the_line_is_right_beyond_line_65535(tmp_path: Path) -> None:
     text = spoil('<link name="base"/>', "\n" * 70_000 + '<link name="base"/>').replace('"2.5"', '"2.5kg"')
-    with pytest.raises(kt.ModelError, match=r"arm.urdf:70010: <mass> in <link name=\"upper\">"):
+    with pytest.raises(kt.errors.ModelError, match=r"arm.urdf:70010: <mass> in <link name=\"upper\">"):
         kt.load(write(tmp_path, text))
 
 
 def test_a_message_shows_no_control_characters_and_no_endless_names(tmp_path: Path) -> None:
     text = spoil('type="continuous"', 'type="&#27;[31m"').replace('name="elbow"', f'name="{"x" * 500}"')
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(write(tmp_path, text))
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
@@ -258,7 +258,7 @@ def test_a_message_shows_no_control_characters_and_no_endless_names(tmp_path: Pa
     ],
 )
 def test_what_is_wrong_in_a_tag_is_shown(tmp_path: Path, new: str, message: str) -> None:
-    with pytest.raises(kt.ModelError, match=rf"^{tmp_path}/arm.urdf:10: .*invalid token\) {message}"):
+    with pytest.raises(kt.errors.ModelError, match=rf"^{tmp_path}/arm.urdf:10: .*invalid token\) {message}"):
         kt.load(write(tmp_path, spoil(MASS, new)))
 
 
@@ -268,7 +268,7 @@ def test_bytes_that_are_not_utf8_are_named_as_such(tmp_path: Path, name: str) ->
     path = tmp_path / "arm.urdf"
     path.write_bytes(ARM.replace(f'"{name}"', f'"{name}é"').encode("latin-1"))
     with pytest.raises(
-        kt.ModelError, match=r"arm.urdf:\d+: the text is not UTF-8; save it in that encoding$"
+        kt.errors.ModelError, match=r"arm.urdf:\d+: the text is not UTF-8; save it in that encoding$"
     ) as caught:
         kt.load(path)
     report = kt.check(path)

@@ -55,12 +55,12 @@ def spoiled(draw: st.DrawFn) -> str:
 def _load(data: bytes) -> kt.Model | None:
     """The robot, or None if it was refused as it should be."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         path = Path(folder) / "fuzz.urdf"
         path.write_bytes(data)
         try:
             return kt.load(path)
-        except kt.ModelError as error:
+        except kt.errors.ModelError as error:
             if str(path) not in str(error):
                 raise
             return None
@@ -89,7 +89,7 @@ def test_bytes_in_the_middle_of_a_file_never_get_past_model_error(noise: bytes, 
 @given(spoiled())
 def test_a_check_of_a_spoiled_file_finds_what_loading_it_is_stopped_by(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         path = Path(folder) / "fuzz.urdf"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         report = kt.check(path)
@@ -99,10 +99,10 @@ def test_a_check_of_a_spoiled_file_finds_what_loading_it_is_stopped_by(text: str
     assert set(unmended) == {problem for problem in report.errors if not problem.repair}
 
 
-def _problems(path: Path, *, repair: bool) -> list[kt.Problem]:
+def _problems(path: Path, *, repair: bool) -> list[kt.checking.Problem]:
     """What keeps a file from being loaded."""
     try:
         assert repr(kt.load(path, repair=True).robot if repair else kt.load(path))
-    except kt.ModelError as error:
+    except kt.errors.ModelError as error:
         return [problem._replace(repair="") for problem in error.problems]
     return []

@@ -45,13 +45,13 @@ def pieces(text: str) -> list[str]:
 @given(spoiled(SRDF, pieces(SRDF)))
 def test_a_spoiled_srdf_file_gives_sound_states_or_a_model_error(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         urdf, srdf = Path(folder) / "arm.urdf", Path(folder) / "arm.srdf"
         urdf.write_text(ARM)
         srdf.write_bytes(text.encode("utf-8", "surrogatepass"))
         try:
             arm = kt.load(urdf, srdf=srdf)
-        except kt.ModelError as error:
+        except kt.errors.ModelError as error:
             if "arm.srdf" not in str(error):
                 raise
             return
@@ -66,15 +66,15 @@ def test_a_spoiled_srdf_file_gives_sound_states_or_a_model_error(text: str) -> N
 @given(spoiled(TEXT, pieces(TEXT[TEXT.index('"extras"') :])))
 def test_spoiled_extras_of_a_text_are_read_or_a_model_error(text: str) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         try:
             found = kt.from_text(text)
-        except kt.ModelError:
+        except kt.errors.ModelError:
             return
     assert kt.from_text(kt.to_text(found)) == found
     for change in (lambda one: one.scaled(2.0), lambda one: one.mirrored(), lambda one: one.lock("hinge")):
         try:
             change(found)
-        except (kt.ModelError, kt.NameNotFoundError) as error:
+        except (kt.errors.ModelError, kt.errors.NameNotFoundError) as error:
             if "hinge" not in str(error):
                 pytest.fail(str(error))

@@ -39,7 +39,7 @@ def read(path):
     start = time.process_time()
     try:
         answer = f"read: {len(kt.load(path).bodies)} bodies"
-    except kt.ModelError as error:
+    except kt.errors.ModelError as error:
         answer = f"refused: {error}"
     seconds = time.process_time() - start
     (kilobytes,) = re.findall(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())
@@ -203,5 +203,5 @@ def test_a_file_above_32_mebibytes_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:
         file.truncate(33 * 2**20)
-    with pytest.raises(kt.ModelError, match="the file is larger than 32 MiB"):
+    with pytest.raises(kt.errors.ModelError, match="the file is larger than 32 MiB"):
         kt.load(path)

@@ -221,7 +221,7 @@ def test_the_note_says_what_is_not_set(package: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_root_that_is_no_folder_is_refused(package: Path) -> None:
-    with pytest.raises(kt.ModelError, match=r"package_roots: .*nowhere' is not a folder"):
+    with pytest.raises(kt.errors.ModelError, match=r"package_roots: .*nowhere' is not a folder"):
         find(package, "near.stl", package / "nowhere")
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("mujoco")
 from tests.io.mujoco_trips import trip
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("floating_base", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize(
     "name", ["go1", "anymal_c_simple_description/urdf/anymal.urdf", "icub", "romeo", "allegro_left_hand", "ur5_robot"]
@@ -31,7 +31,7 @@ def test_mujoco_computes_the_same_of_the_original_file(name: str) -> None:
     assert max(errors) < 1e-9
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 def test_the_one_robot_that_mjcf_cannot_hold_is_told() -> None:
     result = trip(load_robot("romeo_small", mimic=True), samples=1)
     assert result.beside_robot is not None

@@ -55,7 +55,7 @@ def test_followers_follow_unless_it_is_not_wanted(tmp_path: Path) -> None:
     for name in ("palm", "left", "right"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint("a", kt.Prismatic([0, 1, 0]), "palm", "left")
-    builder.add_joint("b", kt.Prismatic([0, 1, 0]), "palm", "right", mimic=kt.Mimic("a", -1.0))
+    builder.add_joint("b", kt.Prismatic([0, 1, 0]), "palm", "right", mimic=kt.model.Mimic("a", -1.0))
     path = kt.save(builder.build(), tmp_path / "gripper.json")
     assert kt.load(path).nq == 1
     assert kt.load(path, mimic=False).nq == 2
@@ -91,7 +91,9 @@ def test_a_kind_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
     builder.add_joint("j", kind, "a", "b")
     path = kt.save(builder.build(), tmp_path / "own.json")
     assert kt.load(path, kinds=[Mine]).joints["j"].kind == kind
-    with pytest.raises(kt.ModelError, match=r"own\.json: joints\[0\]\.kind: there is no kind of joint named 'Mine'"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"own\.json: joints\[0\]\.kind: there is no kind of joint named 'Mine'"
+    ):
         kt.load(path)
 
 
@@ -109,20 +111,22 @@ def test_a_kind_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
 def test_a_file_that_is_no_robot_is_refused_with_its_name(tmp_path: Path, text: bytes, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(text)
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.load(path)
 
 
 def test_a_mistake_is_told_with_file_and_place(arm: Path) -> None:
     arm.write_text(arm.read_text().replace('"parent": "base"', '"parent": "bass"'))
-    with pytest.raises(kt.ModelError, match=rf"^{arm}: joints\[0\]: joint .* has the parent 'bass'.*did you mean"):
+    with pytest.raises(
+        kt.errors.ModelError, match=rf"^{arm}: joints\[0\]: joint .* has the parent 'bass'.*did you mean"
+    ):
         kt.load(arm)
 
 
 def test_a_file_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(kt.SaveError, match="cannot be written: No such file or directory"):
+    with pytest.raises(kt.errors.SaveError, match="cannot be written: No such file or directory"):
         kt.save(kt.zoo.load("arm6"), tmp_path / "no" / "arm.json")
-    with pytest.raises(kt.DTypeError, match="save takes the path of a file, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="save takes the path of a file, not int"):
         kt.save(kt.zoo.load("arm6"), 3)  # type: ignore[arg-type]
 
 
@@ -146,7 +150,9 @@ def test_a_suspicious_robot_is_warned_of_as_when_it_was_read_first(tmp_path: Pat
 def test_a_name_that_promises_a_format_that_is_not_written_is_refused(name: str, tmp_path: Path) -> None:
     target = tmp_path / name
     target.write_text("mine")
-    with pytest.raises(kt.OptionError, match=r"promises .*, which is not written; name the file '.*json', or say"):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"promises .*, which is not written; name the file '.*json', or say"
+    ):
         kt.save(kt.zoo.load("arm6"), target)
     assert target.read_text() == "mine"
 

@@ -27,7 +27,7 @@ def test_a_real_robot_is_read(file: str, floating_base: bool) -> None:
 
 @pytest.mark.parametrize(("file", "reason"), REFUSED.items())
 def test_a_file_that_is_no_robot_is_refused(file: str, reason: str) -> None:
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         load_robot(file, mimic=True)
     assert reason in str(caught.value)
 
@@ -76,20 +76,20 @@ def _load_and_listen(name: str) -> tuple[kt.Model, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = kt.load(robot_path(name))
-    assert {warning.category for warning in caught} == {kt.ModelWarning}
+    assert {warning.category for warning in caught} == {kt.errors.ModelWarning}
     return model, [str(warning.message) for warning in caught]
 
 
 def test_a_file_that_only_loads_without_mimic_says_so() -> None:
     path = robot_path("alex_psyonic_hands")
     with pytest.raises(
-        kt.ModelError, match=r"no such joint: .*\(the file loads with mimic=False, or --no-mimic on the"
+        kt.errors.ModelError, match=r"no such joint: .*\(the file loads with mimic=False, or --no-mimic on the"
     ):
         kt.load(path)
     assert load_robot("alex_psyonic_hands").nv == 39
     for name in ("romeo_laas_small", "ur3.urdf"):
-        with pytest.raises(kt.ModelError) as caught:
+        with pytest.raises(kt.errors.ModelError) as caught:
             kt.load(robot_path(next(file for file in REFUSED if name in file)))
         assert "mimic=False" not in str(caught.value)
-    with pytest.raises(kt.ModelError, match=r"package_roots: .* is not a folder$"):
+    with pytest.raises(kt.errors.ModelError, match=r"package_roots: .* is not a folder$"):
         kt.load(robot_path("panda"), package_roots="/nowhere")

@@ -56,8 +56,8 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_names_are_the_shortest_that_mean_one_robot(suite: Path) -> None:  # noqa: ARG001
-    assert kt.robots("robosuite") == ["hand", "left/robot", "right/robot"]
-    for name in kt.robots("robosuite"):
+    assert kt.zoo.robots("robosuite") == ["hand", "left/robot", "right/robot"]
+    for name in kt.zoo.robots("robosuite"):
         assert kt.load(name, source="robosuite").nq == 2
 
 
@@ -66,11 +66,13 @@ def test_a_robot_is_named_by_its_path_the_end_of_it_or_its_folder(suite: Path) -
         robot = kt.load(name, source="robosuite")
         assert robot.name == "right"
         assert robot.source == str(suite / ASSETS / "robots/right/robot.urdf")
-    with pytest.raises(kt.NameNotFoundError, match="2 robots of the name 'robot'; name one of 'robots/left/robot'"):
+    with pytest.raises(
+        kt.errors.NameNotFoundError, match="2 robots of the name 'robot'; name one of 'robots/left/robot'"
+    ):
         kt.load("robot", source="robosuite")
-    with pytest.raises(kt.NameNotFoundError, match="'robosuite' has no robot 'hant': did you mean 'hand'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="'robosuite' has no robot 'hant': did you mean 'hand'"):
         kt.load("hant", source="robosuite")
-    with pytest.raises(kt.NameNotFoundError, match="has no robot 'other'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no robot 'other'"):
         kt.load("other", source="robosuite")
 
 
@@ -80,9 +82,9 @@ def test_a_file_that_lies_elsewhere_is_not_opened(suite: Path, tmp_path: Path) -
     inside = suite / ASSETS / "grippers/hand.urdf"
     inside.unlink()
     inside.symlink_to(outside)
-    with pytest.raises(kt.NameNotFoundError, match="has no robot 'hand'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no robot 'hand'"):
         kt.load("hand", source="robosuite")
-    with pytest.raises(kt.NameNotFoundError, match="has no robot"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no robot"):
         kt.load("../../../../../outside", source="robosuite")
 
 
@@ -94,16 +96,16 @@ def test_what_a_distribution_lists_outside_of_its_folders_is_not_opened(
     write(tmp_path / ASSETS, ARM, "b.urdf")
     record = site / "robosuite-1.0.dist-info" / "RECORD"
     record.write_text(record.read_text() + f"../{ASSETS}/b.urdf,,\n{tmp_path}/{ASSETS}/b.urdf,,\n")
-    assert kt.robots("robosuite") == ["a"]
+    assert kt.zoo.robots("robosuite") == ["a"]
 
 
 def test_a_package_that_is_not_installed_is_named_with_its_command() -> None:
     missing = [name for name in WHEELS if name not in _installed()]
     for name in missing[:1]:
-        with pytest.raises(kt.MissingPackageError, match=f"pip install {name}"):
+        with pytest.raises(kt.errors.MissingPackageError, match=f"pip install {name}"):
             kt.load("panda", source=name)
-        with pytest.raises(kt.MissingPackageError, match=f"pip install {name}"):
-            kt.robots(name)
+        with pytest.raises(kt.errors.MissingPackageError, match=f"pip install {name}"):
+            kt.zoo.robots(name)
 
 
 def _installed() -> set[str]:
@@ -113,24 +115,26 @@ def _installed() -> set[str]:
 
 
 def test_an_unknown_source_is_refused() -> None:
-    with pytest.raises(kt.OptionError, match="no source of robots 'example-robots': did you mean 'example-robot-data'"):
+    with pytest.raises(
+        kt.errors.OptionError, match="no source of robots 'example-robots': did you mean 'example-robot-data'"
+    ):
         kt.load("panda", source="example-robots")
     wrong: object = 3
-    with pytest.raises(kt.OptionError, match="must be the name of a source"):
-        kt.robots(wrong)  # type: ignore[arg-type]
+    with pytest.raises(kt.errors.OptionError, match="must be the name of a source"):
+        kt.zoo.robots(wrong)  # type: ignore[arg-type]
 
 
 def test_the_zoo_is_a_source() -> None:
-    assert kt.robots("zoo") == kt.zoo.names()
+    assert kt.zoo.robots("zoo") == kt.zoo.names()
     assert kt.load("quadruped", source="zoo") == kt.zoo.load("quadruped")
     assert kt.load("quadruped", source="zoo", floating_base=False) == kt.zoo.load("quadruped", floating_base=False)
-    with pytest.raises(kt.NameNotFoundError, match="did you mean 'arm6'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="did you mean 'arm6'"):
         kt.load("arm66", source="zoo")
 
 
 @pytest.mark.deep
 def test_every_robot_of_example_robot_data_has_a_name_that_loads_it() -> None:
-    names = kt.robots(REAL)
+    names = kt.zoo.robots(REAL)
     # There are files of other formats too, and some robots of one name in several folders.
     urdf = [name for name in names if any(file.endswith(f"/{name}.urdf") for file in robot_files())]
     assert len(urdf) == len(robot_files())
@@ -141,7 +145,7 @@ def test_every_robot_of_example_robot_data_has_a_name_that_loads_it() -> None:
             warnings.simplefilter("ignore")
             try:
                 kt.load(name, source="Example_Robot_Data", mimic=False)
-            except kt.ModelError:
+            except kt.errors.ModelError:
                 refused += 1
     assert refused <= len(REFUSED)
     assert kt.load("panda", source=REAL).source == str(robot_path("panda"))
@@ -149,11 +153,13 @@ def test_every_robot_of_example_robot_data_has_a_name_that_loads_it() -> None:
 
 def test_a_name_without_a_source_is_not_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(kt.ModelError, match=r"panda: there is no such file; .* with source='example-robot-data'"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"panda: there is no such file; .* with source='example-robot-data'"
+    ):
         kt.load("panda")
-    with pytest.raises(kt.ModelError, match="loaded with source='zoo'"):
+    with pytest.raises(kt.errors.ModelError, match="loaded with source='zoo'"):
         kt.load("arm6")
-    with pytest.raises(kt.ModelError, match="nobody: cannot be read"):
+    with pytest.raises(kt.errors.ModelError, match="nobody: cannot be read"):
         kt.load("nobody")
     write(tmp_path, ARM, "arm6")
     assert kt.load("arm6").nq == 2  # a path that exists is a path
@@ -209,17 +215,19 @@ def test_a_robot_of_robot_descriptions_is_loaded_from_its_cache(descriptions: Pa
         kt.load("arm", source="robot-descriptions"),
     ):
         assert robot.source == str(path)
-    assert kt.robots("robot_descriptions") == ["arm_description", "macro_description", "made_description"]
+    assert kt.zoo.robots("robot_descriptions") == ["arm_description", "macro_description", "made_description"]
 
 
 def test_nothing_is_imported_or_downloaded_for_one_that_is_not_in_the_cache(descriptions: Path) -> None:
-    with pytest.raises(kt.MissingPackageError, match="downloads nothing, but `python -m robot_descriptions pull"):
+    with pytest.raises(
+        kt.errors.MissingPackageError, match="downloads nothing, but `python -m robot_descriptions pull"
+    ):
         kt.load("arm_description")
     assert not descriptions.exists()
     assert "robot_descriptions" not in sys.modules
-    with pytest.raises(kt.NameNotFoundError, match="no robot 'arn_description': did you mean 'arm_description'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no robot 'arn_description': did you mean 'arm_description'"):
         kt.load("arn_description")
-    with pytest.raises(kt.ModelError, match="makes its file as it is imported"):
+    with pytest.raises(kt.errors.ModelError, match="makes its file as it is imported"):
         kt.load("made_description")
 
 
@@ -228,7 +236,7 @@ def test_a_xacro_file_of_robot_descriptions_gets_the_arguments_of_its_module(des
     descriptions.mkdir(parents=True)
     text = '<robot xmlns:xacro="x" name="$(arg name)"><link name="base"/></robot>'
     write(descriptions, text, "arm.urdf.xacro")
-    with pytest.raises(kt.ModelError, match="xacro=True"):
+    with pytest.raises(kt.errors.ModelError, match="xacro=True"):
         kt.load("macro_description")
     assert kt.load("macro_description", xacro=True).name == "arm"
     assert kt.load("macro_description", xacro_args={"name": "leg"}).name == "leg"
@@ -245,5 +253,5 @@ def test_another_commit_is_in_a_folder_of_its_own(descriptions: Path, monkeypatc
 def test_robot_descriptions_must_be_installed() -> None:
     if "robot_descriptions" in _installed():
         pytest.skip("it is installed here")
-    with pytest.raises(kt.MissingPackageError, match="pip install robot_descriptions"):
+    with pytest.raises(kt.errors.MissingPackageError, match="pip install robot_descriptions"):
         kt.load("panda_description")

@@ -109,7 +109,7 @@ def test_a_group_lists_its_moving_joints_in_the_order_of_q(tmp_path: Path) -> No
     assert robot.group("lower_part") == ["elbow"]
     assert robot.group("links") == ["shoulder"]
     assert robot.lock(robot.group("lower_part")).q_names == ["shoulder"]
-    with pytest.raises(kt.NameNotFoundError, match="'arm' has no group 'al': did you mean 'all'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="'arm' has no group 'al': did you mean 'all'"):
         robot.group("al")
 
 
@@ -122,13 +122,13 @@ def test_a_named_configuration_is_a_q(tmp_path: Path) -> None:
     floating = load(tmp_path, floating_base=True)
     assert floating.named_configuration("home", group="all").tolist() == [0, 0, 1, 0, 0, 0, 1, 0.5, -1.0]
     assert floating.with_gravity((0, 0, 0)).named_configuration("bare").tolist() == floating.neutral().tolist()
-    with pytest.raises(kt.ModelError, match="state 'home' of several groups; name one: 'all', 'lower_part'"):
+    with pytest.raises(kt.errors.ModelError, match="state 'home' of several groups; name one: 'all', 'lower_part'"):
         robot.named_configuration("home")
-    with pytest.raises(kt.NameNotFoundError, match="has no named state 'hone': did you mean 'home'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no named state 'hone': did you mean 'home'"):
         robot.named_configuration("hone")
-    with pytest.raises(kt.NameNotFoundError, match="is not one of group 'links'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="is not one of group 'links'"):
         robot.named_configuration("home", group="links")
-    with pytest.raises(kt.ShapeError, match="takes one q of"):
+    with pytest.raises(kt.errors.ShapeError, match="takes one q of"):
         robot.named_configuration("bare", q=[1.0])
 
 
@@ -175,7 +175,7 @@ def test_a_named_configuration_is_a_q(tmp_path: Path) -> None:
 )
 def test_what_does_not_fit_the_robot_is_refused_at_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in SRDF
-    with pytest.raises(kt.ModelError, match=rf"arm.srdf:({message})"):
+    with pytest.raises(kt.errors.ModelError, match=rf"arm.srdf:({message})"):
         load(tmp_path, SRDF.replace(old, new, 1))
 
 
@@ -186,15 +186,15 @@ def test_a_file_for_a_robot_of_another_name_is_noted(tmp_path: Path) -> None:
 
 def test_a_robot_that_has_groups_takes_no_others(tmp_path: Path) -> None:
     path = kt.save(load(tmp_path), tmp_path / "arm.json")
-    with pytest.raises(kt.ModelError, match="has groups and named states already"):
+    with pytest.raises(kt.errors.ModelError, match="has groups and named states already"):
         kt.load(path, srdf=tmp_path / "arm.srdf")
 
 
 def test_what_is_no_path_or_no_file_is_refused(tmp_path: Path) -> None:
     wrong: object = 3
-    with pytest.raises(kt.DTypeError, match="srdf takes the path of an SRDF file, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="srdf takes the path of an SRDF file, not int"):
         kt.load(write(tmp_path, ARM), srdf=wrong)  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match=r"none.srdf: cannot be read"):
+    with pytest.raises(kt.errors.ModelError, match=r"none.srdf: cannot be read"):
         kt.load(write(tmp_path, ARM), srdf=tmp_path / "none.srdf")
 
 
@@ -237,7 +237,7 @@ def test_named_states_of_real_robots_are_those_of_pinocchio(name: str) -> None:
         else {entry.key(): entry.data() for entry in peer.referenceConfigurations}
     )
     states = {state.name: state for state in robot.extras.named_states}
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     for state in states.values():
         q = layout.q_to(robot.named_configuration(state.name, group=state.group))
         np.testing.assert_allclose(q, theirs[state.name], atol=1e-15)
@@ -250,5 +250,5 @@ def test_real_files_that_do_not_fit_their_robots_are_refused(name: str) -> None:
     urdf, srdf = _pair(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(kt.ModelError, match=FAULTY[name]):
+        with pytest.raises(kt.errors.ModelError, match=FAULTY[name]):
             kt.load(urdf, srdf=srdf)

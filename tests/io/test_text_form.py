@@ -35,27 +35,27 @@ BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.0
 KINDS: list[JointKind] = [
     kt.Revolute([1, 2, 3]),
     kt.Revolute([0, 0, -1]),
-    kt.Continuous([1, 0, 0]),
+    kt.joints.Continuous([1, 0, 0]),
     kt.Prismatic([0, 1, 1]),
     kt.Fixed(),
     kt.Free(),
-    kt.Spherical(),
-    kt.FloatingBase(),
-    kt.Helical([1, 2, 3], 0.25),
-    kt.Cylindrical([1, 1, 0]),
-    kt.Universal([1, 0, 0], [0, 1, 1]),
-    kt.Planar(),
-    kt.Planar((1, 1, 0)),
-    kt.Translation(),
-    kt.Screw(angular=[1, 2, 3], linear=[0, 1, 0]),
-    kt.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.Composite([kt.Prismatic([0, 1, 3])])]),
-    kt.MultiDof.angular_first([[0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 2, 0]]),
-    kt.Euler("ZYX"),
-    kt.Euler("XZX"),
-    kt.ExponentialMap(),
-    kt.FreeRPY(),
-    kt.Ellipsoid([0.1, 0.2, 0.3]),
-    Placed(kt.Planar(), TURNED, TURNED),
+    kt.joints.Spherical(),
+    kt.joints.FloatingBase(),
+    kt.joints.Helical([1, 2, 3], 0.25),
+    kt.joints.Cylindrical([1, 1, 0]),
+    kt.joints.Universal([1, 0, 0], [0, 1, 1]),
+    kt.joints.Planar(),
+    kt.joints.Planar((1, 1, 0)),
+    kt.joints.Translation(),
+    kt.joints.Screw(angular=[1, 2, 3], linear=[0, 1, 0]),
+    kt.joints.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.joints.Composite([kt.Prismatic([0, 1, 3])])]),
+    kt.joints.MultiDof.angular_first([[0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 2, 0]]),
+    kt.joints.Euler("ZYX"),
+    kt.joints.Euler("XZX"),
+    kt.joints.ExponentialMap(),
+    kt.joints.FreeRPY(),
+    kt.joints.Ellipsoid([0.1, 0.2, 0.3]),
+    Placed(kt.joints.Planar(), TURNED, TURNED),
 ]
 
 
@@ -96,7 +96,7 @@ def came_back(robot: kt.Model, kinds: Sequence[type[JointKind]] = ()) -> kt.Mode
     """Read from its own text; the same in all that counts, and the same text."""
     text = kt.to_text(robot)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)  # the robot was warned of when it was made
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)  # the robot was warned of when it was made
         again = kt.from_text(text, kinds=kinds)
     assert again == robot
     assert hash(again) == hash(robot)
@@ -176,7 +176,9 @@ def test_a_kind_of_ones_own_comes_back_if_its_class_is_passed() -> None:
     again = came_back(robot, [Swinging]).joints["j"].kind
     assert isinstance(again, Swinging)
     assert repr(again) == repr(kind)
-    with pytest.raises(kt.ModelError, match=r"joints\[0\]\.kind: there is no kind of joint named 'Swinging'.*kinds="):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"joints\[0\]\.kind: there is no kind of joint named 'Swinging'.*kinds="
+    ):
         kt.from_text(kt.to_text(robot))
 
 
@@ -186,23 +188,23 @@ def test_a_kind_whose_constructor_takes_something_else_is_restored_from_what_it_
 
 def test_a_kind_that_holds_what_has_no_text_form_is_refused_by_name() -> None:
     kind = Swinging(Vec3.zero(), table=np.zeros)
-    with pytest.raises(kt.ModelError, match=r"joint 'j': the table .* Swinging holds <.*no text form"):
+    with pytest.raises(kt.errors.ModelError, match=r"joint 'j': the table .* Swinging holds <.*no text form"):
         kt.to_text(one_joint(kind))
 
 
 def test_two_classes_of_one_name_are_refused() -> None:
     other = type("Swinging", (Swinging,), {})
-    with pytest.raises(kt.OptionError, match="two classes named 'Swinging'"):
+    with pytest.raises(kt.errors.OptionError, match="two classes named 'Swinging'"):
         kt.from_text("{}", kinds=[Swinging, other])
-    with pytest.raises(kt.OptionError, match="two classes named 'Revolute'"):
+    with pytest.raises(kt.errors.OptionError, match="two classes named 'Revolute'"):
         kt.from_text("{}", kinds=[type("Revolute", (Swinging,), {})])
-    with pytest.raises(kt.ModelError, match="two classes of joints named 'Free'"):
+    with pytest.raises(kt.errors.ModelError, match="two classes of joints named 'Free'"):
         kt.to_text(one_joint(type("Free", (Swinging,), {})(Vec3.zero())))
 
 
 @pytest.mark.parametrize("kinds", [Swinging, [3], [Swinging(Vec3.zero())], "Swinging"])
 def test_kinds_that_are_none_are_refused(kinds: Any) -> None:
-    with pytest.raises(kt.OptionError, match="kinds must be"):
+    with pytest.raises(kt.errors.OptionError, match="kinds must be"):
         kt.from_text("{}", kinds=kinds)
 
 
@@ -212,7 +214,7 @@ def test_a_robot_with_other_numbers_than_its_parts_has_no_text_form() -> None:
     heavy = with_parameters(robot, [f"body.{robot.root}.mass"], [(5.0,)])
     for changed in (moon, heavy, aligned(robot)):
         assert changed != robot
-        with pytest.raises(kt.ModelError, match="other numbers than the parts"):
+        with pytest.raises(kt.errors.ModelError, match="other numbers than the parts"):
             kt.to_text(changed)
 
 
@@ -330,7 +332,7 @@ REFUSED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_what_is_no_robot_is_refused_where_it_is_wrong(text: str, message: str) -> None:
-    with pytest.raises(kt.ModelError, match=re.escape(message)):
+    with pytest.raises(kt.errors.ModelError, match=re.escape(message)):
         kt.from_text(text)
 
 
@@ -351,7 +353,7 @@ def test_deeply_nested_values_end_in_an_error_or_in_a_robot(depth: int, before: 
     message = ""
     try:
         robot = kt.from_text(text)
-    except kt.ModelError as error:
+    except kt.errors.ModelError as error:
         message = str(error)
     else:
         assert "kind" in before
@@ -392,7 +394,7 @@ def test_a_spoilt_text_is_refused_or_read_and_never_fails_otherwise(data: st.Dat
     wrong = [None, True, -1, 0.0, 1e308, "inf", "x", [], {}, [[]], [1, 2, 3], {"kind": "Free"}, {"Free": {}}, 10**29]
     place[step] = data.draw(st.sampled_from(wrong))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         message = ""
         try:
             kt.from_text(json.dumps(text))
@@ -402,7 +404,7 @@ def test_a_spoilt_text_is_refused_or_read_and_never_fails_otherwise(data: st.Dat
 
 
 def test_text_that_is_no_string_is_refused() -> None:
-    with pytest.raises(kt.DTypeError, match="from_text takes a string, not bytes"):
+    with pytest.raises(kt.errors.DTypeError, match="from_text takes a string, not bytes"):
         kt.from_text(b"{}")  # type: ignore[arg-type]
 
 
@@ -439,7 +441,7 @@ def test_what_is_left_out_has_its_default() -> None:
     builder.add_frame("f", "b", nowhere)
     builder.add_coupling("w", ["l"], [[2]], coordinates=["z"], offset=[0], actuated=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         robot = builder.build()
         assert kt.from_text(json.dumps(text)) == robot
     written = json.loads(kt.to_text(robot))

@@ -26,7 +26,7 @@ def test_names_order_and_layout_are_those_of_the_file(arm: kt.Model) -> None:
     assert list(arm.bodies) == ["base", "upper", "lower", "tool"]
     assert list(arm.joints) == ["shoulder", "elbow"]
     assert (arm.nq, arm.nv, arm.root, arm.floating_base) == (2, 2, "base", False)
-    assert arm.joints["elbow"].kind == kt.Continuous([0, 0, 1])
+    assert arm.joints["elbow"].kind == kt.joints.Continuous([0, 0, 1])
     assert arm.source.endswith("arm.urdf")
 
 
@@ -47,9 +47,9 @@ def test_joints_before_links_are_read(tmp_path: Path) -> None:
 
 def test_limits_damping_and_friction_are_read(arm: kt.Model) -> None:
     shoulder, elbow = arm.joints["shoulder"], arm.joints["elbow"]
-    assert shoulder.limits == kt.Limits((-1.5,), (2.0,), (3.0,), (40.0,))
+    assert shoulder.limits == kt.model.Limits((-1.5,), (2.0,), (3.0,), (40.0,))
     assert (shoulder.damping, shoulder.friction, shoulder.armature) == ((0.7,), (0.2,), (0.0,))
-    assert elbow.limits == kt.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
+    assert elbow.limits == kt.model.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
 
 
 def test_inertia_is_taken_about_the_link_frame_from_a_turned_frame_at_the_centre_of_mass(arm: kt.Model) -> None:
@@ -117,20 +117,20 @@ def test_a_floating_joint_in_the_file_is_a_free_joint(tmp_path: Path) -> None:
 
 def test_a_planar_joint_moves_in_the_plane_across_its_axis(tmp_path: Path) -> None:
     model = kt.load(write(tmp_path, spoil('name="elbow" type="continuous"', 'name="elbow" type="planar"')))
-    assert model.joints["elbow"].kind == kt.Planar([0, 0, 1])
+    assert model.joints["elbow"].kind == kt.joints.Planar([0, 0, 1])
     assert model.q_names[-3:] == ["elbow.x", "elbow.y", "elbow.angle"]
     text = spoil('name="elbow" type="continuous"', 'name="elbow" type="planar"').replace(
         '<axis xyz="0 0 1"/>', '<axis xyz="0 2 0"/>'
     )
     model = kt.load(write(tmp_path, text))
-    assert model.joints["elbow"].kind == kt.Planar([0, 1, 0])
+    assert model.joints["elbow"].kind == kt.joints.Planar([0, 1, 0])
     assert any("planar joints whose axis is not z" in note and "elbow" in note for note in model.notes)
 
 
 def test_a_mimic_follows_and_the_notes_say_so(tmp_path: Path) -> None:
     text = spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder" multiplier="-2" offset="0.5"/>')
     model = kt.load(write(tmp_path, text))
-    assert model.joints["elbow"].mimic == kt.Mimic("shoulder", -2.0, 0.5)
+    assert model.joints["elbow"].mimic == kt.model.Mimic("shoulder", -2.0, 0.5)
     assert any("follow it" in note and "elbow" in note for note in model.notes)
     assert "elbow" not in model.q_names
     assert not model.joints["elbow"].has_coordinates
@@ -138,7 +138,7 @@ def test_a_mimic_follows_and_the_notes_say_so(tmp_path: Path) -> None:
 
 def test_a_mimic_without_numbers_follows_one_to_one(tmp_path: Path) -> None:
     model = kt.load(write(tmp_path, spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder"/>')))
-    assert model.joints["elbow"].mimic == kt.Mimic("shoulder", 1.0, 0.0)
+    assert model.joints["elbow"].mimic == kt.model.Mimic("shoulder", 1.0, 0.0)
 
 
 def test_a_mimic_can_be_left_out_and_the_notes_say_so(tmp_path: Path) -> None:
@@ -151,14 +151,14 @@ def test_a_mimic_can_be_left_out_and_the_notes_say_so(tmp_path: Path) -> None:
 
 def test_without_an_axis_the_joint_turns_about_x_and_the_notes_say_so(tmp_path: Path) -> None:
     model = kt.load(write(tmp_path, spoil('<axis xyz="0 0 1"/>', "")))
-    assert model.joints["elbow"].kind == kt.Continuous([1, 0, 0])
+    assert model.joints["elbow"].kind == kt.joints.Continuous([1, 0, 0])
     assert any("without <axis>" in note and "elbow" in note for note in model.notes)
 
 
 @pytest.mark.parametrize("axis", ["0 0 3", "0 0 1e-200", "0 0 1e200"])
 def test_an_axis_of_another_length_is_normalised_and_the_notes_say_so(axis: str, tmp_path: Path) -> None:
     model = kt.load(write(tmp_path, spoil('<axis xyz="0 0 1"/>', f'<axis xyz="{axis}"/>')))
-    assert model.joints["elbow"].kind == kt.Continuous([0, 0, 1])
+    assert model.joints["elbow"].kind == kt.joints.Continuous([0, 0, 1])
     assert any("normalised" in note and "elbow" in note for note in model.notes)
 
 
@@ -195,12 +195,12 @@ def test_valid_files_that_others_refuse_are_read(text: str, tmp_path: Path) -> N
     model = kt.load(write(tmp_path, text))
     assert model.name == "arm"
     assert list(model.joints) == ["shoulder", "elbow"]
-    assert model.joints["elbow"].kind == kt.Continuous([0, 0, 1])
+    assert model.joints["elbow"].kind == kt.joints.Continuous([0, 0, 1])
 
 
 def test_blank_lines_before_the_declaration_count_as_lines(tmp_path: Path) -> None:
     path = write(tmp_path, ("\n\r\n\r" + ARM.replace('"2.5"', '"2.5kg"')).encode())
-    with pytest.raises(kt.ModelError, match=r"arm.urdf:13: <mass>"):
+    with pytest.raises(kt.errors.ModelError, match=r"arm.urdf:13: <mass>"):
         kt.load(path)
 
 
@@ -271,7 +271,7 @@ def test_suspicious_files_are_read_as_written_with_a_warning_and_a_note(
         warnings.simplefilter("always")
         model = kt.load(path)
     (warning,) = caught
-    assert warning.category is kt.ModelWarning
+    assert warning.category is kt.errors.ModelWarning
     assert str(warning.message).startswith(f"{path}:")
     assert message in str(warning.message)
     assert warning.filename == __file__  # the line of the user, not one of ours
@@ -280,7 +280,7 @@ def test_suspicious_files_are_read_as_written_with_a_warning_and_a_note(
 
 
 def test_massless_inertia_is_loaded_as_written(tmp_path: Path) -> None:
-    with pytest.warns(kt.ModelWarning):
+    with pytest.warns(kt.errors.ModelWarning):
         model = kt.load(write(tmp_path, spoil('value="1.5"', 'value="0"')))
     assert model.bodies["lower"].inertia.mass == 0.0
     assert model.bodies["lower"].inertia.I.xx == 0.01
@@ -319,7 +319,7 @@ def test_infinite_limits_are_none(word: str, tmp_path: Path) -> None:
     minus = f"-{word.strip().lstrip('+')}"
     text = spoil(limit, f'<limit lower="{minus}" upper="{word}" velocity="{word}" effort="{word}"/>')
     robot = kt.load(write(tmp_path, text))
-    assert robot.joints["shoulder"].limits == kt.Limits((-math.inf,), (math.inf,), (math.inf,), (math.inf,))
+    assert robot.joints["shoulder"].limits == kt.model.Limits((-math.inf,), (math.inf,), (math.inf,), (math.inf,))
     assert not any("limit" in note for note in robot.notes)
     assert np.isfinite(robot.random(0)).all()
     assert kt.from_text(kt.to_text(robot)) == robot
@@ -331,7 +331,7 @@ def test_infinite_limits_are_none(word: str, tmp_path: Path) -> None:
 def test_infinite_limits_on_a_continuous_joint_are_what_it_has_anyway(tmp_path: Path) -> None:
     text = spoil('<limit velocity="5" effort="6"/>', '<limit lower="-inf" upper="inf" velocity="5" effort="6"/>')
     robot = kt.load(write(tmp_path, text))
-    assert robot.joints["elbow"].limits == kt.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
+    assert robot.joints["elbow"].limits == kt.model.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
     assert not any("no meaning" in note for note in robot.notes)
 
 
@@ -346,7 +346,7 @@ def test_infinite_limits_on_a_continuous_joint_are_what_it_has_anyway(tmp_path: 
 )
 def test_a_wrong_follower_may_move_on_its_own(tmp_path: Path, mimic: str, code: str) -> None:
     text = ARM.replace('<axis xyz="0 1 0"/>', f'<axis xyz="0 1 0"/>{mimic}', 1)
-    with pytest.raises(kt.ModelError, match=r"\(the file loads with mimic=False, ") as caught:
+    with pytest.raises(kt.errors.ModelError, match=r"\(the file loads with mimic=False, ") as caught:
         kt.load(write(tmp_path, text))
     assert [found.code for found in caught.value.problems] == [code]
 
@@ -360,6 +360,6 @@ def test_a_file_is_read_again_without_followers_only_for_faults_of_these(
     path = write(tmp_path, text)
     times: list[int] = []
     monkeypatch.setattr(importlib.import_module("kinetree.io.load"), "_is_robot", lambda *_, **__: times.append(1))
-    with pytest.raises(kt.ModelError, match="mimic of a gearbox"):
+    with pytest.raises(kt.errors.ModelError, match="mimic of a gearbox"):
         kt.load(path)
     assert not times

@@ -38,7 +38,9 @@ def test_versions_that_are_known(tmp_path: Path, version: str | None) -> None:
 
 @pytest.mark.parametrize("version", ["", "1", "1.3", "0.9", "2.0", "1.0.0", "1.0~pre6", "1.", ".1", "-1.0", "a.b"])
 def test_versions_that_urdfdom_refuses_are_refused(tmp_path: Path, version: str) -> None:
-    with pytest.raises(kt.ModelError, match=r'arm.urdf:2: <robot name="arm">: version=".*" is no version of URDF'):
+    with pytest.raises(
+        kt.errors.ModelError, match=r'arm.urdf:2: <robot name="arm">: version=".*" is no version of URDF'
+    ):
         kt.load(write(tmp_path, at(version)))
 
 
@@ -67,7 +69,7 @@ def test_a_quaternion_gives_the_same_placement_as_in_pinocchio(tmp_path: Path) -
 )
 def test_quaternions_that_are_refused(tmp_path: Path, version: str | None, origin: str, message: str) -> None:
     text = at(version, spoil('<origin xyz="0.1 0 0"/>', f"<origin {origin}/>"))
-    with pytest.raises(kt.ModelError, match=f"arm.urdf:56: <origin>.*{message}"):
+    with pytest.raises(kt.errors.ModelError, match=f"arm.urdf:56: <origin>.*{message}"):
         kt.load(write(tmp_path, text))
 
 
@@ -107,13 +109,13 @@ def test_limits_of_acceleration_deceleration_and_jerk(tmp_path: Path) -> None:
     ],
 )
 def test_limits_that_version_1_2_refuses(tmp_path: Path, limit: str, message: str) -> None:
-    with pytest.raises(kt.ModelError, match=f"arm.urdf:43: <limit> in <joint.*{message}"):
+    with pytest.raises(kt.errors.ModelError, match=f"arm.urdf:43: <limit> in <joint.*{message}"):
         kt.load(write(tmp_path, at("1.2", spoil(LIMIT, limit))))
 
 
 def test_velocity_and_effort_need_not_be_given_from_1_2_on(tmp_path: Path) -> None:
     robot = kt.load(write(tmp_path, at("1.2", spoil(LIMIT, '<limit lower="-1" upper="1"/>'))))
-    assert robot.joints["shoulder"].limits == kt.Limits((-1.0,), (1.0,), (math.inf,), (math.inf,))
+    assert robot.joints["shoulder"].limits == kt.model.Limits((-1.0,), (1.0,), (math.inf,), (math.inf,))
     assert not any("taken as unlimited" in note for note in robot.notes)
 
 
@@ -130,7 +132,7 @@ def test_safety_controllers_and_calibrations(tmp_path: Path) -> None:
         (more.replace("1.5", "-2"), "soft_lower_limit=-1 is above soft_upper_limit=-2"),
         (more.replace('k_position="5"', 'k_position="x"'), "'x' is not a number"),
     ):
-        with pytest.raises(kt.ModelError, match=f"arm.urdf:43: <safety_controller> in <joint.*{message}"):
+        with pytest.raises(kt.errors.ModelError, match=f"arm.urdf:43: <safety_controller> in <joint.*{message}"):
             kt.load(write(tmp_path, spoil(LIMIT, LIMIT + wrong)))
 
 
@@ -167,7 +169,9 @@ def test_a_transmission_of_no_joint_is_kept_as_it_is_and_a_wrong_number_in_one_r
     assert [part.tag for part in robot.extras.unused] == ["transmission"]
     assert any("name joints which the robot does not have" in note and "drive" in note for note in robot.notes)
     text = ARM.replace("</robot>", NEW_STYLE.replace("50", "fifty") + "</robot>")
-    with pytest.raises(kt.ModelError, match=r"arm.urdf:61: <mechanicalReduction> in .*'fifty', which is not a number"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"arm.urdf:61: <mechanicalReduction> in .*'fifty', which is not a number"
+    ):
         kt.load(write(tmp_path, text))
 
 
@@ -190,7 +194,7 @@ def test_deep_data_can_be_kept_compared_and_written(tmp_path: Path) -> None:
     assert kt.from_text(kt.to_text(robot)) == robot
     assert pickle.loads(pickle.dumps(robot)) == robot
     assert repr(robot.extras)
-    with pytest.raises(kt.ModelError, match="nested more than 60 deep"):
+    with pytest.raises(kt.errors.ModelError, match="nested more than 60 deep"):
         kt.load(
             write(tmp_path, ARM.replace("</robot>", deep.replace("<a>" * 60 + "</a>" * 60, "<a>" * 61 + "</a>" * 61)))
         )
@@ -238,7 +242,7 @@ def test_what_pinocchio_refuses_of_these_is_refused_or_a_known_difference(tmp_pa
             warnings.simplefilter("ignore")
             try:
                 kt.load(write(tmp_path, text))
-            except kt.ModelError:
+            except kt.errors.ModelError:
                 ours = False
             else:
                 ours = True

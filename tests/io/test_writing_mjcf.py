@@ -37,7 +37,7 @@ from tests.strategies import law
 mujoco = pytest.importorskip("mujoco")
 
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
-TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+TURNED = kt.lie.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
 TURN = kt.Revolute([0, 0, 1])
 SOLID = ContactParameters(friction=(0.5, 0.005, 0.0001))
 
@@ -113,16 +113,16 @@ def test_mujoco_takes_every_robot_that_mjcf_can_hold(robot: kt.Model) -> None:
 
 
 KINDS: list[JointKind] = [
-    kt.Universal([1, 0, 0], [0, 1, 1]),
-    kt.Cylindrical([1, 1, 0]),
-    kt.Planar([0, 1, 1]),
-    kt.Euler("ZYX"),
-    kt.Euler("XZX", signs=(1, -1, 1), inverse=True),
-    kt.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.Composite([kt.Prismatic([0, 1, 3])])]),
-    kt.Placed(kt.Revolute([1, 2, 3]), TURNED, TURNED),
-    kt.Placed(kt.Spherical(), TURNED),
-    kt.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]),
-    kt.Continuous([0, 1, 0]),
+    kt.joints.Universal([1, 0, 0], [0, 1, 1]),
+    kt.joints.Cylindrical([1, 1, 0]),
+    kt.joints.Planar([0, 1, 1]),
+    kt.joints.Euler("ZYX"),
+    kt.joints.Euler("XZX", signs=(1, -1, 1), inverse=True),
+    kt.joints.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.joints.Composite([kt.Prismatic([0, 1, 3])])]),
+    kt.joints.Placed(kt.Revolute([1, 2, 3]), TURNED, TURNED),
+    kt.joints.Placed(kt.joints.Spherical(), TURNED),
+    kt.joints.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]),
+    kt.joints.Continuous([0, 1, 0]),
 ]
 
 
@@ -143,18 +143,18 @@ def test_the_text_is_short_and_readable() -> None:
     builder.add_body("base", Inertia.from_com(2.0, Vec3(0.0, 0.0, 0.5), Sym3(0.1, 0.2, 0.25, 0.0, 0.0, 0.0)))
     builder.add_body("tip:bend")
     shape = Geometry(
-        "collision", "capsule", (0.1, 1.0), kt.placement((0, 0, 0.5)), "skin", color=(1, 0.5, 0, 1), contact=SOLID
+        "collision", "capsule", (0.1, 1.0), kt.lie.placement((0, 0, 0.5)), "skin", color=(1, 0.5, 0, 1), contact=SOLID
     )
     builder.add_body("tip", BODY, geometry=[shape])
-    builder.add_joint("base", kt.Fixed(), "world", "base", kt.placement((0, 0, 1), quaternion=(0, 0, 1, 0)))
+    builder.add_joint("base", kt.Fixed(), "world", "base", kt.lie.placement((0, 0, 1), quaternion=(0, 0, 1, 0)))
     limits = Limits((-1.0,), (1.0,), (math.inf,), (5.0,))
     builder.add_joint(
-        "bend", kt.Revolute([0, 1, 0]), "base", "tip:bend", kt.placement((0, 0, 0.5)), limits=limits, damping=[0.1]
+        "bend", kt.Revolute([0, 1, 0]), "base", "tip:bend", kt.lie.placement((0, 0, 0.5)), limits=limits, damping=[0.1]
     )
     builder.add_joint(
         "slide", kt.Prismatic([0, 0, 1]), "tip:bend", "tip", stiffness=[100.0], rest=[0.25], armature=[0.5]
     )
-    builder.add_frame("nail", "tip", kt.placement((0, 0, 1)))
+    builder.add_frame("nail", "tip", kt.lie.placement((0, 0, 1)))
     robot = builder.build()
     assert (
         kt.to_text(robot, "mjcf")
@@ -191,9 +191,9 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "friction speed": (TURN, {"friction_speed": [3.0]}, "has a speed within which friction is smoothed"),
     "rotor": (TURN, {"rotor": Rotor(0.1, 50.0)}, "has a rotor"),
     "motor": (TURN, {"actuated": False}, "has its own choice of motors"),
-    "damping of a ball": (kt.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "its damping is negative or differs"),
+    "damping of a ball": (kt.joints.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "its damping is negative or differs"),
     "armature of a free joint": (kt.Free(), {"armature": [1.0] * 6, "placement": None}, "act along the world's axes"),
-    "floating base": (kt.FloatingBase(), {"placement": None}, "is read as kt.Free"),
+    "floating base": (kt.joints.FloatingBase(), {"placement": None}, "is read as kt.Free"),
     "mesh": (TURN, {"geometry": [MESH]}, "opens only"),
     "cone": (TURN, {"geometry": [Geometry("collision", "cone", (1.0, 1.0), TURNED)]}, "is of kind 'cone'"),
     "ground of no depth": (TURN, {"geometry": [GROUND]}, "is of kind 'heightfield' and the size (1.0, 1.0, 0.5, 0.0)"),
@@ -204,7 +204,7 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOSSES)
 def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
     kind, options, told = LOSSES[what]
@@ -213,7 +213,7 @@ def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
     assert losses.impossible == []
     assert len(losses.lost) == 1
     assert told in losses.lost[0]
-    with pytest.raises(kt.ModelError, match="cannot be written as MJCF without loss:\n"):
+    with pytest.raises(kt.errors.ModelError, match="cannot be written as MJCF without loss:\n"):
         kt.to_text(robot, "mjcf")
     mujoco.MjModel.from_xml_string(text)
 
@@ -253,7 +253,7 @@ UNNEEDED_RECORDS = {
 def test_a_warning_lists_parts_that_no_simulation_of_mjcf_needs(what: str) -> None:
     options, sentence = UNNEEDED[what]
     robot = one_joint(TURN, **options)
-    with pytest.warns(kt.ModelWarning, match="without what no simulation of MJCF computes with") as warned:
+    with pytest.warns(kt.errors.ModelWarning, match="without what no simulation of MJCF computes with") as warned:
         text = kt.to_text(robot, "mjcf")
     assert [str(one.message).splitlines()[1:] for one in warned] == [[f"  {sentence}"]]
     assert max(equations(robot, text)) < 1e-12
@@ -276,7 +276,7 @@ def test_most_real_robots_can_be_written(tmp_path: Path) -> None:
     names = ["ur5_robot", "solo12", "talos_full_v2"]
     for name in names:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             path = kt.save(load_robot(name), tmp_path / f"{name}.xml")
         model = mujoco.MjModel.from_xml_path(str(path))
         touching = [x for body in load_robot(name).bodies.values() for x in body.geometry if x.role == "collision"]
@@ -292,7 +292,7 @@ def test_a_free_body_on_a_root_at_rest_is_on_the_world(root: str, tmp_path: Path
     builder.add_body("box", BODY)
     builder.add_body("arm", BODY)
     builder.add_joint("shelf", kt.Fixed(), root, "shelf", TURNED)
-    builder.add_joint("loose", kt.Free(), "shelf", "box", kt.placement((0.1, 0.2, 0.3), rpy=(0.3, -0.2, 0.1)))
+    builder.add_joint("loose", kt.Free(), "shelf", "box", kt.lie.placement((0.1, 0.2, 0.3), rpy=(0.3, -0.2, 0.1)))
     builder.add_joint("j", TURN, root, "arm", TURNED)
     rng = np.random.default_rng(0)
     state = JointState("loose", (*rng.normal(size=3), 0.5, -0.5, 0.5, 0.5), tuple(rng.normal(size=6)))
@@ -307,8 +307,8 @@ def test_a_free_body_on_a_root_at_rest_is_on_the_world(root: str, tmp_path: Path
             expected = kt.frame_placement(robot, q, name)
             np.testing.assert_allclose(kt.frame_placement(again, q2, name), expected, atol=1e-14)
     np.testing.assert_allclose(
-        kt.frame_velocity(again, back.q(again), back.v(again), "box", expressed_in="local"),
-        kt.frame_velocity(robot, key.q(robot), key.v(robot), "box", expressed_in="local"),
+        kt.kinematics.frame_velocity(again, back.q(again), back.v(again), "box", expressed_in="local"),
+        kt.kinematics.frame_velocity(robot, key.q(robot), key.v(robot), "box", expressed_in="local"),
         atol=1e-14,
     )
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
@@ -318,7 +318,7 @@ def test_a_free_body_on_a_root_at_rest_is_on_the_world(root: str, tmp_path: Path
     np.testing.assert_allclose(data.body("box").xpos, kt.frame_placement(robot, key.q(robot), "box")[:3, 3], atol=1e-14)
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize(("mass", "x"), [(1e3, 0.3), (1e9, 1e-9)])
 def test_a_heavy_rod_far_from_its_joint_is_read_again(mass: float, x: float, tmp_path: Path) -> None:
     """One of its moments is next to nothing, but there, as MuJoCo demands."""
@@ -328,8 +328,8 @@ def test_a_heavy_rod_far_from_its_joint_is_read_again(mass: float, x: float, tmp
 
 
 IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
-    "screw": (kt.Helical([0, 0, 1], 0.1), {}, "has neither a word in MJCF nor a substitute"),
-    "ellipsoid": (kt.Ellipsoid([1, 2, 3]), {}, "has neither a word in MJCF nor a substitute"),
+    "screw": (kt.joints.Helical([0, 0, 1], 0.1), {}, "has neither a word in MJCF nor a substitute"),
+    "ellipsoid": (kt.joints.Ellipsoid([1, 2, 3]), {}, "has neither a word in MJCF nor a substitute"),
     "free elsewhere": (
         kt.Free(),
         {"root": "base", "floating_base": True},
@@ -338,15 +338,15 @@ IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", IMPOSSIBLE)
 def test_what_mujoco_refuses_is_refused_even_with_losses(what: str) -> None:
     kind, options, told = IMPOSSIBLE[what]
-    with pytest.raises(kt.ModelError, match=told):
+    with pytest.raises(kt.errors.ModelError, match=told):
         kt.to_text(one_joint(kind, **options), "mjcf", lossy=True)
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 def test_an_inertia_that_mujoco_refuses_moves_to_what_the_body_is_fixed_to() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("world")
@@ -361,7 +361,7 @@ def test_an_inertia_that_mujoco_refuses_moves_to_what_the_body_is_fixed_to() -> 
     assert max(equations(robot, text)) < 1e-12
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 def test_an_inertia_that_mujoco_refuses_moves_to_what_is_fixed_to_the_body() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("base", Inertia(1e-6, Vec3.zero(), Sym3(0.0, 0.0, 3e-6, 0.0, 0.0, 0.0)))
@@ -372,7 +372,7 @@ def test_an_inertia_that_mujoco_refuses_moves_to_what_is_fixed_to_the_body() -> 
     assert mujoco.MjModel.from_xml_string(text).nv == 6
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 def test_inertias_that_only_all_bodies_of_a_group_make_up_for_are_gathered() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("world")
@@ -389,7 +389,7 @@ def test_inertias_that_only_all_bodies_of_a_group_make_up_for_are_gathered() -> 
     assert max(equations(robot, text)) < 1e-12
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 def test_an_inertia_that_mujoco_refuses_is_left_out_where_nothing_moves() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("base", Inertia(1.0, Vec3.zero(), Sym3(0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
@@ -402,7 +402,7 @@ def test_an_inertia_that_mujoco_refuses_is_left_out_where_nothing_moves() -> Non
 
 
 def test_a_flat_plate_is_taken_though_rounding_makes_one_moment_too_large() -> None:
-    turned = kt.placement(rpy=(0.3, 0.7, -1.1))
+    turned = kt.lie.placement(rpy=(0.3, 0.7, -1.1))
     for k in range(4):
         plate = Inertia(1.0, Vec3.zero(), Sym3(0.1, 0.01 * k + 0.013, 0.1 + 0.01 * k + 0.013, 0.0, 0.0, 0.0))
         robot = one_joint(TURN, inertia=turned.back(plate))

@@ -313,7 +313,7 @@ LOST = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOST)
 def test_records_that_mjcf_cannot_hold_are_told(what: str) -> None:
     extras, told = LOST[what]
@@ -325,7 +325,7 @@ def test_actuators_of_a_joint_that_is_taken_apart_are_lost() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("world")
     builder.add_body("tip", Inertia.from_com(1.0, Vec3.zero(), Sym3(0.2, 0.25, 0.3, 0.0, 0.0, 0.0)))
-    builder.add_joint("u", kt.Universal([1, 0, 0], [0, 1, 0]), "world", "tip")
+    builder.add_joint("u", kt.joints.Universal([1, 0, 0], [0, 1, 0]), "world", "tip")
     robot = builder.build()
     told = losses_of(Extras(actuators=(Actuator("m", "joint", "u"),)), robot)
     assert told == ["actuator 'm' is left out: there is no joint 'u' in the file"]

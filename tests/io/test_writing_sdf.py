@@ -21,7 +21,7 @@ from tests.robots import load_robot
 from tests.strategies import law, trees
 
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
-TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+TURNED = kt.lie.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
 
 
 def one_joint(kind: JointKind, *, root: str = "world", **options: Any) -> kt.Model:
@@ -76,9 +76,11 @@ def test_a_real_robot_has_the_same_equations(name: str) -> None:
 
 def test_the_text_is_short_and_readable() -> None:
     limits = Limits((-1.0,), (math.inf,), (2.0,), (math.inf,))
-    skin = Geometry("visual", "cylinder", (0.1, 1.0), kt.placement((0, 0, -0.5)), "skin", color=(1.0, 0.5, 0.0, 1.0))
+    skin = Geometry(
+        "visual", "cylinder", (0.1, 1.0), kt.lie.placement((0, 0, -0.5)), "skin", color=(1.0, 0.5, 0.0, 1.0)
+    )
     inertia = Inertia.from_com(2.0, Vec3(0.0, 0.0, -1.0), Sym3.scalar(0.008))
-    kind = kt.Placed(kt.Revolute([0, 1, 0]), kt.placement((0.0, 0.0, -0.25)))
+    kind = kt.joints.Placed(kt.Revolute([0, 1, 0]), kt.lie.placement((0.0, 0.0, -0.25)))
     robot = one_joint(
         kind, limits=limits, damping=[0.1], stiffness=[3.0], armature=[0.5], inertia=inertia, geometry=[skin]
     )
@@ -151,12 +153,14 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "no motor": (TURN, {"actuated": False}, "has a motor or none other than SDF would say"),
     "effort zero": (TURN, {"limits": Limits((-1.0,), (1.0,), (1.0,), (0.0,))}, "has a motor or none other"),
     "large limit": (TURN, {"limits": Limits((-1.0,), (1.0,), (2e16,), (1.0,))}, "has a limit of 1e16 or more"),
-    "armature of a ball": (kt.Spherical(), {"armature": [1.0] * 3}, "has armature"),
-    "spring of a ball": (kt.Spherical(), {"stiffness": [1.0] * 3}, "has a spring"),
-    "limits of a ball": (kt.Spherical(), {"limits": Limits((-1.0,) * 4, (1.0,) * 4, (1.0,) * 3, (1.0,) * 3)}, "limits"),
-    "damping of a ball": (kt.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "has damping or friction that differs"),
-    "stops": (kt.Continuous([0, 0, 1]), {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))}, "is continuous, but"),
-    "planar": (kt.Planar(), {}, "(planar across z) has no word in SDF"),
+    "armature of a ball": (kt.joints.Spherical(), {"armature": [1.0] * 3}, "has armature"),
+    "spring of a ball": (kt.joints.Spherical(), {"stiffness": [1.0] * 3}, "has a spring"),
+    "limits of a ball": (kt.joints.Spherical(), {"limits": Limits((-1.0,) * 4, (1.0,) * 4, (1.0,) * 3, (1.0,) * 3)},
+        "limits"),
+    "damping of a ball": (kt.joints.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "has damping or friction that differs"),
+    "stops": (kt.joints.Continuous([0, 0, 1]), {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))},
+        "is continuous, but"),
+    "planar": (kt.joints.Planar(), {}, "(planar across z) has no word in SDF"),
     "invalid inertia": (TURN, {"inertia": IMPOSSIBLE}, "which SDF calls invalid: its principal moments"),
     "inertia alone": (TURN, {"inertia": MASSLESS}, "has inertia but no mass; SDF calls that invalid"),
     "names": (TURN, {"name": "tip"}, "joint 'tip' has the name of a body or frame, so in SDF it is called 'tip_joint'"),
@@ -165,25 +169,27 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("what", LOSSES)
 def test_what_sdf_cannot_hold_is_refused(what: str) -> None:
     kind, options, told = LOSSES[what]
     robot = one_joint(kind, **options)
     assert len(losses_of(robot)) == 1
     assert told in losses_of(robot)[0]
-    with pytest.raises(kt.ModelError, match="cannot be written as SDF without loss:\n"):
+    with pytest.raises(kt.errors.ModelError, match="cannot be written as SDF without loss:\n"):
         kt.to_text(robot, "sdf")
 
 
 def test_the_colour_of_a_collision_shape_is_left_out_with_a_warning() -> None:
-    with pytest.warns(kt.ModelWarning, match=r"SDF computes with:\n  colours of collision shapes \(1\): 's' of 'tip'$"):
+    with pytest.warns(
+        kt.errors.ModelWarning, match=r"SDF computes with:\n  colours of collision shapes \(1\): 's' of 'tip'$"
+    ):
         kt.to_text(one_joint(TURN, geometry=[RED]), "sdf")
 
 
-@pytest.mark.parametrize("kind", [kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)
+@pytest.mark.parametrize("kind", [kt.joints.Ellipsoid([1, 2, 3]), kt.joints.ExponentialMap()], ids=repr)
 def test_kinds_without_a_substitute_are_refused_even_with_losses(kind: JointKind) -> None:
-    with pytest.raises(kt.ModelError, match="has neither a word in SDF nor a substitute"):
+    with pytest.raises(kt.errors.ModelError, match="has neither a word in SDF nor a substitute"):
         kt.to_text(one_joint(kind, root="base"), "sdf", lossy=True)
 
 
@@ -193,13 +199,15 @@ def test_a_free_body_on_one_that_moves_is_refused() -> None:
         builder.add_body(name, BODY)
     builder.add_joint("j", TURN, "base", "arm", TURNED)
     builder.add_joint("loose", kt.Free(), "arm", "box")
-    with pytest.raises(kt.ModelError, match=r"'loose' \(free\) has neither a word in SDF .* except on a body at rest"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"'loose' \(free\) has neither a word in SDF .* except on a body at rest"
+    ):
         kt.to_text(builder.build(), "sdf", lossy=True)
 
 
 @pytest.mark.parametrize("name", ["a::b", "__model__", "world"])
 def test_reserved_names_are_refused(name: str) -> None:
-    with pytest.raises(kt.ModelError, match=f"the name of joint '{name}' has another meaning in SDF; rename it"):
+    with pytest.raises(kt.errors.ModelError, match=f"the name of joint '{name}' has another meaning in SDF; rename it"):
         kt.to_text(one_joint(TURN, name=name), "sdf", lossy=True)
 
 
@@ -223,7 +231,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("inertia", SPOILED, ids=["a rod", "points"])
 def test_an_inertia_that_is_mostly_rounding_is_read_again(inertia: Inertia, tmp_path: Path) -> None:
     """The file has the entries about the centre of mass, which are far smaller than those about the frame."""
@@ -245,13 +253,13 @@ def test_names_that_sdf_has_no_place_for_are_refused(robot: str, body: str, mess
     builder.add_body("base", BODY)
     builder.add_body(body, BODY)
     builder.add_joint("j", kt.Free(), "base", body)
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.to_text(builder.build(), "sdf", lossy=True)
 
 
 def test_what_only_has_another_form_is_told_and_written() -> None:
     shapes = [Geometry("visual", "box", (1.0, 2.0, 3.0), TURNED, name) for name in ("", "a", "a", "visual")]
-    robot = one_joint(kt.Placed(TURN, TURNED, TURNED), root="base", geometry=shapes)
+    robot = one_joint(kt.joints.Placed(TURN, TURNED, TURNED), root="base", geometry=shapes)
     changed = written(robot, "sdf")[1].changed
     assert sorted(told.split("'")[1] for told in changed) == ["base", "j", "tip", "tip"]
     again = came_back(robot, ".sdf")
@@ -275,7 +283,7 @@ def test_a_free_body_on_a_body_at_rest_floats(root: str) -> None:
     for name in (root, "shelf", "box"):
         builder.add_body(name, BODY if name != root else None)
     builder.add_joint("fixed", kt.Fixed(), root, "shelf", TURNED)
-    builder.add_joint("box_joint", kt.Free(), "shelf", "box", kt.placement((0.1, 0.2, 0.3)))
+    builder.add_joint("box_joint", kt.Free(), "shelf", "box", kt.lie.placement((0.1, 0.2, 0.3)))
     robot = builder.build()
     lost = "robot.extras.reference_configuration (one record) has no place in SDF"
     assert losses_of(robot) == [lost]
@@ -306,7 +314,9 @@ def test_what_is_on_the_world_is_lost_in_words() -> None:
 def test_a_world_without_links_is_refused() -> None:
     builder = kt.ModelBuilder("nothing")
     builder.add_body("world")
-    with pytest.raises(kt.ModelError, match="the robot has no body but the world, and a model in SDF needs a link"):
+    with pytest.raises(
+        kt.errors.ModelError, match="the robot has no body but the world, and a model in SDF needs a link"
+    ):
         kt.to_text(builder.build(), "sdf", lossy=True)
 
 
@@ -323,12 +333,12 @@ def test_followers_follow() -> None:
     builder = kt.ModelBuilder("gripper")
     for name in ("world", "a", "b"):
         builder.add_body(name, BODY if name != "world" else None)
-    builder.add_joint("left", kt.Helical([1, 0, 0], 0.1), "world", "a")
-    builder.add_joint("right", kt.Continuous([0, 0, 1]), "world", "b", mimic=Mimic("left", -1.5, 0.1))
+    builder.add_joint("left", kt.joints.Helical([1, 0, 0], 0.1), "world", "a")
+    builder.add_joint("right", kt.joints.Continuous([0, 0, 1]), "world", "b", mimic=Mimic("left", -1.5, 0.1))
     assert came_back(builder.build(), ".sdf") == builder.build()
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.ModelWarning")
 @pytest.mark.parametrize("name", ["go1", "icub", "tiago", "pr2", "romeo_small"])
 def test_what_is_written_with_losses_is_read_again(name: str) -> None:
     """Inertias that SDF calls invalid become part of those of bodies around, or the nearest that are none."""
@@ -345,10 +355,10 @@ def test_what_is_written_with_losses_is_read_again(name: str) -> None:
 
 
 def test_a_joint_away_from_its_link_comes_back_exactly() -> None:
-    after = kt.placement((1.485, 1.491, -0.972), rpy=(1.988, 0.0, 0.0))
-    robot = one_joint(kt.Placed(kt.Helical([-0.99, 0.02, 0.125], 0.12), after), placement=TURNED)
+    after = kt.lie.placement((1.485, 1.491, -0.972), rpy=(1.988, 0.0, 0.0))
+    robot = one_joint(kt.joints.Placed(kt.joints.Helical([-0.99, 0.02, 0.125], 0.12), after), placement=TURNED)
     kind = came_back(robot, ".sdf").joints["j"].kind
-    assert isinstance(kind, kt.Placed)
+    assert isinstance(kind, kt.joints.Placed)
     assert kind.after == after
 
 
@@ -368,9 +378,9 @@ def gears(tree: tuple[str, str, str, str], *, root: str = "base", **options: Any
     for name in "abc":
         builder.add_body(name, BODY)
     builder.add_joint("base_a", kt.Fixed(), root, "a", TURNED)
-    hinge = kt.Placed(kt.Revolute([0, 1, 0]), kt.placement((0, 0, 0.2)))
+    hinge = kt.joints.Placed(kt.Revolute([0, 1, 0]), kt.lie.placement((0, 0, 0.2)))
     builder.add_joint("j1", options.pop("kind", hinge), root if first == "base" else first, one, TURNED)
-    builder.add_joint("j2", kt.Continuous([0, 0.6, 0.8]), root if second == "base" else second, other, TURNED)
+    builder.add_joint("j2", kt.joints.Continuous([0, 0.6, 0.8]), root if second == "base" else second, other, TURNED)
     matrix, names = options.pop("matrix", [[1.0], [-2.5]]), options.pop("coordinates", ["angle"])
     builder.add_coupling("gears", ["j1", "j2"], matrix, coordinates=names, **options)
     return builder.build(floating_base=root == "base")

@@ -26,7 +26,7 @@ from tests.robots import REFUSED, load_robot, robot_files
 from tests.strategies import inertias, law, rotations, roundings, trees
 
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
-TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+TURNED = kt.lie.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
 PULL = (0.0, 0.0, -9.81)
 
 
@@ -52,7 +52,7 @@ def test_a_robot_that_urdf_can_hold_comes_back(robot: kt.Model) -> None:
 def test_any_robot_comes_back_or_is_refused(robot: kt.Model) -> None:
     text, losses = written(robot, "urdf")
     if losses.lost or losses.impossible:
-        with pytest.raises(kt.ModelError, match="cannot be written as URDF"):
+        with pytest.raises(kt.errors.ModelError, match="cannot be written as URDF"):
             kt.to_text(robot, "urdf")
     else:
         assert kt.to_text(robot, "urdf") == text
@@ -77,10 +77,10 @@ def test_every_real_robot_comes_back_most_of_them_to_the_last_bit() -> None:
 def test_the_text_is_short_and_readable() -> None:
     builder = kt.ModelBuilder("pendulum")
     builder.add_body("base")
-    color = Geometry("visual", "box", (0.1, 0.1, 1.0), kt.placement((0.0, 0.0, -0.5)), color=(1.0, 0.5, 0.0, 1.0))
+    color = Geometry("visual", "box", (0.1, 0.1, 1.0), kt.lie.placement((0.0, 0.0, -0.5)), color=(1.0, 0.5, 0.0, 1.0))
     builder.add_body("bob", Inertia.from_com(2.0, Vec3(0.0, 0.0, -1.0), Sym3.scalar(0.008)), geometry=[color])
     builder.add_joint(
-        "hinge", kt.Revolute([0, 1, 0]), "base", "bob", kt.placement((0, 0, 2), rpy=(0.1, 0, 1.5708)), damping=[0.1]
+        "hinge", kt.Revolute([0, 1, 0]), "base", "bob", kt.lie.placement((0, 0, 2), rpy=(0.1, 0, 1.5708)), damping=[0.1]
     )
     builder.add_body("flag")
     builder.add_joint("pole", kt.Fixed(), "bob", "flag")
@@ -144,10 +144,12 @@ def test_what_urdf_cannot_hold_is_refused_and_lost_only_if_asked(what: str, tmp_
     options, told = LOSSES[what]
     robot = one_joint(kt.Revolute([0, 0, 1]), **options)
     path = tmp_path / "robot.urdf"
-    with pytest.raises(kt.ModelError, match=rf"^'one joint' cannot be written as URDF without loss:\n  {told}.*[^.]\n"):
+    with pytest.raises(
+        kt.errors.ModelError, match=rf"^'one joint' cannot be written as URDF without loss:\n  {told}.*[^.]\n"
+    ):
         kt.save(robot, path)
     assert not path.exists()
-    with pytest.warns(kt.ModelWarning, match=told) as warned:
+    with pytest.warns(kt.errors.ModelWarning, match=told) as warned:
         kt.save(robot, path, lossy=True)
     assert len(warned) == 1
     assert warned[0].filename == __file__
@@ -163,14 +165,18 @@ OTHER_LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
         "has limits",
     ),
     "damping per degree of freedom": (kt.Free(), {"damping": range(6)}, "has one number"),
-    "continuous with stops": (kt.Continuous([0, 0, 1]), {"limits": NAMELESS}, "is continuous, but has position limits"),
+    "continuous with stops": (
+        kt.joints.Continuous([0, 0, 1]),
+        {"limits": NAMELESS},
+        "is continuous, but has position limits",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", OTHER_LOSSES)
 def test_numbers_of_some_kinds_are_lost(what: str) -> None:
     kind, options, told = OTHER_LOSSES[what]
-    with pytest.raises(kt.ModelError, match=told):
+    with pytest.raises(kt.errors.ModelError, match=told):
         kt.to_text(one_joint(kind, **options), "urdf")
 
 
@@ -181,12 +187,12 @@ def test_couplings_contacts_and_shapes_are_lost() -> None:
         "a", BODY, geometry=[Geometry("visual", "sphere", (1.0,), TURNED, "s", contact=ContactParameters())]
     )
     builder.add_body("b", BODY)
-    builder.add_joint("left", kt.Continuous([0, 0, 1]), "base", "a")
-    builder.add_joint("right", kt.Continuous([0, 0, 1]), "base", "b")
+    builder.add_joint("left", kt.joints.Continuous([0, 0, 1]), "base", "a")
+    builder.add_joint("right", kt.joints.Continuous([0, 0, 1]), "base", "b")
     builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
     builder.add_frame("tool", "b", TURNED)
     robot = builder.build()
-    with pytest.raises(kt.ModelError) as refused:
+    with pytest.raises(kt.errors.ModelError) as refused:
         kt.to_text(robot, "urdf")
     assert str(refused.value).splitlines()[1:-1] == [
         "  the robot's name ' two ' begins or ends with blanks, which are not kept",
@@ -205,10 +211,10 @@ def test_a_frame_is_a_link_without_mass(tmp_path: Path) -> None:
     ball = Geometry("visual", "ellipsoid", (1.0, 2.0, 3.0), TURNED)
     builder.add_body("base")
     builder.add_body("tip", BODY, geometry=[ball])
-    builder.add_joint("tool_joint", kt.Continuous([0, 0, 1]), "base", "tip")
+    builder.add_joint("tool_joint", kt.joints.Continuous([0, 0, 1]), "base", "tip")
     builder.add_frame("tool", "tip", TURNED)
     robot = builder.build()
-    with pytest.warns(kt.ModelWarning, match=r"kinds that URDF does not have \(1\): ellipsoid of 'tip'"):
+    with pytest.warns(kt.errors.ModelWarning, match=r"kinds that URDF does not have \(1\): ellipsoid of 'tip'"):
         again = kt.load(kt.save(robot, tmp_path / "arm.urdf"))
     q = np.array([0.3])
     assert again.bodies["tool"].mass == 0.0
@@ -217,23 +223,23 @@ def test_a_frame_is_a_link_without_mass(tmp_path: Path) -> None:
 
 
 CHAINS: list[JointKind] = [
-    kt.Universal([1, 0, 0], [0, 1, 1]),
-    kt.Cylindrical([1, 1, 0]),
-    kt.Translation(),
-    kt.Euler("ZYX"),
-    kt.Euler("XZX", signs=(1, -1, 1)),
-    kt.Planar([0, 0, 1], along=[1, 1, 0]),
-    kt.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.Composite([kt.Prismatic([0, 1, 3])])]),
-    kt.Placed(kt.Revolute([1, 2, 3]), TURNED, TURNED),
-    kt.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]),
-    kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0.5, 0]]),
+    kt.joints.Universal([1, 0, 0], [0, 1, 1]),
+    kt.joints.Cylindrical([1, 1, 0]),
+    kt.joints.Translation(),
+    kt.joints.Euler("ZYX"),
+    kt.joints.Euler("XZX", signs=(1, -1, 1)),
+    kt.joints.Planar([0, 0, 1], along=[1, 1, 0]),
+    kt.joints.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.joints.Composite([kt.Prismatic([0, 1, 3])])]),
+    kt.joints.Placed(kt.Revolute([1, 2, 3]), TURNED, TURNED),
+    kt.joints.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]),
+    kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0.5, 0]]),
 ]
 
 
 @pytest.mark.parametrize("kind", CHAINS, ids=repr)
 def test_kinds_without_a_word_become_chains_that_move_alike(kind: JointKind) -> None:
     robot = one_joint(kind, damping=[0.1 * (k + 1) for k in range(kind.nv)])
-    with pytest.raises(kt.ModelError, match=r"joint 'j' \(.*\) has no word in URDF: it would become "):
+    with pytest.raises(kt.errors.ModelError, match=r"joint 'j' \(.*\) has no word in URDF: it would become "):
         kt.to_text(robot, "urdf")
     again = came_back(robot, ".urdf", lossy=True)
     assert again.q_names == robot.q_names or kind.nq == 1 or again.nq == kind.nq
@@ -247,7 +253,7 @@ def test_kinds_without_a_word_become_chains_that_move_alike(kind: JointKind) -> 
     )
 
 
-@pytest.mark.parametrize("kind", [kt.FreeRPY(), kt.Euler("ZYX", inverse=True)], ids=repr)
+@pytest.mark.parametrize("kind", [kt.joints.FreeRPY(), kt.joints.Euler("ZYX", inverse=True)], ids=repr)
 def test_chains_whose_order_is_not_that_of_the_coordinates_move_alike(kind: JointKind) -> None:
     robot = one_joint(kind)
     again = came_back(robot, ".urdf", lossy=True)
@@ -258,9 +264,13 @@ def test_chains_whose_order_is_not_that_of_the_coordinates_move_alike(kind: Join
         assert np.allclose(kt.crba(again, q[order]), kt.crba(robot, q)[np.ix_(order, order)], atol=1e-13)
 
 
-@pytest.mark.parametrize("kind", [kt.Spherical(), kt.Ellipsoid([1, 2, 3]), kt.Helical([0, 0, 1], 0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "kind", [kt.joints.Spherical(), kt.joints.Ellipsoid([1, 2, 3]), kt.joints.Helical([0, 0, 1], 0.1)], ids=repr
+)
 def test_kinds_without_a_substitute_are_refused_even_with_losses(kind: JointKind, tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError, match=r"not even with losses:\n  joint 'j' .* has neither a word in URDF nor"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"not even with losses:\n  joint 'j' .* has neither a word in URDF nor"
+    ):
         kt.save(one_joint(kind), tmp_path / "robot.urdf", lossy=True)
     assert not list(tmp_path.iterdir())
 
@@ -269,7 +279,7 @@ def with_names(name: str, shape: str) -> kt.Model:
     builder = kt.ModelBuilder("names")
     builder.add_body("base")
     builder.add_body(name, BODY, geometry=[Geometry("visual", "mesh", (1.0, 1.0, 1.0), TURNED, shape, shape)])
-    builder.add_joint(name, kt.Continuous([0, 0, 1]), "base", name)
+    builder.add_joint(name, kt.joints.Continuous([0, 0, 1]), "base", name)
     return builder.build()
 
 
@@ -287,14 +297,14 @@ def test_names_of_shapes_may_have_control_characters_that_xml_escapes(name: str)
 
 @pytest.mark.parametrize("name", ["null\0", "bell\a", "half \ud800"])
 def test_names_that_xml_has_no_place_for_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError, match="which XML has no place for; rename the part"):
+    with pytest.raises(kt.errors.ModelError, match="which XML has no place for; rename the part"):
         kt.save(with_names("body", name), tmp_path / "robot.urdf", lossy=True)
 
 
 def test_a_very_long_name_is_refused() -> None:
     builder = kt.ModelBuilder("names")
     builder.add_body("n" * 5000)
-    with pytest.raises(kt.ModelError, match="is 5,000 characters long; the limit is 4,096"):
+    with pytest.raises(kt.errors.ModelError, match="is 5,000 characters long; the limit is 4,096"):
         kt.to_text(builder.build(), "urdf")
 
 
@@ -303,7 +313,7 @@ def test_a_very_deep_robot_is_written() -> None:
     builder.add_body("0", BODY)
     for k in range(1, 2000):
         builder.add_body(str(k), BODY)
-        builder.add_joint(f"j{k}", kt.Continuous([0, 0, 1]), str(k - 1), str(k))
+        builder.add_joint(f"j{k}", kt.joints.Continuous([0, 0, 1]), str(k - 1), str(k))
     robot = builder.build()
     assert differences(robot, came_back(robot, ".urdf"))[0] <= 1e-15
 
@@ -317,13 +327,13 @@ def test_the_file_is_well_formed_for_other_parsers() -> None:
 
 def test_arguments_are_checked(tmp_path: Path) -> None:
     robot = kt.zoo.load("arm6")
-    with pytest.raises(kt.OptionError, match="there is no format 'urfd': did you mean 'urdf'"):
+    with pytest.raises(kt.errors.OptionError, match="there is no format 'urfd': did you mean 'urdf'"):
         kt.to_text(robot, "urfd")
-    with pytest.raises(kt.OptionError, match="lossy must be True or False"):
+    with pytest.raises(kt.errors.OptionError, match="lossy must be True or False"):
         kt.to_text(robot, "urdf", lossy="yes")  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match="lossy must be True or False"):
+    with pytest.raises(kt.errors.OptionError, match="lossy must be True or False"):
         kt.save(robot, tmp_path / "r.urdf", lossy=2)  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match="save takes a Model"):
+    with pytest.raises(kt.errors.ModelError, match="save takes a Model"):
         kt.save("robot", tmp_path / "r.urdf")  # type: ignore[arg-type]
     assert kt.load(kt.save(robot, tmp_path / "robot.xml", format="urdf")) == robot
     assert kt.load(kt.save(robot, tmp_path / "robot.URDF")) == robot
@@ -335,7 +345,7 @@ def test_a_robot_with_other_numbers_than_its_parts_is_refused() -> None:
     from kinetree.compiler.forms.aligned import aligned
 
     robot = one_joint(kt.Revolute([1, 2, 3]))
-    with pytest.raises(kt.ModelError, match="has other numbers than the parts it was built from"):
+    with pytest.raises(kt.errors.ModelError, match="has other numbers than the parts it was built from"):
         kt.to_text(aligned(robot), "urdf")
 
 
@@ -398,7 +408,7 @@ def test_mimics_keep_their_numbers() -> None:
     for name in ("base", "a", "b"):
         builder.add_body(name, BODY)
     builder.add_joint("left", kt.Prismatic([1, 0, 0]), "base", "a", limits=NAMELESS)
-    builder.add_joint("right", kt.Continuous([0, 0, 1]), "base", "b", mimic=Mimic("left", -1.5, 0.1))
+    builder.add_joint("right", kt.joints.Continuous([0, 0, 1]), "base", "b", mimic=Mimic("left", -1.5, 0.1))
     robot = builder.build()
     assert came_back(robot, ".urdf") == robot
 
@@ -439,7 +449,7 @@ def test_extras_of_urdf_files_come_back(tmp_path: Path) -> None:
     assert len(robot.extras.unused) == len(robot.extras.transmissions) == len(robot.extras.textures) == 1
     assert again.extras == robot.extras
     assert again == robot
-    with pytest.raises(kt.ModelError, match=r"robot.extras.transmissions \(1 of them\) has no place in SDF"):
+    with pytest.raises(kt.errors.ModelError, match=r"robot.extras.transmissions \(1 of them\) has no place in SDF"):
         kt.to_text(robot, "sdf")
 
 
@@ -447,5 +457,7 @@ def test_raw_parts_of_other_formats_are_lost() -> None:
     builder = kt.ModelBuilder("r")
     builder.add_body("a")
     builder.extras = Extras(unused=(Unused("option", (("timestep", "1"),)),))
-    with pytest.raises(kt.ModelError, match="has parts of another format, <option>, which have no place in URDF"):
+    with pytest.raises(
+        kt.errors.ModelError, match="has parts of another format, <option>, which have no place in URDF"
+    ):
         kt.to_text(builder.build(), "urdf")

@@ -23,22 +23,26 @@ PATHS = {
     "model://arm": "give the path of the file",
 }
 OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"package_roots": 3}, kt.DTypeError, r"package_roots must be a list of folders, such as \['robots'\], not 3"),
-    ({"package_roots": None}, kt.DTypeError, "package_roots must be a list of folders"),
-    ({"package_roots": [3]}, kt.DTypeError, "package_roots must be paths of folders, not 3"),
-    ({"package_roots": ["nowhere"]}, kt.ModelError, "package_roots: 'nowhere' is not a folder"),
-    ({"gravity": (0, 0)}, kt.ModelError, r"gravity must be three finite numbers, such as \(0, 0, -9.81\)"),
-    ({"gravity": "down"}, kt.ModelError, "gravity must be a sequence of numbers, not 'down'"),
-    ({"kinds": 3}, kt.OptionError, r"kinds must be a list of classes of joints, such as \[Wobbly\], not 3"),
-    ({"kinds": [3]}, kt.OptionError, "kinds must be classes of joints"),
-    ({"kinds": kt.Revolute}, kt.OptionError, "kinds must be a list of classes of joints"),
+    (
+        {"package_roots": 3},
+        kt.errors.DTypeError,
+        r"package_roots must be a list of folders, such as \['robots'\], not 3",
+    ),
+    ({"package_roots": None}, kt.errors.DTypeError, "package_roots must be a list of folders"),
+    ({"package_roots": [3]}, kt.errors.DTypeError, "package_roots must be paths of folders, not 3"),
+    ({"package_roots": ["nowhere"]}, kt.errors.ModelError, "package_roots: 'nowhere' is not a folder"),
+    ({"gravity": (0, 0)}, kt.errors.ModelError, r"gravity must be three finite numbers, such as \(0, 0, -9.81\)"),
+    ({"gravity": "down"}, kt.errors.ModelError, "gravity must be a sequence of numbers, not 'down'"),
+    ({"kinds": 3}, kt.errors.OptionError, r"kinds must be a list of classes of joints, such as \[Wobbly\], not 3"),
+    ({"kinds": [3]}, kt.errors.OptionError, "kinds must be classes of joints"),
+    ({"kinds": kt.Revolute}, kt.errors.OptionError, "kinds must be a list of classes of joints"),
 ]
 
 
 @pytest.mark.parametrize("function", READING, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_no_path(function: Callable[..., Any], path: str) -> None:
-    with pytest.raises(kt.ModelError, match=PATHS[path]):
+    with pytest.raises(kt.errors.ModelError, match=PATHS[path]):
         function(path)
 
 
@@ -71,13 +75,13 @@ def test_roots_are_folders_in_any_collection(tmp_path: Path, roots: Any) -> None
 )
 def test_a_file_that_does_not_exist(tmp_path: Path, name: str, hint: str) -> None:
     write(tmp_path, ARM)
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(tmp_path / name)
     assert str(caught.value) == f"{tmp_path / name}: cannot be read: No such file or directory{hint.format(tmp_path)}"
 
 
 def test_a_home_folder_is_not_guessed() -> None:
-    with pytest.raises(kt.ModelError, match="~ is not expanded: give Path"):
+    with pytest.raises(kt.errors.ModelError, match="~ is not expanded: give Path"):
         kt.load("~/robots/arm.urdf")
 
 
@@ -86,13 +90,13 @@ def test_a_home_folder_is_not_guessed() -> None:
     [("URDF", "urdf"), (".urdf", "urdf"), ("json", "native"), ("XML", "mjcf"), ("sdf ", "sdf"), ("urdff", "urdf")],
 )
 def test_formats_by_other_names(format: str, meant: str) -> None:
-    with pytest.raises(kt.OptionError, match=rf"there is no format .*: did you mean '{meant}'"):
+    with pytest.raises(kt.errors.OptionError, match=rf"there is no format .*: did you mean '{meant}'"):
         kt.to_text(kt.zoo.load("arm6"), format)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zip", ".dae", ".stl", ".glb"])
 def test_suffixes_of_other_files(tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(kt.OptionError, match=r"promises .*, which is not written"):
+    with pytest.raises(kt.errors.OptionError, match=r"promises .*, which is not written"):
         kt.save(kt.zoo.load("arm6"), tmp_path / f"arm.urdf{suffix}")
     assert not list(tmp_path.iterdir())
 
@@ -100,9 +104,11 @@ def test_suffixes_of_other_files(tmp_path: Path, suffix: str) -> None:
 def test_a_robots_own_file_is_overwritten_only_if_that_is_said(tmp_path: Path) -> None:
     robot = kt.load(kt.save(kt.zoo.load("arm6"), tmp_path / "arm.json"))
     before = (tmp_path / "arm.json").read_text()
-    with pytest.raises(kt.ModelError, match=r"arm.json is the file that 'arm6' was loaded from.* overwrite=True"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"arm.json is the file that 'arm6' was loaded from.* overwrite=True"
+    ):
         kt.save(robot.with_motors(), Path(robot.source))
-    with pytest.raises(kt.OptionError, match="overwrite must be True or False, not 1"):
+    with pytest.raises(kt.errors.OptionError, match="overwrite must be True or False, not 1"):
         kt.save(robot, robot.source, overwrite=1)  # type: ignore[arg-type]
     assert (tmp_path / "arm.json").read_text() == before
     kt.save(robot, tmp_path / "other.json")
@@ -112,7 +118,7 @@ def test_a_robots_own_file_is_overwritten_only_if_that_is_said(tmp_path: Path) -
 
 
 def test_xml_is_no_text_form() -> None:
-    with pytest.raises(kt.ModelError, match="this is XML; write it to a file and load that"):
+    with pytest.raises(kt.errors.ModelError, match="this is XML; write it to a file and load that"):
         kt.from_text(f"\n{ARM}")
 
 

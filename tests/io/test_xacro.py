@@ -54,11 +54,13 @@ def test_files_are_expanded_only_if_that_is_asked_for(tmp_path: Path, name: str)
     evil = f"${{(lambda: {warnings}.__builtins__['open']('{proof}', 'w').close())()}}"
     path = write(tmp_path, MACRO.replace("${mass / 2}", f"1{evil}"), name)
     for read in (kt.load, lambda path: kt.compare(path, path)):
-        with pytest.raises(kt.ModelError, match=r"program.*xacro=True, or --xacro|xacro=True, or --xacro.*program"):
+        with pytest.raises(
+            kt.errors.ModelError, match=r"program.*xacro=True, or --xacro|xacro=True, or --xacro.*program"
+        ):
             read(path)
     assert kt.check(path).errors[0].code == "unexpanded-macro"
     assert not proof.exists()
-    with pytest.raises(kt.ModelError, match=r"xacro|number"):
+    with pytest.raises(kt.errors.ModelError, match=r"xacro|number"):
         kt.load(path, xacro=True)
     assert proof.exists()
     for asked in ({"xacro": True}, {"xacro_args": {}}, {"xacro": True, "xacro_args": {"prefix": "a_"}}):
@@ -84,7 +86,7 @@ def test_an_expansion_that_writes_its_own_answer_runs_nothing_here(tmp_path: Pat
     evil = f"${{(lambda: [(os.write(1, '{lines}'.encode()), os._exit(0)) for os in [{system}]])()}}".replace(
         '"', "&quot;"
     )
-    with pytest.raises(kt.ModelError, match=sentence):
+    with pytest.raises(kt.errors.ModelError, match=sentence):
         kt.load(write(tmp_path, MACRO.replace("${mass / 2}", evil), "pair.xacro"), xacro=True)
     assert not proof.exists()
 
@@ -93,7 +95,7 @@ def test_a_robot_of_a_xacro_file_is_not_expanded_again_unasked(tmp_path: Path) -
     pytest.importorskip("xacro")
     pytest.importorskip("mujoco")
     robot = kt.load(write(tmp_path, MACRO, "pair.xacro"), xacro=True)
-    with pytest.raises(kt.ModelError, match="xacro=True"):
+    with pytest.raises(kt.errors.ModelError, match="xacro=True"):
         kt.compare(robot, peers=["mujoco"])
     assert kt.compare(robot, peers=["mujoco"], xacro=True).counterparts
 
@@ -113,7 +115,7 @@ def test_an_expansion_is_limited_in_time_and_memory(
     monkeypatch.setattr("kinetree.io.macros._SECONDS", 2)
     path = write(tmp_path, MACRO.replace("${mass / 2}", expression), "pair.xacro")
     begun = time.monotonic()
-    with pytest.raises(kt.ModelError, match=sentence):
+    with pytest.raises(kt.errors.ModelError, match=sentence):
         kt.load(path, xacro=True)
     assert time.monotonic() - begun < 40.0  # 2 s of a processor's time, ten times longer if others need it too
 
@@ -122,7 +124,7 @@ def test_an_expansion_has_a_limited_size(tmp_path: Path, monkeypatch: pytest.Mon
     pytest.importorskip("xacro")
     monkeypatch.setattr("kinetree.io.macros.MAX_BYTES", 2**20)
     path = write(tmp_path, MACRO.replace("${mass / 2}", "${'1' * 2**20}"), "pair.xacro")
-    with pytest.raises(kt.ModelError, match="expands to more than 1 MiB, the limit") as caught:
+    with pytest.raises(kt.errors.ModelError, match="expands to more than 1 MiB, the limit") as caught:
         kt.load(path, xacro=True)
     assert [found.code for found in caught.value.problems] == ["too-large"]
 
@@ -154,7 +156,7 @@ def test_an_expansion_changes_nothing_in_this_process(
 )
 def test_errors_of_xacro_name_the_file_and_what_xacro_said(tmp_path: Path, text: str, message: str) -> None:
     pytest.importorskip("xacro")
-    with pytest.raises(kt.ModelError, match=rf"pair.xacro:.*{message}"):
+    with pytest.raises(kt.errors.ModelError, match=rf"pair.xacro:.*{message}"):
         kt.load(write(tmp_path, text, "pair.xacro"), xacro=True)
 
 
@@ -175,7 +177,7 @@ def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> 
             parts.write_text(text, encoding="utf-8")
         else:
             parts.unlink()
-        with pytest.raises(kt.ModelError) as caught:
+        with pytest.raises(kt.errors.ModelError) as caught:
             kt.load(top, xacro=True)
         assert [found.code for found in caught.value.problems] == ["bad-macro"]
         said.append(str(caught.value))
@@ -187,7 +189,7 @@ def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> 
     ]
     macro = write(tmp_path, MACRO.replace('<mass value="${mass}"/>', '<mass value="${side.x}" a="1"/>'), "macro.xacro")
     with pytest.raises(
-        kt.ModelError, match=rf"^{macro}: xacro: in the macro 'part': 'str' object has no attribute 'x'"
+        kt.errors.ModelError, match=rf"^{macro}: xacro: in the macro 'part': 'str' object has no attribute 'x'"
     ):
         kt.load(macro, xacro=True)
 
@@ -207,7 +209,7 @@ def test_arguments_that_are_none_are_refused(tmp_path: Path) -> None:
         ({1: "a"}, "values by name"),
         ({"a": None}, "'a' must be a string"),
     ):
-        with pytest.raises(kt.OptionError, match=message):
+        with pytest.raises(kt.errors.OptionError, match=message):
             kt.load(path, xacro_args=wrong)  # type: ignore[arg-type]
 
 
@@ -215,14 +217,14 @@ def test_without_the_package_the_command_that_installs_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xacro", None)
-    with pytest.raises(kt.MissingPackageError, match=r"pair.xacro: .*pip install 'kinetree\[xacro\]'"):
+    with pytest.raises(kt.errors.MissingPackageError, match=r"pair.xacro: .*pip install 'kinetree\[xacro\]'"):
         kt.load(write(tmp_path, MACRO, "pair.xacro"), xacro=True)
 
 
 def test_a_xacro_file_that_is_none_or_missing(tmp_path: Path) -> None:
     pytest.importorskip("xacro")
-    with pytest.raises(kt.ModelError, match=r"none.xacro: cannot be read"):
+    with pytest.raises(kt.errors.ModelError, match=r"none.xacro: cannot be read"):
         kt.load(tmp_path / "none.xacro")
     (tmp_path / "folder.xacro").mkdir()
-    with pytest.raises(kt.ModelError, match=r"folder.xacro: this is a folder"):
+    with pytest.raises(kt.errors.ModelError, match=r"folder.xacro: this is a folder"):
         kt.load(tmp_path / "folder.xacro")

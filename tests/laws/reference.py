@@ -92,7 +92,7 @@ def directional(function: Callable[..., Array], *pairs: tuple[Array, Array]) -> 
 
 def coordinate_rates(model: kt.Model, q: Array, v: Array) -> Array:
     """dq/dt (nq,) at the velocity v, by the kinds of joint themselves; numbers may be complex."""
-    return reference(kt.coordinate_rates, model, q, v)
+    return reference(kt.kinematics.coordinate_rates, model, q, v)
 
 
 def body_momentum(model: kt.Model, q: Array, v: Array) -> Array:
@@ -102,7 +102,7 @@ def body_momentum(model: kt.Model, q: Array, v: Array) -> Array:
         if body.slot == 0:
             continue
         T = reference(kt.frame_placement, model, q, frame=body.name)
-        twist = reference(kt.frame_velocity, model, q, v, frame=body.name, expressed_in="local")
+        twist = reference(kt.kinematics.frame_velocity, model, q, v, frame=body.name, expressed_in="local")
         I = body.inertia
         h, tensor = np.array(I.h.components()), np.array(I.I.full.components()).reshape(3, 3)
         linear = I.mass * twist[:3] + np.cross(twist[3:], h)

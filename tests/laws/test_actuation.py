@@ -55,5 +55,5 @@ def test_a_robot_moves_alike_whatever_is_said_of_its_motors(case: tuple[kt.Model
 @given(actuated_trees())
 def test_changes_keep_motors(case: tuple[kt.Model, State]) -> None:
     robot, _ = case
-    for changed in (robot.scaled(1.5), robot.in_principal_axes(), kt.merge([robot], name="world")):
+    for changed in (robot.scaled(1.5), robot.in_principal_axes(), kt.model.merge([robot], name="world")):
         np.testing.assert_array_equal(changed.actuated, robot.actuated)

@@ -21,18 +21,18 @@ LOCAL = {"expressed_in": "local"}
 
 
 def inertias(robot: kt.Model, q: Array, expressed_in: str = "local") -> dict[str, Array]:
-    found = reference(kt.articulated_inertias, robot, q, expressed_in=expressed_in)
+    found = reference(kt.dynamics.articulated_inertias, robot, q, expressed_in=expressed_in)
     return dict(zip(robot.bodies, found, strict=True))
 
 
 def biases(robot: kt.Model, s: State, expressed_in: str = "local", **options: Any) -> dict[str, Array]:
-    found = reference(kt.articulated_bias_forces, robot, s.q, s.v, s.tau, expressed_in=expressed_in, **options)
+    found = reference(kt.dynamics.articulated_bias_forces, robot, s.q, s.v, s.tau, expressed_in=expressed_in, **options)
     return dict(zip(robot.bodies, found, strict=True))
 
 
 def joints(robot: kt.Model, s: State, **options: Any) -> tuple[Array, Array, Array]:
     """Uᵀ, D and u."""
-    found = reference(kt.articulated_joints, robot, s.q, s.v, s.tau, **options)
+    found = reference(kt.dynamics.articulated_joints, robot, s.q, s.v, s.tau, **options)
     return found[:, :6], found[:, 7:], found[:, 6]
 
 
@@ -74,9 +74,9 @@ def test_the_wrench_through_a_joint_is_that_of_the_articulated_body(data: st.Dat
     f_ext = {"tool": data.draw(wrenches())}
     qdd = reference(kt.aba, robot, s.q, s.v, s.tau, f_ext=f_ext)
     IA, pA = inertias(robot, s.q), biases(robot, s, f_ext=f_ext)
-    a = reference(kt.body_accelerations, robot, s.q, s.v, qdd, kind="spatial", **LOCAL)
+    a = reference(kt.kinematics.body_accelerations, robot, s.q, s.v, qdd, kind="spatial", **LOCAL)
     a = dict(zip(robot.bodies, a, strict=True))
-    wrenches_found = reference(kt.joint_wrenches, robot, s.q, s.v, qdd, f_ext=f_ext, **LOCAL)
+    wrenches_found = reference(kt.dynamics.joint_wrenches, robot, s.q, s.v, qdd, f_ext=f_ext, **LOCAL)
     size = max(float(np.abs(IA[joint.child]).max()) for joint in robot.joints.values())
     scale = magnitude(robot, s._replace(qdd=np.abs(qdd))) + size * max(float(np.abs(x).max()) for x in a.values())
     for joint, f in zip(robot.joints.values(), wrenches_found, strict=True):
@@ -94,7 +94,7 @@ def test_at_the_base_it_is_the_wrench_on_the_base(data: st.DataObject) -> None:
     is_fixed = robot.tree.I[0].mass > 0.0 or len(first) != 1 or robot.tree.joint[first[0]].nv < 6
     assume(is_fixed or robot.floating_base)
     IA, pA = inertias(robot, s.q)["base"], biases(robot, s, f_ext=f_ext)["base"]
-    expected = reference(kt.base_wrench, robot, s.q, s.v, s.tau, a_base, f_ext=f_ext)
+    expected = reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, a_base, f_ext=f_ext)
     close(IA @ a_base + pA, expected, scale=magnitude(robot, s) + float(np.abs(IA).max()) * 10.0)
 
 
@@ -106,7 +106,12 @@ def test_of_a_floating_base_it_is_the_inertia_felt_there(case: tuple[kt.Model, S
     inverse = reference(kt.mass_matrix_inverse, robot, s.q)[:6, :6]
     condition = np.linalg.cond(reference(kt.crba, robot, s.q))
     close(IA @ inverse, np.eye(6), scale=float(condition))
-    felt = reference(kt.operational_space_inertia, robot, s.q, constraints=kt.Contact("base", "fixed", axes="local"))
+    felt = reference(
+        kt.constraints.operational_space_inertia,
+        robot,
+        s.q,
+        constraints=kt.constraints.Contact("base", "fixed", axes="local"),
+    )
     close(felt, IA, scale=float(condition * np.abs(IA).max()))
 
 
@@ -149,7 +154,9 @@ def check_accelerations(robot: kt.Model, s: State, **options: Any) -> None:
         part = joint.v_slice
         held = qdd.copy()
         held[part] = 0.0
-        a = reference(kt.frame_acceleration, robot, s.q, s.v, held, frame=joint.child, kind="spatial", **LOCAL)
+        a = reference(
+            kt.kinematics.frame_acceleration, robot, s.q, s.v, held, frame=joint.child, kind="spatial", **LOCAL
+        )
         block = D[part, part]
         close(block @ qdd[part], u[part] - U[part] @ a, scale + float(np.abs(U).max() * np.abs(a).max()))
         outside = D[part].copy()
@@ -186,20 +193,24 @@ def test_geared_rotors_friction_and_springs_are_part_of_them() -> None:
     check_accelerations(robot, s)
     qdd = reference(kt.aba, robot, s.q, s.v, s.tau)
     IA, pA = inertias(robot, s.q), biases(robot, s)
-    found = reference(kt.joint_wrenches, robot, s.q, s.v, qdd, **LOCAL)
+    found = reference(kt.dynamics.joint_wrenches, robot, s.q, s.v, qdd, **LOCAL)
     for joint, f in zip(robot.joints.values(), found, strict=True):
-        a = reference(kt.frame_acceleration, robot, s.q, s.v, qdd, frame=joint.child, kind="spatial", **LOCAL)
+        a = reference(
+            kt.kinematics.frame_acceleration, robot, s.q, s.v, qdd, frame=joint.child, kind="spatial", **LOCAL
+        )
         close(IA[joint.child] @ a + pA[joint.child], f, scale=1e3)
     arm = kt.zoo.load("arm6")
     q, (v, tau) = arm.random(rng), 100.0 * rng.normal(size=(2, arm.nv))
-    acting = reference(kt.limited_forces, arm, tau, v) + reference(kt.passive_forces, arm, q, v, passive=True)
+    acting = reference(kt.dynamics.limited_forces, arm, tau, v) + reference(
+        kt.dynamics.passive_forces, arm, q, v, passive=True
+    )
     expected = biases(arm, State(q, v, v, acting))
     found_biases = biases(arm, State(q, v, v, tau), passive=True, limits=True)
     for name, p in found_biases.items():
         close(p, expected[name])
 
 
-FUNCTIONS = [kt.articulated_inertias, kt.articulated_bias_forces, kt.articulated_joints]
+FUNCTIONS = [kt.dynamics.articulated_inertias, kt.dynamics.articulated_bias_forces, kt.dynamics.articulated_joints]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -207,7 +218,9 @@ def test_where_joints_share_coordinates_there_is_none(function: Any) -> None:
     robot = on_a_base(kt.Free(), shared=True)
     arrays = [robot.neutral(), *np.zeros((2, robot.nv))][: len(function.definition.inputs)]
     options = {name: "local" for name in function.definition.options if name == "expressed_in"}
-    with pytest.raises(kt.ModelError, match=rf"{function.__name__}: joints of 'walker' share coordinates \(elbow\)"):
+    with pytest.raises(
+        kt.errors.ModelError, match=rf"{function.__name__}: joints of 'walker' share coordinates \(elbow\)"
+    ):
         function(robot, *arrays, **options)
 
 
@@ -219,7 +232,7 @@ def test_a_joint_that_moves_nothing_with_inertia_is_named(function: Any) -> None
     builder.add_joint("loose", kt.Revolute([0, 0, 1]), "base", "nothing")
     arrays = np.zeros((len(function.definition.inputs), 1))
     options = {name: "local" for name in function.definition.options if name == "expressed_in"}
-    with pytest.raises(kt.SingularModelError, match="joint 'loose' of 'light' moves nothing"):
+    with pytest.raises(kt.errors.SingularModelError, match="joint 'loose' of 'light' moves nothing"):
         function(builder.build(), *arrays, **options)
 
 
@@ -227,11 +240,11 @@ def test_derivatives_are_those_of_the_definition() -> None:
     robot = kt.zoo.load("arm6")
     rng = np.random.default_rng(7)
     q, (v, tau, dq) = robot.random(rng), rng.normal(size=(3, robot.nv))
-    J = kt.jacobian(robot, kt.articulated_inertias, (q,), wrt="q", **LOCAL)
-    rates = directional(lambda q: reference(kt.articulated_inertias, robot, q, **LOCAL), (q, dq))
+    J = kt.jacobian(robot, kt.dynamics.articulated_inertias, (q,), wrt="q", **LOCAL)
+    rates = directional(lambda q: reference(kt.dynamics.articulated_inertias, robot, q, **LOCAL), (q, dq))
     close(J @ dq, rates, scale=float(np.abs(rates).max()))
-    J = kt.jacobian(robot, kt.articulated_bias_forces, (q, v, tau), wrt="q", **LOCAL)
-    rates = directional(lambda q: reference(kt.articulated_bias_forces, robot, q, v, tau, **LOCAL), (q, dq))
+    J = kt.jacobian(robot, kt.dynamics.articulated_bias_forces, (q, v, tau), wrt="q", **LOCAL)
+    rates = directional(lambda q: reference(kt.dynamics.articulated_bias_forces, robot, q, v, tau, **LOCAL), (q, dq))
     close(J @ dq, rates, scale=float(np.abs(rates).max()))
 
 
@@ -241,10 +254,10 @@ def test_parts_are_views_of_one_array_and_batches_broadcast() -> None:
     q = np.array([robot.random(rng) for _ in range(3)])
     v, tau = rng.normal(size=(2, robot.nv))
     out = np.empty((3, robot.nv, 7 + robot.nv))
-    U, D, u = kt.articulated_joints(robot, q, v, tau, out=out)
+    U, D, u = kt.dynamics.articulated_joints(robot, q, v, tau, out=out)
     assert [part.shape for part in (U, D, u)] == [(3, 18, 6), (3, 18, 18), (3, 18)]
     assert all(np.shares_memory(part, out) for part in (U, D, u))
-    close(out[1], reference(kt.articulated_joints, robot, q[1], v, tau), scale=100.0)
-    single = kt.articulated_inertias(robot, q.astype(np.float32), expressed_in="world")
+    close(out[1], reference(kt.dynamics.articulated_joints, robot, q[1], v, tau), scale=100.0)
+    single = kt.dynamics.articulated_inertias(robot, q.astype(np.float32), expressed_in="world")
     assert single.dtype == np.float32
     assert single.shape == (3, len(robot.bodies), 6, 6)

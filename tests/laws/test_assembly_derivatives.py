@@ -14,7 +14,7 @@ import kinetree as kt
 from tests.laws.test_assembly import FEET, ROBOT, four_bar
 
 Array = NDArray[Any]
-NEAREST: Any = kt.nearest_configuration
+NEAREST: Any = kt.constraints.nearest_configuration
 ARM = kt.zoo.load("arm6")
 Q_ARM = np.array([0.1, 0.4, -1.2, 0.1, 0.5, 0.3])
 PLACE = kt.frame_placement(ARM, Q_ARM + np.array([0.2, 0.1, 0.3, 0.1, -0.2, 0.1]), "tool")[:3, 3]
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 
 def _arm(**options: Any) -> Case:
-    return Case(ARM, Q_ARM, {"constraints": [kt.Contact("tool", at=PLACE)], **options})
+    return Case(ARM, Q_ARM, {"constraints": [kt.constraints.Contact("tool", at=PLACE)], **options})
 
 
 def _linkage(**options: Any) -> Case:
@@ -40,8 +40,10 @@ def _standing() -> Case:
     """One foot is lifted; the others and the trunk stay where they are at the start."""
     q = ROBOT.integrate(ROBOT.neutral(), 0.1 * np.random.default_rng(0).normal(size=ROBOT.nv))
     lifted = kt.frame_placement(ROBOT, q, FEET[0])[:3, 3] + [0.0, 0.01, 0.03]
-    stay = [kt.Contact(foot) for foot in FEET[1:]]
-    return Case(ROBOT, q, {"constraints": [kt.Contact(FEET[0], at=lifted), *stay], "held_bodies": ["trunk"]})
+    stay = [kt.constraints.Contact(foot) for foot in FEET[1:]]
+    return Case(
+        ROBOT, q, {"constraints": [kt.constraints.Contact(FEET[0], at=lifted), *stay], "held_bodies": ["trunk"]}
+    )
 
 
 def _ball_jointed() -> Case:
@@ -49,24 +51,29 @@ def _ball_jointed() -> Case:
     builder = kt.ModelBuilder("ball_jointed")
     for name in ("ground", "upper", "lower", "hand"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
-    builder.add_joint("shoulder", kt.Spherical(), "ground", "upper")
-    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", kt.placement((0.5, 0.0, 0.0)))
-    mimic = kt.Mimic("elbow", multiplier=0.5)
-    builder.add_joint("wrist", kt.Revolute([0, 1, 0]), "lower", "hand", kt.placement((0.4, 0.0, 0.0)), mimic=mimic)
-    builder.add_frame("tip", "hand", kt.placement((0.1, 0.0, 0.1)))
-    builder.add_frame("hook", "ground", kt.placement((0.2, 0.3, 0.5)))
+    builder.add_joint("shoulder", kt.joints.Spherical(), "ground", "upper")
+    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", kt.lie.placement((0.5, 0.0, 0.0)))
+    mimic = kt.model.Mimic("elbow", multiplier=0.5)
+    builder.add_joint("wrist", kt.Revolute([0, 1, 0]), "lower", "hand", kt.lie.placement((0.4, 0.0, 0.0)), mimic=mimic)
+    builder.add_frame("tip", "hand", kt.lie.placement((0.1, 0.0, 0.1)))
+    builder.add_frame("hook", "ground", kt.lie.placement((0.2, 0.3, 0.5)))
     robot = builder.build()
     q = robot.integrate(robot.neutral(), np.array([0.2, 0.3, -0.1, 0.4]))
-    string = kt.Loop("tip", "hook", "distance", length=0.9)
-    return Case(robot, q, {"constraints": [string, kt.Contact("tip", [0.0, 0.0, 1.0], at=[0.0, 0.0, -0.3])]})
+    string = kt.constraints.Loop("tip", "hook", "distance", length=0.9)
+    return Case(
+        robot, q, {"constraints": [string, kt.constraints.Contact("tip", [0.0, 0.0, 1.0], at=[0.0, 0.0, -0.3])]}
+    )
 
 
 CASES: dict[str, Callable[[], Case]] = {
     "a point placed": _arm,
-    "the same point placed twice": lambda: _arm(constraints=[kt.Contact("tool", at=PLACE)] * 2),
+    "the same point placed twice": lambda: _arm(constraints=[kt.constraints.Contact("tool", at=PLACE)] * 2),
     "with a joint held": lambda: _arm(held_joints=[list(ARM.joints)[1]]),
     "with a height held where it is": lambda: _arm(
-        constraints=[kt.Contact("tool", [1.0, 0.0, 0.0], at=PLACE), kt.Contact(LINK, [0.0, 0.0, 1.0])]
+        constraints=[
+            kt.constraints.Contact("tool", [1.0, 0.0, 0.0], at=PLACE),
+            kt.constraints.Contact(LINK, [0.0, 0.0, 1.0]),
+        ]
     ),
     "a linkage": _linkage,
     "a linkage by its crank": lambda: _linkage(held_joints=["drive"]),
@@ -94,7 +101,7 @@ def differences(case: Case, h: float = 1e-6) -> Array:
 
 def displacements(robot: kt.Model, q: Array, entries: Array) -> Array:
     """The displacements (nv, n) of q at which its entries change so."""
-    rates = np.stack([kt.coordinate_rates(robot, q, e) for e in np.eye(robot.nv)], axis=-1)
+    rates = np.stack([kt.kinematics.coordinate_rates(robot, q, e) for e in np.eye(robot.nv)], axis=-1)
     return np.linalg.lstsq(rates, entries)[0]
 
 
@@ -107,7 +114,7 @@ def test_the_jacobian_is_the_limit_of_differences(name: str) -> None:
     if name in MOVE_WITH_THE_START:
         return
     found = NEAREST(robot, q, **options).q
-    rows = kt.constraint_jacobian(robot, found, options["constraints"])
+    rows = kt.constraints.constraint_jacobian(robot, found, options["constraints"])
     np.testing.assert_allclose(rows @ displacements(robot, found, J), 0.0, atol=1e-10)
 
 
@@ -136,7 +143,7 @@ def test_places_held_where_they_are_move_with_the_start() -> None:
 def test_where_the_constraints_are_met_it_is_the_projection_on_what_they_allow() -> None:
     robot, loop = four_bar()
     q = NEAREST(robot, [1.0, -0.6, 1.7], loop).q
-    P = np.stack([kt.nearest_velocity(robot, q, e, loop) for e in np.eye(3)], axis=-1)
+    P = np.stack([kt.constraints.nearest_velocity(robot, q, e, loop) for e in np.eye(3)], axis=-1)
     np.testing.assert_allclose(kt.jacobian(robot, NEAREST, (q,), wrt="q", constraints=loop), P, atol=1e-9)
 
 
@@ -176,14 +183,16 @@ def test_parameters_are_differentiated_by_too() -> None:
 
 def test_targets_are_differentiated_by_too() -> None:
     """Also where two constraints, a place and a rod, pull at different frames of a batch."""
-    rod = kt.Loop(ARM.root, LINK, "distance", length=float(np.linalg.norm(kt.frame_placement(ARM, Q_ARM, LINK)[:3, 3])))
-    options: dict[str, Any] = {"constraints": [kt.Contact("tool", at=PLACE), rod]}
+    rod = kt.constraints.Loop(
+        ARM.root, LINK, "distance", length=float(np.linalg.norm(kt.frame_placement(ARM, Q_ARM, LINK)[:3, 3]))
+    )
+    options: dict[str, Any] = {"constraints": [kt.constraints.Contact("tool", at=PLACE), rod]}
     h = 1e-6
     q = Q_ARM + np.array([[0.0], [0.02]])
     J = kt.jacobian(ARM, NEAREST, (q,), wrt="constraints.0.at", **options)
     assert J.shape == (2, 6, 3)
     for k, e in enumerate(np.eye(3)):
-        there, back = (NEAREST(ARM, q, [kt.Contact("tool", at=PLACE + s * h * e), rod]).q for s in (1, -1))
+        there, back = (NEAREST(ARM, q, [kt.constraints.Contact("tool", at=PLACE + s * h * e), rod]).q for s in (1, -1))
         np.testing.assert_allclose(J[..., k], (there - back) / (2 * h), atol=1e-7)
     w = np.arange(6.0)
     _, gradient = kt.vjp(ARM, NEAREST, (q,), w, wrt="constraints.0.at", **options)
@@ -209,48 +218,51 @@ def test_where_the_nearest_configuration_is_not_unique_there_is_no_derivative() 
     builder.add_joint("x", kt.Prismatic([1, 0, 0]), "ground", "slide")
     builder.add_joint("y", kt.Prismatic([0, 1, 0]), "slide", "bead")
     robot = builder.build()
-    string = kt.Loop("bead", "ground", "distance", length=1.0)
+    string = kt.constraints.Loop("bead", "ground", "distance", length=1.0)
     off = kt.jacobian(robot, NEAREST, ([0.5, 0.0],), wrt="q", constraints=string)
     np.testing.assert_allclose(off, [[0.0, 0.0], [0.0, 2.0]], atol=1e-12)  # half as far from the centre as the circle
-    with pytest.raises(kt.ConfigurationError, match="no derivative here: the nearest configuration is not unique"):
+    with pytest.raises(
+        kt.errors.ConfigurationError, match="no derivative here: the nearest configuration is not unique"
+    ):
         kt.jacobian(robot, NEAREST, ([1e-20, 0.0],), wrt="q", constraints=string)
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "second derivatives": (
         lambda: kt.hvp(ARM, NEAREST, (Q_ARM,), np.ones(6), {"q": np.ones(6)}, **_arm().options),
-        kt.OptionError, "nearest_configuration has first derivatives only",
+        kt.errors.OptionError, "nearest_configuration has first derivatives only",
     ),
     "constraints that are not met": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q", on_impossible="least_squares", **_arm().options),
-        kt.OptionError, "derivatives only where the constraints are met",
+        kt.errors.OptionError, "derivatives only where the constraints are met",
     ),
     "constraints that cannot be met": (
-        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q", constraints=kt.Contact("tool", at=[9.0, 0.0, 0.0])),
-        kt.ConfigurationError, "cannot be met from the configuration",
+        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q", constraints=kt.constraints.Contact("tool", at=[9.0, 0.0,
+            0.0])),
+        kt.errors.ConfigurationError, "cannot be met from the configuration",
     ),
     "no constraints": (
-        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q"), kt.OptionError, "constraints must be a list",
+        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q"), kt.errors.OptionError, "constraints must be a list",
     ),
     "constraints among the arguments": (
-        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM, [kt.Contact("tool")]), wrt="q"),  # type: ignore[arg-type]
-        kt.DTypeError, r"arguments must be its own, \(q,\); the constraints are an option",
+        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM, [kt.constraints.Contact("tool")]), wrt="q"),  # type: ignore[arg-type]
+        kt.errors.DTypeError, r"arguments must be its own, \(q,\); the constraints are an option",
     ),
     "an option that is none": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="q", frame="tool", **_arm().options),
-        kt.OptionError, "nearest_configuration has no option 'frame'; it has: constraints, held_joints",
+        kt.errors.OptionError, "nearest_configuration has no option 'frame'; it has: constraints, held_joints",
     ),
     "a name that is none": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="solution", **_arm().options),
-        kt.NameNotFoundError, "cannot be differentiated by 'solution'.*it has q, constraints.0.at;",
+        kt.errors.NameNotFoundError, "cannot be differentiated by 'solution'.*it has q, constraints.0.at;",
     ),
     "a name that is a number": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt=3, **_arm().options),  # type: ignore[call-overload]
-        kt.OptionError, "wrt must be a name or a list of names, not 3",
+        kt.errors.OptionError, "wrt must be a name or a list of names, not 3",
     ),
     "weights too long": (
         lambda: kt.vjp(ARM, NEAREST, (Q_ARM,), np.ones(7), **_arm().options),
-        kt.ShapeError, r"weights have shape \(7,\), but its value has \(…, 6\)",
+        kt.errors.ShapeError, r"weights have shape \(7,\), but its value has \(…, 6\)",
     ),
     "forces": (
         lambda: kt.vjp(ARM, NEAREST, (Q_ARM,), np.ones(6), f_ext={"tool": np.zeros(6)}, **_arm().options),

@@ -123,7 +123,7 @@ def test_merged_robots_move_side_by_side(data: st.DataObject) -> None:
     g = data.draw(st.tuples(numbers(10.0), numbers(10.0), numbers(10.0)))
     plans = [data.draw(blueprints(max_joints=4)) for _ in range(data.draw(st.integers(1, 3)))]
     places = [data.draw(st.none() | transforms()) for _ in plans]
-    merged = kt.merge(
+    merged = kt.model.merge(
         [plan.build() for plan in plans],
         name="side by side",
         placements=places,
@@ -239,8 +239,8 @@ def moves_as_before(model: kt.Model, body: str, q: Array, v: Array, tau: Array, 
     for name in model.bodies:
         options = {"frame": name, "expressed_in": "local", "kind": "spatial"}
         close(
-            reference(kt.frame_acceleration, other, q1, v1, a1, **options),
-            reference(kt.frame_acceleration, model, q, v, a, **options),
+            reference(kt.kinematics.frame_acceleration, other, q1, v1, a1, **options),
+            reference(kt.kinematics.frame_acceleration, model, q, v, a, **options),
             scale=scale,
             tolerance=1e-10,
         )
@@ -254,11 +254,11 @@ def state_of(model: kt.Model, other: kt.Model, q: Array, v: Array) -> tuple[Arra
         old = model.joints[name]
         if k == 0:
             q1[:7] = pose(reference(kt.frame_placement, model, q, frame=other.root))
-            v1[:6] = reference(kt.frame_velocity, model, q, v, frame=other.root, expressed_in="local")
+            v1[:6] = reference(kt.kinematics.frame_velocity, model, q, v, frame=other.root, expressed_in="local")
         elif name in turned and not joint.kind.is_flat:
             motion = joint.kind.calc(q[old.q_slice].tolist(), v[old.v_slice].tolist())
             back, m = motion.X_J.inverse, -motion.X_J.back(motion.v_J)
-            linear = back.E.T @ m.linear if isinstance(joint.kind, kt.FloatingBase) else m.linear
+            linear = back.E.T @ m.linear if isinstance(joint.kind, kt.joints.FloatingBase) else m.linear
             q1[joint.q_slice] = pose(matrix(back))[-joint.kind.nq :]
             v1[joint.v_slice] = [*linear.components(), *m.angular.components()][-joint.kind.nv :]
         else:
@@ -277,7 +277,7 @@ def path(model: kt.Model, body: str) -> list[JointSpec]:
 
 def invertible(model: kt.Model, body: str, quaternions: bool = True) -> bool:
     """Whether the joints that lead there can be turned round, and `state_of` knows their coordinates."""
-    known = (kt.Free, kt.FloatingBase, kt.Spherical) if quaternions else ()
+    known = (kt.Free, kt.joints.FloatingBase, kt.joints.Spherical) if quaternions else ()
     kinds = [spec.kind for spec in path(model, body)]
     return all(kind.reversed() is not None and (kind.is_flat or isinstance(kind, known)) for kind in kinds)
 

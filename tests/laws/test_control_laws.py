@@ -27,7 +27,7 @@ def test_forces_of_a_reference_velocity_have_the_coriolis_matrix_of_skew_symmetr
     robot, (q, v, a, w) = case
     with interpreted():
         found = reference_forces(robot, q, v, w, a)
-    M, C = reference(kt.crba, robot, q), reference(kt.coriolis_matrix, robot, q, v)
+    M, C = reference(kt.crba, robot, q), reference(kt.dynamics.coriolis_matrix, robot, q, v)
     terms = M @ a, np.abs(C) @ np.abs(w), np.abs(C) @ np.abs(v), reference(kt.gravity_forces, robot, q)
     whole = M @ a + C @ w + terms[3]
     close(found, whole, scale=size_of(*terms, w * w), tolerance=1e-9)
@@ -38,15 +38,15 @@ def test_the_regressor_of_a_reference_velocity(group: str) -> None:
     """Its product with the parameters is what a change of the parameters changes: joints of every kind."""
     robot, rng = group_of_joints(group), np.random.default_rng(4)
     q, (v, w, a) = robot.random(rng), rng.normal(size=(3, robot.nv))
-    more = kt.inertial_parameters(robot)
+    more = kt.identification.inertial_parameters(robot)
     more[10:20] *= 1.5  # of the second body, all ten
     name = list(robot.bodies)[1]
-    heavier = kt.with_inertial_parameters(robot, more)
+    heavier = kt.identification.with_inertial_parameters(robot, more)
     with interpreted():
         Y = reference_regressor(robot, q, v, w, a, [name])
     change = [
         reference(kt.crba, each, q) @ a
-        + reference(kt.coriolis_matrix, each, q, v) @ w
+        + reference(kt.dynamics.coriolis_matrix, each, q, v) @ w
         + reference(kt.gravity_forces, each, q)
         for each in (robot, heavier)
     ]
@@ -74,5 +74,5 @@ def test_the_passivity_based_law_lets_s_decay(robot: kt.Model) -> None:
             )[0] - (v + qdd * t)
             for t in (-h, 0.0, h)
         ]  # fmt: skip
-    M, C = reference(kt.crba, robot, q), reference(kt.coriolis_matrix, robot, q, v)
+    M, C = reference(kt.crba, robot, q), reference(kt.dynamics.coriolis_matrix, robot, q, v)
     assert np.abs(M @ (s[2] - s[0]) / (2 * h) + C @ s[1] + gain * s[1]).max() < 1e-7

@@ -70,7 +70,7 @@ def mass_matrix_rate(model: kt.Model, q: Array, v: Array) -> Array:
 @example(case_of_all_joints())
 def test_its_product_with_v_is_the_coriolis_force(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    C = reference(kt.coriolis_matrix, model, s.q, s.v)
+    C = reference(kt.dynamics.coriolis_matrix, model, s.q, s.v)
     bias, gravity = reference(kt.bias_forces, model, s.q, s.v), reference(kt.gravity_forces, model, s.q)
     close(C @ s.v, bias - gravity, scale=size_of(np.abs(C) @ np.abs(s.v), bias, gravity))
 
@@ -80,7 +80,7 @@ def test_its_product_with_v_is_the_coriolis_force(case: tuple[kt.Model, State]) 
 @example(case_of_all_joints())
 def test_the_rate_of_the_mass_matrix_less_twice_c_is_skew(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    C = reference(kt.coriolis_matrix, model, s.q, s.v)
+    C = reference(kt.dynamics.coriolis_matrix, model, s.q, s.v)
     rate = mass_matrix_rate(model, s.q, s.v)
     close(C + C.T, rate, scale=size_of(C, rate))
 
@@ -90,7 +90,7 @@ def test_the_rate_of_the_mass_matrix_less_twice_c_is_skew(case: tuple[kt.Model, 
 def test_the_equation_of_motion_holds(case: tuple[kt.Model, State]) -> None:
     """τ = H q̈ + C v + g."""
     model, s = case
-    H, C = reference(kt.crba, model, s.q), reference(kt.coriolis_matrix, model, s.q, s.v)
+    H, C = reference(kt.crba, model, s.q), reference(kt.dynamics.coriolis_matrix, model, s.q, s.v)
     g = reference(kt.gravity_forces, model, s.q)
     scale = size_of(np.abs(H) @ np.abs(s.qdd), np.abs(C) @ np.abs(s.v), g)
     close(reference(kt.rnea, model, s.q, s.v, s.qdd), H @ s.qdd + C @ s.v + g, scale=scale)
@@ -101,8 +101,8 @@ def test_the_equation_of_motion_holds(case: tuple[kt.Model, State]) -> None:
 @example(case_of_all_joints())
 def test_it_is_linear_in_v(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    whole = reference(kt.coriolis_matrix, model, s.q, s.v + 2.0 * s.tau)
-    first, second = (reference(kt.coriolis_matrix, model, s.q, v) for v in (s.v, s.tau))
+    whole = reference(kt.dynamics.coriolis_matrix, model, s.q, s.v + 2.0 * s.tau)
+    first, second = (reference(kt.dynamics.coriolis_matrix, model, s.q, v) for v in (s.v, s.tau))
     close(whole, first + 2.0 * second, scale=size_of(first, 2.0 * second))
 
 
@@ -119,7 +119,7 @@ def flat(joint: JointPlan) -> JointPlan:
     """A joint that has v as the rate of its coordinates."""
     if joint.kind.is_flat:
         return joint
-    return replace(joint, kind=kt.Euler("ZXY"), armature=(joint.armature[0],) * 3)
+    return replace(joint, kind=kt.joints.Euler("ZXY"), armature=(joint.armature[0],) * 3)
 
 
 @law()
@@ -128,7 +128,7 @@ def test_it_is_that_of_the_christoffel_symbols(data: st.DataObject) -> None:
     model = data.draw(blueprints(floating=False, max_joints=5)).with_joints(flat).build()
     s = data.draw(states(model))
     expected = christoffel(model, s.q, s.v)
-    close(reference(kt.coriolis_matrix, model, s.q, s.v), expected, scale=size_of(expected), tolerance=1e-10)
+    close(reference(kt.dynamics.coriolis_matrix, model, s.q, s.v), expected, scale=size_of(expected), tolerance=1e-10)
 
 
 def test_it_is_that_of_the_christoffel_symbols_with_geared_rotors() -> None:
@@ -136,14 +136,14 @@ def test_it_is_that_of_the_christoffel_symbols_with_geared_rotors() -> None:
     builder.add_body("base")
     parents, axes = ("base", "b1", "b2", "b2"), ([0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 1])
     for k, (parent, axis) in enumerate(zip(parents, axes, strict=True), 1):
-        builder.add_body(f"b{k}", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement([0.0, 0.1, 0.2])))
+        builder.add_body(f"b{k}", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.lie.placement([0.0, 0.1, 0.2])))
         builder.add_joint(
-            f"j{k}", kt.Revolute(axis), parent, f"b{k}", kt.placement([0.1, 0.2, 0.3], rpy=[0.1, 0.2, 0.3]),
-            rotor=kt.Rotor(0.01, 20.0, (0.6, 0.0, 0.8)),
+            f"j{k}", kt.Revolute(axis), parent, f"b{k}", kt.lie.placement([0.1, 0.2, 0.3], rpy=[0.1, 0.2, 0.3]),
+            rotor=kt.model.Rotor(0.01, 20.0, (0.6, 0.0, 0.8)),
         )  # fmt: skip
     robot = builder.build()
     q, v = robot.random(1), np.array([1.0, -2.0, 3.0, 0.5])
-    close(reference(kt.coriolis_matrix, robot, q, v), christoffel(robot, q, v))
+    close(reference(kt.dynamics.coriolis_matrix, robot, q, v), christoffel(robot, q, v))
 
 
 @law(6)
@@ -154,8 +154,8 @@ def test_it_is_that_of_the_christoffel_symbols_with_geared_rotors() -> None:
 @example(case_of("planes and turns"))
 def test_loops_over_bodies_are_the_textbook_loop(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    expected = reference(kt.coriolis_matrix, model, s.q, s.v)
-    close(interpreted(program_of(kt.coriolis_matrix, model), [s.q, s.v]), expected, scale=size_of(expected))
+    expected = reference(kt.dynamics.coriolis_matrix, model, s.q, s.v)
+    close(interpreted(program_of(kt.dynamics.coriolis_matrix, model), [s.q, s.v]), expected, scale=size_of(expected))
 
 
 # -- closed form
@@ -170,11 +170,11 @@ def test_a_double_pendulum(call: Call) -> None:
     for name, mass, length in (("first", m1, l1), ("second", m2, l2)):
         builder.add_body(name, point(mass, (length, 0.0, 0.0)))
     builder.add_joint("shoulder", kt.Revolute([0, 0, 1]), "base", "first")
-    builder.add_joint("elbow", kt.Revolute([0, 0, 1]), "first", "second", kt.placement([l1, 0.0, 0.0]))
+    builder.add_joint("elbow", kt.Revolute([0, 0, 1]), "first", "second", kt.lie.placement([l1, 0.0, 0.0]))
     robot = builder.build()
     q, (v1, v2) = np.array([0.3, 1.1]), (0.9, -2.0)
     expected = m2 * l1 * l2 * np.sin(q[1]) * np.array([[-v2, -v1 - v2], [v1, 0.0]])
-    close(call(kt.coriolis_matrix, robot, q, np.array([v1, v2])), expected)
+    close(call(kt.dynamics.coriolis_matrix, robot, q, np.array([v1, v2])), expected)
 
 
 # -- of one body

@@ -25,7 +25,7 @@ from kinetree.compiler import batch_pieces, derived_source
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
-from tests.functions import OF_RECORDS, OF_SHAPES
+from tests.functions import OF_RECORDS, OF_SHAPES, PUBLIC
 from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
 from tests.strategies import State, law, moving_trees
@@ -35,8 +35,8 @@ Function = Callable[..., Any]
 
 FUNCTIONS: dict[str, Function] = {
     name: function
-    for name in kt.__all__
-    if hasattr(function := getattr(kt, name), "definition") and not function.definition.is_step
+    for name, function in PUBLIC.items()
+    if hasattr(function, "definition") and not function.definition.is_step
     if name not in OF_SHAPES | OF_RECORDS
 }
 NOT_ANALYTIC = {
@@ -50,13 +50,13 @@ STEP = 1e-3
 def glider() -> kt.Model:
     """A hull that floats, and a tail on a hinge with all that a joint may have."""
     builder = kt.ModelBuilder("glider")
-    builder.add_body("hull", kt.solids.box(0.5, 0.4, 0.3, mass=3.0, placement=kt.placement([0.05, 0.0, 0.02])))
-    builder.add_body("tail", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement([0.1, 0.05, 0.2])))
+    builder.add_body("hull", kt.solids.box(0.5, 0.4, 0.3, mass=3.0, placement=kt.lie.placement([0.05, 0.0, 0.02])))
+    builder.add_body("tail", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.lie.placement([0.1, 0.05, 0.2])))
     builder.add_joint(
-        "hinge", kt.Revolute([0, 1, 0]), "hull", "tail", kt.placement([0.2, 0.1, 0.0], rpy=[0.3, 0.0, 0.0]),
+        "hinge", kt.Revolute([0, 1, 0]), "hull", "tail", kt.lie.placement([0.2, 0.1, 0.0], rpy=[0.3, 0.0, 0.0]),
         damping=[0.2], friction=[0.1], friction_speed=[0.5], stiffness=[1.5], armature=[0.02],
     )  # fmt: skip
-    builder.add_frame("tip", "tail", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
+    builder.add_frame("tip", "tail", kt.lie.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
     return builder.build(floating_base=True)
 
 
@@ -69,7 +69,7 @@ def options_of(function: Function) -> dict[str, Any]:
     """What the signature says, and something for what it leaves open."""
     definition = function.definition
     given: dict[str, Any] = {"frame": "tip", "expressed_in": "local_world_aligned", "kind": "classical"}
-    given |= {"relative_to": "hull", "constraints": [kt.Contact("tip")], "wrt": definition.inputs[-1][0]}
+    given |= {"relative_to": "hull", "constraints": [kt.constraints.Contact("tip")], "wrt": definition.inputs[-1][0]}
     given |= {"prescribed": ["hinge"]}
     signature = inspect.signature(function).parameters
     defaults = {name: p.default for name, p in signature.items() if p.default is not inspect.Parameter.empty}
@@ -115,7 +115,7 @@ def stepped(
 ) -> Array:
     """The derivative along a direction by a complex step."""
     pairs = [
-        (x, reference(kt.coordinate_rates, robot, x, tangents[name]) if size == "nq" else tangents[name])
+        (x, reference(kt.kinematics.coordinate_rates, robot, x, tangents[name]) if size == "nq" else tangents[name])
         for x, (name, size) in zip(arguments, function.definition.inputs, strict=True)
     ]
     return directional(lambda *x: reference(function, robot, *x, **options), *pairs)
@@ -149,7 +149,9 @@ def test_both_modes_of_every_function_are_its_derivative(name: str) -> None:
 
 @pytest.mark.parametrize("mode", ["jvp", "vjp"])
 @pytest.mark.parametrize(
-    "function", [kt.aba, kt.rnea, kt.kinetic_energy, kt.frame_velocity], ids=lambda function: function.__name__
+    "function",
+    [kt.aba, kt.rnea, kt.kinetic_energy, kt.kinematics.frame_velocity],
+    ids=lambda function: function.__name__,
 )
 @law(6)
 @given(case=moving_trees(max_joints=3))
@@ -170,7 +172,7 @@ def test_derivatives_hold_for_joints_of_every_kind(function: Function, mode: str
     size = 0.0
     if function is kt.aba:
         qdd = reference(kt.aba, robot, *arguments)
-        force = np.abs(reference(kt.rnea_derivatives, robot, s.q, s.v, qdd)).sum(axis=(0, 2))
+        force = np.abs(reference(kt.dynamics.rnea_derivatives, robot, s.q, s.v, qdd)).sum(axis=(0, 2))
         size = float((np.abs(np.linalg.inv(reference(kt.crba, robot, s.q))) @ force).max())
     if mode == "jvp":
         (flat,) = interpret(program, *arguments, *tangents.values())
@@ -191,7 +193,7 @@ MATRICES: dict[str, tuple[Function, dict[str, Any]]] = {
     "rnea with friction and springs": (kt.rnea, {"passive": True}),
     "frame_placement": (kt.frame_placement, {"frame": "tip"}),
     "kinetic_energy": (kt.kinetic_energy, {}),
-    "momentum": (kt.momentum, {}),
+    "momentum": (kt.dynamics.momentum, {}),
 }
 
 
@@ -306,7 +308,7 @@ def test_by_a_mass_it_is_a_combination_of_the_regressors_columns() -> None:
     by_mass = kt.jacobian(robot, kt.rnea, (q, v, qdd), wrt="body.tail.mass", parameters=parameters)
     S = c @ c * np.eye(3) - np.outer(c, c)
     change = [1.0, *c, S[0, 0], S[0, 1], S[1, 1], S[0, 2], S[1, 2], S[2, 2]]
-    close(by_mass, kt.joint_torque_regressor(robot, q, v, qdd, bodies=["tail"]) @ change)
+    close(by_mass, kt.dynamics.joint_torque_regressor(robot, q, v, qdd, bodies=["tail"]) @ change)
 
 
 # -- second derivatives
@@ -360,18 +362,20 @@ def arm() -> kt.Model:
     """A ball and a hinge with springs and friction."""
     builder, parent = kt.ModelBuilder("arm"), "base"
     builder.add_body("base")
-    for k, kind in enumerate((kt.Spherical(), kt.Revolute([1, 2, 0]))):
-        shape = kt.solids.box(0.3, 0.2, 0.1, mass=1.0 + k, placement=kt.placement([0.1, 0.05, 0.02]))
+    for k, kind in enumerate((kt.joints.Spherical(), kt.Revolute([1, 2, 0]))):
+        shape = kt.solids.box(0.3, 0.2, 0.1, mass=1.0 + k, placement=kt.lie.placement([0.1, 0.05, 0.02]))
         builder.add_body(f"link{k}", shape)
         builder.add_joint(
-            f"joint{k}", kind, parent, f"link{k}", kt.placement([0.2, 0.1, 0.0], rpy=[0.3 * k, 0.2, 0.0]),
+            f"joint{k}", kind, parent, f"link{k}", kt.lie.placement([0.2, 0.1, 0.0], rpy=[0.3 * k, 0.2, 0.0]),
             damping=[0.2] * kind.nv, stiffness=[1.5] * kind.nv,
         )  # fmt: skip
         parent = f"link{k}"
     return builder.build()
 
 
-@pytest.mark.parametrize("function", [kt.aba_derivatives, kt.rnea_derivatives], ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", [kt.dynamics.aba_derivatives, kt.dynamics.rnea_derivatives], ids=lambda function: function.__name__
+)
 def test_full_second_derivatives_of_the_dynamics(function: Function) -> None:
     """All three matrices by q, by v and by the third argument; symmetric in rates."""
     robot, rng = arm(), np.random.default_rng(11)
@@ -382,7 +386,7 @@ def test_full_second_derivatives_of_the_dynamics(function: Function) -> None:
     for k, (name, tensor) in enumerate(tensors.items()):
         assert tensor.shape == (3, n, n, n)
         pairs = [(y, np.zeros(len(y))) for y in (q, v, x)]
-        pairs[k] = (pairs[k][0], reference(kt.coordinate_rates, robot, q, d) if name == "q" else d)
+        pairs[k] = (pairs[k][0], reference(kt.kinematics.coordinate_rates, robot, q, d) if name == "q" else d)
         close(tensor @ d, directional(lambda *y: reference(function, robot, *y), *pairs), tolerance=1e-10)
     size = float(np.abs(tensors["v"]).max())
     close(tensors["v"][1], tensors["v"][1].swapaxes(1, 2), size)
@@ -398,7 +402,7 @@ def test_the_gradient_of_the_potential_energy_is_the_force_of_gravity() -> None:
     robot, rng = glider(), np.random.default_rng(12)
     q = robot.random(rng)
     close(kt.jacobian(robot, kt.potential_energy, (q,), wrt="q"), kt.gravity_forces(robot, q))
-    springs = kt.passive_forces(robot, q, np.zeros(robot.nv), passive=["spring"])
+    springs = kt.dynamics.passive_forces(robot, q, np.zeros(robot.nv), passive=["spring"])
     _, gradients = kt.vjp(robot, kt.potential_energy, (q,), 1.0, passive=True)
     close(gradients["q"], kt.gravity_forces(robot, q) - springs)
 
@@ -406,12 +410,12 @@ def test_the_gradient_of_the_potential_energy_is_the_force_of_gravity() -> None:
 def test_jacobians_are_jacobians() -> None:
     robot, rng = glider(), np.random.default_rng(13)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
-    close(kt.jacobian(robot, kt.center_of_mass, (q,), wrt="q"), kt.center_of_mass_jacobian(robot, q))
+    close(kt.jacobian(robot, kt.center_of_mass, (q,), wrt="q"), kt.kinematics.center_of_mass_jacobian(robot, q))
     options: dict[str, Any] = {"frame": "tip", "expressed_in": "local"}
-    by_v = kt.jacobian(robot, kt.frame_velocity, (q, v), wrt="v", **options)
+    by_v = kt.jacobian(robot, kt.kinematics.frame_velocity, (q, v), wrt="v", **options)
     close(by_v, kt.frame_jacobian(robot, q, **options))
     rate = kt.jvp(robot, kt.frame_jacobian, (q,), {"q": v}, **options)[1]
-    close(rate, kt.frame_jacobian_rate(robot, q, v, **options))
+    close(rate, kt.kinematics.frame_jacobian_rate(robot, q, v, **options))
     close(kt.jacobian(robot, kt.rnea, (q, v, v), wrt="qdd"), kt.crba(robot, q))
 
 
@@ -421,8 +425,8 @@ def test_a_steps_derivatives_are_those_of_the_manifold() -> None:
     q, (v, d) = robot.random(rng), rng.normal(size=(2, robot.nv))
     for name in ("q", "v"):
         there, change = kt.jvp(robot, kt.integrate, (q, v), {name: d})
-        displacement = kt.integrate_jacobian(robot, q, v, wrt=name) @ d
-        close(change, kt.coordinate_rates(robot, there, displacement))
+        displacement = kt.kinematics.integrate_jacobian(robot, q, v, wrt=name) @ d
+        close(change, kt.kinematics.coordinate_rates(robot, there, displacement))
 
 
 # -- motions
@@ -465,7 +469,7 @@ def test_beyond_what_a_motor_gives_nothing_depends_on_what_is_asked() -> None:
     builder = kt.ModelBuilder("motor")
     builder.add_body("base")
     builder.add_body("wheel", kt.solids.cylinder(0.1, 0.05, mass=1.0))
-    limits = kt.Limits((-np.inf,), (np.inf,), (4.0,), (10.0,))
+    limits = kt.model.Limits((-np.inf,), (np.inf,), (4.0,), (10.0,))
     builder.add_joint("axle", kt.Revolute([0, 0, 1]), "base", "wheel", damping=[0.3], limits=limits)
     robot = builder.build()
     (inertia,) = kt.crba(robot, [0.0])[0]
@@ -530,12 +534,12 @@ def test_matrices_by_several_arguments_stand_one_after_the_other(monkeypatch: py
 def test_linear_algebra_in_loops_has_derivatives() -> None:
     """Those of forward dynamics of a robot with many degrees of freedom, along a direction."""
     robot = kt.zoo.load("quadruped")
-    arguments, tangents = state_of(robot, kt.aba_derivatives)
-    program = program_of(robot, kt.aba_derivatives, "jvp")
+    arguments, tangents = state_of(robot, kt.dynamics.aba_derivatives)
+    program = program_of(robot, kt.dynamics.aba_derivatives, "jvp")
     assert not program.is_straight
     (flat,) = interpret(program, *arguments, *tangents.values())
     _, change = np.reshape(flat, (2, 3, robot.nv, robot.nv))
-    close(change, stepped(robot, kt.aba_derivatives, arguments, tangents), tolerance=1e-10)
+    close(change, stepped(robot, kt.dynamics.aba_derivatives, arguments, tangents), tolerance=1e-10)
 
 
 # -- batches
@@ -545,9 +549,11 @@ CALLS: dict[str, Callable[..., Sequence[Array]]] = {
     "jvp": lambda robot, q, v, x, **o: kt.jvp(robot, kt.aba, (q, v, x), {"q": v, "tau": x}, **o),
     "vjp": lambda robot, q, v, x, **o: [*kt.vjp(robot, kt.aba, (q, v, x), x, **o)[1].values()],
     "hvp": lambda robot, q, v, x, **o: [*kt.hvp(robot, kt.aba, (q, v, x), x, {"q": v}, **o).values()],
-    "jacobian": lambda robot, q, v, x, **o: [kt.jacobian(robot, kt.momentum, (q, v, x[..., :3]), wrt="q", **o)],
-    "aba_derivatives": lambda robot, q, v, x, **o: kt.aba_derivatives(robot, q, v, x, **o),
-    "rnea_derivatives": lambda robot, q, v, x, **o: kt.rnea_derivatives(robot, q, v, x, **o),
+    "jacobian": lambda robot, q, v, x, **o: [
+        kt.jacobian(robot, kt.dynamics.momentum, (q, v, x[..., :3]), wrt="q", **o)
+    ],
+    "aba_derivatives": lambda robot, q, v, x, **o: kt.dynamics.aba_derivatives(robot, q, v, x, **o),
+    "rnea_derivatives": lambda robot, q, v, x, **o: kt.dynamics.rnea_derivatives(robot, q, v, x, **o),
 }
 EVERY_CALL = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 

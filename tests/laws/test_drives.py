@@ -57,7 +57,7 @@ def built(blueprint: Blueprint, options: Sequence[dict[str, Any]]) -> kt.Model:
         builder.add_frame(name, body, placement)
     try:
         return builder.build(floating_base=blueprint.floating_base)
-    except kt.ModelError as error:
+    except kt.errors.ModelError as error:
         assume("dependent" not in str(error))  # parts of a composite that move alike
         raise
 
@@ -82,7 +82,7 @@ def driven_trees(draw: st.DrawFn, *, max_joints: int = 5) -> tuple[kt.Model, Sta
         if draw(st.booleans()):
             extra["rest"] = kind.integrate(kind.neutral(), [draw(numbers(0.5)) for _ in range(kind.nv)])
         velocity, effort = ((draw(positive(0.5, 5.0)),) * kind.nv for _ in range(2))
-        extra["limits"] = replace(kt.Limits.none(kind), velocity=velocity, effort=effort)
+        extra["limits"] = replace(kt.model.Limits.none(kind), velocity=velocity, effort=effort)
         options.append(extra)
     robot = built(blueprint, options)
     return robot, draw(states(robot).filter(lambda s: well_posed(robot, s)))
@@ -126,7 +126,7 @@ def geared_trees(draw: st.DrawFn) -> tuple[kt.Model, kt.Model]:
         builder.add_joint(plan.name, plan.kind, plan.parent, plan.child, plan.placement, armature=plan.armature)
     for plan, kind, placement, body, ratio in followers:
         builder.add_body(f"rotor of {plan.name}", body)
-        mimic = kt.Mimic(plan.name, ratio)
+        mimic = kt.model.Mimic(plan.name, ratio)
         builder.add_joint(f"gear of {plan.name}", kind, plan.parent, f"rotor of {plan.name}", placement, mimic=mimic)
     return geared, builder.build(floating_base=blueprint.floating_base)
 
@@ -158,7 +158,7 @@ def test_inverse_dynamics_undoes_forward_dynamics_with_passive_forces(
 @given(driven_trees(), WHICH)
 def test_passive_forces_are_added_to_the_joint_forces(case: tuple[kt.Model, State], passive: list[str]) -> None:
     model, s = case
-    forces = reference(kt.passive_forces, model, s.q, s.v, passive=passive)
+    forces = reference(kt.dynamics.passive_forces, model, s.q, s.v, passive=passive)
     close(
         reference(kt.aba, model, s.q, s.v, s.tau, passive=passive), reference(kt.aba, model, s.q, s.v, s.tau + forces),
         tolerance=1e-8,
@@ -174,10 +174,10 @@ def test_passive_forces_are_added_to_the_joint_forces(case: tuple[kt.Model, Stat
 @given(driven_trees(max_joints=3))
 def test_passive_forces_are_the_sum_of_those_by_name(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
-    each = [call(kt.passive_forces, model, s.q, s.v, passive=[name]) for name in NAMES]
-    close(call(kt.passive_forces, model, s.q, s.v, passive=True), np.sum(each, axis=0))
-    close(call(kt.passive_forces, model, s.q, s.v, passive=["spring", "damping"]), each[2] + each[0])
-    assert not call(kt.passive_forces, model, s.q, s.v, passive=False).any()
+    each = [call(kt.dynamics.passive_forces, model, s.q, s.v, passive=[name]) for name in NAMES]
+    close(call(kt.dynamics.passive_forces, model, s.q, s.v, passive=True), np.sum(each, axis=0))
+    close(call(kt.dynamics.passive_forces, model, s.q, s.v, passive=["spring", "damping"]), each[2] + each[0])
+    assert not call(kt.dynamics.passive_forces, model, s.q, s.v, passive=False).any()
 
 
 @law(20)
@@ -189,12 +189,12 @@ def test_friction_has_the_closed_form_and_its_slope(case: tuple[kt.Model, State]
         for name in ("damping", "friction", "friction_speed")
     )
     brakes = ["damping", "friction"]
-    forces = reference(kt.passive_forces, model, s.q, s.v, passive=brakes)
+    forces = reference(kt.dynamics.passive_forces, model, s.q, s.v, passive=brakes)
     close(forces, -d * s.v - F * np.tanh(s.v / speed))
     assert float(forces @ s.v) <= 0.0
 
     def by_v(v: Array) -> Array:
-        return reference(kt.passive_forces, model, s.q, v, passive=brakes)
+        return reference(kt.dynamics.passive_forces, model, s.q, v, passive=brakes)
 
     close(directional(by_v, (s.v, s.qdd)), -(d + F / speed / np.cosh(s.v / speed) ** 2) * s.qdd, tolerance=1e-10)
 
@@ -204,7 +204,7 @@ def test_friction_has_the_closed_form_and_its_slope(case: tuple[kt.Model, State]
 def test_springs_pull_down_the_slope_of_their_energy(case: tuple[kt.Model, State]) -> None:
     model, s = case
     slope = along(kt.potential_energy, model, [s.q], [rates(model, s.q, s.v)], passive=["spring"])
-    forces = reference(kt.passive_forces, model, s.q, s.v, passive=["spring"])
+    forces = reference(kt.dynamics.passive_forces, model, s.q, s.v, passive=["spring"])
     gravity = reference(kt.gravity_forces, model, s.q)
     scale = float(np.abs(s.v) @ (np.abs(forces) + np.abs(gravity))) + 10.0 * model.mass
     close(slope, s.v @ (gravity - forces), scale=scale, tolerance=1e-10)
@@ -218,7 +218,9 @@ def test_energy_changes_by_the_power_of_the_drives_and_of_friction(
     model, s = case
     qdd = reference(kt.aba, model, s.q, s.v, s.tau, passive=passive)
     stored = [name for name in passive if name == "spring"]
-    brake = reference(kt.passive_forces, model, s.q, s.v, passive=[name for name in passive if name != "spring"])
+    brake = reference(
+        kt.dynamics.passive_forces, model, s.q, s.v, passive=[name for name in passive if name != "spring"]
+    )
 
     dq = rates(model, s.q, s.v)
     power = along(kt.kinetic_energy, model, [s.q, s.v], [dq, qdd])
@@ -250,8 +252,8 @@ def ball_chain() -> kt.Model:
     solid = Inertia.from_com(1.2, Vec3(0.1, -0.05, -0.3), Sym3(0.05, 0.08, 0.03, 0.0, 0.01, 0.0))
     builder.add_body("arm", solid)
     builder.add_body("hand", solid)
-    rest = kt.Spherical().integrate((0.0, 0.0, 0.0, 1.0), (0.2, -0.1, 0.3))
-    builder.add_joint("ball", kt.Spherical(), "stand", "arm", stiffness=[3.0, 5.0, 2.0], rest=rest)
+    rest = kt.joints.Spherical().integrate((0.0, 0.0, 0.0, 1.0), (0.2, -0.1, 0.3))
+    builder.add_joint("ball", kt.joints.Spherical(), "stand", "arm", stiffness=[3.0, 5.0, 2.0], rest=rest)
     place = Transform(Transform.identity().E, Vec3(0.0, 0.0, -0.5))
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "arm", "hand", place, stiffness=[4.0], rest=[0.3])
     return builder.build()
@@ -286,7 +288,7 @@ def test_motors_stay_within_their_limits(case: tuple[kt.Model, State]) -> None:
         np.array([x for joint in model.joints.values() for x in getattr(joint.limits, name)])
         for name in ("effort", "velocity")
     )
-    given_ = reference(kt.limited_forces, model, s.tau, s.v)
+    given_ = reference(kt.dynamics.limited_forces, model, s.tau, s.v)
     pushes_on = np.abs(s.v) >= velocity
     clipped = np.clip(s.tau, -effort, effort)
     np.testing.assert_array_equal(given_, np.where(pushes_on & (clipped * s.v > 0.0), 0.0, clipped))
@@ -302,8 +304,8 @@ SWITCHED: list[tuple[Any, tuple[str, ...], dict[str, Any]]] = [
     (kt.rnea, ("q", "v", "qdd"), {"passive": True}),
     (kt.bias_forces, ("q", "v"), {"passive": ["spring", "friction"]}),
     (kt.potential_energy, ("q",), {"passive": True}),
-    (kt.passive_forces, ("q", "v"), {"passive": True}),
-    (kt.limited_forces, ("tau", "v"), {}),
+    (kt.dynamics.passive_forces, ("q", "v"), {"passive": True}),
+    (kt.dynamics.limited_forces, ("tau", "v"), {}),
 ]
 EVERY = pytest.mark.parametrize(("function", "names", "options"), SWITCHED, ids=[f.__name__ for f, _, _ in SWITCHED])
 
@@ -333,8 +335,8 @@ def shared() -> kt.Model:
         builder.add_joint(
             f"joint{k}", kt.Revolute([0, 1, 0.1 * k]), "palm" if k == 0 else f"body{k - 1}", f"body{k}",
             Transform(Transform.identity().E, Vec3(0.1, 0.0, 0.0)), damping=[0.1 + k], friction=[0.2], stiffness=[k],
-            rest=[0.1 * k], limits=kt.Limits((-3.0,), (3.0,), (2.0,), (1.0 + k,)),
-            mimic=kt.Mimic("joint0", -1.5, 0.2) if k == 1 else None,
+            rest=[0.1 * k], limits=kt.model.Limits((-3.0,), (3.0,), (2.0,), (1.0 + k,)),
+            mimic=kt.model.Mimic("joint0", -1.5, 0.2) if k == 1 else None,
         )  # fmt: skip
     builder.add_coupling("wrist", ["joint2", "joint3"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
     return builder.build()
@@ -360,7 +362,7 @@ def test_where_joints_share_coordinates_passive_forces_are_those_of_all_joints()
     x, rate = G @ q + [0.0, 0.2, 0.0, 0.0], G @ v
     k = np.arange(4.0)
     f = -(0.1 + k) * rate - 0.2 * np.tanh(rate / 0.01) - k * (x - 0.1 * k)
-    close(kt.passive_forces(robot, q, v), G.T @ f)
+    close(kt.dynamics.passive_forces(robot, q, v), G.T @ f)
     springs = kt.potential_energy(robot, q, passive=["spring"]) - kt.potential_energy(robot, q)
     close(springs, 0.5 * k @ (x - 0.1 * k) ** 2)
     qdd = kt.aba(robot, q, v, tau, passive=True)

@@ -105,14 +105,14 @@ def test_rotors_that_spin_about_axes_of_their_own_are_the_same_in_all_three(call
         (
             (kt.Revolute([0, 1, 0]), (1.0, 0.0, 0.0)),
             (kt.Prismatic([1, 0, 0]), (0.0, 0.6, 0.8)),
-            (kt.Helical([0, 0, 1], 0.1), (0.8, 0.0, -0.6)),
+            (kt.joints.Helical([0, 0, 1], 0.1), (0.8, 0.0, -0.6)),
         ),
         1,
     ):
         builder.add_body(f"body{k}", kt.solids.box(0.2, 0.3, 0.1 * k, mass=1.0 / k))
         builder.add_joint(
-            f"joint{k}", kind, parent, f"body{k}", kt.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
-            rotor=kt.Rotor(0.02, 5.0 * k, axis),
+            f"joint{k}", kind, parent, f"body{k}", kt.lie.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
+            rotor=kt.model.Rotor(0.02, 5.0 * k, axis),
         )  # fmt: skip
         parent = f"body{k}"
     robot = builder.build(floating_base=floating)
@@ -178,8 +178,10 @@ def test_a_weld_is_a_hinge_that_does_not_move(data: st.DataObject) -> None:
             reference(kt.frame_placement, merged, s.q, frame=name),
         )
         close(
-            reference(kt.frame_velocity, hinged, embed_q(s.q), embed_v(s.v), frame=name, expressed_in="local"),
-            reference(kt.frame_velocity, merged, s.q, s.v, frame=name, expressed_in="local"),
+            reference(
+                kt.kinematics.frame_velocity, hinged, embed_q(s.q), embed_v(s.v), frame=name, expressed_in="local"
+            ),
+            reference(kt.kinematics.frame_velocity, merged, s.q, s.v, frame=name, expressed_in="local"),
         )
     close(
         reference(kt.kinetic_energy, hinged, embed_q(s.q), embed_v(s.v)),

@@ -28,7 +28,7 @@ from tests.strategies import State, law, moving_trees, wrenches
 Array = NDArray[Any]
 Function = Callable[..., Any]
 
-OF = {kt.aba: kt.aba_derivatives, kt.rnea: kt.rnea_derivatives}
+OF = {kt.aba: kt.dynamics.aba_derivatives, kt.rnea: kt.dynamics.rnea_derivatives}
 EACH = pytest.mark.parametrize("function", OF, ids=lambda f: f.__name__)
 STEP = 2e-3
 """Of differences: their error is its fourth power times a fifth derivative."""
@@ -45,7 +45,7 @@ def arguments(function: Function, s: State) -> tuple[Array, Array, Array]:
 
 def displaced(robot: kt.Model, q: Array, d: Array) -> Array:
     """How q's numbers change along a displacement."""
-    return reference(kt.coordinate_rates, robot, q, d)
+    return reference(kt.kinematics.coordinate_rates, robot, q, d)
 
 
 def stepped(function: Function, robot: kt.Model, s: State, d: Array, **options: Any) -> Array:
@@ -63,9 +63,9 @@ def stepped(function: Function, robot: kt.Model, s: State, d: Array, **options: 
 def rounding(function: Function, robot: kt.Model, s: State, **options: Any) -> float:
     """The size of what is added up; in forward dynamics it comes through H⁻¹."""
     if function is kt.rnea:
-        return float(np.abs(reference(kt.rnea_derivatives, robot, s.q, s.v, s.qdd, **options)).max())
+        return float(np.abs(reference(kt.dynamics.rnea_derivatives, robot, s.q, s.v, s.qdd, **options)).max())
     qdd = reference(kt.aba, robot, s.q, s.v, s.tau, **options)
-    D = np.abs(reference(kt.rnea_derivatives, robot, s.q, s.v, qdd, **options)).sum(axis=(0, 2))
+    D = np.abs(reference(kt.dynamics.rnea_derivatives, robot, s.q, s.v, qdd, **options)).sum(axis=(0, 2))
     return float((np.abs(np.linalg.inv(reference(kt.crba, robot, s.q))) @ D).max())
 
 
@@ -194,8 +194,8 @@ def test_forces_and_accelerations_move_against_each_other(case: tuple[kt.Model, 
     robot, s = case
     assume(well_posed(robot, s))
     qdd = reference(kt.aba, robot, s.q, s.v, s.tau)
-    of_aba = reference(kt.aba_derivatives, robot, s.q, s.v, s.tau)
-    of_rnea = reference(kt.rnea_derivatives, robot, s.q, s.v, qdd)
+    of_aba = reference(kt.dynamics.aba_derivatives, robot, s.q, s.v, s.tau)
+    of_rnea = reference(kt.dynamics.rnea_derivatives, robot, s.q, s.v, qdd)
     H = reference(kt.crba, robot, s.q)
     size = float((np.abs(H) @ np.abs(of_aba)).max())
     close(H @ of_aba[:2], -of_rnea[:2], size, tolerance=1e-10)
@@ -209,8 +209,8 @@ def test_forces_and_accelerations_move_against_each_other(case: tuple[kt.Model, 
 def test_the_slope_by_rates_along_the_motion_is_twice_the_coriolis_force(case: tuple[kt.Model, State]) -> None:
     """C(q, v) v is of second order in v (Euler's theorem)."""
     robot, s = case
-    by_v = reference(kt.rnea_derivatives, robot, s.q, s.v, s.qdd)[1]
-    coriolis = reference(kt.coriolis_forces, robot, s.q, s.v)
+    by_v = reference(kt.dynamics.rnea_derivatives, robot, s.q, s.v, s.qdd)[1]
+    coriolis = reference(kt.dynamics.coriolis_forces, robot, s.q, s.v)
     close(by_v @ s.v, 2.0 * coriolis, float((np.abs(by_v) @ np.abs(s.v)).max(initial=0.0)))
 
 
@@ -220,7 +220,7 @@ def test_a_robot_at_rest_without_gravity_feels_no_change_of_place_or_speed(case:
     """No force holds it, wherever it is, and rates act by their squares."""
     robot, s = case
     zero = np.zeros(robot.nv)
-    by_q, by_v, _ = reference(kt.rnea_derivatives, robot, s.q, zero, zero)
+    by_q, by_v, _ = reference(kt.dynamics.rnea_derivatives, robot, s.q, zero, zero)
     assert not by_q.any()
     assert not by_v.any()
 
@@ -234,7 +234,7 @@ def test_a_pendulum_in_closed_form() -> None:
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "bob", damping=[damping])
     robot, inertia = builder.build(), mass * length**2
     q, v, tau = (np.array([x]) for x in (0.4, 1.5, 0.8))
-    d = kt.aba_derivatives(robot, q, v, tau, passive=True)
+    d = kt.dynamics.aba_derivatives(robot, q, v, tau, passive=True)
     np.testing.assert_allclose(d.by_q, [-mass * 9.81 * length * np.cos(q) / inertia], rtol=1e-13)
     np.testing.assert_allclose(d.by_v, [[-damping / inertia]], rtol=1e-13)
     np.testing.assert_allclose(d.by_tau, [[1.0 / inertia]], rtol=1e-13)
@@ -249,7 +249,7 @@ def test_a_free_body_turning_in_closed_form() -> None:
     I = np.array(box.I.full.components()).reshape(3, 3)
     rng = np.random.default_rng(5)
     q, v, tau = robot.random(rng), rng.normal(size=6), rng.normal(size=6)
-    d = kt.aba_derivatives(robot, q, v, tau)
+    d = kt.dynamics.aba_derivatives(robot, q, v, tau)
     R = kt.frame_placement(robot, q, "box")[:3, :3]
 
     def cross(x: Array) -> Array:
@@ -270,9 +270,9 @@ def medley() -> kt.Model:
     """Large enough for loops in its linear algebra; with joints whose subspace changes, and some that share."""
     kinds: dict[str, Any] = {
         "floating": kt.Free(),
-        "ball": kt.Spherical(),
-        "gimbal": kt.Euler("XYZ"),
-        "cross": kt.Universal([1, 0, 0], [0, 1, 0]),
+        "ball": kt.joints.Spherical(),
+        "gimbal": kt.joints.Euler("XYZ"),
+        "cross": kt.joints.Universal([1, 0, 0], [0, 1, 0]),
         "hinge": kt.Revolute([0, 1, 0]),
         "left": kt.Revolute([0, 0, 1]),
         "right": kt.Revolute([0, 0, 1]),
@@ -281,11 +281,14 @@ def medley() -> kt.Model:
     builder, carrier = kt.ModelBuilder("medley"), ["base"]
     builder.add_body("base")
     for k, (name, kind) in enumerate(kinds.items()):
-        builder.add_body(name, kt.solids.box(0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.placement([0.1, 0.05, 0])))
+        builder.add_body(
+            name, kt.solids.box(0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.lie.placement([0.1, 0.05, 0]))
+        )
         builder.add_joint(
-            f"{name} joint", kind, carrier[(k + 1) // 2], name, kt.placement([0.2, 0.1, 0.0], rpy=[0.0, 0.3 * k, 0.0]),
+            f"{name} joint", kind, carrier[(k + 1) // 2], name, kt.lie.placement([0.2, 0.1, 0.0], rpy=[0.0, 0.3 * k,
+                0.0]),
             damping=[0.2] * kind.nv, friction=[0.1] * kind.nv, stiffness=[1.5] * kind.nv,
-            mimic=kt.Mimic("hinge joint", -0.5) if name == "follower" else None,
+            mimic=kt.model.Mimic("hinge joint", -0.5) if name == "follower" else None,
         )  # fmt: skip
         carrier.append(name)
     builder.add_coupling("wrist", ["left joint", "right joint"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])

@@ -40,16 +40,16 @@ def test_the_dense_solution_is_the_articulated_body_algorithms(data: st.DataObje
     pushed = reference(kt.frame_jacobian, robot, s.q, frame="tool", expressed_in="local").T @ f_ext["tool"]
     expected = reference(kt.aba, robot, s.q, s.v, s.tau, f_ext=f_ext)
     scale = magnitude(robot, s._replace(tau=np.abs(s.tau) + np.abs(pushed)))
-    close(reference(kt.euler_lagrange, robot, s.q, s.v, s.tau, f_ext=f_ext), expected, scale, tolerance=1e-10)
+    close(reference(kt.dynamics.euler_lagrange, robot, s.q, s.v, s.tau, f_ext=f_ext), expected, scale, tolerance=1e-10)
 
 
 @law(30)
 @given(case=moving_trees(max_joints=6))
 def test_its_matrices_are_the_mass_matrix_and_one_that_gives_the_coriolis_force(case: tuple[kt.Model, State]) -> None:
     robot, s = case
-    M, C = reference(kt.euler_lagrange_matrices, robot, s.q, s.v)
+    M, C = reference(kt.dynamics.euler_lagrange_matrices, robot, s.q, s.v)
     close(M, reference(kt.crba, robot, s.q))
-    close(C @ s.v, reference(kt.coriolis_forces, robot, s.q, s.v), scale=float(np.abs(C).max(initial=0.0)))
+    close(C @ s.v, reference(kt.dynamics.coriolis_forces, robot, s.q, s.v), scale=float(np.abs(C).max(initial=0.0)))
     _is_skew_beside_half_the_rate(robot, s.q, s.v, C)
 
 
@@ -64,28 +64,28 @@ def test_rotors_armatures_followers_and_couplings_are_in_both_matrices() -> None
     rng = np.random.default_rng(4)
     for _ in range(3):
         q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
-        M, C = reference(kt.euler_lagrange_matrices, robot, q, v)
+        M, C = reference(kt.dynamics.euler_lagrange_matrices, robot, q, v)
         close(M, reference(kt.crba, robot, q))
-        close(C @ v, reference(kt.coriolis_forces, robot, q, v), scale=float(np.abs(C).max()))
+        close(C @ v, reference(kt.dynamics.coriolis_forces, robot, q, v), scale=float(np.abs(C).max()))
         _is_skew_beside_half_the_rate(robot, q, v, C)
         for passive in (False, True):
             expected = reference(kt.aba, robot, q, v, tau, passive=passive)
-            close(reference(kt.euler_lagrange, robot, q, v, tau, passive=passive), expected, scale=1e3)
+            close(reference(kt.dynamics.euler_lagrange, robot, q, v, tau, passive=passive), expected, scale=1e3)
 
 
 @law(20)
 @given(case=sharing_cases())
 def test_shared_coordinates_are_projected(case: tuple[Case, State]) -> None:
     c, s = case
-    M, C = reference(kt.euler_lagrange_matrices, c.robot, s.q, s.v)
-    M_all, C_all = reference(kt.euler_lagrange_matrices, c.free, c.G_q @ s.q + c.b, c.G @ s.v)
+    M, C = reference(kt.dynamics.euler_lagrange_matrices, c.robot, s.q, s.v)
+    M_all, C_all = reference(kt.dynamics.euler_lagrange_matrices, c.free, c.G_q @ s.q + c.b, c.G @ s.v)
     close(M, c.G.T @ M_all @ c.G, scale=float(np.abs(M_all).max(initial=0.0)))
     close(C, c.G.T @ C_all @ c.G, scale=float(np.abs(C_all).max(initial=0.0)))
 
 
 def composite(robot: kt.Model, q: Array, v: Array, *, unroll: bool) -> Array:
     """M and C as robots have them that are too large for sums over links."""
-    large = kt.euler_lagrange_matrices.definition.strategy.when_large  # type: ignore[attr-defined]
+    large = kt.dynamics.euler_lagrange_matrices.definition.strategy.when_large  # type: ignore[attr-defined]
     program = Specialization(large, robot, {}, (), (), unroll).program()
     (numbers,) = interpret(program, q.tolist(), v.tolist())
     return np.reshape(numbers, (2, robot.nv, robot.nv))
@@ -95,7 +95,7 @@ def composite(robot: kt.Model, q: Array, v: Array, *, unroll: bool) -> Array:
 @given(case=moving_trees(max_joints=5))
 def test_composite_bodies_give_the_very_same_matrices(case: tuple[kt.Model, State]) -> None:
     robot, s = case
-    expected = reference(kt.euler_lagrange_matrices, robot, s.q, s.v)
+    expected = reference(kt.dynamics.euler_lagrange_matrices, robot, s.q, s.v)
     close(composite(robot, s.q, s.v, unroll=True), expected, scale=float(np.abs(expected).max(initial=0.0)))
 
 
@@ -104,10 +104,10 @@ def geared() -> kt.Model:
     builder = kt.ModelBuilder("geared")
     builder.add_body("base")
     for k, axis in enumerate(([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])):
-        solid = kt.solids.box(0.1, 0.2, 0.3, mass=1.0 + k, placement=kt.placement([0.1, 0.05, 0.2]))
+        solid = kt.solids.box(0.1, 0.2, 0.3, mass=1.0 + k, placement=kt.lie.placement([0.1, 0.05, 0.2]))
         builder.add_body(f"link{k}", solid)
-        mimic = kt.Mimic("joint0", -1.5, 0.2) if k == 3 else None
-        parent, place = f"link{k - 1}" if k else "base", kt.placement([0.1, 0.2, 0.3])
+        mimic = kt.model.Mimic("joint0", -1.5, 0.2) if k == 3 else None
+        parent, place = f"link{k - 1}" if k else "base", kt.lie.placement([0.1, 0.2, 0.3])
         rotor = Rotor(0.01, 20.0)
         builder.add_joint(f"joint{k}", kt.Revolute(axis), parent, f"link{k}", place, mimic=mimic, rotor=rotor)
     return builder.build()
@@ -117,8 +117,8 @@ def geared() -> kt.Model:
 def test_they_do_so_with_rotors_and_shared_coordinates_in_loops_too(unroll: bool) -> None:
     robot, rng = geared(), np.random.default_rng(14)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
-    expected = reference(kt.euler_lagrange_matrices, robot, q, v)
-    assert np.abs(expected[1] - reference(kt.coriolis_matrix, robot, q, v)).max() > 1e-3  # C is not unique
+    expected = reference(kt.dynamics.euler_lagrange_matrices, robot, q, v)
+    assert np.abs(expected[1] - reference(kt.dynamics.coriolis_matrix, robot, q, v)).max() > 1e-3  # C is not unique
     close(composite(robot, q, v, unroll=unroll), expected, scale=float(np.abs(expected).max()))
 
 
@@ -129,29 +129,29 @@ def test_compiled_it_is_the_same_and_both_matrices_are_views_of_one_array() -> N
     v, tau = rng.normal(size=(2, 5, robot.nv))
     f_ext = {"tool": rng.normal(size=(5, 6))}
     expected = kt.aba(robot, q, v, tau, f_ext=f_ext, limits=True)
-    close(kt.euler_lagrange(robot, q, v, tau, f_ext=f_ext, limits=True), expected)
+    close(kt.dynamics.euler_lagrange(robot, q, v, tau, f_ext=f_ext, limits=True), expected)
     out = np.empty((5, 2, robot.nv, robot.nv))
-    found = kt.euler_lagrange_matrices(robot, q, v, out=out)
+    found = kt.dynamics.euler_lagrange_matrices(robot, q, v, out=out)
     assert found.M.base is found.C.base is out
     close(found.M, kt.crba(robot, q))
-    close(np.einsum("nij,nj->ni", found.C, v), kt.coriolis_forces(robot, q, v))
+    close(np.einsum("nij,nj->ni", found.C, v), kt.dynamics.coriolis_forces(robot, q, v))
 
 
 def wheel() -> kt.Model:
     builder = kt.ModelBuilder("wheel", gravity=(0.0, 0.0, 0.0))
     builder.add_body("base")
-    builder.add_body("arm", kt.solids.box(0.5, 0.1, 0.1, mass=2.0, placement=kt.placement([0.25, 0, 0])))
+    builder.add_body("arm", kt.solids.box(0.5, 0.1, 0.1, mass=2.0, placement=kt.lie.placement([0.25, 0, 0])))
     builder.add_body("disc", Inertia(0.0, Vec3.zero(), Sym3(0.1, 0.2, 0.3, 0.0, 0.0, 0.0)))
     builder.add_joint("swing", kt.Revolute([0, 0, 1]), "base", "arm")
-    builder.add_joint("spin", kt.Revolute([0, 1, 0]), "arm", "disc", kt.placement([0.5, 0, 0]))
-    with pytest.warns(kt.ModelWarning, match="inertia but no mass"):
+    builder.add_joint("spin", kt.Revolute([0, 1, 0]), "arm", "disc", kt.lie.placement([0.5, 0, 0]))
+    with pytest.warns(kt.errors.ModelWarning, match="inertia but no mass"):
         return builder.build()
 
 
 def test_a_body_without_mass_counts_with_its_inertia_only() -> None:
     robot, q, v, tau = wheel(), np.array([0.3, 0.4]), np.array([1.0, 2.0]), np.array([0.5, 0.6])
-    close(reference(kt.euler_lagrange, robot, q, v, tau), reference(kt.aba, robot, q, v, tau))
-    expected = reference(kt.euler_lagrange_matrices, robot, q, v)
+    close(reference(kt.dynamics.euler_lagrange, robot, q, v, tau), reference(kt.aba, robot, q, v, tau))
+    expected = reference(kt.dynamics.euler_lagrange_matrices, robot, q, v)
     for unroll in (True, False):
         close(composite(robot, q, v, unroll=unroll), expected)
 
@@ -181,7 +181,7 @@ def about(axis: int, angle: float) -> Array:
 
 def test_euler_angles_turn_as_equation_52_says() -> None:
     q = [0.4, -0.7, 1.1]
-    R, J = local_jacobian(kt.Euler("XYZ"), q)
+    R, J = local_jacobian(kt.joints.Euler("XYZ"), q)
     Rx, Ry, Rz = (about(axis, angle) for axis, angle in enumerate(q))
     close(R, Rx @ Ry @ Rz)
     close(J, np.stack([[1, 0, 0], Rx @ [0, 1, 0], Rx @ Ry @ [0, 0, 1]], axis=1))
@@ -190,7 +190,7 @@ def test_euler_angles_turn_as_equation_52_says() -> None:
 @pytest.mark.parametrize("length", [1e-9, 1e-4, 0.5, 2.5])
 def test_the_exponential_map_turns_as_equations_53_to_56_say(length: float) -> None:
     q = length * np.array([2.0, -1.0, 2.0]) / 3.0
-    R, J = local_jacobian(kt.ExponentialMap(), q.tolist())
+    R, J = local_jacobian(kt.joints.ExponentialMap(), q.tolist())
     x, xx = skew(q), skew(q) @ skew(q)
     if length < 1e-3:  # eqs. 55 and 56
         close(R, np.eye(3) + x + xx / 2.0)
@@ -206,7 +206,7 @@ def test_every_call_that_the_tutorial_lists_has_its_counterpart() -> None:
     rng = np.random.default_rng(9)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
     qdd = kt.forward_dynamics(robot, q, v, tau)
-    coriolis, gravity = kt.coriolis_forces(robot, q, v), kt.gravity_forces(robot, q)
+    coriolis, gravity = kt.dynamics.coriolis_forces(robot, q, v), kt.gravity_forces(robot, q)
     close(kt.mass_matrix(robot, q) @ qdd + coriolis + gravity, tau, scale=10.0)
     close(kt.inverse_dynamics(robot, q, v, qdd), tau, scale=10.0)
     M = np.zeros((robot.nv, robot.nv))

@@ -21,18 +21,18 @@ from tests.strategies import State, law, moving_trees, numbers
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]
-Key = kt.WrenchOn | kt.ForceOn
+Key = kt.dynamics.WrenchOn | kt.dynamics.ForceOn
 
 AXES = ("local", "world", "local_world_aligned")
 IN_ALL_THREE = pytest.mark.parametrize("expressed_in", AXES)
-KINDS = pytest.mark.parametrize("kind", [kt.WrenchOn, kt.ForceOn], ids=lambda kind: kind.__name__)
+KINDS = pytest.mark.parametrize("kind", [kt.dynamics.WrenchOn, kt.dynamics.ForceOn], ids=lambda kind: kind.__name__)
 SIX = st.lists(numbers(5.0), min_size=6, max_size=6).map(np.array)
 
 
 def wrench_of(key: Key, robot: kt.Model, q: Array, given: Array) -> Array:
     """[f; n] in the axes and about the point of `expressed_in`, from a wrench or a force at a point."""
     f, p = given[:3], given[3:]
-    if isinstance(key, kt.WrenchOn):
+    if isinstance(key, kt.dynamics.WrenchOn):
         return given
     if key.expressed_in == "local_world_aligned":
         p = reference(kt.frame_placement, robot, q, frame=key.frame)[:3, :3] @ p
@@ -68,14 +68,14 @@ def test_forces_in_all_axes_are_the_same_force_in_every_function(
     X = reference(kt.frame_placement, robot, s.q, frame="tool")
     R, r = X[:3, :3], X[:3, 3]
     for expressed_in in AXES[1:]:
-        key = kt.WrenchOn("tool", expressed_in)
+        key = kt.dynamics.WrenchOn("tool", expressed_in)
         f, n = given[:3], given[3:]
         n = n - np.cross(r, f) if expressed_in == "world" else n
         local = np.concatenate([R.T @ f, R.T @ n])
         for function, arguments in (
             (kt.aba, (s.q, s.v, s.tau)),
             (kt.bias_forces, (s.q, s.v)),
-            (kt.mechanical_power, (s.q, s.v, s.tau)),
+            (kt.dynamics.mechanical_power, (s.q, s.v, s.tau)),
         ):
             expected = call(function, robot, *arguments, f_ext={"tool": local})
             scale = float(
@@ -101,7 +101,9 @@ def test_every_function_with_forces_takes_them_in_the_worlds_axes(name: str) -> 
     R, r = place[:3, :3], place[:3, 3]
     local = np.concatenate([R.T @ w[:3], R.T @ (w[3:] - np.cross(r, w[:3]))])
     expected = reference(function, robot, *arguments, f_ext={"hind_left_foot": local}, **options)
-    found = reference(function, robot, *arguments, f_ext={kt.WrenchOn("hind_left_foot", "world"): w}, **options)
+    found = reference(
+        function, robot, *arguments, f_ext={kt.dynamics.WrenchOn("hind_left_foot", "world"): w}, **options
+    )
     close(found, expected, scale=float(np.abs(expected).max()), tolerance=1e-10)
 
 
@@ -109,7 +111,9 @@ def weights(robot: kt.Model, g: Array) -> dict[Key, Array]:
     """Forces at the centres of mass that are what gravity does."""
     solids = {b.name: b.inertia for b in robot.bodies.values() if b.inertia.mass and b.slot}
     return {
-        kt.ForceOn(name, "local_world_aligned"): np.concatenate([x.mass * g, np.array(x.h.components()) / x.mass])
+        kt.dynamics.ForceOn(name, "local_world_aligned"): np.concatenate(
+            [x.mass * g, np.array(x.h.components()) / x.mass]
+        )
         for name, x in solids.items()
     }
 
@@ -141,7 +145,7 @@ def test_derivatives_know_that_forces_turn_as_seen_from_the_body(
     key = kind("tool", expressed_in)
     direction = (s.q, coordinate_rates(robot, s.q, s.v))
     expected = directional(lambda q: reference(kt.rnea, robot, q, s.v, s.qdd, f_ext={key: given}), direction)
-    found = kt.rnea_derivatives(robot, s.q, s.v, s.qdd, {key: given})
+    found = kt.dynamics.rnea_derivatives(robot, s.q, s.v, s.qdd, {key: given})
     close(found.by_q @ s.v, expected, scale=100.0 * size_of(s))
     _, along = kt.jvp(robot, kt.rnea, (s.q, s.v, s.qdd), {"q": s.v}, f_ext={key: given})
     close(along, expected, scale=100.0 * size_of(s))
@@ -151,8 +155,8 @@ def test_forward_dynamics_has_their_derivatives_too() -> None:
     robot = kt.zoo.load("quadruped")
     rng = np.random.default_rng(3)
     q, v, tau, w = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv), rng.normal(size=6)
-    push = {kt.WrenchOn("hind_left_foot", "world"): w}
-    found = kt.aba_derivatives(robot, q, v, tau, push)
+    push = {kt.dynamics.WrenchOn("hind_left_foot", "world"): w}
+    found = kt.dynamics.aba_derivatives(robot, q, v, tau, push)
     h = 1e-4
     for k, e in enumerate(h * np.eye(robot.nv)):
         at = [kt.aba(robot, robot.integrate(q, x * e), v, tau, push) for x in (-2, -1, 1, 2)]
@@ -173,7 +177,11 @@ def test_loops_over_bodies_know_them() -> None:
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
     names = list(robot.frames)
     frames = names[-1], names[len(names) // 2]
-    keys = [kind(frame, axes) for axes in AXES for kind, frame in zip((kt.WrenchOn, kt.ForceOn), frames, strict=True)]
+    keys = [
+        kind(frame, axes)
+        for axes in AXES
+        for kind, frame in zip((kt.dynamics.WrenchOn, kt.dynamics.ForceOn), frames, strict=True)
+    ]
     keys = [*keys, names[-1]]
     given = [*rng.normal(size=(len(keys), 6))]
     for function in (kt.rnea, kt.aba):

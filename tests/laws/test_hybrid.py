@@ -52,7 +52,7 @@ def entries(robot: kt.Model, names: list[str]) -> Array:
 @given(case=moving_trees())
 def test_with_nothing_prescribed_it_is_forward_dynamics(case: tuple[kt.Model, State]) -> None:
     robot, s = case
-    qdd, tau = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd)
+    qdd, tau = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd)
     close(qdd, reference(kt.aba, robot, s.q, s.v, s.tau), scale=magnitude(robot, s))
     np.testing.assert_array_equal(tau, s.tau)
 
@@ -62,7 +62,7 @@ def test_with_nothing_prescribed_it_is_forward_dynamics(case: tuple[kt.Model, St
 def test_with_everything_prescribed_it_is_inverse_dynamics(case: tuple[kt.Model, State]) -> None:
     robot, s = case
     names = [owner.name for owner in robot.owners]
-    qdd, tau = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
+    qdd, tau = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
     close(tau, reference(kt.rnea, robot, s.q, s.v, s.qdd), scale=magnitude(robot, s))
     np.testing.assert_array_equal(qdd, s.qdd)
 
@@ -74,7 +74,7 @@ def test_what_is_given_stands_and_what_is_found_belongs_to_it(data: st.DataObjec
     names = data.draw(subsets(robot))
     bodies = data.draw(st.lists(st.sampled_from(list(robot.frames)), max_size=2, unique=True))
     f_ext = {name: data.draw(wrenches()) for name in bodies}
-    qdd, tau = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, f_ext=f_ext, prescribed=names)
+    qdd, tau = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, f_ext=f_ext, prescribed=names)
     held = entries(robot, names)
     np.testing.assert_array_equal(qdd[held], s.qdd[held])
     np.testing.assert_array_equal(tau[~held], s.tau[~held])
@@ -88,9 +88,9 @@ def test_what_is_given_stands_and_what_is_found_belongs_to_it(data: st.DataObjec
 def test_the_compiled_function_gives_both_as_views_of_one_array(data: st.DataObject) -> None:
     robot, s = data.draw(moving_trees(max_joints=4))
     names = data.draw(subsets(robot))
-    expected = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
+    expected = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
     out = np.empty((2, robot.nv))
-    found = kt.hybrid_dynamics(robot, s.q, s.v, s.tau, s.qdd, names, out=out)
+    found = kt.dynamics.hybrid_dynamics(robot, s.q, s.v, s.tau, s.qdd, names, out=out)
     close(np.stack([found.qdd, found.tau]), expected, scale=magnitude(robot, s))
     np.testing.assert_array_equal(out, np.stack(found))
     assert found.qdd.base is out or not robot.nv
@@ -102,7 +102,7 @@ def test_joints_that_share_coordinates_are_prescribed_together(data: st.DataObje
     case, s = data.draw(sharing_cases())
     robot = case.robot
     names = data.draw(subsets(robot))
-    qdd, tau = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
+    qdd, tau = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, s.qdd, prescribed=names)
     held = entries(robot, names)
     close(qdd[held], s.qdd[held])
     close(tau[~held], s.tau[~held])
@@ -121,7 +121,7 @@ def test_friction_springs_rotors_and_followers_are_part_of_it(names: list[str]) 
     robot = every_joint()
     rng = np.random.default_rng(3)
     q, (v, tau, qdd) = robot.random(rng), rng.normal(size=(3, robot.nv))
-    found = reference(kt.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names, passive=True)
+    found = reference(kt.dynamics.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names, passive=True)
     held = entries(robot, names)
     close(found[0][held], qdd[held])
     close(found[1][~held], tau[~held])
@@ -136,7 +136,7 @@ def test_a_geared_rotor_pushes_on_its_carrier_whether_its_joint_is_prescribed_or
     robot = on_a_base(kt.Free())
     rng = np.random.default_rng(7)
     q, (v, tau, qdd) = robot.random(rng), rng.normal(size=(3, robot.nv))
-    found, forces = reference(kt.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names)
+    found, forces = reference(kt.dynamics.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names)
     close(reference(kt.rnea, robot, q, v, found), forces, scale=100.0)
     close(reference(kt.aba, robot, q, v, forces), found, scale=100.0)
 
@@ -149,27 +149,27 @@ def test_a_geared_rotor_pushes_on_its_carrier_whether_its_joint_is_prescribed_or
 def test_a_floating_base_feels_no_force_while_its_joints_do_as_they_are_told(data: st.DataObject) -> None:
     robot, s = data.draw(moving_trees(floating=True))
     f_ext = {"tool": data.draw(wrenches())}
-    qdd, tau = reference(kt.floating_inverse_dynamics, robot, s.q, s.v, s.qdd, f_ext=f_ext)
+    qdd, tau = reference(kt.dynamics.floating_inverse_dynamics, robot, s.q, s.v, s.qdd, f_ext=f_ext)
     np.testing.assert_array_equal(tau[:6], np.zeros(6))
     np.testing.assert_array_equal(qdd[6:], s.qdd[6:])
     scale = magnitude(robot, s._replace(qdd=np.abs(qdd)))
     close(reference(kt.rnea, robot, s.q, s.v, qdd, f_ext=f_ext), tau, scale)
     names = [name for name in robot.joints if name != "root_joint"]
-    hybrid = reference(kt.hybrid_dynamics, robot, s.q, s.v, 0.0 * s.tau, s.qdd, f_ext=f_ext, prescribed=names)
+    hybrid = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, 0.0 * s.tau, s.qdd, f_ext=f_ext, prescribed=names)
     close(np.stack([qdd, tau]), hybrid, scale)
 
 
-@pytest.mark.parametrize("kind", [kt.FloatingBase(), kt.FreeRPY()], ids=["FloatingBase", "FreeRPY"])
+@pytest.mark.parametrize("kind", [kt.joints.FloatingBase(), kt.joints.FreeRPY()], ids=["FloatingBase", "FreeRPY"])
 def test_any_joint_of_six_degrees_of_freedom_makes_a_base_float(kind: Any) -> None:
     robot = on_a_base(kind)
     rng = np.random.default_rng(5)
     q, (v, tau, qdd) = robot.random(rng), rng.normal(size=(3, robot.nv))
-    qdd, forces = reference(kt.floating_inverse_dynamics, robot, q, v, qdd)
+    qdd, forces = reference(kt.dynamics.floating_inverse_dynamics, robot, q, v, qdd)
     close(forces[:6], np.zeros(6))
     close(reference(kt.rnea, robot, q, v, qdd), forces, scale=10.0)
     tau[:6] = 0.0
     a = reference(
-        kt.frame_acceleration,
+        kt.kinematics.frame_acceleration,
         robot,
         q,
         v,
@@ -178,7 +178,7 @@ def test_any_joint_of_six_degrees_of_freedom_makes_a_base_float(kind: Any) -> No
         expressed_in="local",
         kind="spatial",
     )
-    close(reference(kt.base_wrench, robot, q, v, tau, a), np.zeros(6), scale=100.0)
+    close(reference(kt.dynamics.base_wrench, robot, q, v, tau, a), np.zeros(6), scale=100.0)
 
 
 def on_a_base(kind: Any, shared: bool = False) -> kt.Model:
@@ -187,16 +187,16 @@ def on_a_base(kind: Any, shared: bool = False) -> kt.Model:
     builder.add_body("world")
     for k, name in enumerate(["trunk", "upper", "lower", "leg"]):
         builder.add_body(
-            name, kt.solids.box(0.3, 0.2 + 0.1 * k, 0.1, mass=4.0 - k, placement=kt.placement([0.1, 0, 0]))
+            name, kt.solids.box(0.3, 0.2 + 0.1 * k, 0.1, mass=4.0 - k, placement=kt.lie.placement([0.1, 0, 0]))
         )
-    builder.add_joint("base", kind, "world", "trunk", kt.placement([0.3, 0.0, 1.0], rpy=[0.1, 0.2, 0.3]))
-    builder.add_joint("shoulder", kt.Revolute([0, 1, 0]), "trunk", "upper", kt.placement([0.2, 0, 0]))
-    mimic = kt.Mimic("shoulder", -1.5, 0.2) if shared else None
-    rotor = kt.Rotor(0.002, 20.0, (0.6, 0.0, 0.8))
+    builder.add_joint("base", kind, "world", "trunk", kt.lie.placement([0.3, 0.0, 1.0], rpy=[0.1, 0.2, 0.3]))
+    builder.add_joint("shoulder", kt.Revolute([0, 1, 0]), "trunk", "upper", kt.lie.placement([0.2, 0, 0]))
+    mimic = kt.model.Mimic("shoulder", -1.5, 0.2) if shared else None
+    rotor = kt.model.Rotor(0.002, 20.0, (0.6, 0.0, 0.8))
     builder.add_joint(
-        "elbow", kt.Revolute([1, 0, 0]), "upper", "lower", kt.placement([0, 0.3, 0]), mimic=mimic, rotor=rotor
+        "elbow", kt.Revolute([1, 0, 0]), "upper", "lower", kt.lie.placement([0, 0.3, 0]), mimic=mimic, rotor=rotor
     )
-    builder.add_joint("hip", kt.Spherical(), "trunk", "leg", kt.placement([-0.2, 0, 0], rpy=[0.5, 0, 0]))
+    builder.add_joint("hip", kt.joints.Spherical(), "trunk", "leg", kt.lie.placement([-0.2, 0, 0], rpy=[0.5, 0, 0]))
     return builder.build()
 
 
@@ -210,7 +210,7 @@ def test_nothing_pushes_a_free_base_that_accelerates_as_forward_dynamics_says(da
     f_ext = {"tool": data.draw(wrenches()), "base": data.draw(wrenches())}
     free = np.concatenate([np.zeros(6), s.tau[6:]])
     qdd = reference(kt.aba, robot, s.q, s.v, free, f_ext=f_ext)
-    wrench = reference(kt.base_wrench, robot, s.q, s.v, s.tau, qdd[:6], f_ext=f_ext)
+    wrench = reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, qdd[:6], f_ext=f_ext)
     close(wrench, np.zeros(6), scale=magnitude(robot, s._replace(qdd=np.abs(qdd))))
 
 
@@ -220,8 +220,8 @@ def test_the_wrench_on_a_floating_base_is_what_a_motor_there_would_give(data: st
     robot, s = data.draw(moving_trees(floating=True))
     a_base = np.array([data.draw(numbers(5.0)) for _ in range(6)])
     wanted = np.concatenate([a_base, s.qdd[6:]])
-    qdd, tau = reference(kt.hybrid_dynamics, robot, s.q, s.v, s.tau, wanted, prescribed=["root_joint"])
-    wrench = reference(kt.base_wrench, robot, s.q, s.v, s.tau, a_base)
+    qdd, tau = reference(kt.dynamics.hybrid_dynamics, robot, s.q, s.v, s.tau, wanted, prescribed=["root_joint"])
+    wrench = reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, a_base)
     close(wrench, tau[:6], scale=magnitude(robot, s._replace(qdd=np.abs(qdd))))
 
 
@@ -236,8 +236,8 @@ def test_a_fixed_base_is_a_floating_one_that_is_held(data: st.DataObject) -> Non
     v = np.concatenate([np.zeros(6), s.v[6:]])
     a_base = np.array([data.draw(numbers(5.0)) for _ in range(6)])
     f_ext = {"tool": data.draw(wrenches())}
-    held = reference(kt.base_wrench, floating, q, v, s.tau, a_base, f_ext=f_ext)
-    still = reference(kt.base_wrench, fixed, q[7:], v[6:], s.tau[6:], a_base, f_ext=f_ext)
+    held = reference(kt.dynamics.base_wrench, floating, q, v, s.tau, a_base, f_ext=f_ext)
+    still = reference(kt.dynamics.base_wrench, fixed, q[7:], v[6:], s.tau[6:], a_base, f_ext=f_ext)
     close(still, held, scale=magnitude(floating, s))
 
 
@@ -256,7 +256,7 @@ def test_what_a_foundation_exerts_and_gravity_change_the_momentum(case: tuple[kt
     center = reference(kt.center_of_mass, robot, s.q) if robot.mass else np.zeros(3)
     # Geared rotors apart, which these robots have not, all that turns is in the bodies.
     expected = h_dot - np.concatenate([weight, np.cross(center, weight)])
-    wrench = reference(kt.base_wrench, robot, s.q, s.v, s.tau, np.zeros(6), expressed_in="world")
+    wrench = reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, np.zeros(6), expressed_in="world")
     H = reference(kt.crba, robot, s.q)
     close(wrench, expected, scale=magnitude(robot, s) + 10.0 * float(np.abs(H).max() * np.abs(qdd).max()))
 
@@ -266,7 +266,7 @@ def test_what_a_foundation_exerts_and_gravity_change_the_momentum(case: tuple[kt
 def test_the_wrench_is_the_same_in_all_coordinates(case: tuple[kt.Model, State]) -> None:
     robot, s = case
     local, aligned, world = (
-        reference(kt.base_wrench, robot, s.q, s.v, s.tau, s.qdd[:6], expressed_in=name)
+        reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, s.qdd[:6], expressed_in=name)
         for name in ("local", "local_world_aligned", "world")
     )
     T = reference(kt.frame_placement, robot, s.q, frame="base")
@@ -277,7 +277,9 @@ def test_the_wrench_is_the_same_in_all_coordinates(case: tuple[kt.Model, State])
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["free", "following"])
-@pytest.mark.parametrize("kind", [kt.Free(), kt.FreeRPY(), kt.Revolute([0, 1, 0])], ids=["Free", "FreeRPY", "Revolute"])
+@pytest.mark.parametrize(
+    "kind", [kt.Free(), kt.joints.FreeRPY(), kt.Revolute([0, 1, 0])], ids=["Free", "FreeRPY", "Revolute"]
+)
 def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> None:
     """Against the momentum of bodies and of the rotor: I ratio q̇ along its axis, which turns with the upper arm. A
     force on the base itself is felt there in full."""
@@ -288,7 +290,7 @@ def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> 
     a_base = rng.normal(size=6) if floats else np.zeros(6)
     if floats:
         unknown = np.concatenate([base_rates(robot, q, v, a_base), np.zeros(robot.nv - 6)])
-        qdd, _ = reference(kt.hybrid_dynamics, robot, q, v, tau, unknown, prescribed=["base"])
+        qdd, _ = reference(kt.dynamics.hybrid_dynamics, robot, q, v, tau, unknown, prescribed=["base"])
     else:
         qdd = reference(kt.aba, robot, q, v, tau)
 
@@ -301,11 +303,11 @@ def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> 
     h_dot = directional(momentum, (q, coordinate_rates(robot, q, v)), (v, qdd))
     weight = robot.mass * np.array(robot.gravity)
     moment = np.cross(reference(kt.center_of_mass, robot, q), weight)
-    wrench = reference(kt.base_wrench, robot, q, v, tau, a_base, expressed_in="world")
+    wrench = reference(kt.dynamics.base_wrench, robot, q, v, tau, a_base, expressed_in="world")
     close(wrench, h_dot - np.concatenate([weight, moment]), scale=100.0)
     force = rng.normal(size=6)
     pushed, free = (
-        reference(kt.base_wrench, robot, q, v, tau, a_base, f_ext=f_ext)
+        reference(kt.dynamics.base_wrench, robot, q, v, tau, a_base, f_ext=f_ext)
         for f_ext in ({"trunk" if floats else "world": force}, {})
     )
     close(pushed, free - force, scale=100.0)
@@ -314,7 +316,7 @@ def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> 
 def base_rates(robot: kt.Model, q: Array, v: Array, a_base: Array) -> Array:
     """The q̈ of the base's joint that gives its body this acceleration."""
     local = {"frame": "trunk", "expressed_in": "local"}
-    bias = reference(kt.frame_acceleration, robot, q, v, np.zeros(robot.nv), kind="spatial", **local)
+    bias = reference(kt.kinematics.frame_acceleration, robot, q, v, np.zeros(robot.nv), kind="spatial", **local)
     J = reference(kt.frame_jacobian, robot, q, **local)[:, :6]
     return np.linalg.solve(J, a_base - bias)
 
@@ -324,15 +326,15 @@ def test_the_wrench_knows_friction_and_limits() -> None:
     rng = np.random.default_rng(8)
     q, (v, tau) = robot.random(rng), 3.0 * rng.normal(size=(2, robot.nv))
     still = np.zeros(6)
-    friction = reference(kt.passive_forces, robot, q, v, passive=True)
-    pushed = reference(kt.base_wrench, robot, q, v, tau + friction, still)
-    wrench = reference(kt.base_wrench, robot, q, v, tau, still, passive=True)
+    friction = reference(kt.dynamics.passive_forces, robot, q, v, passive=True)
+    pushed = reference(kt.dynamics.base_wrench, robot, q, v, tau + friction, still)
+    wrench = reference(kt.dynamics.base_wrench, robot, q, v, tau, still, passive=True)
     close(wrench, pushed, scale=float(np.abs(pushed).max()), tolerance=1e-10)
     arm = kt.zoo.load("arm6")
     q, (v, tau) = arm.random(rng), 1e3 * rng.normal(size=(2, arm.nv))
-    limited = kt.base_wrench(arm, q, v, kt.limited_forces(arm, tau, v))
-    close(kt.base_wrench(arm, q, v, tau, limits=True), limited, scale=float(np.abs(limited).max()))
-    assert np.abs(kt.base_wrench(arm, q, v, tau) - limited).max() > 1.0
+    limited = kt.dynamics.base_wrench(arm, q, v, kt.dynamics.limited_forces(arm, tau, v))
+    close(kt.dynamics.base_wrench(arm, q, v, tau, limits=True), limited, scale=float(np.abs(limited).max()))
+    assert np.abs(kt.dynamics.base_wrench(arm, q, v, tau) - limited).max() > 1.0
 
 
 # -- the Coriolis force as a call of its own
@@ -344,9 +346,9 @@ def test_the_bias_is_gravitys_share_and_the_velocitys(case: tuple[kt.Model, Stat
     robot, s = case
     gravity = reference(kt.gravity_forces, robot, s.q)
     bias = reference(kt.bias_forces, robot, s.q, s.v)
-    coriolis = reference(kt.coriolis_forces, robot, s.q, s.v)
+    coriolis = reference(kt.dynamics.coriolis_forces, robot, s.q, s.v)
     close(coriolis + gravity, bias, scale=float(np.abs(gravity).max(initial=0.0)))
-    close(reference(kt.coriolis_forces, robot, s.q, 3.0 * s.v), 9.0 * coriolis)
+    close(reference(kt.dynamics.coriolis_forces, robot, s.q, 3.0 * s.v), 9.0 * coriolis)
 
 
 @pytest.mark.parametrize("unroll", [True, False], ids=["written out", "with loops"])
@@ -354,7 +356,7 @@ def test_the_coriolis_force_does_not_know_gravity(unroll: bool) -> None:
     robot = every_joint()
     rng = np.random.default_rng(2)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
-    f = compiled_late(robot, kt.coriolis_forces, unroll=unroll, parameters=["gravity"])
+    f = compiled_late(robot, kt.dynamics.coriolis_forces, unroll=unroll, parameters=["gravity"])
     expected = kt.bias_forces(robot, q, v) - kt.gravity_forces(robot, q)
     for gravity in ([0.0, 0.0, -9.81], [1.0, 2.0, 3.0]):
         close(f(q, v, np.array(gravity)), expected, scale=100.0)
@@ -372,7 +374,7 @@ def test_a_ragdoll_by_the_steps_of_the_articulated_body_inertia_page() -> None:
     page = Page(robot, q, v_all)
 
     # Step 1: v, c and p, the root's velocity given.
-    twists = reference(kt.body_velocities, robot, q, v_all, expressed_in="local")
+    twists = reference(kt.kinematics.body_velocities, robot, q, v_all, expressed_in="local")
     for k, body in enumerate(robot.bodies.values()):
         X = page.matrix(body.placement)
         close(twists[k], (X @ page.v[body.slot])[[3, 4, 5, 0, 1, 2]])
@@ -381,7 +383,7 @@ def test_a_ragdoll_by_the_steps_of_the_articulated_body_inertia_page() -> None:
     IA, pA = page.articulated(tau)
     a_root = rng.normal(size=6)
     f_0 = (IA[1] @ a_root[[3, 4, 5, 0, 1, 2]] + pA[1])[[3, 4, 5, 0, 1, 2]]
-    close(reference(kt.base_wrench, robot, q, v_all, tau, a_root), f_0, scale=float(np.abs(f_0).max()))
+    close(reference(kt.dynamics.base_wrench, robot, q, v_all, tau, a_root), f_0, scale=float(np.abs(f_0).max()))
 
     # Step 4, the root without torque: accelerations, …
     a_free = np.linalg.solve(IA[1], -pA[1])
@@ -394,7 +396,7 @@ def test_a_ragdoll_by_the_steps_of_the_articulated_body_inertia_page() -> None:
     close(page.torques(accelerations), unactuated, scale=100.0)
 
     # The accelerations of joints prescribed in place of torques: consistent torques, none at the root.
-    found = kt.floating_inverse_dynamics(robot, q, v_all, qdd)
+    found = kt.dynamics.floating_inverse_dynamics(robot, q, v_all, qdd)
     np.testing.assert_array_equal(found.qdd[6:], qdd[6:])
     close(page.torques(found.qdd), found.tau, scale=100.0)
     np.testing.assert_array_equal(found.tau[:6], np.zeros(6))
@@ -477,7 +479,7 @@ class Page:
         return M
 
     @staticmethod
-    def inertia(I: kt.Inertia) -> Array:
+    def inertia(I: kt.model.Inertia) -> Array:
         """[Ī h×; -h× m]."""
         h = skew(np.array(I.h.components()))
         return np.block([[np.array(I.I.full.components()).reshape(3, 3), h], [-h, I.mass * np.eye(3)]])

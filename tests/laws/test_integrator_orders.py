@@ -27,8 +27,8 @@ def ragdoll() -> kt.Model:
     for name in ("trunk", "arm", "leg"):
         builder.add_body(name, kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
     builder.add_joint("base", kt.Free(), "world", "trunk")
-    builder.add_joint("ball", kt.Spherical(), "trunk", "arm", kt.placement((0.1, 0.2, 0.3)))
-    builder.add_joint("hinge", kt.Revolute([0, 1, 1]), "trunk", "leg", kt.placement((-0.1, 0.0, 0.3)))
+    builder.add_joint("ball", kt.joints.Spherical(), "trunk", "arm", kt.lie.placement((0.1, 0.2, 0.3)))
+    builder.add_joint("hinge", kt.Revolute([0, 1, 1]), "trunk", "leg", kt.lie.placement((-0.1, 0.0, 0.3)))
     return builder.build()
 
 
@@ -130,8 +130,10 @@ def test_the_midpoint_rule_keeps_momentum_and_bounds_the_error_of_the_energy() -
     q, v = moving()
     states = kt.rollout(ROBOT, q, v, np.zeros((20_000, ROBOT.nv)), 0.01, integrator="midpoint")
     q_k, v_k = np.split(states[99::100], [ROBOT.nq], axis=-1)
-    momentum = kt.momentum(ROBOT, q, v)
-    np.testing.assert_allclose(kt.momentum(ROBOT, q_k, v_k), np.broadcast_to(momentum, (200, 6)), rtol=0, atol=1e-8)
+    momentum = kt.dynamics.momentum(ROBOT, q, v)
+    np.testing.assert_allclose(
+        kt.dynamics.momentum(ROBOT, q_k, v_k), np.broadcast_to(momentum, (200, 6)), rtol=0, atol=1e-8
+    )
     energy = kt.kinetic_energy(ROBOT, q_k, v_k) / kt.kinetic_energy(ROBOT, q, v) - 1.0
     assert abs(energy).max() < 5e-3
     early, late = energy[:100], energy[100:]
@@ -171,10 +173,10 @@ def test_a_free_body_that_spins_keeps_its_linear_momentum_with_every_integrator(
         np.testing.assert_allclose(states[-1, :3], 0.5 * v[:3], rtol=0, atol=1e-13)
 
 
-def single(kind: kt.JointKind, offset: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> kt.Model:
+def single(kind: kt.joints.JointKind, offset: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> kt.Model:
     builder = kt.ModelBuilder("single", gravity=(0.0, 0.0, 0.0))
     builder.add_body("world")
-    builder.add_body("box", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement(offset)))
+    builder.add_body("box", kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.lie.placement(offset)))
     builder.add_joint("joint", kind, "world", "box")
     return builder.build()
 
@@ -183,10 +185,14 @@ def single(kind: kt.JointKind, offset: tuple[float, float, float] = (0.0, 0.0, 0
     "robot",
     [
         single(kt.Free()),
-        single(kt.FloatingBase()),
-        single(kt.Spherical()),
-        single(kt.Spherical(), (0.1, 0.05, 0.2)),
-        single(kt.Placed(kt.Spherical(), kt.placement((0.1, 0.2, 0.3)), kt.placement(rpy=(0.1, 0.2, 0.3)))),
+        single(kt.joints.FloatingBase()),
+        single(kt.joints.Spherical()),
+        single(kt.joints.Spherical(), (0.1, 0.05, 0.2)),
+        single(
+            kt.joints.Placed(
+                kt.joints.Spherical(), kt.lie.placement((0.1, 0.2, 0.3)), kt.lie.placement(rpy=(0.1, 0.2, 0.3))
+            )
+        ),
     ],
     ids=["free", "floating base", "ball", "ball beside the centre of mass", "ball between placements"],
 )
@@ -215,7 +221,11 @@ SPINNING = {
     "velocity of the centre of mass (m/s), free with two limbs": (1e-2, 1e-2, 1e-2, 1e-11, 9e-14),
 }
 """The figures of docs/simulation.md, by the columns below."""
-SPINNING_BODIES = {"free": single(kt.Free()), "on a ball joint": single(kt.Spherical()), "free with two limbs": ROBOT}
+SPINNING_BODIES = {
+    "free": single(kt.Free()),
+    "on a ball joint": single(kt.joints.Spherical()),
+    "free with two limbs": ROBOT,
+}
 
 
 @pytest.mark.parametrize("column", range(5))
@@ -231,7 +241,7 @@ def test_the_figures_of_bodies_that_spin_are_those_of_the_page(column: int) -> N
         end = kt.rollout(robot, q, v, np.zeros((3000, robot.nv)), 0.001, integrator=name)[-1]  # type: ignore[arg-type]
         q_1, v_1 = np.split(end, [robot.nq])
         errors[f"energy, {title}"] = kt.kinetic_energy(robot, q_1, v_1) / kt.kinetic_energy(robot, q, v) - 1.0
-        before, after = (kt.centroidal_momentum(robot, *state) for state in ((q, v), (q_1, v_1)))
+        before, after = (kt.dynamics.centroidal_momentum(robot, *state) for state in ((q, v), (q_1, v_1)))
         change = np.linalg.norm((after - before)[3:]) / np.linalg.norm(before[3:])
         errors[f"angular momentum, {title}"] = float(change)
         of_center = float(np.linalg.norm((after - before)[:3])) / robot.mass

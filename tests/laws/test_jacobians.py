@@ -50,7 +50,7 @@ def test_jdot_is_the_rate_of_the_jacobian(expressed_in: str, case: tuple[kt.Mode
     model, s = case
     expected = directional(lambda q: jacobian(model, q, expressed_in), along(model, s.q, s.v))
     options = {"frame": "tool", "expressed_in": expressed_in}
-    close(reference(kt.frame_jacobian_rate, model, s.q, s.v, **options), expected, scale=size_of(s))
+    close(reference(kt.kinematics.frame_jacobian_rate, model, s.q, s.v, **options), expected, scale=size_of(s))
 
 
 @law(15)
@@ -62,11 +62,11 @@ def test_jdot_of_motions_in_the_frame_s_axes_is_that_of_the_coordinates_and_v_cr
     model, s = case
     T = reference(kt.frame_placement, model, s.q, frame="tool")
     linear, angular = np.split(
-        reference(kt.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="world"), 2
+        reference(kt.kinematics.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="world"), 2
     )
     of_motions = [T[:3, :3].T @ (linear + np.cross(angular.T, T[:3, 3]).T), T[:3, :3].T @ angular]
-    local = reference(kt.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="local")
-    v, w = np.split(reference(kt.frame_velocity, model, s.q, s.v, frame="tool", expressed_in="local"), 2)
+    local = reference(kt.kinematics.frame_jacobian_rate, model, s.q, s.v, frame="tool", expressed_in="local")
+    v, w = np.split(reference(kt.kinematics.frame_velocity, model, s.q, s.v, frame="tool", expressed_in="local"), 2)
     J_v, J_w = np.split(jacobian(model, s.q, "local"), 2)
     cross = [np.cross(w, J_v.T).T + np.cross(v, J_w.T).T, np.cross(w, J_w.T).T]
     close(np.concatenate(of_motions), local + np.concatenate(cross), scale=size_of(s))
@@ -81,11 +81,11 @@ def test_jdot_v_agrees_with_the_spatial_acceleration_or_with_the_classical_one_w
     model, s = case
     for expressed_in, kind in (("local", "spatial"), ("world", "spatial"), ("local_world_aligned", "classical")):
         options = {"frame": "tool", "expressed_in": expressed_in}
-        J_dot = call(kt.frame_jacobian_rate, model, s.q, s.v, **options)
-        bias = call(kt.frame_bias_acceleration, model, s.q, s.v, kind=kind, **options)
+        J_dot = call(kt.kinematics.frame_jacobian_rate, model, s.q, s.v, **options)
+        bias = call(kt.kinematics.frame_bias_acceleration, model, s.q, s.v, kind=kind, **options)
         close(J_dot @ s.v, bias, scale=size_of(s))
         J = call(kt.frame_jacobian, model, s.q, **options)
-        a = call(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+        a = call(kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
         close(J @ s.qdd + bias, a, scale=size_of(s))
 
 
@@ -98,8 +98,8 @@ def test_the_bias_acceleration_is_what_no_joint_acceleration_leaves(
 ) -> None:
     model, s = case
     options = {"frame": "tool", "expressed_in": expressed_in, "kind": kind}
-    a = reference(kt.frame_acceleration, model, s.q, s.v, np.zeros(model.nv), **options)
-    close(reference(kt.frame_bias_acceleration, model, s.q, s.v, **options), a, scale=size_of(s))
+    a = reference(kt.kinematics.frame_acceleration, model, s.q, s.v, np.zeros(model.nv), **options)
+    close(reference(kt.kinematics.frame_bias_acceleration, model, s.q, s.v, **options), a, scale=size_of(s))
 
 
 @IN_ALL_THREE
@@ -110,8 +110,8 @@ def test_a_part_of_a_jacobian_is_rows_of_the_whole(expressed_in: str, case: tupl
     options = {"frame": "tool", "expressed_in": expressed_in}
     for function, arguments in (
         (kt.frame_jacobian, (s.q,)),
-        (kt.frame_jacobian_rate, (s.q, s.v)),
-        (kt.relative_jacobian, (s.q,)),
+        (kt.kinematics.frame_jacobian_rate, (s.q, s.v)),
+        (kt.kinematics.relative_jacobian, (s.q,)),
     ):
         whole = reference(function, model, *arguments, part="full", **options)
         assert (reference(function, model, *arguments, part="linear", **options) == whole[:3]).all()
@@ -125,7 +125,7 @@ def test_the_hessian_is_the_derivative_of_the_jacobian_by_displacements(
     expressed_in: str, case: tuple[kt.Model, State]
 ) -> None:
     model, s = case
-    H = reference(kt.kinematic_hessian, model, s.q, frame="tool", expressed_in=expressed_in)
+    H = reference(kt.kinematics.kinematic_hessian, model, s.q, frame="tool", expressed_in=expressed_in)
     slices = [
         directional(lambda q: jacobian(model, q, expressed_in), along(model, s.q, unit)) for unit in np.eye(model.nv)
     ]
@@ -139,8 +139,8 @@ def test_the_hessian_times_the_velocity_is_jdot(call: Call, case: tuple[kt.Model
     model, s = case
     for expressed_in in EXPRESSIONS:
         options = {"frame": "tool", "expressed_in": expressed_in}
-        H = call(kt.kinematic_hessian, model, s.q, **options)
-        close(H @ s.v, call(kt.frame_jacobian_rate, model, s.q, s.v, **options), scale=size_of(s))
+        H = call(kt.kinematics.kinematic_hessian, model, s.q, **options)
+        close(H @ s.v, call(kt.kinematics.frame_jacobian_rate, model, s.q, s.v, **options), scale=size_of(s))
 
 
 # -- points
@@ -154,13 +154,15 @@ def test_a_points_velocity_and_acceleration_are_the_derivatives_of_its_position(
     model, s = case
 
     def velocity(q: Array, v: Array, expressed_in: str = "world") -> Array:
-        return reference(kt.point_velocity, model, q, v, point, frame="tool", expressed_in=expressed_in)
+        return reference(kt.kinematics.point_velocity, model, q, v, point, frame="tool", expressed_in=expressed_in)
 
-    rate = directional(lambda q: reference(kt.point_position, model, q, point, frame="tool"), along(model, s.q, s.v))
+    rate = directional(
+        lambda q: reference(kt.kinematics.point_position, model, q, point, frame="tool"), along(model, s.q, s.v)
+    )
     close(velocity(s.q, s.v), rate, scale=size_of(s))
     expected = directional(velocity, along(model, s.q, s.v), (s.v, s.qdd))
     a = {
-        e: reference(kt.point_acceleration, model, s.q, s.v, s.qdd, point, frame="tool", expressed_in=e)
+        e: reference(kt.kinematics.point_acceleration, model, s.q, s.v, s.qdd, point, frame="tool", expressed_in=e)
         for e in EXPRESSIONS
     }
     close(a["world"], expected, scale=10.0 * size_of(s))
@@ -178,9 +180,11 @@ def test_a_column_of_a_points_jacobian_is_its_velocity_at_unit_rate(
     expressed_in: str, case: tuple[kt.Model, State], point: Array
 ) -> None:
     model, s = case
-    J = reference(kt.point_jacobian, model, s.q, point, frame="tool", expressed_in=expressed_in)
+    J = reference(kt.kinematics.point_jacobian, model, s.q, point, frame="tool", expressed_in=expressed_in)
     moved = [
-        directional(lambda q: reference(kt.point_position, model, q, point, frame="tool"), along(model, s.q, unit))
+        directional(
+            lambda q: reference(kt.kinematics.point_position, model, q, point, frame="tool"), along(model, s.q, unit)
+        )
         for unit in np.eye(model.nv)
     ]
     R = rotation(model, s.q).T if expressed_in == "local" else np.eye(3)
@@ -193,16 +197,18 @@ def test_a_column_of_a_points_jacobian_is_its_velocity_at_unit_rate(
 def test_the_frames_origin_is_one_of_its_points(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     origin = np.zeros(3)
-    position = call(kt.point_position, model, s.q, origin, frame="tool")
+    position = call(kt.kinematics.point_position, model, s.q, origin, frame="tool")
     close(position, call(kt.frame_placement, model, s.q, frame="tool")[:3, 3], scale=10.0)
     for expressed_in in ("local", "local_world_aligned"):
         options = {"frame": "tool", "expressed_in": expressed_in}
         J = call(kt.frame_jacobian, model, s.q, **options)
-        close(call(kt.point_jacobian, model, s.q, origin, **options), J[:3], scale=10.0)
-        twist = call(kt.frame_velocity, model, s.q, s.v, **options)
-        close(call(kt.point_velocity, model, s.q, s.v, origin, **options), twist[:3], scale=size_of(s))
-        a = call(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind="classical", **options)
-        close(call(kt.point_acceleration, model, s.q, s.v, s.qdd, origin, **options), a[:3], scale=size_of(s))
+        close(call(kt.kinematics.point_jacobian, model, s.q, origin, **options), J[:3], scale=10.0)
+        twist = call(kt.kinematics.frame_velocity, model, s.q, s.v, **options)
+        close(call(kt.kinematics.point_velocity, model, s.q, s.v, origin, **options), twist[:3], scale=size_of(s))
+        a = call(kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, kind="classical", **options)
+        close(
+            call(kt.kinematics.point_acceleration, model, s.q, s.v, s.qdd, origin, **options), a[:3], scale=size_of(s)
+        )
 
 
 # -- the centre of mass
@@ -216,13 +222,17 @@ def test_the_centre_of_mass_moves_as_its_derivatives_say(case: tuple[kt.Model, S
     def position(q: Array) -> Array:
         return reference(kt.center_of_mass, model, q)
 
-    velocity = reference(kt.center_of_mass_velocity, model, s.q, s.v)
+    velocity = reference(kt.kinematics.center_of_mass_velocity, model, s.q, s.v)
     close(velocity, directional(position, along(model, s.q, s.v)), scale=size_of(s))
     acceleration = directional(
-        lambda q, v: reference(kt.center_of_mass_velocity, model, q, v), along(model, s.q, s.v), (s.v, s.qdd)
+        lambda q, v: reference(kt.kinematics.center_of_mass_velocity, model, q, v), along(model, s.q, s.v), (s.v, s.qdd)
     )
-    close(reference(kt.center_of_mass_acceleration, model, s.q, s.v, s.qdd), acceleration, scale=10.0 * size_of(s))
-    J = reference(kt.center_of_mass_jacobian, model, s.q)
+    close(
+        reference(kt.kinematics.center_of_mass_acceleration, model, s.q, s.v, s.qdd),
+        acceleration,
+        scale=10.0 * size_of(s),
+    )
+    J = reference(kt.kinematics.center_of_mass_jacobian, model, s.q)
     close(J, np.array([directional(position, along(model, s.q, e)) for e in np.eye(model.nv)]).T, scale=10.0)
 
 
@@ -237,12 +247,12 @@ def test_the_centre_of_mass_is_the_mean_of_those_of_the_bodies(call: Call, case:
         if mass == 0.0:
             continue
         center, options = np.array(body.inertia.h.components()) / mass, {"frame": name, "expressed_in": "world"}
-        J += mass / model.mass * reference(kt.point_jacobian, model, s.q, center, **options)
-        v += mass / model.mass * reference(kt.point_velocity, model, s.q, s.v, center, **options)
-        a += mass / model.mass * reference(kt.point_acceleration, model, s.q, s.v, s.qdd, center, **options)
-    close(call(kt.center_of_mass_jacobian, model, s.q), J, scale=10.0)
-    close(call(kt.center_of_mass_velocity, model, s.q, s.v), v, scale=size_of(s))
-    close(call(kt.center_of_mass_acceleration, model, s.q, s.v, s.qdd), a, scale=10.0 * size_of(s))
+        J += mass / model.mass * reference(kt.kinematics.point_jacobian, model, s.q, center, **options)
+        v += mass / model.mass * reference(kt.kinematics.point_velocity, model, s.q, s.v, center, **options)
+        a += mass / model.mass * reference(kt.kinematics.point_acceleration, model, s.q, s.v, s.qdd, center, **options)
+    close(call(kt.kinematics.center_of_mass_jacobian, model, s.q), J, scale=10.0)
+    close(call(kt.kinematics.center_of_mass_velocity, model, s.q, s.v), v, scale=size_of(s))
+    close(call(kt.kinematics.center_of_mass_acceleration, model, s.q, s.v, s.qdd), a, scale=10.0 * size_of(s))
 
 
 # -- two frames
@@ -265,15 +275,15 @@ def test_the_relative_twist_is_the_rate_of_the_relative_placement(
     model, s, frames = case
 
     def placement(q: Array) -> Array:
-        return reference(kt.relative_placement, model, q, **frames)
+        return reference(kt.kinematics.relative_placement, model, q, **frames)
 
     T = placement(s.q)
     seer, frame = (reference(kt.frame_placement, model, s.q, frame=frames[k]) for k in ("relative_to", "frame"))
     close(T, np.linalg.inv(seer) @ frame, scale=20.0)
     expected = twist_from(T, directional(placement, along(model, s.q, s.v)), expressed_in)
-    twist = reference(kt.relative_velocity, model, s.q, s.v, expressed_in=expressed_in, **frames)
+    twist = reference(kt.kinematics.relative_velocity, model, s.q, s.v, expressed_in=expressed_in, **frames)
     close(twist, expected, scale=2.0 * size_of(s))
-    J = reference(kt.relative_jacobian, model, s.q, expressed_in=expressed_in, **frames)
+    J = reference(kt.kinematics.relative_jacobian, model, s.q, expressed_in=expressed_in, **frames)
     close(J @ s.v, twist, scale=2.0 * size_of(s))
 
 
@@ -289,10 +299,10 @@ def test_the_relative_acceleration_is_the_rate_of_the_relative_twist(
     options = {**frames, "expressed_in": expressed_in}
 
     def twist(q: Array, v: Array) -> Array:
-        return reference(kt.relative_velocity, model, q, v, **options)
+        return reference(kt.kinematics.relative_velocity, model, q, v, **options)
 
     expected = directional(twist, along(model, s.q, s.v), (s.v, s.qdd))
-    a = reference(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+    a = reference(kt.kinematics.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
     close(a, expected, scale=4.0 * size_of(s))
 
 
@@ -305,13 +315,15 @@ def test_relative_accelerations_in_all_axes_and_of_both_kinds_are_one(
     a, twist = {}, {}
     for expressed_in in EXPRESSIONS:
         options = {**frames, "expressed_in": expressed_in}
-        twist[expressed_in] = reference(kt.relative_velocity, model, s.q, s.v, **options)
+        twist[expressed_in] = reference(kt.kinematics.relative_velocity, model, s.q, s.v, **options)
         for kind in ("spatial", "classical"):
-            a[expressed_in, kind] = reference(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+            a[expressed_in, kind] = reference(
+                kt.kinematics.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options
+            )
         u, w = twist[expressed_in][:3], twist[expressed_in][3:]
         difference = a[expressed_in, "classical"] - a[expressed_in, "spatial"]
         close(difference, np.r_[np.cross(w, u), np.zeros(3)], scale=4.0 * size_of(s))
-    R = reference(kt.relative_placement, model, s.q, **frames)[:3, :3]
+    R = reference(kt.kinematics.relative_placement, model, s.q, **frames)[:3, :3]
     for kind in ("spatial", "classical"):
         local, aligned = a["local", kind], a["local_world_aligned", kind]
         close(np.r_[R @ local[:3], R @ local[3:]], aligned, scale=4.0 * size_of(s))
@@ -336,7 +348,7 @@ def test_a_relative_twist_is_the_difference_of_two(
     R, p = axes[:3, :3], origin[:3, 3]
     expected = J["frame"] - J["relative_to"]
     linear = expected[:3] + np.cross(expected[3:].T, p).T
-    relative = reference(kt.relative_jacobian, model, s.q, expressed_in=expressed_in, **frames)
+    relative = reference(kt.kinematics.relative_jacobian, model, s.q, expressed_in=expressed_in, **frames)
     close(relative, np.concatenate([R.T @ linear, R.T @ expected[3:]]), scale=50.0)
 
 
@@ -356,17 +368,17 @@ def test_joints_that_move_both_frames_or_neither_count_for_nothing(
         v[joint.v_slice] += 1.0
         qdd[joint.v_slice] += 1.0
     options = {**frames, "expressed_in": "local_world_aligned"}
-    J = reference(kt.relative_jacobian, model, s.q, **options)
+    J = reference(kt.kinematics.relative_jacobian, model, s.q, **options)
     for joint in idle:
         assert not J[:, joint.v_slice].any()
-    assert (reference(kt.relative_jacobian, model, q, **options) == J).all()
+    assert (reference(kt.kinematics.relative_jacobian, model, q, **options) == J).all()
     for function, here, there in (
-        (kt.relative_placement, (s.q,), (q,)),
-        (kt.relative_velocity, (s.q, s.v), (q, v)),
-        (kt.relative_acceleration, (s.q, s.v, s.qdd), (q, v, qdd)),
+        (kt.kinematics.relative_placement, (s.q,), (q,)),
+        (kt.kinematics.relative_velocity, (s.q, s.v), (q, v)),
+        (kt.kinematics.relative_acceleration, (s.q, s.v, s.qdd), (q, v, qdd)),
     ):
-        given_options = frames if function is kt.relative_placement else options
-        if function is kt.relative_acceleration:
+        given_options = frames if function is kt.kinematics.relative_placement else options
+        if function is kt.kinematics.relative_acceleration:
             given_options = {**options, "kind": "spatial"}
         expected = reference(function, model, *here, **given_options)
         assert (reference(function, model, *there, **given_options) == expected).all()
@@ -378,22 +390,22 @@ def test_joints_that_move_both_frames_or_neither_count_for_nothing(
 def test_seen_from_a_fixed_root_everything_moves_as_in_the_world(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     close(
-        call(kt.relative_placement, model, s.q, frame="tool"),
+        call(kt.kinematics.relative_placement, model, s.q, frame="tool"),
         call(kt.frame_placement, model, s.q, frame="tool"),
         scale=10.0,
     )
     for expressed_in in EXPRESSIONS:
         options = {"frame": "tool", "expressed_in": expressed_in}
         close(
-            call(kt.relative_jacobian, model, s.q, **options),
+            call(kt.kinematics.relative_jacobian, model, s.q, **options),
             call(kt.frame_jacobian, model, s.q, **options),
             scale=10.0,
         )
-        twist = call(kt.frame_velocity, model, s.q, s.v, **options)
-        close(call(kt.relative_velocity, model, s.q, s.v, **options), twist, scale=size_of(s))
+        twist = call(kt.kinematics.frame_velocity, model, s.q, s.v, **options)
+        close(call(kt.kinematics.relative_velocity, model, s.q, s.v, **options), twist, scale=size_of(s))
         for kind in ("spatial", "classical"):
-            a = call(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
-            seen = call(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+            a = call(kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+            seen = call(kt.kinematics.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
             close(seen, a, scale=size_of(s))
 
 
@@ -407,38 +419,40 @@ def test_shared_coordinates_project_the_columns_of_the_moving_joints(case: tuple
     q, v, G = c.G_q @ s.q + c.b, c.G @ s.v, c.G
     for expressed_in in EXPRESSIONS:
         options = {"frame": "tool", "expressed_in": expressed_in}
-        J_dot = reference(kt.frame_jacobian_rate, c.free, q, v, **options)
-        close(reference(kt.frame_jacobian_rate, c.robot, s.q, s.v, **options), J_dot @ G, scale=size_of(s))
-        H = reference(kt.kinematic_hessian, c.free, q, **options)
+        J_dot = reference(kt.kinematics.frame_jacobian_rate, c.free, q, v, **options)
+        close(reference(kt.kinematics.frame_jacobian_rate, c.robot, s.q, s.v, **options), J_dot @ G, scale=size_of(s))
+        H = reference(kt.kinematics.kinematic_hessian, c.free, q, **options)
         expected = np.einsum("rjk,ja,kb->rab", H, G, G)
-        close(reference(kt.kinematic_hessian, c.robot, s.q, **options), expected, scale=50.0)
-        J = reference(kt.relative_jacobian, c.free, q, relative_to="body1", **options)
-        close(reference(kt.relative_jacobian, c.robot, s.q, relative_to="body1", **options), J @ G, scale=20.0)
+        close(reference(kt.kinematics.kinematic_hessian, c.robot, s.q, **options), expected, scale=50.0)
+        J = reference(kt.kinematics.relative_jacobian, c.free, q, relative_to="body1", **options)
+        close(
+            reference(kt.kinematics.relative_jacobian, c.robot, s.q, relative_to="body1", **options), J @ G, scale=20.0
+        )
     point, options = np.array([0.3, -0.2, 0.5]), {"frame": "tool", "expressed_in": "world"}
-    J = reference(kt.point_jacobian, c.free, q, point, **options)
-    close(reference(kt.point_jacobian, c.robot, s.q, point, **options), J @ G, scale=20.0)
-    J = reference(kt.center_of_mass_jacobian, c.free, q)
-    close(reference(kt.center_of_mass_jacobian, c.robot, s.q), J @ G, scale=20.0)
+    J = reference(kt.kinematics.point_jacobian, c.free, q, point, **options)
+    close(reference(kt.kinematics.point_jacobian, c.robot, s.q, point, **options), J @ G, scale=20.0)
+    J = reference(kt.kinematics.center_of_mass_jacobian, c.free, q)
+    close(reference(kt.kinematics.center_of_mass_jacobian, c.robot, s.q), J @ G, scale=20.0)
 
 
 EVERY_JOINT = every_joint()
 WAYS = (("tool", "right body"), ("follower body", "ellipsoid body"), ("composite body", "reversed body"))
 FUNCTIONS: dict[str, tuple[Call, tuple[str, ...]]] = {
     "frame_jacobian": (kt.frame_jacobian, ("q",)),
-    "frame_jacobian_rate": (kt.frame_jacobian_rate, ("q", "v")),
-    "frame_bias_acceleration": (kt.frame_bias_acceleration, ("q", "v")),
-    "point_position": (kt.point_position, ("q", "point")),
-    "point_velocity": (kt.point_velocity, ("q", "v", "point")),
-    "point_acceleration": (kt.point_acceleration, ("q", "v", "qdd", "point")),
-    "point_jacobian": (kt.point_jacobian, ("q", "point")),
-    "center_of_mass_velocity": (kt.center_of_mass_velocity, ("q", "v")),
-    "center_of_mass_acceleration": (kt.center_of_mass_acceleration, ("q", "v", "qdd")),
-    "center_of_mass_jacobian": (kt.center_of_mass_jacobian, ("q",)),
-    "kinematic_hessian": (kt.kinematic_hessian, ("q",)),
-    "relative_placement": (kt.relative_placement, ("q",)),
-    "relative_velocity": (kt.relative_velocity, ("q", "v")),
-    "relative_acceleration": (kt.relative_acceleration, ("q", "v", "qdd")),
-    "relative_jacobian": (kt.relative_jacobian, ("q",)),
+    "frame_jacobian_rate": (kt.kinematics.frame_jacobian_rate, ("q", "v")),
+    "frame_bias_acceleration": (kt.kinematics.frame_bias_acceleration, ("q", "v")),
+    "point_position": (kt.kinematics.point_position, ("q", "point")),
+    "point_velocity": (kt.kinematics.point_velocity, ("q", "v", "point")),
+    "point_acceleration": (kt.kinematics.point_acceleration, ("q", "v", "qdd", "point")),
+    "point_jacobian": (kt.kinematics.point_jacobian, ("q", "point")),
+    "center_of_mass_velocity": (kt.kinematics.center_of_mass_velocity, ("q", "v")),
+    "center_of_mass_acceleration": (kt.kinematics.center_of_mass_acceleration, ("q", "v", "qdd")),
+    "center_of_mass_jacobian": (kt.kinematics.center_of_mass_jacobian, ("q",)),
+    "kinematic_hessian": (kt.kinematics.kinematic_hessian, ("q",)),
+    "relative_placement": (kt.kinematics.relative_placement, ("q",)),
+    "relative_velocity": (kt.kinematics.relative_velocity, ("q", "v")),
+    "relative_acceleration": (kt.kinematics.relative_acceleration, ("q", "v", "qdd")),
+    "relative_jacobian": (kt.kinematics.relative_jacobian, ("q",)),
 }
 
 

@@ -22,14 +22,14 @@ Array = NDArray[Any]
 
 
 def rows(robot: kt.Model, s: State, expressed_in: str = "world", **options: Any) -> Array:
-    return reference(kt.joint_wrenches, robot, s.q, s.v, s.qdd, expressed_in=expressed_in, **options)
+    return reference(kt.dynamics.joint_wrenches, robot, s.q, s.v, s.qdd, expressed_in=expressed_in, **options)
 
 
 def size_of(robot: kt.Model, s: State, found: Array) -> float:
     """The size of what cancels: forces on levers as long as the robot."""
     placements = reference(kt.forward_kinematics, robot, s.q)
     reach = 1.0 + float(np.abs(placements[:, :3, 3]).max())
-    twists = reference(kt.body_velocities, robot, s.q, s.v, expressed_in="local")
+    twists = reference(kt.kinematics.body_velocities, robot, s.q, s.v, expressed_in="local")
     return (1.0 + float(np.abs(found).max(initial=0.0)) + robot.mass * (1.0 + float(np.abs(twists).max())) ** 2) * reach
 
 
@@ -40,7 +40,7 @@ def momentum(robot: kt.Model, slot: int, q: Array, v: Array) -> Array:
         if body.slot != slot:
             continue
         T = reference(kt.frame_placement, robot, q, frame=body.name)
-        twist = reference(kt.frame_velocity, robot, q, v, frame=body.name, expressed_in="local")
+        twist = reference(kt.kinematics.frame_velocity, robot, q, v, frame=body.name, expressed_in="local")
         I = body.inertia
         h, tensor = np.array(I.h.components()), np.array(I.I.full.components()).reshape(3, 3)
         f = T[:3, :3] @ (I.mass * twist[:3] + np.cross(twist[3:], h))
@@ -162,7 +162,7 @@ def test_at_the_root_they_sum_to_the_wrench_on_a_fixed_base(data: st.DataObject)
     base = robot.tree.I[0]
     weight, h = base.mass * np.array(robot.gravity), np.array(base.h.components())
     total -= np.concatenate([weight, np.cross(h, robot.gravity)])
-    expected = reference(kt.base_wrench, robot, s.q, s.v, s.tau, f_ext=f_ext, expressed_in="world")
+    expected = reference(kt.dynamics.base_wrench, robot, s.q, s.v, s.tau, f_ext=f_ext, expressed_in="world")
     close(total, expected, size_of(robot, s._replace(qdd=qdd), found), tolerance=1e-10)
 
 
@@ -172,7 +172,14 @@ def test_contact_forces_carry_a_robot_that_stands() -> None:
     rng = np.random.default_rng(0)
     q, v, tau = robot.neutral(), np.zeros(robot.nv), np.r_[np.zeros(6), rng.normal(size=robot.nv - 6)]
     feet = [name for name in robot.frames if name.endswith("foot")]
-    motion = reference(kt.constrained_dynamics, robot, q, v, tau, constraints=[kt.Contact(foot) for foot in feet])
+    motion = reference(
+        kt.constraints.constrained_dynamics,
+        robot,
+        q,
+        v,
+        tau,
+        constraints=[kt.constraints.Contact(foot) for foot in feet],
+    )
     qdd, forces = motion[: robot.nv], motion[robot.nv :].reshape(4, 3)
     turns = [kt.frame_placement(robot, q, foot)[:3, :3] for foot in feet]
     f_ext = {foot: np.r_[R.T @ f, np.zeros(3)] for foot, R, f in zip(feet, turns, forces, strict=True)}
@@ -188,13 +195,13 @@ def test_derivatives_and_loops_know_forces_too() -> None:
     q, (v, qdd, dv) = robot.random(rng), rng.normal(size=(3, robot.nv))
     f_ext = {name: rng.normal(size=6) for name in (robot.root, "front_left_foot", "front_left_shank")}
     options: dict[str, Any] = {"expressed_in": "world"}
-    looped = compiled_late(robot, kt.joint_wrenches, f_ext=list(f_ext), unroll=False, **options)
-    expected = reference(kt.joint_wrenches, robot, q, v, qdd, f_ext=f_ext, **options)
+    looped = compiled_late(robot, kt.dynamics.joint_wrenches, f_ext=list(f_ext), unroll=False, **options)
+    expected = reference(kt.dynamics.joint_wrenches, robot, q, v, qdd, f_ext=f_ext, **options)
     close(looped(q, v, qdd, *f_ext.values()), expected, scale=100.0)
-    J = kt.jacobian(robot, kt.joint_wrenches, (q, v, qdd), wrt="v", f_ext=f_ext, **options)
+    J = kt.jacobian(robot, kt.dynamics.joint_wrenches, (q, v, qdd), wrt="v", f_ext=f_ext, **options)
 
     def along_v(v: Array) -> Array:
-        return reference(kt.joint_wrenches, robot, q, v, qdd, **options)
+        return reference(kt.dynamics.joint_wrenches, robot, q, v, qdd, **options)
 
     close(J @ dv, directional(along_v, (v, dv)), scale=100.0)
 
@@ -204,7 +211,7 @@ def test_passive_forces_are_part_of_it_whoever_exerts_them() -> None:
     rng = np.random.default_rng(3)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
     qdd = reference(kt.aba, robot, q, v, tau, passive=True)
-    by_drives = tau + reference(kt.passive_forces, robot, q, v, passive=True)
-    assert "passive" not in kt.joint_wrenches.definition.options
+    by_drives = tau + reference(kt.dynamics.passive_forces, robot, q, v, passive=True)
+    assert "passive" not in kt.dynamics.joint_wrenches.definition.options
     expected = rows(robot, State(q, v, reference(kt.aba, robot, q, v, by_drives), tau))
     close(rows(robot, State(q, v, qdd, tau)), expected, scale=1e3)

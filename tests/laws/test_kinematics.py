@@ -57,7 +57,7 @@ def test_the_jacobian_times_the_velocity_is_the_twist(
 ) -> None:
     model, s = case
     J = call(kt.frame_jacobian, model, s.q, frame="tool", expressed_in=expressed_in)
-    twist = call(kt.frame_velocity, model, s.q, s.v, frame="tool", expressed_in=expressed_in)
+    twist = call(kt.kinematics.frame_velocity, model, s.q, s.v, frame="tool", expressed_in=expressed_in)
     close(twist, J @ s.v, scale=size_of(s))
 
 
@@ -67,7 +67,7 @@ def test_the_jacobian_times_the_velocity_is_the_twist(
 def test_the_twist_is_the_rate_of_the_placement(expressed_in: str, case: tuple[kt.Model, State]) -> None:
     model, s = case
     T_dot = directional(lambda q: placement(model, q), along(model, s.q, s.v))
-    twist = reference(kt.frame_velocity, model, s.q, s.v, frame="tool", expressed_in=expressed_in)
+    twist = reference(kt.kinematics.frame_velocity, model, s.q, s.v, frame="tool", expressed_in=expressed_in)
     close(twist, twist_from(placement(model, s.q), T_dot, expressed_in), scale=size_of(s))
 
 
@@ -94,9 +94,15 @@ def test_spatial_acceleration_is_the_rate_of_the_twist(expressed_in: str, case: 
     model, s = case
     options = {"frame": "tool", "expressed_in": expressed_in}
     rate = directional(
-        lambda q, v: reference(kt.frame_velocity, model, q, v, **options), along(model, s.q, s.v), (s.v, s.qdd)
+        lambda q, v: reference(kt.kinematics.frame_velocity, model, q, v, **options),
+        along(model, s.q, s.v),
+        (s.v, s.qdd),
     )
-    close(reference(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind="spatial", **options), rate, scale=size_of(s))
+    close(
+        reference(kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, kind="spatial", **options),
+        rate,
+        scale=size_of(s),
+    )
 
 
 @IN_ALL_THREE
@@ -117,7 +123,14 @@ def test_spatial_acceleration_is_jacobian_times_qdd_plus_jdot_times_v(
         R = placement(model, s.q)[:3, :3]
         expected = np.concatenate([R @ expected[:3], R @ expected[3:]])
     actual = reference(
-        kt.frame_acceleration, model, s.q, s.v, s.qdd, frame="tool", expressed_in=expressed_in, kind="spatial"
+        kt.kinematics.frame_acceleration,
+        model,
+        s.q,
+        s.v,
+        s.qdd,
+        frame="tool",
+        expressed_in=expressed_in,
+        kind="spatial",
     )
     close(actual, expected, scale=size_of(s))
 
@@ -129,13 +142,15 @@ def test_classical_acceleration_is_the_second_derivative_of_the_origin(case: tup
     model, s = case
 
     def velocity(q: Array, v: Array) -> Array:
-        return reference(kt.frame_velocity, model, q, v, frame="tool", expressed_in="local_world_aligned")
+        return reference(kt.kinematics.frame_velocity, model, q, v, frame="tool", expressed_in="local_world_aligned")
 
     position_rate = directional(lambda q: placement(model, q)[:3, 3], along(model, s.q, s.v))
     close(velocity(s.q, s.v)[:3], position_rate, scale=size_of(s))
     expected = directional(velocity, along(model, s.q, s.v), (s.v, s.qdd))
     aligned, local = (
-        reference(kt.frame_acceleration, model, s.q, s.v, s.qdd, frame="tool", expressed_in=e, kind="classical")
+        reference(
+            kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, frame="tool", expressed_in=e, kind="classical"
+        )
         for e in ("local_world_aligned", "local")
     )
     close(aligned, expected, scale=size_of(s))
@@ -151,10 +166,12 @@ def test_classical_acceleration_in_world_is_that_of_the_bodys_point_at_the_world
     """It differs from the frame origin's by α x r + ω x (ω x r), r leading from there to the world's origin."""
     model, s = case
     world, aligned = (
-        reference(kt.frame_acceleration, model, s.q, s.v, s.qdd, frame="tool", expressed_in=e, kind="classical")
+        reference(
+            kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, frame="tool", expressed_in=e, kind="classical"
+        )
         for e in ("world", "local_world_aligned")
     )
-    w = reference(kt.frame_velocity, model, s.q, s.v, frame="tool", expressed_in="world")[3:]
+    w = reference(kt.kinematics.frame_velocity, model, s.q, s.v, frame="tool", expressed_in="world")[3:]
     r = -placement(model, s.q)[:3, 3]
     alpha = aligned[3:]
     close(world[3:], alpha, scale=size_of(s))
@@ -170,17 +187,17 @@ def test_functions_of_all_bodies_are_those_of_each_body(case: tuple[kt.Model, St
     for k, name in enumerate(model.bodies):
         close(all_placements[k], reference(kt.frame_placement, model, s.q, frame=name))
     for expressed_in in EXPRESSIONS:
-        velocities = reference(kt.body_velocities, model, s.q, s.v, expressed_in=expressed_in)
+        velocities = reference(kt.kinematics.body_velocities, model, s.q, s.v, expressed_in=expressed_in)
         for k, name in enumerate(model.bodies):
             options = {"frame": name, "expressed_in": expressed_in}
-            close(velocities[k], reference(kt.frame_velocity, model, s.q, s.v, **options), scale=size_of(s))
+            close(velocities[k], reference(kt.kinematics.frame_velocity, model, s.q, s.v, **options), scale=size_of(s))
         for kind in ("spatial", "classical"):
             accelerations = reference(
-                kt.body_accelerations, model, s.q, s.v, s.qdd, expressed_in=expressed_in, kind=kind
+                kt.kinematics.body_accelerations, model, s.q, s.v, s.qdd, expressed_in=expressed_in, kind=kind
             )
             for k, name in enumerate(model.bodies):
                 options = {"frame": name, "expressed_in": expressed_in, "kind": kind}
-                one = reference(kt.frame_acceleration, model, s.q, s.v, s.qdd, **options)
+                one = reference(kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, **options)
                 close(accelerations[k], one, scale=size_of(s))
 
 
@@ -191,6 +208,8 @@ def test_what_is_fixed_to_the_root_stands_still(case: tuple[kt.Model, State]) ->
     for name, body in model.bodies.items():
         if body.slot == 0:
             options = {"frame": name, "expressed_in": "world"}
-            assert not reference(kt.frame_velocity, model, s.q, s.v, **options).any()
-            assert not reference(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind="spatial", **options).any()
+            assert not reference(kt.kinematics.frame_velocity, model, s.q, s.v, **options).any()
+            assert not reference(
+                kt.kinematics.frame_acceleration, model, s.q, s.v, s.qdd, kind="spatial", **options
+            ).any()
             assert not reference(kt.frame_jacobian, model, s.q, **options).any()

@@ -30,7 +30,7 @@ from tests.unit.model.bodies import ball, chain
 Array = NDArray[Any]
 Call = Callable[..., Any]
 
-KINDS: list[JointKind] = [kt.Free(), kt.Spherical(), kt.FloatingBase(), kt.Revolute([0, 0, 1])]
+KINDS: list[JointKind] = [kt.Free(), kt.joints.Spherical(), kt.joints.FloatingBase(), kt.Revolute([0, 0, 1])]
 
 
 @cache
@@ -79,7 +79,7 @@ def test_a_step_is_displaced_as_its_derivatives_say(call: Call, data: st.DataObj
     by_q = directional(lambda x: reference(kt.integrate, robot, x, v), (q, coordinate_rates(robot, q, d)))
     by_v = directional(lambda x: reference(kt.integrate, robot, q, x), (v, d))
     scale = 1.0 + float(np.abs(v).max())
-    A, B = (call(kt.integrate_jacobian, robot, q, v, wrt=name) for name in ("q", "v"))
+    A, B = (call(kt.kinematics.integrate_jacobian, robot, q, v, wrt=name) for name in ("q", "v"))
     close(A @ d, displacement(robot, there, by_q), scale, tolerance=1e-13)
     close(B @ d, displacement(robot, there, by_v), scale, tolerance=1e-13)
 
@@ -90,8 +90,8 @@ def test_the_derivatives_of_a_difference_undo_those_of_a_step(call: Call, data: 
     robot, q0, v = data.draw(manifolds())
     q1 = call(kt.integrate, robot, q0, v) if data.draw(st.booleans()) else robot.random(data.draw(st.integers(0, 99)))
     w = call(kt.difference, robot, q0, q1)
-    A, B = (call(kt.integrate_jacobian, robot, q0, w, wrt=name) for name in ("q", "v"))
-    D0, D1 = (call(kt.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
+    A, B = (call(kt.kinematics.integrate_jacobian, robot, q0, w, wrt=name) for name in ("q", "v"))
+    D0, D1 = (call(kt.kinematics.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
     scale = 10.0 * (1.0 + float(np.abs(w).max()))
     close(B @ D1, np.eye(robot.nv), scale, tolerance=1e-13)
     close(B @ D0, -A, scale, tolerance=1e-13)
@@ -103,8 +103,8 @@ def test_two_ways_from_one_place_to_another_differ_by_sign(data: st.DataObject) 
     """difference(q1, q0) = -difference(q0, q1), and so do their derivatives."""
     robot, q0, v = data.draw(manifolds())
     q1 = reference(kt.integrate, robot, q0, 0.7 * v / max(1.0, float(np.abs(v).max())))
-    D0, D1 = (reference(kt.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
-    back0, back1 = (reference(kt.difference_jacobian, robot, q1, q0, wrt=name) for name in ("q0", "q1"))
+    D0, D1 = (reference(kt.kinematics.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
+    back0, back1 = (reference(kt.kinematics.difference_jacobian, robot, q1, q0, wrt=name) for name in ("q0", "q1"))
     close(back1, -D0, 10.0, tolerance=1e-13)
     close(back0, -D1, 10.0, tolerance=1e-13)
 
@@ -115,8 +115,8 @@ def test_coordinate_rates_are_the_slope_of_a_step(data: st.DataObject) -> None:
     """At v = 0 in the direction of v; compiled and on floats."""
     robot, q, v = data.draw(manifolds())
     slope = directional(lambda x: reference(kt.integrate, robot, q, x), (np.zeros(robot.nv), v))
-    close(reference(kt.coordinate_rates, robot, q, v), slope, tolerance=1e-14)
-    close(kt.coordinate_rates(robot, q, v), slope, tolerance=1e-14)
+    close(reference(kt.kinematics.coordinate_rates, robot, q, v), slope, tolerance=1e-14)
+    close(kt.kinematics.coordinate_rates(robot, q, v), slope, tolerance=1e-14)
 
 
 # -- for joints of every kind
@@ -143,17 +143,21 @@ def test_every_kind_of_joint_knows_the_derivatives_of_its_steps(case: tuple[kt.M
         return reference(kt.difference, robot, start, end)
 
     by_differences = {
-        (kt.integrate_jacobian, "q"): slope(lambda h: way(there, reference(kt.integrate, robot, displaced(q, h), v))),
-        (kt.integrate_jacobian, "v"): slope(lambda h: way(there, reference(kt.integrate, robot, q, v + h * d))),
-        (kt.difference_jacobian, "q0"): slope(lambda h: way(displaced(q, h), there)),
-        (kt.difference_jacobian, "q1"): slope(lambda h: way(q, displaced(there, h))),
+        (kt.kinematics.integrate_jacobian, "q"): slope(
+            lambda h: way(there, reference(kt.integrate, robot, displaced(q, h), v))
+        ),
+        (kt.kinematics.integrate_jacobian, "v"): slope(
+            lambda h: way(there, reference(kt.integrate, robot, q, v + h * d))
+        ),
+        (kt.kinematics.difference_jacobian, "q0"): slope(lambda h: way(displaced(q, h), there)),
+        (kt.kinematics.difference_jacobian, "q1"): slope(lambda h: way(q, displaced(there, h))),
     }
     scale = 1.0 + float(np.abs(q).max(initial=0.0)) + float(np.abs(v).max(initial=0.0))
     for (function, argument), expected in by_differences.items():
-        second = v if function is kt.integrate_jacobian else there
+        second = v if function is kt.kinematics.integrate_jacobian else there
         close(reference(function, robot, q, second, wrt=argument) @ d, expected, scale, tolerance=1e-9)
     rates = slope(lambda h: displaced(q, h))
-    close(reference(kt.coordinate_rates, robot, q, d), rates, scale, tolerance=1e-9)
+    close(reference(kt.kinematics.coordinate_rates, robot, q, d), rates, scale, tolerance=1e-9)
 
 
 # -- against the power series
@@ -187,7 +191,7 @@ def _floats(matrix: Any) -> Array:
 @pytest.mark.parametrize("turn", [0.0, 1e-20, 1e-9, 1e-4, 0.1, 0.4999, 0.5001, 1.0, 2.0, 3.0, 3.14159, 5.0, 6.2831])
 def test_they_are_exact_to_rounding_from_no_turn_to_a_whole_one(turn: float) -> None:
     rng = np.random.default_rng(1)
-    free, sphere, base = kt.Free(), kt.Spherical(), kt.FloatingBase()
+    free, sphere, base = kt.Free(), kt.joints.Spherical(), kt.joints.FloatingBase()
     q = free.neutral()
     with mpmath.workdps(40):
         for _ in range(2):
@@ -214,9 +218,9 @@ def test_they_are_exact_to_rounding_from_no_turn_to_a_whole_one(turn: float) -> 
 # -- shared coordinates, and loops over joints
 
 FUNCTIONS: dict[Call, tuple[str | None, ...]] = {
-    kt.integrate_jacobian: ("q", "v"),
-    kt.difference_jacobian: ("q0", "q1"),
-    kt.coordinate_rates: (None,),
+    kt.kinematics.integrate_jacobian: ("q", "v"),
+    kt.kinematics.difference_jacobian: ("q0", "q1"),
+    kt.kinematics.coordinate_rates: (None,),
 }
 
 
@@ -237,7 +241,7 @@ def test_joints_that_share_coordinates_move_as_the_robot_without_sharing(drawn: 
     G, size = case.G, 1.0 + float(np.abs(s.q).max(initial=0.0)) + float(np.abs(s.v).max(initial=0.0))
     q, other, v = case.G_q @ s.q + case.b, case.G_q @ (s.q + 0.25) + case.b, G @ s.v
     for function, names in FUNCTIONS.items():
-        is_difference = function is kt.difference_jacobian
+        is_difference = function is kt.kinematics.difference_jacobian
         ours, joints = (s.q, s.q + 0.25 if is_difference else s.v), (q, other if is_difference else v)
         for name in names:
             options = {} if name is None else {"wrt": name}
@@ -257,7 +261,7 @@ def test_shared_coordinates_are_plain_numbers_whatever_their_offsets(call: Call)
     builder.add_body("b0")
     for k in range(1, 5):
         builder.add_body(f"b{k}", ball(com=(0.1, 0.2, 0.3)))
-        mimic = kt.Mimic("j1", 1.5, 0.75) if k == 2 else None
+        mimic = kt.model.Mimic("j1", 1.5, 0.75) if k == 2 else None
         builder.add_joint(f"j{k}", kt.Revolute([0, 0, 1]), f"b{k - 1}", f"b{k}", mimic=mimic)
     builder.add_coupling(
         name="pair", joints=["j3", "j4"], matrix=[[1, 1], [1, -1]], offset=[0.5, 0.25], coordinates=["a", "b"]
@@ -276,19 +280,24 @@ def test_shared_coordinates_are_plain_numbers_whatever_their_offsets(call: Call)
 def test_a_program_with_loops_gives_the_same(function: Call) -> None:
     robot = robot_of(3, 0, 1, 2, 3, 1)
     q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.nv)
-    second = robot.random(1) if function is kt.difference_jacobian else v
+    second = robot.random(1) if function is kt.kinematics.difference_jacobian else v
     for name in FUNCTIONS[function]:
         options = {} if name is None else {"wrt": name}
         close(rolled(function, robot, q, second, **options), reference(function, robot, q, second, **options))
 
 
 @pytest.mark.parametrize(
-    ("function", "wrong"), [(kt.integrate_jacobian, "q0"), (kt.difference_jacobian, "v"), (kt.integrate_jacobian, 1)]
+    ("function", "wrong"),
+    [
+        (kt.kinematics.integrate_jacobian, "q0"),
+        (kt.kinematics.difference_jacobian, "v"),
+        (kt.kinematics.integrate_jacobian, 1),
+    ],
 )
 def test_another_argument_is_refused_by_name(function: Call, wrong: Any) -> None:
     robot = robot_of(3)
     q = np.zeros(robot.nq)
-    with pytest.raises(kt.OptionError, match=rf"wrt must be '\w+' or '\w+', not {wrong!r}"):
+    with pytest.raises(kt.errors.OptionError, match=rf"wrt must be '\w+' or '\w+', not {wrong!r}"):
         function(robot, q, q, wrt=wrong)
 
 
@@ -297,6 +306,6 @@ def test_a_batch_has_a_matrix_a_sample() -> None:
     rng = np.random.default_rng(0)
     q = np.stack([robot.random(rng) for _ in range(12)]).reshape(3, 4, robot.nq)
     v = rng.normal(size=(4, robot.nv))
-    J = kt.integrate_jacobian(robot, q, v, wrt="v")
+    J = kt.kinematics.integrate_jacobian(robot, q, v, wrt="v")
     assert J.shape == (3, 4, robot.nv, robot.nv)
-    close(J[2, 1], reference(kt.integrate_jacobian, robot, q[2, 1], v[1], wrt="v"), tolerance=1e-14)
+    close(J[2, 1], reference(kt.kinematics.integrate_jacobian, robot, q[2, 1], v[1], wrt="v"), tolerance=1e-14)

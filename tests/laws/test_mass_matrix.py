@@ -24,7 +24,7 @@ from tests.unit.model.bodies import ball, point, shift
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]
-FUNCTIONS = [kt.mass_matrix_inverse, kt.mass_matrix_factors, kt.mass_matrix_solve]
+FUNCTIONS = [kt.mass_matrix_inverse, kt.dynamics.mass_matrix_factors, kt.dynamics.mass_matrix_solve]
 
 
 @cache
@@ -49,7 +49,7 @@ def moving(robot: kt.Model) -> tuple[kt.Model, State]:
 
 def factors(model: kt.Model, q: Array, call: Call = reference) -> tuple[Array, Array]:
     """L and D, from an array or from the public function's tuple."""
-    found = call(kt.mass_matrix_factors, model, q)
+    found = call(kt.dynamics.mass_matrix_factors, model, q)
     return (found[:-1], found[-1]) if call is reference else (found.L, found.D)
 
 
@@ -95,7 +95,7 @@ def test_solving_is_multiplying_by_the_inverse(case: tuple[kt.Model, State]) -> 
     model, s = case
     inverse = reference(kt.mass_matrix_inverse, model, s.q)
     scale, tolerance = bound_of_solutions(model, s.q, s.tau)
-    close(reference(kt.mass_matrix_solve, model, s.q, s.tau), inverse @ s.tau, scale, tolerance)
+    close(reference(kt.dynamics.mass_matrix_solve, model, s.q, s.tau), inverse @ s.tau, scale, tolerance)
 
 
 @law()
@@ -103,7 +103,7 @@ def test_solving_is_multiplying_by_the_inverse(case: tuple[kt.Model, State]) -> 
 def test_forward_dynamics_is_the_inverse_times_what_is_left_of_the_forces(case: tuple[kt.Model, State]) -> None:
     model, s = case
     force = s.tau - reference(kt.bias_forces, model, s.q, s.v)
-    qdd = reference(kt.mass_matrix_solve, model, s.q, force)
+    qdd = reference(kt.dynamics.mass_matrix_solve, model, s.q, force)
     scale, tolerance = bound_of_solutions(model, s.q, force)
     close(reference(kt.aba, model, s.q, s.v, s.tau), qdd, scale, tolerance)
 
@@ -134,7 +134,7 @@ def test_factors_are_zero_where_no_body_hangs_on_the_other(case: tuple[kt.Model,
 @example(case=case_of("planes and turns"))
 def test_loops_over_degrees_of_freedom_are_the_textbook_loop(function: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
-    arrays = [s.q, s.tau] if function is kt.mass_matrix_solve else [s.q]
+    arrays = [s.q, s.tau] if function is kt.dynamics.mass_matrix_solve else [s.q]
     expected = reference(function, model, *arrays)
     H, inverse = reference(kt.crba, model, s.q), reference(kt.mass_matrix_inverse, model, s.q)
     scale = size_of(inverse, np.abs(inverse) @ np.abs(H)) * max(1.0, size_of(s.tau))
@@ -155,7 +155,7 @@ def test_a_single_body(call: Call) -> None:
     L, D = factors(robot, np.array([0.3]), call)
     close(L, [[1.0]])
     close(D, [0.75])
-    close(call(kt.mass_matrix_solve, robot, [0.3], [1.5]), [2.0])
+    close(call(kt.dynamics.mass_matrix_solve, robot, [0.3], [1.5]), [2.0])
 
 
 def test_legs_do_not_meet_in_the_factors_but_do_in_the_inverse() -> None:
@@ -179,7 +179,7 @@ def test_factors_follow_the_order_of_v_even_where_children_come_first() -> None:
     builder.add_joint("wrist", kt.Revolute([1, 0, 0]), "lower", "hand", shift(z=0.4))
     builder.add_joint("tail", kt.Revolute([1, 0, 0]), "upper", "fin", shift(x=0.4))
     builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", shift(z=0.5))
-    builder.add_joint("shoulder", kt.Spherical(), "base", "upper")
+    builder.add_joint("shoulder", kt.joints.Spherical(), "base", "upper")
     robot = builder.build()
     assert elimination(robot.tree).order[1:4] == (3, 4, 5)  # the shoulder's degrees of freedom
     assert elimination(robot.tree, as_numbered=True).order[1:] == tuple(range(6))
@@ -189,7 +189,7 @@ def test_factors_follow_the_order_of_v_even_where_children_come_first() -> None:
     close(L.T @ np.diag(D) @ L, H)
     close(kt.mass_matrix_inverse(robot, q) @ H, np.eye(6), scale=10.0)
     for function in FUNCTIONS:
-        arrays = [q, np.arange(6.0)] if function is kt.mass_matrix_solve else [q]
+        arrays = [q, np.arange(6.0)] if function is kt.dynamics.mass_matrix_solve else [q]
         looped = interpreted(program_of(function, robot), arrays)
         close(looped, reference(function, robot, *arrays), scale=100.0)
 
@@ -209,8 +209,8 @@ def test_a_long_chain_is_solved_in_loops() -> None:
     inverse = kt.mass_matrix_inverse(robot, q)
     expected = np.linalg.inv(H)
     close(inverse, expected, scale=size_of(expected), tolerance=1e-9)
-    close(kt.mass_matrix_solve(robot, q, force), expected @ force, scale=size_of(expected), tolerance=1e-9)
-    L, D = kt.mass_matrix_factors(robot, q)
+    close(kt.dynamics.mass_matrix_solve(robot, q, force), expected @ force, scale=size_of(expected), tolerance=1e-9)
+    L, D = kt.dynamics.mass_matrix_factors(robot, q)
     close(L.T @ np.diag(D) @ L, H, scale=size_of(H))
     assert not L[40:, :40].any()
 

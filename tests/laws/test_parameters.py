@@ -43,23 +43,23 @@ ARGUMENTS: dict[Callable[..., Any], tuple[str, ...]] = {
     kt.center_of_mass: ("q",),
     kt.forward_kinematics: ("q",),
     kt.frame_placement: ("q",),
-    kt.frame_velocity: ("q", "v"),
-    kt.frame_acceleration: ("q", "v", "qdd"),
-    kt.body_velocities: ("q", "v"),
-    kt.body_accelerations: ("q", "v", "qdd"),
+    kt.kinematics.frame_velocity: ("q", "v"),
+    kt.kinematics.frame_acceleration: ("q", "v", "qdd"),
+    kt.kinematics.body_velocities: ("q", "v"),
+    kt.kinematics.body_accelerations: ("q", "v", "qdd"),
     kt.frame_jacobian: ("q",),
-    kt.frame_jacobian_rate: ("q", "v"),
-    kt.frame_bias_acceleration: ("q", "v"),
-    kt.center_of_mass_jacobian: ("q",),
-    kt.coriolis_forces: ("q", "v"),
-    kt.coriolis_matrix: ("q", "v"),
+    kt.kinematics.frame_jacobian_rate: ("q", "v"),
+    kt.kinematics.frame_bias_acceleration: ("q", "v"),
+    kt.kinematics.center_of_mass_jacobian: ("q",),
+    kt.dynamics.coriolis_forces: ("q", "v"),
+    kt.dynamics.coriolis_matrix: ("q", "v"),
     kt.mass_matrix_inverse: ("q",),
-    kt.centroidal_momentum_rate: ("q", "v", "qdd"),
-    kt.centroidal_momentum_matrix_rate: ("q", "v"),
-    kt.centroidal_inertia: ("q",),
-    kt.mechanical_power: ("q", "v", "tau"),
-    kt.joint_wrenches: ("q", "v", "qdd"),
-    kt.articulated_bias_forces: ("q", "v", "tau"),
+    kt.dynamics.centroidal_momentum_rate: ("q", "v", "qdd"),
+    kt.dynamics.centroidal_momentum_matrix_rate: ("q", "v"),
+    kt.dynamics.centroidal_inertia: ("q",),
+    kt.dynamics.mechanical_power: ("q", "v", "tau"),
+    kt.dynamics.joint_wrenches: ("q", "v", "qdd"),
+    kt.dynamics.articulated_bias_forces: ("q", "v", "tau"),
 }
 OPTIONS = {"frame": "tool", "expressed_in": "world", "kind": "classical"}
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
@@ -159,7 +159,7 @@ def rebuilt(blueprint: Blueprint, values: Values) -> kt.Model:
         joints.append(joint)
     gravity = values.get("gravity", np.array(blueprint.gravity))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)  # an inertia may be given to what has no mass
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)  # an inertia may be given to what has no mass
         return replace(blueprint, bodies=bodies, joints=tuple(joints), gravity=tuple(gravity.tolist())).build()
 
 

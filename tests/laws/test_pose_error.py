@@ -32,7 +32,7 @@ def away(T: Array, angle: float, rng: np.random.Generator) -> Array:
     """A pose that is a turn by this angle, and a shift, away from T."""
     xi = rng.normal(size=6)
     xi[3:] *= angle / np.linalg.norm(xi[3:])
-    return T @ kt.pose_exp(xi)
+    return T @ kt.lie.pose_exp(xi)
 
 
 @law(15)
@@ -44,15 +44,16 @@ def test_it_leads_to_the_target(case: Any, data: st.DataObject) -> None:
     T = reference(kt.frame_placement, robot, s.q, frame=frame)
     target = away(T, data.draw(st.floats(0.0, 3.1)), rng)
     error = {
-        axes: reference(kt.pose_error, robot, s.q, target, frame=frame, expressed_in=axes) for axes in EXPRESSED_IN
+        axes: reference(kt.kinematics.pose_error, robot, s.q, target, frame=frame, expressed_in=axes)
+        for axes in EXPRESSED_IN
     }
     scale = 1.0 + np.abs(target).max() + np.abs(T).max()
-    close(T @ kt.pose_exp(error["local"]), target, scale=scale, tolerance=1e-12)
-    close(kt.pose_exp(error["world"]) @ T, target, scale=scale**2, tolerance=1e-12)
+    close(T @ kt.lie.pose_exp(error["local"]), target, scale=scale, tolerance=1e-12)
+    close(kt.lie.pose_exp(error["world"]) @ T, target, scale=scale**2, tolerance=1e-12)
     R = T[:3, :3]
     close(error["local_world_aligned"], np.concatenate([R @ error["local"][:3], R @ error["local"][3:]]), scale=scale)
     for axes in EXPRESSED_IN:  # and in loops over bodies
-        program = program_of(kt.pose_error, robot, frame=frame, expressed_in=axes)
+        program = program_of(kt.kinematics.pose_error, robot, frame=frame, expressed_in=axes)
         close(interpreted(program, [s.q, target.ravel()]), error[axes], scale=scale**2, tolerance=1e-11)
 
 
@@ -67,21 +68,25 @@ def test_derivatives_are_those_of_the_logarithm(expressed_in: Any, angle: float)
     A = inverse(T) @ target
     options: dict[str, Any] = {"frame": "tool", "expressed_in": "local"}
     J = kt.frame_jacobian(ARM, q, "tool", expressed_in="local")
-    by_q = kt.jacobian(ARM, kt.pose_error, (q, target), wrt="q", **options)
+    by_q = kt.jacobian(ARM, kt.kinematics.pose_error, (q, target), wrt="q", **options)
     # log(exp(-J dq) A): the left Jacobian is the right one of the inverse
-    np.testing.assert_allclose(by_q, -kt.pose_log_jacobian(inverse(A)) @ J, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(by_q, -kt.lie.pose_log_jacobian(inverse(A)) @ J, rtol=0.0, atol=1e-11)
     delta = rng.normal(size=6)
     turn = np.zeros((4, 4))
     turn[:3, :3] = np.cross(delta[3:], np.eye(3)).T
     turn[:3, 3] = delta[:3]
-    value, along = kt.jvp(ARM, kt.pose_error, (q, target), {"target": target @ turn}, **options)
-    np.testing.assert_allclose(along, kt.pose_log_jacobian(A) @ delta, rtol=0.0, atol=1e-11)
-    np.testing.assert_allclose(value, kt.pose_log(A), rtol=0.0, atol=1e-9 if angle > 3.0 else 1e-12)
-    by_target = kt.jacobian(ARM, kt.pose_error, (q, target), wrt="target", **options)
+    value, along = kt.jvp(ARM, kt.kinematics.pose_error, (q, target), {"target": target @ turn}, **options)
+    np.testing.assert_allclose(along, kt.lie.pose_log_jacobian(A) @ delta, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(value, kt.lie.pose_log(A), rtol=0.0, atol=1e-9 if angle > 3.0 else 1e-12)
+    by_target = kt.jacobian(ARM, kt.kinematics.pose_error, (q, target), wrt="target", **options)
     assert by_target.shape == (6, 4, 4)
     np.testing.assert_allclose(np.einsum("kij,ij->k", by_target, target @ turn), along, rtol=0.0, atol=1e-12)
-    _, gradient = kt.vjp(ARM, kt.pose_error, (q, target), np.ones(6), **options | {"expressed_in": expressed_in})
-    columns = kt.jacobian(ARM, kt.pose_error, (q, target), wrt="q", **options | {"expressed_in": expressed_in})
+    _, gradient = kt.vjp(
+        ARM, kt.kinematics.pose_error, (q, target), np.ones(6), **options | {"expressed_in": expressed_in}
+    )
+    columns = kt.jacobian(
+        ARM, kt.kinematics.pose_error, (q, target), wrt="q", **options | {"expressed_in": expressed_in}
+    )
     np.testing.assert_allclose(gradient["q"], columns.sum(axis=0), rtol=0.0, atol=1e-10)
 
 
@@ -89,8 +94,10 @@ def test_at_the_target_it_is_zero_and_its_derivative_the_jacobian() -> None:
     for expressed_in in EXPRESSED_IN:
         q = ARM.random(3)
         target = kt.frame_placement(ARM, q, "tool")
-        assert np.abs(kt.pose_error(ARM, q, target, "tool", expressed_in=expressed_in)).max() < 1e-15
-        slope = kt.jacobian(ARM, kt.pose_error, (q, target), wrt="q", frame="tool", expressed_in=expressed_in)
+        assert np.abs(kt.kinematics.pose_error(ARM, q, target, "tool", expressed_in=expressed_in)).max() < 1e-15
+        slope = kt.jacobian(
+            ARM, kt.kinematics.pose_error, (q, target), wrt="q", frame="tool", expressed_in=expressed_in
+        )
         J = kt.frame_jacobian(ARM, q, "tool", expressed_in=expressed_in)
         np.testing.assert_allclose(slope, -J, rtol=0.0, atol=1e-14)
 
@@ -98,7 +105,7 @@ def test_at_the_target_it_is_zero_and_its_derivative_the_jacobian() -> None:
 def test_arrays_are_as_everywhere() -> None:
     rng = np.random.default_rng(0)
     q, goals = rng.normal(size=(20000, 6)), kt.frame_placement(ARM, rng.normal(size=(20000, 6)), "tool")
-    call: Any = kt.pose_error
+    call: Any = kt.kinematics.pose_error
     options: dict[str, Any] = {"frame": "tool", "expressed_in": "world"}
     out = np.empty((20000, 6))
     assert call(ARM, q, goals, out=out, threads=2, **options) is out
@@ -107,13 +114,15 @@ def test_arrays_are_as_everywhere() -> None:
     single = call(ARM, q[:9].astype("f4"), goals[:9].astype("f4"), **options)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, out[:9], atol=1e-4)
-    f = kt.compile(ARM, kt.pose_error, **options)
+    f = kt.compile(ARM, kt.kinematics.pose_error, **options)
     assert np.array_equal(f(q[7], goals[7]), out[7])
     placed = call(ARM, q[:2], goals[:2], parameters={"joint.base_yaw.placement": [0, 0, 0, 0, 0, 0, 1]}, **options)
     assert placed.shape == (2, 6)
-    with pytest.raises(kt.ShapeError, match=r"pose_error: target has shape \(3,\), but 'arm6' needs \(…, 4, 4\)"):
+    with pytest.raises(
+        kt.errors.ShapeError, match=r"pose_error: target has shape \(3,\), but 'arm6' needs \(…, 4, 4\)"
+    ):
         call(ARM, q[7], goals[7][:3, 3], **options)
-    with pytest.raises(kt.NameNotFoundError, match="no frame 'toll': did you mean 'tool'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no frame 'toll': did you mean 'tool'"):
         call(ARM, q[7], goals[7], "toll", expressed_in="world")
-    with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
+    with pytest.raises(kt.errors.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
         call(ARM, q[7], goals[7], "tool", expressed_in="body")

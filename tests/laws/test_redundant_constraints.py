@@ -24,7 +24,7 @@ from tests.laws.reference import close, reference
 from tests.strategies import State, law, moving_trees
 
 Array = NDArray[Any]
-Constraints = Sequence[kt.Contact | kt.Loop]
+Constraints = Sequence[kt.constraints.Contact | kt.constraints.Loop]
 
 METHODS = ("kkt", "operational_space")
 CLEAR = 1e-4
@@ -119,8 +119,8 @@ class Witness:
     """A robot under constraints by `lstsq`."""
 
     def __init__(self, robot: kt.Model, s: State, constraints: Constraints) -> None:
-        self.J = reference(kt.constraint_jacobian, robot, s.q, constraints=constraints)
-        self.bias = reference(kt.constraint_bias, robot, s.q, s.v, constraints=constraints)
+        self.J = reference(kt.constraints.constraint_jacobian, robot, s.q, constraints=constraints)
+        self.bias = reference(kt.constraints.constraint_bias, robot, s.q, s.v, constraints=constraints)
         M, C = reference(kt.crba, robot, s.q), reference(kt.bias_forces, robot, s.q, s.v)
         self.root = np.linalg.cholesky(M)
         self.B = np.linalg.solve(self.root, self.J.T).T
@@ -138,18 +138,18 @@ class Witness:
 
 
 @st.composite
-def redundant(draw: st.DrawFn, robot: kt.Model) -> list[kt.Contact | kt.Loop]:
+def redundant(draw: st.DrawFn, robot: kt.Model) -> list[kt.constraints.Contact | kt.constraints.Loop]:
     """Up to six contacts and loops, often several on one frame, in any order."""
     frames = draw(st.lists(st.sampled_from(list(robot.frames)), min_size=1, max_size=2, unique=True))
-    found: list[kt.Contact | kt.Loop] = []
+    found: list[kt.constraints.Contact | kt.constraints.Loop] = []
     for _ in range(draw(st.integers(2, 6))):
         frame = draw(st.sampled_from(frames))
         other = draw(st.sampled_from(list(robot.frames)))
         kind = draw(st.sampled_from(["point", "fixed", (0.0, 0.6, 0.8)]))
         if frame == other or draw(st.integers(0, 2)):
-            found.append(kt.Contact(frame, kind, axes=draw(st.sampled_from(["world", "local"]))))
+            found.append(kt.constraints.Contact(frame, kind, axes=draw(st.sampled_from(["world", "local"]))))
         else:
-            found.append(kt.Loop(frame, other, kind))
+            found.append(kt.constraints.Loop(frame, other, kind))
     return draw(st.permutations(found))
 
 
@@ -167,24 +167,24 @@ def test_many_rows_of_any_rank_are_answered_as_by_lstsq(data: st.DataObject) -> 
     size = float(np.abs(w.free).max() + np.abs(change).max())
     for method in METHODS:
         options = {"constraints": constraints, "method": method}
-        found = reference(kt.constrained_dynamics, robot, s.q, s.v, s.tau, **options)
+        found = reference(kt.constraints.constrained_dynamics, robot, s.q, s.v, s.tau, **options)
         close(found[: robot.nv], w.free + change, size, tolerance=1e-9)
         close(found[robot.nv :], forces, float(np.abs(forces).max(initial=0.0)), tolerance=1e-8)
-        alone = reference(kt.constraint_forces, robot, s.q, s.v, s.tau, **options)
+        alone = reference(kt.constraints.constraint_forces, robot, s.q, s.v, s.tau, **options)
         assert (alone == found[robot.nv :]).all()
-        struck = reference(kt.impact, robot, s.q, s.v, restitution=0.25, **options)
+        struck = reference(kt.constraints.impact, robot, s.q, s.v, restitution=0.25, **options)
         close(struck[: robot.nv], s.v + jump, tolerance=1e-9)
         close(struck[robot.nv :], impulses, tolerance=1e-8)
-        close(reference(kt.operational_space_inertia, robot, s.q, **options), pinv.T @ pinv, tolerance=1e-7)
+        close(reference(kt.constraints.operational_space_inertia, robot, s.q, **options), pinv.T @ pinv, tolerance=1e-7)
 
 
 # -- the quadruped on four fixed feet: 24 rows of rank 18
 
 
 @cache
-def quadruped() -> tuple[kt.Model, list[kt.Contact]]:
+def quadruped() -> tuple[kt.Model, list[kt.constraints.Contact]]:
     robot = kt.zoo.load("quadruped")
-    return robot, [kt.Contact(name, "fixed") for name in robot.frames if name.endswith("foot")]
+    return robot, [kt.constraints.Contact(name, "fixed") for name in robot.frames if name.endswith("foot")]
 
 
 SEEDS = [36, 51, 71, 109, 114, 128, 139, 152, 158, 175, *range(20)]
@@ -211,7 +211,9 @@ def on_four_feet(is_moving: bool) -> tuple[list[Array], Array, Array, Array]:
     return [np.array(x) for x in zip(*states, strict=True)], np.array(accelerations), np.array(forces), np.array(sizes)
 
 
-def largest_errors(result: kt.ConstrainedMotion, is_moving: bool, order: Sequence[int] = (0, 1, 2, 3)) -> Array:
+def largest_errors(
+    result: kt.constraints.ConstrainedMotion, is_moving: bool, order: Sequence[int] = (0, 1, 2, 3)
+) -> Array:
     """Of accelerations and of forces, relative to their size in that state."""
     _, qdd, forces, sizes = on_four_feet(is_moving)
     there = forces.reshape(-1, 4, 6)[:, list(order)].reshape(forces.shape)
@@ -224,14 +226,16 @@ def largest_errors(result: kt.ConstrainedMotion, is_moving: bool, order: Sequenc
 def test_four_fixed_feet_are_held_as_by_lstsq(method: str, is_moving: bool) -> None:
     robot, feet = quadruped()
     states, *_ = on_four_feet(is_moving)
-    assert (largest_errors(kt.constrained_dynamics(robot, *states, feet, method=method), is_moving) < 1e-9).all()
+    assert (
+        largest_errors(kt.constraints.constrained_dynamics(robot, *states, feet, method=method), is_moving) < 1e-9
+    ).all()
 
 
 def test_the_order_of_constraints_makes_no_difference() -> None:
     robot, feet = quadruped()
     states, *_ = on_four_feet(True)
     order = [2, 0, 3, 1]
-    result = kt.constrained_dynamics(robot, *states, [feet[k] for k in order])
+    result = kt.constraints.constrained_dynamics(robot, *states, [feet[k] for k in order])
     assert (largest_errors(result, True, order) < 1e-9).all()
 
 
@@ -239,7 +243,7 @@ def test_four_fixed_feet_are_held_in_single_precision() -> None:
     """With the default tolerance: to rounding times the condition of the rows, up to 4,000 in these states."""
     robot, feet = quadruped()
     states, *_ = on_four_feet(True)
-    result = kt.constrained_dynamics(robot, *(x.astype(np.float32) for x in states), feet)
+    result = kt.constraints.constrained_dynamics(robot, *(x.astype(np.float32) for x in states), feet)
     assert result.qdd.dtype == np.float32
     assert (largest_errors(result, True) < [1e-4, 1e-2]).all()
 
@@ -249,17 +253,20 @@ def test_a_body_held_at_four_points_is_a_body_held() -> None:
     plate = kt.ModelBuilder("plate")
     plate.add_body("plate")
     for k, (x, y) in enumerate([(0.1, 0.05), (0.1, -0.05), (-0.1, 0.05), (-0.1, -0.05)]):
-        plate.add_frame(f"corner {k}", "plate", kt.placement([x, y, -0.05]))
+        plate.add_frame(f"corner {k}", "plate", kt.lie.placement([x, y, -0.05]))
     robot = kt.zoo.load("arm7").attach(plate.build(), "hand")
-    fixed, corners = kt.Contact("plate", "fixed"), [kt.Contact(f"corner {k}") for k in range(4)]
+    fixed, corners = kt.constraints.Contact("plate", "fixed"), [kt.constraints.Contact(f"corner {k}") for k in range(4)]
     rng = np.random.default_rng(5)
     q = np.array([robot.random(rng) for _ in range(20)])
-    tau, v = rng.normal(size=(20, robot.nv)), np.linalg.svd(kt.constraint_jacobian(robot, q, fixed))[2][:, -1]
-    expected = kt.constrained_dynamics(robot, q, v, tau, fixed).qdd
+    tau, v = (
+        rng.normal(size=(20, robot.nv)),
+        np.linalg.svd(kt.constraints.constraint_jacobian(robot, q, fixed))[2][:, -1],
+    )
+    expected = kt.constraints.constrained_dynamics(robot, q, v, tau, fixed).qdd
     size = np.abs(expected).max(axis=1, keepdims=True)
-    double = kt.constrained_dynamics(robot, q, v, tau, corners)
+    double = kt.constraints.constrained_dynamics(robot, q, v, tau, corners)
     assert (np.abs(double.qdd - expected) < 1e-10 * size).all()
-    single = kt.constrained_dynamics(robot, *(x.astype(np.float32) for x in (q, v, tau)), corners)
+    single = kt.constraints.constrained_dynamics(robot, *(x.astype(np.float32) for x in (q, v, tau)), corners)
     assert (np.abs(single.qdd - expected) < 1e-3 * size).all()
     assert (np.abs(single.forces - double.forces) < 1e-2 * np.abs(double.forces).max(axis=1, keepdims=True)).all()
 
@@ -267,15 +274,21 @@ def test_a_body_held_at_four_points_is_a_body_held() -> None:
 # -- derivatives
 
 
-@pytest.mark.parametrize("function", [kt.constrained_dynamics, kt.impact, kt.operational_space_inertia])
+@pytest.mark.parametrize(
+    "function", [kt.constraints.constrained_dynamics, kt.constraints.impact, kt.constraints.operational_space_inertia]
+)
 @pytest.mark.parametrize("method", METHODS)
 def test_derivatives_are_right_where_rows_are_redundant(function: Any, method: str) -> None:
     """A planar arm whose tip is held along two lines in its plane and by all of its position: 5 rows of rank 2."""
     robot = kt.zoo.load("double_pendulum").attach(kt.zoo.load("double_pendulum"), "tip", prefix="more ")
-    held = [kt.Contact("tip", [0.6, 0.0, 0.8]), kt.Contact("tip"), kt.Contact("tip", [1.0, 0.0, 1.0], axes="local")]
+    held = [
+        kt.constraints.Contact("tip", [0.6, 0.0, 0.8]),
+        kt.constraints.Contact("tip"),
+        kt.constraints.Contact("tip", [1.0, 0.0, 1.0], axes="local"),
+    ]
     rng = np.random.default_rng(1)
     q, v, other, d = rng.normal(size=(4, robot.nv))
-    arguments = {kt.constrained_dynamics: (q, v, other), kt.impact: (q, v)}.get(function, (q,))
+    arguments = {kt.constraints.constrained_dynamics: (q, v, other), kt.constraints.impact: (q, v)}.get(function, (q,))
     options: dict[str, Any] = {"constraints": held, "method": method}
 
     def value(at: Array) -> Array:
@@ -301,16 +314,21 @@ def test_heavier_robots_are_held_by_larger_forces_and_move_alike(method: str, fa
     """Whether rows depend on each other is no question of units."""
     robot = kt.zoo.load("arm6")
     scaled = robot.scaled(1.0, mass=factor)
-    held = [kt.Contact("tool", "fixed"), kt.Contact("tool", axes="local"), kt.Contact("upper_arm", [0, 0, 1])]
+    held = [
+        kt.constraints.Contact("tool", "fixed"),
+        kt.constraints.Contact("tool", axes="local"),
+        kt.constraints.Contact("upper_arm", [0, 0, 1]),
+    ]
     rng = np.random.default_rng(2)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, 6))
-    a = reference(kt.constrained_dynamics, robot, q, v, tau, constraints=held, method=method)
-    b = reference(kt.constrained_dynamics, scaled, q, v, factor * tau, constraints=held, method=method)
+    a = reference(kt.constraints.constrained_dynamics, robot, q, v, tau, constraints=held, method=method)
+    b = reference(kt.constraints.constrained_dynamics, scaled, q, v, factor * tau, constraints=held, method=method)
     close(b[:6], a[:6], tolerance=1e-10)
     close(b[6:] / factor, a[6:], tolerance=1e-10)
     assert np.abs(a[6:]).max() > 1.0
     inertia, heavier = (
-        reference(kt.operational_space_inertia, x, q, constraints=held, method=method) for x in (robot, scaled)
+        reference(kt.constraints.operational_space_inertia, x, q, constraints=held, method=method)
+        for x in (robot, scaled)
     )
     close(heavier / factor, inertia, tolerance=1e-10)
 
@@ -319,8 +337,10 @@ def test_rows_of_different_units_are_judged_each_beside_itself() -> None:
     """A body of 1e-9 m: its angular rows are 1e18 times as easily moved as its linear ones, and all six are held."""
     builder = kt.ModelBuilder("grain")
     I = 1e-18
-    builder.add_body("grain", kt.Inertia.from_com(1.0, Vec3(0, 0, 0), Sym3(I, I, I, 0, 0, 0)))
+    builder.add_body("grain", kt.model.Inertia.from_com(1.0, Vec3(0, 0, 0), Sym3(I, I, I, 0, 0, 0)))
     grain = builder.build(floating_base=True)
     for method in METHODS:
-        inertia = reference(kt.operational_space_inertia, grain, grain.neutral(), constraints="grain", method=method)
+        inertia = reference(
+            kt.constraints.operational_space_inertia, grain, grain.neutral(), constraints="grain", method=method
+        )
         np.testing.assert_allclose(inertia, np.diag([1.0, 1.0, 1.0, I, I, I]), rtol=1e-12, atol=0.0)

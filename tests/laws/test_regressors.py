@@ -107,7 +107,9 @@ def test_joint_torque_regressor_times_parameters_is_inverse_dynamics_without_rot
     case: tuple[kt.Model, State],
 ) -> None:
     model, s = case
-    tau = reference(kt.joint_torque_regressor, model, s.q, s.v, s.qdd) @ kt.inertial_parameters(model)
+    tau = reference(kt.dynamics.joint_torque_regressor, model, s.q, s.v, s.qdd) @ kt.identification.inertial_parameters(
+        model
+    )
     close(tau, reference(kt.rnea, without_rotors(model), s.q, s.v, s.qdd), scale=100.0 * model.mass)
 
 
@@ -115,9 +117,9 @@ def test_joint_torque_regressor_times_parameters_is_inverse_dynamics_without_rot
 @given(moving_trees())
 def test_with_drives_it_is_inverse_dynamics_with_armatures(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    Y = reference(kt.joint_torque_regressor, model, s.q, s.v, s.qdd, drives=True)
+    Y = reference(kt.dynamics.joint_torque_regressor, model, s.q, s.v, s.qdd, drives=True)
     close(
-        Y @ kt.inertial_parameters(model, drives=True),
+        Y @ kt.identification.inertial_parameters(model, drives=True),
         reference(kt.rnea, model, s.q, s.v, s.qdd),
         scale=100.0 * model.mass,
     )
@@ -126,40 +128,42 @@ def test_with_drives_it_is_inverse_dynamics_with_armatures(case: tuple[kt.Model,
 @pytest.mark.parametrize("seed", [0, 1])
 def test_followers_couplings_friction_and_armatures_of_every_joint(seed: int) -> None:
     s, model = some_state(EVERY_JOINT, seed), without_geared_rotors(EVERY_JOINT)
-    Y = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, drives=True)
+    Y = reference(kt.dynamics.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, drives=True)
     tau = reference(kt.rnea, model, s.q, s.v, s.qdd, passive=["damping", "friction"])
-    close(Y @ kt.inertial_parameters(EVERY_JOINT, drives=True), tau, scale=1000.0)
-    plain = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd)
+    close(Y @ kt.identification.inertial_parameters(EVERY_JOINT, drives=True), tau, scale=1000.0)
+    plain = reference(kt.dynamics.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd)
     assert plain.tolist() == Y[:, : 10 * len(EVERY_JOINT.bodies)].tolist()
     tau = reference(kt.rnea, without_rotors(EVERY_JOINT), s.q, s.v, s.qdd)
-    close(plain @ kt.inertial_parameters(EVERY_JOINT), tau, scale=1000.0)
+    close(plain @ kt.identification.inertial_parameters(EVERY_JOINT), tau, scale=1000.0)
 
 
 def test_compiled_with_a_follower_a_coupling_and_drives() -> None:
     builder = kt.ModelBuilder("sharing")
     builder.add_body("base", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
     for k, parent in enumerate(["base", "a", "b", "b"]):
-        name, mimic = "abcd"[k], kt.Mimic("joint a", -0.5, 0.1) if k == 3 else None
-        builder.add_body(name, kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0, placement=kt.placement([0.1, 0.2, 0.3])))
-        where = kt.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2, 0.3])
+        name, mimic = "abcd"[k], kt.model.Mimic("joint a", -0.5, 0.1) if k == 3 else None
+        builder.add_body(
+            name, kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0, placement=kt.lie.placement([0.1, 0.2, 0.3]))
+        )
+        where = kt.lie.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2, 0.3])
         builder.add_joint(f"joint {name}", kt.Revolute([0, 1, 0]), parent, name, where, mimic=mimic, armature=[0.1],
                           damping=[0.3], friction=[0.2])  # fmt: skip
     builder.add_coupling("wrist", ["joint b", "joint c"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
     robot = builder.build()
     s = some_state(robot)
-    Y = kt.joint_torque_regressor(robot, s.q, s.v, s.qdd, drives=True)
+    Y = kt.dynamics.joint_torque_regressor(robot, s.q, s.v, s.qdd, drives=True)
     assert Y.shape == (3, 5 * 10 + 4 * 3)
     tau = kt.rnea(robot, s.q, s.v, s.qdd, passive=["damping", "friction"])
-    close(Y @ kt.inertial_parameters(robot, drives=True), tau, scale=10.0)
-    some = kt.joint_torque_regressor(robot, s.q, s.v, s.qdd, bodies=("d", "b"))
+    close(Y @ kt.identification.inertial_parameters(robot, drives=True), tau, scale=10.0)
+    some = kt.dynamics.joint_torque_regressor(robot, s.q, s.v, s.qdd, bodies=("d", "b"))
     close(some, np.hstack([Y[:, 40:50], Y[:, 20:30]]))
 
 
 def test_the_columns_of_some_bodies_are_among_those_of_all() -> None:
     names, s = list(EVERY_JOINT.bodies), some_state(EVERY_JOINT)
     chosen = [names[7], names[0], names[-1], names[3]]
-    Y = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd)
-    some = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, bodies=chosen)
+    Y = reference(kt.dynamics.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd)
+    some = reference(kt.dynamics.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, bodies=chosen)
     close(some, np.hstack([Y[:, 10 * k : 10 * k + 10] for k in map(names.index, chosen)]))
     assert not some[:, 10:20].any()  # the fixed base
 
@@ -168,7 +172,7 @@ def test_the_columns_of_some_bodies_are_among_those_of_all() -> None:
 @given(moving_trees())
 def test_momentum_regressor_times_parameters_is_the_momentum_of_all_bodies(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    momentum = reference(kt.momentum_regressor, model, s.q, s.v) @ kt.inertial_parameters(model)
+    momentum = reference(kt.dynamics.momentum_regressor, model, s.q, s.v) @ kt.identification.inertial_parameters(model)
     close(momentum, body_momentum(model, s.q, s.v), scale=1000.0)
 
 
@@ -176,10 +180,10 @@ def test_momentum_regressor_times_parameters_is_the_momentum_of_all_bodies(case:
 @given(moving_trees())
 def test_energy_regressors_times_parameters_are_the_energies(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    pi = kt.inertial_parameters(model)
-    kinetic = reference(kt.kinetic_energy_regressor, model, s.q, s.v) @ pi
+    pi = kt.identification.inertial_parameters(model)
+    kinetic = reference(kt.dynamics.kinetic_energy_regressor, model, s.q, s.v) @ pi
     close(kinetic, reference(kt.kinetic_energy, without_rotors(model), s.q, s.v), scale=100.0)
-    potential = reference(kt.potential_energy_regressor, model, s.q) @ pi
+    potential = reference(kt.dynamics.potential_energy_regressor, model, s.q) @ pi
     close(potential, reference(kt.potential_energy, model, s.q), scale=100.0 * model.mass)
 
 
@@ -193,13 +197,13 @@ def test_the_wrenches_on_the_bodies_do_the_work_of_the_joints(
     tau = np.zeros(model.nv)
     for name, body in model.bodies.items():
         if body.slot:
-            W = reference(kt.body_wrench_regressor, model, s.q, s.v, s.qdd, frame=name)
+            W = reference(kt.dynamics.body_wrench_regressor, model, s.q, s.v, s.qdd, frame=name)
             J = reference(kt.frame_jacobian, model, s.q, frame=name, expressed_in="local")
             tau += J.T @ W @ ten(body.inertia)
     close(tau, reference(kt.rnea, without_rotors(model), s.q, s.v, s.qdd), scale=1000.0 * model.mass)
     tool, inertia = model.frames["tool"], data.draw(inertias())
     on_body, on_tool = (
-        reference(kt.body_wrench_regressor, model, s.q, s.v, s.qdd, frame=name) for name in (tool.body, "tool")
+        reference(kt.dynamics.body_wrench_regressor, model, s.q, s.v, s.qdd, frame=name) for name in (tool.body, "tool")
     )
     X = tool.placement @ model.bodies[tool.body].placement.inverse
     there = on_body @ ten(X.back(inertia))
@@ -211,9 +215,9 @@ def test_the_wrenches_on_the_bodies_do_the_work_of_the_joints(
 
 def test_without_gravity_it_is_the_net_wrench() -> None:
     s = some_state(EVERY_JOINT)
-    W = kt.body_wrench_regressor(EVERY_JOINT, s.q, s.v, s.qdd, "tool", parameters={"gravity": [0.0, 0.0, 0.0]})
-    v = kt.frame_velocity(EVERY_JOINT, s.q, s.v, "tool", expressed_in="local")
-    a = kt.frame_acceleration(EVERY_JOINT, s.q, s.v, s.qdd, "tool", expressed_in="local", kind="classical")
+    W = kt.dynamics.body_wrench_regressor(EVERY_JOINT, s.q, s.v, s.qdd, "tool", parameters={"gravity": [0.0, 0.0, 0.0]})
+    v = kt.kinematics.frame_velocity(EVERY_JOINT, s.q, s.v, "tool", expressed_in="local")
+    a = kt.kinematics.frame_acceleration(EVERY_JOINT, s.q, s.v, s.qdd, "tool", expressed_in="local", kind="classical")
     close(W[:, 0], [*a[:3], 0.0, 0.0, 0.0], scale=10.0)
     close(W[3:, 4], [a[3], v[3] * v[5], -v[3] * v[4]], scale=10.0)
 
@@ -222,17 +226,17 @@ def test_without_gravity_it_is_the_net_wrench() -> None:
 @given(trees().flatmap(lambda model: st.tuples(st.just(model), states(model))))
 def test_parameters_there_and_back(case: tuple[kt.Model, State]) -> None:
     model, s = case
-    pi = kt.inertial_parameters(model, drives=True)
+    pi = kt.identification.inertial_parameters(model, drives=True)
     pi[: 10 * len(model.bodies)] *= 1.5
-    other = kt.with_inertial_parameters(model, pi, drives=True)
-    assert kt.inertial_parameters(other, drives=True).tolist() == pi.tolist()
-    tau = reference(kt.joint_torque_regressor, model, s.q, s.v, s.qdd, drives=True) @ pi
+    other = kt.identification.with_inertial_parameters(model, pi, drives=True)
+    assert kt.identification.inertial_parameters(other, drives=True).tolist() == pi.tolist()
+    tau = reference(kt.dynamics.joint_torque_regressor, model, s.q, s.v, s.qdd, drives=True) @ pi
     close(tau, reference(kt.rnea, other, s.q, s.v, s.qdd), scale=100.0 * other.mass)
 
 
 @pytest.mark.parametrize("function", ["kinetic_energy_regressor", "potential_energy_regressor"])
 def test_energy_regressors_loop_over_the_bodies_of_large_robots(function: str) -> None:
-    f, s = getattr(kt, function), some_state(EVERY_JOINT)
+    f, s = getattr(kt.dynamics, function), some_state(EVERY_JOINT)
     arguments = [s.q, s.v][: len(f.definition.inputs)]
     rolled = compiled_late(EVERY_JOINT, f, unroll=False)(*arguments)
     close(rolled, reference(f, EVERY_JOINT, *arguments), scale=100.0)
@@ -240,24 +244,26 @@ def test_energy_regressors_loop_over_the_bodies_of_large_robots(function: str) -
 
 def test_the_wrench_regressor_loops_too() -> None:
     s = some_state(EVERY_JOINT)
-    rolled = compiled_late(EVERY_JOINT, kt.body_wrench_regressor, unroll=False, frame="tool")(s.q, s.v, s.qdd)
-    close(rolled, reference(kt.body_wrench_regressor, EVERY_JOINT, s.q, s.v, s.qdd, frame="tool"), scale=1000.0)
+    rolled = compiled_late(EVERY_JOINT, kt.dynamics.body_wrench_regressor, unroll=False, frame="tool")(s.q, s.v, s.qdd)
+    close(
+        rolled, reference(kt.dynamics.body_wrench_regressor, EVERY_JOINT, s.q, s.v, s.qdd, frame="tool"), scale=1000.0
+    )
 
 
 def test_joint_torque_regressors_loop_over_the_bodies_that_each_joint_carries() -> None:
     """Any bodies in any order, on any kinds of joint; followers and couplings have columns of drives."""
     s, names = some_state(EVERY_JOINT), list(EVERY_JOINT.bodies)
     options: dict[str, Any] = {"bodies": (names[7], names[0], names[-1], names[3], names[12]), "drives": True}
-    program = program_of(kt.joint_torque_regressor, EVERY_JOINT, **options)
-    expected = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, **options)
+    program = program_of(kt.dynamics.joint_torque_regressor, EVERY_JOINT, **options)
+    expected = reference(kt.dynamics.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, **options)
     close(interpreted(program, [s.q, s.v, s.qdd]), expected, scale=1000.0)
 
 
 def test_columns_of_drives_in_loops_leave_out_a_floating_base() -> None:
     robot = kt.zoo.load("quadruped")
     s = some_state(robot)
-    program = program_of(kt.joint_torque_regressor, robot, bodies=["trunk"], drives=True)
-    expected = reference(kt.joint_torque_regressor, robot, s.q, s.v, s.qdd, bodies=["trunk"], drives=True)
+    program = program_of(kt.dynamics.joint_torque_regressor, robot, bodies=["trunk"], drives=True)
+    expected = reference(kt.dynamics.joint_torque_regressor, robot, s.q, s.v, s.qdd, bodies=["trunk"], drives=True)
     assert expected.shape == (robot.nv, 10 + 3 * (robot.nv - 6))
     close(interpreted(program, [s.q, s.v, s.qdd]), expected, scale=100.0)
 
@@ -268,19 +274,20 @@ def test_torque_regressors_in_loops_take_parameters() -> None:
     values = [robot.parameter(name) * 1.1 for name in names]
     straight, rolled = (
         interpreted(
-            program_of(kt.joint_torque_regressor, robot, parameters=names, unroll=unroll), [s.q, s.v, s.qdd, *values]
+            program_of(kt.dynamics.joint_torque_regressor, robot, parameters=names, unroll=unroll),
+            [s.q, s.v, s.qdd, *values],
         )
         for unroll in (True, False)
     )
     close(rolled, straight, scale=100.0)
-    assert not np.allclose(straight, reference(kt.joint_torque_regressor, robot, s.q, s.v, s.qdd))
+    assert not np.allclose(straight, reference(kt.dynamics.joint_torque_regressor, robot, s.q, s.v, s.qdd))
 
 
 def test_a_zero_column_is_a_constant_and_costs_nothing() -> None:
     """A body's inertia about axes across its only joint's, and all of a fixed base, never show."""
     robot = kt.zoo.load("double_pendulum")
     s = some_state(robot)
-    Y = kt.joint_torque_regressor(robot, s.q, s.v, s.qdd)
+    Y = kt.dynamics.joint_torque_regressor(robot, s.q, s.v, s.qdd)
     rod = 10 * list(robot.bodies).index("upper_rod")
     assert not Y[:, :10].any()
     assert not Y[:, rod + 4].any()

@@ -33,21 +33,21 @@ ARGUMENTS = {
     **KINDS_OF,
     kt.integrate: ("q", "v"),
     kt.difference: ("q", "q"),
-    kt.relative_placement: ("q",),
-    kt.relative_velocity: ("q", "v"),
-    kt.relative_acceleration: ("q", "v", "qdd"),
-    kt.relative_jacobian: ("q",),
-    kt.kinematic_hessian: ("q",),
-    kt.momentum_regressor: ("q", "v"),
-    kt.joint_torque_regressor: ("q", "v", "qdd"),
-    kt.articulated_inertias: ("q",),
-    kt.articulated_joints: ("q", "v", "tau"),
-    kt.body_motions: ("q", "v", "qdd"),
-    kt.body_jacobians: ("q",),
+    kt.kinematics.relative_placement: ("q",),
+    kt.kinematics.relative_velocity: ("q", "v"),
+    kt.kinematics.relative_acceleration: ("q", "v", "qdd"),
+    kt.kinematics.relative_jacobian: ("q",),
+    kt.kinematics.kinematic_hessian: ("q",),
+    kt.dynamics.momentum_regressor: ("q", "v"),
+    kt.dynamics.joint_torque_regressor: ("q", "v", "qdd"),
+    kt.dynamics.articulated_inertias: ("q",),
+    kt.dynamics.articulated_joints: ("q", "v", "tau"),
+    kt.kinematics.body_motions: ("q", "v", "qdd"),
+    kt.kinematics.body_jacobians: ("q",),
 }
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
 WITH_FORCES = pytest.mark.parametrize(
-    "function", [kt.aba, kt.rnea, kt.bias_forces, kt.articulated_joints], ids=lambda f: f.__name__
+    "function", [kt.aba, kt.rnea, kt.bias_forces, kt.dynamics.articulated_joints], ids=lambda f: f.__name__
 )
 EXPRESSED_IN = st.sampled_from(["local", "world", "local_world_aligned"])
 KINDS = st.sampled_from(["spatial", "classical"])
@@ -303,10 +303,10 @@ def test_a_robot_that_cannot_move_has_its_functions_too(function: Callable[..., 
     builder.add_frame("tool", "rock", shift(1.0))
     robot, nothing = builder.build(), np.zeros(0)
     arrays = [nothing] * len(ARGUMENTS[function])
-    needs_mass = (kt.center_of_mass, kt.center_of_mass_jacobian, kt.centroidal_momentum_rate)
-    needs_mass += (kt.centroidal_momentum_matrix_rate, kt.centroidal_inertia)
+    needs_mass = (kt.center_of_mass, kt.kinematics.center_of_mass_jacobian, kt.dynamics.centroidal_momentum_rate)
+    needs_mass += (kt.dynamics.centroidal_momentum_matrix_rate, kt.dynamics.centroidal_inertia)
     if function in needs_mass and not with_mass:
-        with pytest.raises(kt.ModelError, match="'rock' has no mass at all"):
+        with pytest.raises(kt.errors.ModelError, match="'rock' has no mass at all"):
             program_of(function, robot)
         return
     expected = reference(function, robot, *arrays, **options_of(function))

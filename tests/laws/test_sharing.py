@@ -27,7 +27,7 @@ Array = NDArray[Any]
 class Case:
     """A robot some of whose joints follow others, the robot in which all are free, and the map between them."""
 
-    def __init__(self, plan: Blueprint, mimics: dict[str, kt.Mimic], couplings: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, plan: Blueprint, mimics: dict[str, kt.model.Mimic], couplings: Sequence[dict[str, Any]]) -> None:
         self.free = _build(plan, {}, ())
         self.robot = _build(plan, mimics, couplings)
         shared = self.robot.tree.coordinates
@@ -38,7 +38,7 @@ class Case:
             self.G_q, self.b = _dense(shared.q_rows, self.robot.nq), np.array(shared.q_offset)
 
 
-def _build(plan: Blueprint, mimics: dict[str, kt.Mimic], couplings: Sequence[dict[str, Any]]) -> kt.Model:
+def _build(plan: Blueprint, mimics: dict[str, kt.model.Mimic], couplings: Sequence[dict[str, Any]]) -> kt.Model:
     builder = kt.ModelBuilder("random tree", gravity=plan.gravity)
     for name, inertia in plan.bodies.items():
         builder.add_body(name, inertia)
@@ -86,7 +86,7 @@ def cases(draw: st.DrawFn) -> tuple[Case, State]:
     leaders = list(coupled)
     for name in plain:
         if leaders and draw(st.booleans()):
-            mimics[name] = kt.Mimic(draw(st.sampled_from(leaders)), draw(numbers(2.0)), draw(numbers(1.0)))
+            mimics[name] = kt.model.Mimic(draw(st.sampled_from(leaders)), draw(numbers(2.0)), draw(numbers(1.0)))
         leaders.append(name)
     case = Case(plan, mimics, couplings)
     return case, draw(states(case.robot))
@@ -163,7 +163,10 @@ def test_jacobians_velocities_and_energies_are_those_of_the_moving_joints(call: 
     options = {"frame": "tool", "expressed_in": "world"}
     J = reference(kt.frame_jacobian, c.free, q, **options)
     close(call(kt.frame_jacobian, c.robot, s.q, **options), J @ c.G)
-    close(call(kt.frame_velocity, c.robot, s.q, s.v, **options), reference(kt.frame_velocity, c.free, q, v, **options))
+    close(
+        call(kt.kinematics.frame_velocity, c.robot, s.q, s.v, **options),
+        reference(kt.kinematics.frame_velocity, c.free, q, v, **options),
+    )
     close(call(kt.kinetic_energy, c.robot, s.q, s.v), reference(kt.kinetic_energy, c.free, q, v))
     close(call(kt.potential_energy, c.robot, s.q), reference(kt.potential_energy, c.free, q), scale=100.0)
 
@@ -231,8 +234,8 @@ def hand() -> kt.Model:
     for name, mimic in (
         ("palm", None),
         ("finger", None),
-        ("middle", kt.Mimic("finger", 2.0, 0.5)),
-        ("tip", kt.Mimic("middle", -0.5, 0.1)),
+        ("middle", kt.model.Mimic("finger", 2.0, 0.5)),
+        ("tip", kt.model.Mimic("middle", -0.5, 0.1)),
         ("left", None),
         ("right", None),
     ):
@@ -256,13 +259,13 @@ def test_a_cluster_feels_rotors_that_spin_about_other_axes_than_their_joints() -
             ("left", kt.Revolute([0, 0, 1]), (1.0, 0.0, 0.0), None),
             ("right", kt.Revolute([1, 0, 0]), (0.0, 0.6, 0.8), None),
             ("finger", kt.Prismatic([0, 1, 0]), (0.8, 0.0, 0.6), None),
-            ("tip", kt.Helical([0, 0, 1], 0.1), (0.0, 1.0, 0.0), kt.Mimic("finger", -1.5, 0.2)),
+            ("tip", kt.joints.Helical([0, 0, 1], 0.1), (0.0, 1.0, 0.0), kt.model.Mimic("finger", -1.5, 0.2)),
         )
     ):
         builder.add_body(f"{name} body", kt.solids.box(0.2, 0.3, 0.1 + 0.1 * k, mass=1.0 + 0.3 * k))
         builder.add_joint(
-            name, kind, parent, f"{name} body", kt.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
-            rotor=None if axis is None else kt.Rotor(0.01 + 0.002 * k, 7.0 - 3.0 * k, axis), mimic=mimic,
+            name, kind, parent, f"{name} body", kt.lie.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
+            rotor=None if axis is None else kt.model.Rotor(0.01 + 0.002 * k, 7.0 - 3.0 * k, axis), mimic=mimic,
             armature=[0.05 * k],
         )  # fmt: skip
         parent = f"{name} body"
@@ -318,7 +321,7 @@ def test_a_massless_follower_is_no_reason_to_refuse_forward_dynamics() -> None:
     builder.add_body("other")
     z = kt.Revolute([0, 0, 1])
     builder.add_joint("a", z, "base", "one")
-    builder.add_joint("b", z, "base", "other", mimic=kt.Mimic("a", -1.0, 0.0))
+    builder.add_joint("b", z, "base", "other", mimic=kt.model.Mimic("a", -1.0, 0.0))
     robot = builder.build()
     assert robot.singular_joints == ()
     np.testing.assert_allclose(kt.aba(robot, [0.3], [0.1], kt.rnea(robot, [0.3], [0.1], [2.0])), [2.0], atol=1e-13)

@@ -20,7 +20,7 @@ LARGEST: dict[Callable[..., Any], float] = {
     kt.aba: 250,
     kt.forward_kinematics: 25,
     kt.frame_jacobian: 30,
-    kt.frame_velocity: 35,
+    kt.kinematics.frame_velocity: 35,
     kt.kinetic_energy: 15,
     kt.potential_energy: 12,
     kt.center_of_mass: 25,

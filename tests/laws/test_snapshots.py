@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
 ARM = kt.zoo.load("arm6")
 Q, V = ARM.random(3), np.linspace(-0.5, 0.5, 6)
@@ -37,7 +37,7 @@ CASES: dict[str, tuple[dict[str, Any], int, int]] = {
     "a controller at every stage": ({"q": Q, "tau": lambda t, q, _v: t - 0.01 * q, "control_dt": "stages"}, 7, 9),
     "a program with a state": ({"q": Q, "tau": pulls}, 11, 9),
     "a program that is held": ({"q": np.stack([Q, -Q]), "tau": pulls, "control_dt": 0.008}, 11, 9),
-    "a frame that is held": ({"q": Q, "constraints": [kt.Contact("tool")]}, 11, 9),
+    "a frame that is held": ({"q": Q, "constraints": [kt.constraints.Contact("tool")]}, 11, 9),
 }
 
 
@@ -47,7 +47,7 @@ def test_a_motion_goes_on_to_the_bit(case: str, tmp_path: Path) -> None:
     dt = 0.002
     whole = kt.simulate(ARM, dt=dt, duration=dt * (before + after), **settings)
     first = kt.simulate(ARM, dt=dt, duration=dt * before, **settings)
-    snapshot = kt.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
+    snapshot = kt.sim.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
     assert (snapshot.step, snapshot.time) == (before, first.time[-1])
     np.testing.assert_array_equal(snapshot.q, first.q[..., -1, :])
     others = {name: x for name, x in settings.items() if name not in ("q", "v")}

@@ -49,9 +49,9 @@ def test_derivatives_of_steps_are_those_of_central_differences(hopper: kt.Model,
     options: dict[str, Any] = {"integrator": integrator, "passive": True, "contact": True}
 
     def value(given: dict[str, Array]) -> float:
-        return float((weights * kt.actuated_rollout(hopper, *given.values(), 0.004, **options)).sum())  # type: ignore[misc]
+        return float((weights * kt.sim.actuated_rollout(hopper, *given.values(), 0.004, **options)).sum())  # type: ignore[misc]
 
-    _, slopes = kt.vjp(hopper, kt.actuated_rollout, (*arguments.values(), 0.004), weights, **options)
+    _, slopes = kt.vjp(hopper, kt.sim.actuated_rollout, (*arguments.values(), 0.004), weights, **options)
     for which, x in arguments.items():
         direction, h = rng.normal(size=x.shape), 1e-6
         ends = [value({**arguments, which: x + sign * h * direction}) for sign in (1.0, -1.0)]

@@ -74,16 +74,18 @@ def sharing_arm() -> kt.Model:
     builder = kt.ModelBuilder("sharing")
     for name in ("ground", "upper", "lower", "finger"):
         builder.add_body(name, kt.solids.box(0.1, 0.2, 0.1, mass=1.0))
-    builder.add_joint("shoulder", kt.FloatingBase(), "ground", "upper")
-    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", kt.placement((0.5, 0.0, 0.0)))
-    mimic = kt.Mimic("elbow", multiplier=0.5)
-    builder.add_joint("knuckle", kt.Revolute([0, 1, 1]), "lower", "finger", kt.placement((0.4, 0.0, 0.0)), mimic=mimic)
+    builder.add_joint("shoulder", kt.joints.FloatingBase(), "ground", "upper")
+    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", kt.lie.placement((0.5, 0.0, 0.0)))
+    mimic = kt.model.Mimic("elbow", multiplier=0.5)
+    builder.add_joint(
+        "knuckle", kt.Revolute([0, 1, 1]), "lower", "finger", kt.lie.placement((0.4, 0.0, 0.0)), mimic=mimic
+    )
     return builder.build()
 
 
 HELD: dict[str, tuple[Any, ...]] = {
-    "shared coordinates": (kt.Contact("finger", [0.0, 0.0, 1.0]),),
-    "a rod": (kt.Loop("ground", "finger", "distance", length=0.8),),
+    "shared coordinates": (kt.constraints.Contact("finger", [0.0, 0.0, 1.0]),),
+    "a rod": (kt.constraints.Loop("ground", "finger", "distance", length=0.8),),
 }
 ARM = sharing_arm()
 
@@ -93,9 +95,9 @@ def held_state(name: str) -> tuple[State, Any]:
     rng, nv = np.random.default_rng(3), ARM.nv
     state = State(ARM.random(rng), rng.normal(size=nv), rng.normal(size=nv), rng.normal(size=nv))
     (constraint,) = HELD[name]
-    if isinstance(constraint, kt.Contact):
+    if isinstance(constraint, kt.constraints.Contact):
         return state, (replace(constraint, at=kt.frame_placement(ARM, state.q, constraint.frame)[:3, 3]),)
-    apart = float(kt.constraint_errors(ARM, state.q, (constraint,))[0]) + 0.8
+    apart = float(kt.constraints.constraint_errors(ARM, state.q, (constraint,))[0]) + 0.8
     return state, (replace(constraint, length=apart),)
 
 
@@ -133,10 +135,10 @@ def test_the_projection_is_the_smallest_change_that_meets_the_constraints(name: 
     for size in (1e-3, 5e-4):
         off = ARM.integrate(state.q, size * state.qdd)
         q, v = np.split(project(off, state.v), [ARM.nq])
-        J, M = kt.constraint_jacobian(ARM, off, constraints), kt.crba(ARM, off)
-        np.testing.assert_allclose(v, kt.impact(ARM, off, state.v, constraints).v, atol=1e-10)
+        J, M = kt.constraints.constraint_jacobian(ARM, off, constraints), kt.crba(ARM, off)
+        np.testing.assert_allclose(v, kt.constraints.impact(ARM, off, state.v, constraints).v, atol=1e-10)
         moved = M @ ARM.difference(off, q)
         np.testing.assert_allclose(moved, J.T @ np.linalg.lstsq(J.T, moved)[0], atol=1e-9)
-        left.append(np.abs(kt.constraint_errors(ARM, q, constraints)).max())
-        assert left[-1] < 0.05 * np.abs(kt.constraint_errors(ARM, off, constraints)).max()
+        left.append(np.abs(kt.constraints.constraint_errors(ARM, q, constraints)).max())
+        assert left[-1] < 0.05 * np.abs(kt.constraints.constraint_errors(ARM, off, constraints)).max()
     assert left[1] == pytest.approx(left[0] / 4, rel=0.1)

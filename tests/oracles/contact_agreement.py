@@ -12,8 +12,8 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.algorithms.softness import Softness
-from kinetree.contact import InverseWeights, SoftConstraints, TouchSpec, soft_constraints
-from kinetree.contact.pairs import touching_pairs
+from kinetree.contact_model import InverseWeights, SoftConstraints, TouchSpec, soft_constraints
+from kinetree.contact_model.pairs import touching_pairs
 from kinetree.model.extras import SimulationOptions
 
 ACCURACY = 1e-9
@@ -27,11 +27,11 @@ class Beside:
         file = folder / "robot.xml"
         file.write_text(text)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)  # of what contacts do not need
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)  # of what contacts do not need
             self.robot = robot = kt.load(file)
         self.m = m = mujoco.MjModel.from_xml_string(text)
         self.d = mujoco.MjData(m)
-        self.layout = kt.Layout(robot, "mujoco")
+        self.layout = kt.interop.Layout(robot, "mujoco")
         self.soft: SoftConstraints = soft_constraints(robot)
         between = {joint.child for joint in robot.joints.values() if ":" in joint.child}
         names = [name for name in robot.bodies if name not in between]

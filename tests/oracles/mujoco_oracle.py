@@ -2,7 +2,7 @@
 
 It reads URDF by itself; shapes and all else that does not concern the motion of rigid bodies is taken out of the text
 first, and its repairs of inertias are turned off. Fixed bodies are fused. A floating base is a joint of type floating
-between a link of the world and the root. States go through `kt.Layout`.
+between a link of the world and the root. States go through `kt.interop.Layout`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MujocoOracle:
         self.data = mujoco.MjData(self.model)
         self.robot = robot
         assert self.model.nv == robot.nv
-        self._layout = kt.Layout(robot, "mujoco")
+        self._layout = kt.interop.Layout(robot, "mujoco")
         assert list(self._layout.joint_order) == [self.model.joint(k).name for k in range(self.model.njnt)]
         assert self.model.nq == self._layout.nq
 

@@ -1,7 +1,7 @@
 """Pinocchio as a witness: the same file, the same questions, in kinetree's order and layout.
 
-It orders joints by name among siblings and writes a continuous joint's angle as cosine and sine: `kt.Layout` maps
-it. A fixed base's own inertia is `inertias[0]` there and left out of masses and energies; kinetree counts
+It orders joints by name among siblings and writes a continuous joint's angle as cosine and sine: `kt.interop.Layout`
+maps it. A fixed base's own inertia is `inertias[0]` there and left out of masses and energies; kinetree counts
 it, as the file has it, so it is added here.
 """
 
@@ -40,7 +40,7 @@ class PinocchioOracle:
         assert self.model.nv == robot.nv
         there = [self.model.joints[self.model.getJointId(name)] for name in robot.joints]
         assert [joint.nv for joint in there] == [joint.kind.nv for joint in robot.joints.values()]
-        layout = kt.Layout(robot, "pinocchio")
+        layout = kt.interop.Layout(robot, "pinocchio")
         assert list(layout.joint_order) == list(self.model.names)[1:]
         self._q = layout.q_to
         self._order = [k for joint in there for k in range(joint.idx_v, joint.idx_v + joint.nv)]

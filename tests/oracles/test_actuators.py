@@ -116,7 +116,7 @@ KINDS = {
 
 def loaded(text: str) -> kt.Model:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         file = Path(folder) / "robot.xml"
         file.write_text(text)
         return kt.load(file)
@@ -130,7 +130,7 @@ class Beside:
         self.robot = loaded(text)
         self.m = mujoco.MjModel.from_xml_string(text)
         self.d = mujoco.MjData(self.m)
-        self.layout = kt.Layout(self.robot, "mujoco")
+        self.layout = kt.interop.Layout(self.robot, "mujoco")
 
     def states(self, spread: float = 1.0) -> dict[str, Array]:
         """Random states, controls and activations with this deviation, and what MuJoCo computes there."""
@@ -152,7 +152,7 @@ class Beside:
     def assert_same(self, spread: float = 1.0) -> dict[str, Array]:
         x = self.states(spread)
         q, v = self.layout.q_from(x["qpos"]), self.layout.v_from(x["qpos"], x["qvel"])
-        ours = kt.actuator_forces(self.robot, q, v, x["ctrl"], x["act"])
+        ours = kt.dynamics.actuator_forces(self.robot, q, v, x["ctrl"], x["act"])
         _assert_close(ours.forces, x["actuator_force"])
         _assert_close(self.layout.tau_to(q, ours.tau), x["qfrc_actuator"])
         _assert_close(ours.act_rates, x["act_dot"])
@@ -198,7 +198,7 @@ def test_damping_by_its_ratio_counts_the_armature_of_tendons() -> None:
 
 def test_activations_of_disabled_actuators_stay() -> None:
     beside = Beside('<intvelocity joint="hip" group="2"/><intvelocity joint="knee"/>', 'actuatorgroupdisable="2"')
-    found = kt.actuator_forces(beside.robot, beside.robot.neutral(), np.zeros(beside.robot.nv), [1.0, 1.0])
+    found = kt.dynamics.actuator_forces(beside.robot, beside.robot.neutral(), np.zeros(beside.robot.nv), [1.0, 1.0])
     assert found.act_rates.tolist() == [0.0, 1.0]
     assert found.forces[0] == 0.0
 
@@ -207,9 +207,9 @@ def test_gravity_compensation_is_that_of_mujoco() -> None:
     beside = Beside(KINDS["motors"], 'gravity="1 2 -9"')
     x = beside.states()
     q = beside.layout.q_from(x["qpos"])
-    whole = kt.gravity_compensation(beside.robot, q)
+    whole = kt.dynamics.gravity_compensation(beside.robot, q)
     _assert_close(beside.layout.tau_to(q, whole), x["qfrc_gravcomp"])
-    parts = [kt.gravity_compensation(beside.robot, q, part=part) for part in ("actuators", "passive")]
+    parts = [kt.dynamics.gravity_compensation(beside.robot, q, part=part) for part in ("actuators", "passive")]
     _assert_close(parts[0] + parts[1], whole)
     theirs = beside.m.jnt_actgravcomp[beside.m.dof_jntid].astype(bool)
     _assert_close(beside.layout.tau_to(q, parts[0]), np.where(theirs, x["qfrc_gravcomp"], 0.0))
@@ -225,7 +225,7 @@ def test_early_actuators_look_as_far_ahead_as_the_step() -> None:
         mujoco.mj_forward(beside.m, beside.d)
         theirs.append(beside.d.actuator_force.copy())
     q, v = beside.layout.q_from(x["qpos"]), beside.layout.v_from(x["qpos"], x["qvel"])
-    ours = kt.actuator_forces(beside.robot, q, v, x["ctrl"], x["act"], timestep=0.002)
+    ours = kt.dynamics.actuator_forces(beside.robot, q, v, x["ctrl"], x["act"], timestep=0.002)
     _assert_close(ours.forces, np.array(theirs))
 
 

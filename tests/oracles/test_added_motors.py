@@ -56,7 +56,7 @@ def crane(tmp_path_factory: pytest.TempPathFactory) -> kt.Model:
 def save(robot: kt.Model, path: Path) -> None:
     """Write it as MJCF, which has no place for limits of velocities."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         kt.save(robot, path, lossy=True)
 
 
@@ -87,7 +87,9 @@ def test_forces_and_motions_are_those_of_mujoco(crane: kt.Model, which: str, tmp
     states = kt.rollout(robot, q, v, None, DT, ctrl=ctrl, passive=["damping"], integrator="implicitfast")
     np.testing.assert_allclose(states, expected, rtol=1e-9, atol=1e-10)
     began = np.vstack([[*q, *v], states[:-1]])
-    np.testing.assert_allclose(kt.actuator_forces(robot, began[:, :3], began[:, 3:], ctrl).forces, forces, atol=1e-8)
+    np.testing.assert_allclose(
+        kt.dynamics.actuator_forces(robot, began[:, :3], began[:, 3:], ctrl).forces, forces, atol=1e-8
+    )
     if which != "speeds":
         assert (abs(forces) == robot.effort_limit).any()  # some of them at their ends
 
@@ -107,14 +109,16 @@ def test_a_saved_robot_has_the_actuators(crane: kt.Model, which: str, tmp_path: 
         (one.name, one.kind) for one in robot.extras.actuators
     ]
     q, v, ctrl = [0.4, -0.2, 0.1], [0.3, -0.5, 0.2], [0.2, 0.7, -0.3]
-    np.testing.assert_array_equal(kt.actuator_forces(again, q, v, ctrl).tau, kt.actuator_forces(robot, q, v, ctrl).tau)
+    np.testing.assert_array_equal(
+        kt.dynamics.actuator_forces(again, q, v, ctrl).tau, kt.dynamics.actuator_forces(robot, q, v, ctrl).tau
+    )
 
 
 def test_servos_turn_ball_joints_as_mujoco_has_it(tmp_path: Path) -> None:
     builder = kt.ModelBuilder("eye")
     builder.add_body("socket")
     builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
-    builder.add_joint("look", kt.Spherical(), "socket", "ball")
+    builder.add_joint("look", kt.joints.Spherical(), "socket", "ball")
     bare = builder.build()
     robot = bare.with_servos(kp=8.0, kd=0.5)
     axes = "".join(
@@ -126,7 +130,7 @@ def test_servos_turn_ball_joints_as_mujoco_has_it(tmp_path: Path) -> None:
     q, v, ctrl = bare.random(rng), rng.normal(size=3), rng.normal(size=3)
     data.qpos[:], data.qvel[:], data.ctrl[:] = q[[3, 0, 1, 2]], v, ctrl
     mujoco.mj_forward(model, data)
-    np.testing.assert_allclose(kt.actuator_forces(robot, q, v, ctrl).tau, data.qfrc_actuator, rtol=1e-9)
+    np.testing.assert_allclose(kt.dynamics.actuator_forces(robot, q, v, ctrl).tau, data.qfrc_actuator, rtol=1e-9)
 
 
 def test_sensors_measure_added_motors(crane: kt.Model) -> None:
@@ -135,5 +139,5 @@ def test_sensors_measure_added_motors(crane: kt.Model) -> None:
     builder.extras = replace(builder.extras, sensors=sensors)
     robot = builder.build()
     q, v = np.array([0.4, -0.2, 0.1]), np.array([0.3, -0.5, 0.2])
-    found = kt.sensors(robot, q, v, kt.aba(robot, q, v, np.zeros(3)), [-0.3], names=["felt", "angle"])
+    found = kt.dynamics.sensors(robot, q, v, kt.aba(robot, q, v, np.zeros(3)), [-0.3], names=["felt", "angle"])
     np.testing.assert_allclose(found, [20.0 * (-0.3 + 0.2) + 3.0 * 0.5, -0.2], rtol=1e-12)

@@ -55,8 +55,8 @@ CONVERSIONS: dict[str, tuple[str, str, Callable[[Array], Any]]] = {
 
 @pytest.mark.parametrize(("source", "target", "theirs"), CONVERSIONS.values(), ids=CONVERSIONS)
 def test_conversions(source: str, target: str, theirs: Callable[[Array], Any]) -> None:
-    x = kt.attitudes.convert(Q, "quaternion", source)
-    found, expected = kt.attitudes.convert(x, source, target), np.array([theirs(sample) for sample in x])
+    x = kt.lie.convert(Q, "quaternion", source)
+    found, expected = kt.lie.convert(x, source, target), np.array([theirs(sample) for sample in x])
     if target.startswith("quaternion"):
         expected *= np.sign(np.sum(found * expected, axis=-1, keepdims=True))
     assert np.allclose(found, expected, atol=1e-12)
@@ -82,8 +82,8 @@ JACOBIANS: dict[str, tuple[str, str, str, Callable[[Array], Any]]] = {
 
 @pytest.mark.parametrize(("source", "target", "wrt", "theirs"), JACOBIANS.values(), ids=JACOBIANS)
 def test_jacobians(source: str, target: str, wrt: str, theirs: Callable[[Array], Any]) -> None:
-    x = kt.attitudes.convert(Q, "quaternion", source)
-    found = kt.attitudes.jacobian(x, source, target, wrt=wrt)
+    x = kt.lie.convert(Q, "quaternion", source)
+    found = kt.lie.jacobian(x, source, target, wrt=wrt)
     assert np.allclose(found, [theirs(sample) for sample in x], rtol=1e-9, atol=1e-9)
 
 
@@ -99,22 +99,22 @@ def motions(angle: float) -> Array:
 @pytest.mark.parametrize("angle", ANGLES)
 def test_maps_of_poses(angle: float) -> None:
     xi = motions(angle)
-    T = kt.pose_exp(xi)
+    T = kt.lie.pose_exp(xi)
     theirs = [pin.exp6(pin.Motion(x)) for x in xi]
     assert np.allclose(T, [M.homogeneous for M in theirs], rtol=0.0, atol=1e-12)
-    assert np.allclose(kt.pose_log(T), [pin.log6(M).vector for M in theirs], rtol=0.0, atol=1e-9)
-    assert np.allclose(kt.rotation_log(T[:, :3, :3]), [pin.log3(M.rotation) for M in theirs], rtol=0.0, atol=1e-9)
-    assert np.allclose(kt.rotation_exp(xi[:, 3:]), [pin.exp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-12)
+    assert np.allclose(kt.lie.pose_log(T), [pin.log6(M).vector for M in theirs], rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.lie.rotation_log(T[:, :3, :3]), [pin.log3(M.rotation) for M in theirs], rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.lie.rotation_exp(xi[:, 3:]), [pin.exp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("angle", ANGLES)
 def test_derivatives_of_maps(angle: float) -> None:
     xi = motions(angle)
-    T = kt.pose_exp(xi)
+    T = kt.lie.pose_exp(xi)
     places = [pin.SE3(x) for x in T]
-    assert np.allclose(kt.pose_exp_jacobian(xi), [pin.Jexp6(pin.Motion(x)) for x in xi], rtol=0.0, atol=1e-8)
-    assert np.allclose(kt.pose_log_jacobian(T), [pin.Jlog6(M) for M in places], rtol=0.0, atol=1e-6)
-    assert np.allclose(kt.rotation_exp_jacobian(xi[:, 3:]), [pin.Jexp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.lie.pose_exp_jacobian(xi), [pin.Jexp6(pin.Motion(x)) for x in xi], rtol=0.0, atol=1e-8)
+    assert np.allclose(kt.lie.pose_log_jacobian(T), [pin.Jlog6(M) for M in places], rtol=0.0, atol=1e-6)
+    assert np.allclose(kt.lie.rotation_exp_jacobian(xi[:, 3:]), [pin.Jexp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-9)
     assert np.allclose(
-        kt.rotation_log_jacobian(T[:, :3, :3]), [pin.Jlog3(M.rotation) for M in places], rtol=0.0, atol=1e-6
+        kt.lie.rotation_log_jacobian(T[:, :3, :3]), [pin.Jlog3(M.rotation) for M in places], rtol=0.0, atol=1e-6
     )

@@ -25,10 +25,10 @@ Array = NDArray[np.float64]
 
 COM, TENSOR, MASS = (0.1, 0.2, -0.3), (0.3, 0.4, 0.5, 0.01, 0.02, 0.03), 2.0
 BODY = Inertia.from_com(MASS, Vec3(*COM), Sym3(*TENSOR))
-HINGE = kt.placement((0.1, 0.0, 0.4))
-PLACE = kt.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9))
-TAIL = kt.placement((0.0, 0.3, 0.2))
-TURN = kt.placement((0.1, 0.4, -0.2), rpy=(0.4, -1.1, 0.6))
+HINGE = kt.lie.placement((0.1, 0.0, 0.4))
+PLACE = kt.lie.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9))
+TAIL = kt.lie.placement((0.0, 0.3, 0.2))
+TURN = kt.lie.placement((0.1, 0.4, -0.2), rpy=(0.4, -1.1, 0.6))
 AXIS1, AXIS2 = (1.0, 2.0, 2.0), (2.0, 1.0, -2.0)
 SAMPLES = 8
 
@@ -75,26 +75,26 @@ def pin_composite(*parts: tuple[Any, Transform | None]) -> Any:
 
 U = np.array([0.6, 0.0, 0.8])
 PINOCCHIO: dict[str, tuple[JointKind, Callable[[], Any]]] = {
-    "helical about x": (kt.Helical((1, 0, 0), 0.3), lambda: pin.JointModelHX(0.3)),
-    "helical about y": (kt.Helical((0, 1, 0), -0.2), lambda: pin.JointModelHY(-0.2)),
-    "helical about z": (kt.Helical((0, 0, 1), 0.1), lambda: pin.JointModelHZ(0.1)),
-    "helical": (kt.Helical(U, 0.4), lambda: pin.JointModelHelicalUnaligned(U, 0.4)),
-    "screw": (kt.Screw(angular=U, linear=0.4 * U), lambda: pin.JointModelHelicalUnaligned(U, 0.4)),
+    "helical about x": (kt.joints.Helical((1, 0, 0), 0.3), lambda: pin.JointModelHX(0.3)),
+    "helical about y": (kt.joints.Helical((0, 1, 0), -0.2), lambda: pin.JointModelHY(-0.2)),
+    "helical about z": (kt.joints.Helical((0, 0, 1), 0.1), lambda: pin.JointModelHZ(0.1)),
+    "helical": (kt.joints.Helical(U, 0.4), lambda: pin.JointModelHelicalUnaligned(U, 0.4)),
+    "screw": (kt.joints.Screw(angular=U, linear=0.4 * U), lambda: pin.JointModelHelicalUnaligned(U, 0.4)),
     "universal": (
-        kt.Universal((1, 0, 0), (0, 1, 0)),
+        kt.joints.Universal((1, 0, 0), (0, 1, 0)),
         lambda: pin.JointModelUniversal(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])),
     ),
     "universal about skew axes": (
-        kt.Universal(U, (0.8, 0.0, -0.6)),
+        kt.joints.Universal(U, (0.8, 0.0, -0.6)),
         lambda: pin.JointModelUniversal(U, np.array([0.8, 0.0, -0.6])),
     ),
-    "translation": (kt.Translation(), pin.JointModelTranslation),
+    "translation": (kt.joints.Translation(), pin.JointModelTranslation),
     "cylindrical": (
-        kt.Cylindrical((0, 1, 0)),
+        kt.joints.Cylindrical((0, 1, 0)),
         lambda: pin_composite((pin.JointModelRY(), None), (pin.JointModelPY(), None)),
     ),
     "composite": (
-        kt.Composite([kt.Revolute((0, 0, 1)), (kt.Prismatic(U), TURN), (kt.Revolute(U), TURN)]),
+        kt.joints.Composite([kt.Revolute((0, 0, 1)), (kt.Prismatic(U), TURN), (kt.Revolute(U), TURN)]),
         lambda: pin_composite(
             (pin.JointModelRZ(), None),
             (pin.JointModelPrismaticUnaligned(U), TURN),
@@ -102,11 +102,11 @@ PINOCCHIO: dict[str, tuple[JointKind, Callable[[], Any]]] = {
         ),
     ),
     "composite with a ball": (
-        kt.Composite([(kt.Prismatic((1, 0, 0)), TURN), (kt.Spherical(), TURN)]),
+        kt.joints.Composite([(kt.Prismatic((1, 0, 0)), TURN), (kt.joints.Spherical(), TURN)]),
         lambda: pin_composite((pin.JointModelPX(), TURN), (pin.JointModelSpherical(), TURN)),
     ),
     "custom": (
-        kt.MultiDof.angular_first([[0, 0, 1, 0, 0, 0.1], [0, 0, 0, 0, 1, 0], [0.6, 0, 0.8, 0, 0, 0]]),
+        kt.joints.MultiDof.angular_first([[0, 0, 1, 0, 0, 0.1], [0, 0, 0, 0, 1, 0], [0.6, 0, 0.8, 0, 0, 0]]),
         lambda: pin_composite(
             (pin.JointModelHZ(0.1), None), (pin.JointModelPY(), None), (pin.JointModelRevoluteUnaligned(U), None)
         ),
@@ -146,7 +146,7 @@ def placed(model: pin.Model, data: pin.Data, q: Array, number: int) -> Array:
 
 def test_the_planar_joint_is_pinocchios_in_other_coordinates() -> None:
     """v there is B v here: the displacement's rate turned back into the moving body's axes."""
-    robot, model = robot_with(kt.Planar()), pinocchio_with(pin.JointModelPlanar())
+    robot, model = robot_with(kt.joints.Planar()), pinocchio_with(pin.JointModelPlanar())
     data = model.createData()
     q, v, qdd, tau = random_states(robot, SAMPLES)
     for k in range(SAMPLES):
@@ -173,7 +173,7 @@ def test_pinocchio_takes_the_plane_of_x_and_y_whatever_the_axis() -> None:
     <joint name="j" type="planar"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint></robot>"""
     model = pin.buildModelFromXML(text)
     there = placed(model, model.createData(), np.array([0.3, 0.4, np.cos(0.5), np.sin(0.5)]), 1)
-    here = kt.Planar().calc([0.3, 0.4, 0.5], [0.0] * 3).X_J.homogeneous()
+    here = kt.joints.Planar().calc([0.3, 0.4, 0.5], [0.0] * 3).X_J.homogeneous()
     np.testing.assert_allclose(there, np.array(here).reshape(4, 4), atol=1e-15)
 
 
@@ -207,35 +207,35 @@ def numbers(values: Sequence[Any] | Array) -> str:
 ORIGIN = (0.0, 0.0, 0.0)
 POINT = (0.2, -0.3, 0.4)
 MUJOCO: dict[str, tuple[JointKind, list[tuple[str, Sequence[float], Sequence[float]]]]] = {
-    "cylindrical": (kt.Cylindrical(U), [("hinge", U, ORIGIN), ("slide", U, ORIGIN)]),
-    "universal": (kt.Universal(AXIS1, AXIS2), [("hinge", AXIS1, ORIGIN), ("hinge", AXIS2, ORIGIN)]),
+    "cylindrical": (kt.joints.Cylindrical(U), [("hinge", U, ORIGIN), ("slide", U, ORIGIN)]),
+    "universal": (kt.joints.Universal(AXIS1, AXIS2), [("hinge", AXIS1, ORIGIN), ("hinge", AXIS2, ORIGIN)]),
     "planar": (
-        kt.Planar(),
+        kt.joints.Planar(),
         [("slide", (1, 0, 0), ORIGIN), ("slide", (0, 1, 0), ORIGIN), ("hinge", (0, 0, 1), ORIGIN)],
     ),
     "planar across y": (
-        kt.Planar((0, 1, 0)),
+        kt.joints.Planar((0, 1, 0)),
         [("slide", (0, 0, 1), ORIGIN), ("slide", (1, 0, 0), ORIGIN), ("hinge", (0, 1, 0), ORIGIN)],
     ),
     "translation": (
-        kt.Translation(),
+        kt.joints.Translation(),
         [("slide", (1, 0, 0), ORIGIN), ("slide", (0, 1, 0), ORIGIN), ("slide", (0, 0, 1), ORIGIN)],
     ),
     "screw about a line": (
-        kt.Screw(angular=U, linear=np.cross(POINT, U)),
+        kt.joints.Screw(angular=U, linear=np.cross(POINT, U)),
         [("hinge", U, POINT)],
     ),
     "composite": (
-        kt.Composite([kt.Prismatic(AXIS1), kt.Revolute(U), kt.Prismatic(AXIS2), kt.Revolute((0, 1, 0))]),
+        kt.joints.Composite([kt.Prismatic(AXIS1), kt.Revolute(U), kt.Prismatic(AXIS2), kt.Revolute((0, 1, 0))]),
         [("slide", AXIS1, ORIGIN), ("hinge", U, ORIGIN), ("slide", AXIS2, ORIGIN), ("hinge", (0, 1, 0), ORIGIN)],
     ),
     "composite of hinges apart": (
-        kt.Composite([kt.Revolute(U), (kt.Revolute((0, 1, 0)), kt.placement(POINT)),
-                      (kt.Fixed(), kt.placement(tuple(-x for x in POINT)))]),
+        kt.joints.Composite([kt.Revolute(U), (kt.Revolute((0, 1, 0)), kt.lie.placement(POINT)),
+                      (kt.Fixed(), kt.lie.placement(tuple(-x for x in POINT)))]),
         [("hinge", U, ORIGIN), ("hinge", (0, 1, 0), POINT)],
     ),
     "custom": (
-        kt.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [*np.cross(POINT, U), *U], [0, 0, 0, 1, 0, 0]]),
+        kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [*np.cross(POINT, U), *U], [0, 0, 0, 1, 0, 0]]),
         [("slide", (1, 0, 0), ORIGIN), ("hinge", U, POINT), ("hinge", (1, 0, 0), ORIGIN)],
     ),
 }  # fmt: skip

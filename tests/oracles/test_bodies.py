@@ -48,9 +48,11 @@ def test_motions(file: str, floating_base: bool) -> None:
         for kind in ("spatial", "classical"):
             expected = [states_of_bodies(witness, state, expressed_in, kind) for state in states]
             options = {"expressed_in": expressed_in, "kind": kind}
-            agree(on_floats(kt.body_motions, robot, q, v, qdd, **options), expected, f"{expressed_in}, {kind}")
+            agree(
+                on_floats(kt.kinematics.body_motions, robot, q, v, qdd, **options), expected, f"{expressed_in}, {kind}"
+            )
             if file in COMPILED and kind == "classical":
-                T, twists, a = kt.body_motions(robot, q, v, qdd, **options)  # type: ignore[arg-type]
+                T, twists, a = kt.kinematics.body_motions(robot, q, v, qdd, **options)  # type: ignore[arg-type]
                 found = np.concatenate([T.reshape(*T.shape[:-2], 16), twists, a], axis=-1)
                 agree(found, expected, f"{expressed_in}, compiled")
 
@@ -67,7 +69,7 @@ def test_what_the_kinematics_of_joints_leave(file: str, floating_base: bool) -> 
     joints = [model.getJointId(name) for name in robot.joints]
     expected = [[*data.oMi[j].homogeneous.ravel(), *data.v[j].vector, *data.a[j].vector] for j in joints]
     options = {"frames": children, "expressed_in": "local", "kind": "spatial"}
-    agree(on_floats(kt.body_motions, robot, q, v, qdd, **options), [expected], "oMi, v, a")
+    agree(on_floats(kt.kinematics.body_motions, robot, q, v, qdd, **options), [expected], "oMi, v, a")
 
 
 @BASES
@@ -79,7 +81,9 @@ def test_jacobians(file: str, floating_base: bool) -> None:
     for expressed_in in ("local", "world", "local_world_aligned"):
         expected = [[witness.frame_jacobian(one, frame=name, expressed_in=expressed_in) for name in names] for one in q]
         ask = compiled if file in COMPILED else on_floats
-        agree(ask(kt.body_jacobians, robot, q, frames=names, expressed_in=expressed_in), expected, expressed_in)
+        agree(
+            ask(kt.kinematics.body_jacobians, robot, q, frames=names, expressed_in=expressed_in), expected, expressed_in
+        )
 
 
 @BASES
@@ -106,4 +110,4 @@ def test_centers_of_mass(file: str, floating_base: bool) -> None:
             a = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
             expected.append([*data.oMf[frame].homogeneous.ravel(), *twist, *a])
         options = {"frames": names, "about": "center_of_mass", "expressed_in": expressed_in, "kind": "classical"}
-        agree(on_floats(kt.body_motions, robot, q, v, qdd, **options), [expected], expressed_in)
+        agree(on_floats(kt.kinematics.body_motions, robot, q, v, qdd, **options), [expected], expressed_in)

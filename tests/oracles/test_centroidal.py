@@ -94,14 +94,14 @@ def check(ask: Ask, robot: kt.Model, witness: CentroidalOracle, count: int) -> N
     """Rotors that are symmetric about their axes have a constant matrix, so it is the measure of its derivative."""
     q, v, qdd, _ = random_states(robot, count)
     points = np.random.default_rng(3).normal(size=(count, 3))
-    size = float(np.abs(ask(kt.centroidal_momentum_matrix, robot, q)).max())
+    size = float(np.abs(ask(kt.dynamics.centroidal_momentum_matrix, robot, q)).max())
     for function, arguments in (
-        (kt.momentum, (q, v, points)),
-        (kt.centroidal_momentum, (q, v)),
-        (kt.centroidal_momentum_rate, (q, v, qdd)),
-        (kt.centroidal_momentum_matrix, (q,)),
-        (kt.centroidal_momentum_matrix_rate, (q, v)),
-        (kt.centroidal_inertia, (q,)),
+        (kt.dynamics.momentum, (q, v, points)),
+        (kt.dynamics.centroidal_momentum, (q, v)),
+        (kt.dynamics.centroidal_momentum_rate, (q, v, qdd)),
+        (kt.dynamics.centroidal_momentum_matrix, (q,)),
+        (kt.dynamics.centroidal_momentum_matrix_rate, (q, v)),
+        (kt.dynamics.centroidal_inertia, (q,)),
     ):
         name = function.__name__
         scale = 1e-2 * size if name.endswith("rate") else 0.0

@@ -27,9 +27,9 @@ WHERE_MUJOCO_PARTS = {
 }  # fmt: skip
 
 
-def compared(file: str, library: str, floating_base: bool = False) -> kt.Comparison:
+def compared(file: str, library: str, floating_base: bool = False) -> kt.comparison.Comparison:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         return kt.compare(robot_path(file), peers=[library], floating_base=floating_base, samples=1)
 
 

@@ -15,9 +15,9 @@ from tests.robots import robot_path
 pytest.importorskip("pydrake")
 
 
-def compared(file: str, floating_base: bool = False) -> kt.Comparison:
+def compared(file: str, floating_base: bool = False) -> kt.comparison.Comparison:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         return kt.compare(robot_path(file), peers=["drake"], floating_base=floating_base, samples=2)
 
 

@@ -45,10 +45,10 @@ class ConstraintOracle(PinocchioOracle):
         frame = self.model.frames[self._frame(name)]
         return frame.parentJoint, frame.placement
 
-    def given(self, constraints: Sequence[kt.Contact | kt.Loop]) -> tuple[Any, Any]:
+    def given(self, constraints: Sequence[kt.constraints.Contact | kt.constraints.Loop]) -> tuple[Any, Any]:
         models = []
         for c in constraints:
-            if isinstance(c, kt.Loop):
+            if isinstance(c, kt.constraints.Loop):
                 kind, axes = IN_SIX_DIRECTIONS
                 models.append(
                     pin.RigidConstraintModel(kind, self.model, *self.place(c.frame_a), *self.place(c.frame_b), axes)
@@ -62,14 +62,14 @@ class ConstraintOracle(PinocchioOracle):
         listed.extend(models)
         return listed, datas
 
-    def jacobian(self, q: Array, constraints: Sequence[kt.Contact]) -> Array:
+    def jacobian(self, q: Array, constraints: Sequence[kt.constraints.Contact]) -> Array:
         rows = [
             pin.computeFrameJacobian(self.model, self.data, self._q(q), self._frame(c.frame), _axes(c))[: c.size]
             for c in constraints
         ]
         return np.vstack(rows)[:, self._order]
 
-    def bias(self, q: Array, v: Array, constraints: Sequence[kt.Contact]) -> Array:
+    def bias(self, q: Array, v: Array, constraints: Sequence[kt.constraints.Contact]) -> Array:
         pin.forwardKinematics(self.model, self.data, self._q(q), self._v(v), np.zeros(self.model.nv))
         rows = []
         for c in constraints:
@@ -77,14 +77,16 @@ class ConstraintOracle(PinocchioOracle):
             rows.append(ask(self.model, self.data, self._frame(c.frame), _axes(c)).vector[: c.size].copy())
         return np.concatenate(rows)
 
-    def dynamics(self, q: Array, v: Array, tau: Array, constraints: Sequence[kt.Contact | kt.Loop]) -> Array:
+    def dynamics(
+        self, q: Array, v: Array, tau: Array, constraints: Sequence[kt.constraints.Contact | kt.constraints.Loop]
+    ) -> Array:
         models, datas = self.given(constraints)
         pin.initConstraintDynamics(self.model, self.data, models, datas)
         exactly = pin.ProximalSettings(1e-14, 0.0, 1)
         arguments = self._q(q), self._v(v), self._v(tau), models, datas, exactly
         return pin.constraintDynamics(self.model, self.data, *arguments)[self._order]
 
-    def forces(self, q: Array, v: Array, tau: Array, constraints: Sequence[kt.Contact]) -> Array:
+    def forces(self, q: Array, v: Array, tau: Array, constraints: Sequence[kt.constraints.Contact]) -> Array:
         models, datas = self.given(constraints)
         pin.initConstraintDynamics(self.model, self.data, models, datas)
         arguments = self._q(q), self._v(v), self._v(tau), models, datas, pin.ProximalSettings(1e-14, 0.0, 1)
@@ -95,7 +97,7 @@ class ConstraintOracle(PinocchioOracle):
             found.append(f.vector[: c.size])
         return np.concatenate(found)
 
-    def delassus(self, q: Array, constraints: Sequence[kt.Contact]) -> Array:
+    def delassus(self, q: Array, constraints: Sequence[kt.constraints.Contact]) -> Array:
         models, datas = self.given(constraints)
         pin.initConstraintDynamics(self.model, self.data, models, datas)
         return pin.computeDelassusMatrix(self.model, self.data, self._q(q), models, datas, 0.0)
@@ -107,7 +109,7 @@ class ConstraintOracle(PinocchioOracle):
         return after[self._order].copy()
 
 
-def _axes(contact: kt.Contact) -> pin.ReferenceFrame:
+def _axes(contact: kt.constraints.Contact) -> pin.ReferenceFrame:
     return pin.ReferenceFrame.LOCAL if contact.axes == "local" else pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
@@ -125,12 +127,15 @@ def tips(robot: kt.Model) -> list[str]:
     return [names[slot] for slot in ends]
 
 
-def contacts_of(robot: kt.Model) -> list[kt.Contact]:
+def contacts_of(robot: kt.Model) -> list[kt.constraints.Contact]:
     """A point on one branch, and a fixed frame on another."""
     first, *others = tips(robot)
     if robot.floating_base or not others:
-        return [kt.Contact(first, "fixed", axes="local"), *(kt.Contact(tip) for tip in others[:1])]
-    return [kt.Contact(first), kt.Contact(others[0], "fixed", axes="local")]
+        return [
+            kt.constraints.Contact(first, "fixed", axes="local"),
+            *(kt.constraints.Contact(tip) for tip in others[:1]),
+        ]
+    return [kt.constraints.Contact(first), kt.constraints.Contact(others[0], "fixed", axes="local")]
 
 
 def joined(function: Ask, robot: kt.Model, *batches: Array, **options: Any) -> Array:
@@ -148,11 +153,14 @@ def check_all(ask: Ask, robot: kt.Model, witness: ConstraintOracle, count: int) 
     """Everything about its contacts; whether their rows are independent, so that Pinocchio was asked for all."""
     contacts = contacts_of(robot)
     q, v, _, tau = random_states(robot, count)
-    J = ask(kt.constraint_jacobian, robot, q, constraints=contacts)
-    bias = ask(kt.constraint_bias, robot, q, v, constraints=contacts)
+    J = ask(kt.constraints.constraint_jacobian, robot, q, constraints=contacts)
+    bias = ask(kt.constraints.constraint_bias, robot, q, v, constraints=contacts)
     dynamics = ask if ask is on_floats else joined
-    results = {m: dynamics(kt.constrained_dynamics, robot, q, v, tau, constraints=contacts, method=m) for m in METHODS}
-    struck = dynamics(kt.impact, robot, q, v, constraints=contacts, restitution=0.5)
+    results = {
+        m: dynamics(kt.constraints.constrained_dynamics, robot, q, v, tau, constraints=contacts, method=m)
+        for m in METHODS
+    }
+    struck = dynamics(kt.constraints.impact, robot, q, v, constraints=contacts, restitution=0.5)
     independent = True
     for k in range(count):
         expected_J, expected_bias = witness.jacobian(q[k], contacts), witness.bias(q[k], v[k], contacts)
@@ -202,10 +210,10 @@ def test_contacts_of_some_robots_compiled(file: str, floating_base: bool) -> Non
 def test_operational_space_inertia_is_the_inverse_of_the_delassus_matrix(file: str) -> None:
     robot, witness = witnessed(file, True)
     q = random_states(robot, 1)[0]
-    contacts = [kt.Contact(tips(robot)[0], "fixed", axes="local")]
+    contacts = [kt.constraints.Contact(tips(robot)[0], "fixed", axes="local")]
     expected = np.linalg.inv(witness.delassus(q[0], contacts))
     for method in METHODS:
-        actual = on_floats(kt.operational_space_inertia, robot, q, constraints=contacts, method=method)[0]
+        actual = on_floats(kt.constraints.operational_space_inertia, robot, q, constraints=contacts, method=method)[0]
         near(actual, expected, 0.0, f"Λ by {method}")
 
 
@@ -216,18 +224,18 @@ def test_loops_that_hold_two_frames(file: str) -> None:
     """At velocities that the loop allows: otherwise the two differ in what they make of it."""
     robot, witness = witnessed(file, True)
     a, b, *_ = tips(robot)
-    loops = [kt.Loop(a, b, "fixed")]
+    loops = [kt.constraints.Loop(a, b, "fixed")]
     q, v, _, tau = (x[0] for x in random_states(robot, 1))
-    (J,) = on_floats(kt.constraint_jacobian, robot, q[None], constraints=loops)
+    (J,) = on_floats(kt.constraints.constraint_jacobian, robot, q[None], constraints=loops)
     v = v - np.linalg.pinv(J) @ (J @ v)
-    result = on_floats(kt.constrained_dynamics, robot, q[None], v[None], tau[None], constraints=loops)[0]
+    result = on_floats(kt.constraints.constrained_dynamics, robot, q[None], v[None], tau[None], constraints=loops)[0]
     M = witness.crba(q)
     A = J @ np.linalg.solve(M, J.T)
     sizes = np.linalg.eigvalsh(A)
     if sizes[0] > CLEAR * sizes[-1]:
         expected = witness.dynamics(q, v, tau, loops)
     else:  # legs of three joints each can only follow so far; the rows of Pinocchio's J span the same space
-        (bias,) = on_floats(kt.constraint_bias, robot, q[None], v[None], constraints=loops)
+        (bias,) = on_floats(kt.constraints.constraint_bias, robot, q[None], v[None], constraints=loops)
         free = witness.aba(q, v, tau)
         lam = np.linalg.pinv(A, rcond=1e-9, hermitian=True) @ (-bias - J @ free)
         expected = free + np.linalg.solve(M, J.T @ lam)

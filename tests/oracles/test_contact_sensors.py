@@ -90,7 +90,7 @@ class Beside:
         self.m = m = mujoco.MjModel.from_xml_string(text)
         m.opt.tolerance, m.opt.iterations, m.opt.ls_iterations = 0.0, 200, 100
         m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
-        self.d, self.layout = mujoco.MjData(m), kt.Layout(self.robot, "mujoco")
+        self.d, self.layout = mujoco.MjData(m), kt.interop.Layout(self.robot, "mujoco")
 
     def states(self, count: int, seed: int = 4) -> list[tuple[Array, ...]]:
         m, d, layout, rng = self.m, self.d, self.layout, np.random.default_rng(seed)
@@ -119,10 +119,10 @@ def scene(option: str, condim: int, zone: str) -> Beside:
 def test_sensors_are_those_of_mujoco(option: str, condim: int, zone: str) -> None:
     beside = scene(option, condim, zone)
     robot, m = beside.robot, beside.m
-    places, active = kt.sensor_places(robot), np.zeros(m.nsensordata, dtype=bool)
+    places, active = kt.dynamics.sensor_places(robot), np.zeros(m.nsensordata, dtype=bool)
     for q, v, qdd, theirs in beside.states(4):
         given = [x.tolist() for x in (q, v, qdd)]
-        ours = np.array(on_numbers(kt.sensors.definition, robot, given, contact=True))  # type: ignore[attr-defined]
+        ours = np.array(on_numbers(kt.dynamics.sensors.definition, robot, given, contact=True))  # type: ignore[attr-defined]
         assert ours.shape == theirs.shape
         active |= theirs != 0.0
         for k, (name, place) in enumerate(places.items()):
@@ -145,7 +145,7 @@ def test_distances_are_those_of_mujoco() -> None:
     """Which MuJoCo finds by iterations that end at 1e-6 m."""
     beside = Beside(SCENE.format(option="", condim=3, zone="box", sensors=DISTANCES))
     for q, v, _, theirs in beside.states(3):
-        ours = on_numbers(kt.sensors.definition, beside.robot, [q.tolist(), v.tolist()])  # type: ignore[attr-defined]
+        ours = on_numbers(kt.dynamics.sensors.definition, beside.robot, [q.tolist(), v.tolist()])  # type: ignore[attr-defined]
         np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-5)
 
 
@@ -175,5 +175,5 @@ def test_a_violated_connection_inside_leaves_a_couple() -> None:
     beside = Beside(LOOP)
     for q, v, qdd, theirs in beside.states(6):
         given = [x.tolist() for x in (q, v, qdd)]
-        ours = on_numbers(kt.sensors.definition, beside.robot, given, contact=True)  # type: ignore[attr-defined]
+        ours = on_numbers(kt.dynamics.sensors.definition, beside.robot, given, contact=True)  # type: ignore[attr-defined]
         np.testing.assert_allclose(ours, theirs, rtol=ACCURACY, atol=ACCURACY)

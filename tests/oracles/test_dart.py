@@ -53,12 +53,18 @@ def skeleton_of(names: list[str]) -> Any:
 X, Y, Z = np.eye(3)
 CASES: dict[str, tuple[list[JointKind], list[str]]] = {
     "free": ([kt.Free(), kt.Revolute(Z)], ["Free", "Revolute"]),
-    "floating base": ([kt.FloatingBase(), kt.Spherical()], ["Free", "Ball"]),
+    "floating base": ([kt.joints.FloatingBase(), kt.joints.Spherical()], ["Free", "Ball"]),
     "free in the middle": ([kt.Prismatic(Z), kt.Free()], ["Prismatic", "Free"]),
-    "balls": ([kt.Spherical(), kt.ExponentialMap(), kt.Continuous(Z)], ["Ball", "Ball", "Revolute"]),
-    "euler": ([kt.Euler("XYZ"), kt.Prismatic(Z), kt.Euler("XYZ")], ["Euler", "Prismatic", "Euler"]),
-    "planar": ([kt.Planar(), kt.Universal(X, Y), kt.Planar()], ["Planar", "Universal", "Planar"]),
-    "a pitch per turn": ([kt.Translation(), kt.Helical(Z, 0.1 / (2.0 * np.pi))], ["Translational", "Screw"]),
+    "balls": (
+        [kt.joints.Spherical(), kt.joints.ExponentialMap(), kt.joints.Continuous(Z)],
+        ["Ball", "Ball", "Revolute"],
+    ),
+    "euler": ([kt.joints.Euler("XYZ"), kt.Prismatic(Z), kt.joints.Euler("XYZ")], ["Euler", "Prismatic", "Euler"]),
+    "planar": ([kt.joints.Planar(), kt.joints.Universal(X, Y), kt.joints.Planar()], ["Planar", "Universal", "Planar"]),
+    "a pitch per turn": (
+        [kt.joints.Translation(), kt.joints.Helical(Z, 0.1 / (2.0 * np.pi))],
+        ["Translational", "Screw"],
+    ),
 }
 
 
@@ -68,10 +74,10 @@ def pair(request: pytest.FixtureRequest) -> tuple[kt.Model, Any]:
     return chain(kinds), skeleton_of(names)
 
 
-def states(robot: kt.Model, count: int = 3) -> tuple[kt.Layout, tuple[Array, ...], tuple[Array, ...]]:
+def states(robot: kt.Model, count: int = 3) -> tuple[kt.interop.Layout, tuple[Array, ...], tuple[Array, ...]]:
     """Random states: the layout, (q, v, q̈, τ), and the first three as DART has them."""
     q, v, qdd, tau = random_states(robot, count)
-    layout = kt.Layout(robot, LIBRARY)
+    layout = kt.interop.Layout(robot, LIBRARY)
     return layout, (q, v, qdd, tau), (layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd))
 
 
@@ -112,7 +118,10 @@ def test_where_a_small_step_leads(pair: tuple[kt.Model, Any]) -> None:
 
 def test_bodies_and_jacobians_have_the_axes_that_the_page_says() -> None:
     """Angular rows first; in the body's axes without `Linear`, `Angular` or `World` in the name."""
-    robot, skeleton = chain([kt.Free(), kt.Spherical(), kt.Revolute(Z)]), skeleton_of(["Free", "Ball", "Revolute"])
+    robot, skeleton = (
+        chain([kt.Free(), kt.joints.Spherical(), kt.Revolute(Z)]),
+        skeleton_of(["Free", "Ball", "Revolute"]),
+    )
     layout, (q, v, qdd, _), theirs = states(robot, 1)
     (q,), (v,), (qdd,), frame = q, v, qdd, "body3"
     set_state(skeleton, *(x[0] for x in theirs))
@@ -121,10 +130,10 @@ def test_bodies_and_jacobians_have_the_axes_that_the_page_says() -> None:
     def angular_first(x: Array) -> Array:
         return np.concatenate([x[3:], x[:3]])
 
-    local = kt.frame_velocity(robot, q, v, frame, expressed_in="local")
-    aligned = kt.frame_velocity(robot, q, v, frame, **WORLD_AXES)
-    spatial = kt.frame_acceleration(robot, q, v, qdd, frame, expressed_in="local")
-    classical = kt.frame_acceleration(robot, q, v, qdd, frame, kind="classical", **WORLD_AXES)
+    local = kt.kinematics.frame_velocity(robot, q, v, frame, expressed_in="local")
+    aligned = kt.kinematics.frame_velocity(robot, q, v, frame, **WORLD_AXES)
+    spatial = kt.kinematics.frame_acceleration(robot, q, v, qdd, frame, expressed_in="local")
+    classical = kt.kinematics.frame_acceleration(robot, q, v, qdd, frame, kind="classical", **WORLD_AXES)
     facts = {
         "getSpatialVelocity": (body.getSpatialVelocity(), angular_first(local)),
         "getAngularVelocity": (body.getAngularVelocity(), aligned[3:]),
@@ -153,7 +162,7 @@ def test_bodies_and_jacobians_have_the_axes_that_the_page_says() -> None:
 
 
 def test_differences_of_positions() -> None:
-    robot, skeleton = chain([kt.Free(), kt.Spherical()]), skeleton_of(["Free", "Ball"])
+    robot, skeleton = chain([kt.Free(), kt.joints.Spherical()]), skeleton_of(["Free", "Ball"])
     _, (q, *_), (theirs, *_) = states(robot, 2)
     found = skeleton.getPositionDifferences(theirs[1], theirs[0])
     balls = robot.difference(q[0], q[1])[3:]  # angular, in the moving side's axes
@@ -164,7 +173,7 @@ def test_differences_of_positions() -> None:
 
 
 def test_parts_of_the_equation_of_motion() -> None:
-    robot, skeleton = chain([kt.Free(), kt.Spherical()]), skeleton_of(["Free", "Ball"])
+    robot, skeleton = chain([kt.Free(), kt.joints.Spherical()]), skeleton_of(["Free", "Ball"])
     layout, (q, v, *_), theirs = states(robot, 1)
     set_state(skeleton, *(x[0] for x in theirs[:2]))
     units = layout.v_from(layout.q_to(q[0]), np.eye(layout.nv))
@@ -196,7 +205,7 @@ def test_the_order_of_joints(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "shuffled.urdf"
     path.write_text(shuffled_urdf(seed), encoding="utf-8")
     skeleton = dart.utils.DartLoader().parseSkeleton(str(path))
-    order = kt.Layout(kt.load(path, floating_base=True), LIBRARY).joint_order
+    order = kt.interop.Layout(kt.load(path, floating_base=True), LIBRARY).joint_order
     assert list(order) == own_order(skeleton)
 
 
@@ -206,7 +215,7 @@ def test_dart_s_own_reading_of_a_file(name: str) -> None:
     skeleton = dart.utils.DartLoader().parseSkeleton(str(kt.zoo.path(name)))
     assert skeleton is not None
     skeleton.setGravity(np.array([0.0, 0.0, -9.81]))
-    layout = kt.Layout(robot, LIBRARY)
+    layout = kt.interop.Layout(robot, LIBRARY)
     assert list(layout.joint_order) == own_order(skeleton)
     q, v, qdd, _ = random_states(robot, 1)
     set_state(skeleton, layout.q_to(q)[0], layout.v_to(q, v)[0], layout.qdd_to(q, v, qdd)[0])

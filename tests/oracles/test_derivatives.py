@@ -129,12 +129,14 @@ def test_derivatives_of_the_dynamics_of_real_robots(file: str, floating_base: bo
     robot, witness = witnessed(file, floating_base)
     q, v, qdd, tau = random_states(robot, 2)
     for k, f_ext in enumerate(({}, pushed(robot))):
-        for function, x in ((kt.rnea_derivatives, qdd), (kt.aba_derivatives, tau)):
+        for function, x in ((kt.dynamics.rnea_derivatives, qdd), (kt.dynamics.aba_derivatives, tau)):
             name = function.__name__
             (found,) = on_floats(function, robot, q[k : k + 1], v[k : k + 1], x[k : k + 1], f_ext=f_ext)
             expected = getattr(witness, name)(q[k], v[k], x[k], f_ext)
             size = (
-                1e-3 * robot.mass * (1.0 if function is kt.rnea_derivatives else np.abs(expected[2]).max(initial=0.0))
+                1e-3
+                * robot.mass
+                * (1.0 if function is kt.dynamics.rnea_derivatives else np.abs(expected[2]).max(initial=0.0))
             )
             for what, number in MATRICES.items():
                 near(found[number], expected[number], f"{name}, {what}", size)
@@ -144,7 +146,7 @@ def test_derivatives_of_the_dynamics_of_real_robots(file: str, floating_base: bo
 def test_derivatives_of_the_dynamics_compiled(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     q, v, qdd, tau = random_states(robot, 5)
-    for function, x in ((kt.rnea_derivatives, qdd), (kt.aba_derivatives, tau)):
+    for function, x in ((kt.dynamics.rnea_derivatives, qdd), (kt.dynamics.aba_derivatives, tau)):
         name = function.__name__
         found = function(robot, q, v, x)
         for k in range(5):
@@ -160,7 +162,7 @@ def test_static_torques_with_forces_from_outside(file: str, floating_base: bool)
     robot, witness = witnessed(file, floating_base)
     q, v, _, _ = random_states(robot, 2)
     rest, f_ext = np.zeros_like(v), pushed(robot)
-    for k, found in enumerate(on_floats(kt.rnea_derivatives, robot, q, rest, rest, f_ext=f_ext)):
+    for k, found in enumerate(on_floats(kt.dynamics.rnea_derivatives, robot, q, rest, rest, f_ext=f_ext)):
         near(found[0], witness.static_derivatives(q[k], f_ext), "static torques by q", scale=robot.mass * 1e-3)
 
 
@@ -169,8 +171,11 @@ def test_momentum_about_the_centre_of_mass() -> None:
     robot, witness = witnessed("borinot_description/urdf/borinot_flying_arm_2.urdf", True)
     q, v, qdd, _ = random_states(robot, 3)
     found = [
-        kt.jacobian(robot, kt.centroidal_momentum, (q, v), wrt="q"),
-        *(kt.jacobian(robot, kt.centroidal_momentum_rate, (q, v, qdd), wrt=name) for name in ("q", "v", "qdd")),
+        kt.jacobian(robot, kt.dynamics.centroidal_momentum, (q, v), wrt="q"),
+        *(
+            kt.jacobian(robot, kt.dynamics.centroidal_momentum_rate, (q, v, qdd), wrt=name)
+            for name in ("q", "v", "qdd")
+        ),
     ]
     for k in range(3):
         for n, expected in enumerate(witness.centroidal_derivatives(q[k], v[k], qdd[k])):
@@ -185,8 +190,11 @@ def test_velocities_and_accelerations_of_frames(file: str, floating_base: bool, 
     frame = list(robot.joints.values())[-1].child
     options: dict[str, Any] = {"frame": frame, "expressed_in": expressed_in}
     found = [
-        *(kt.jacobian(robot, kt.frame_velocity, (q, v), wrt=name, **options) for name in ("q", "v")),
-        *(kt.jacobian(robot, kt.frame_acceleration, (q, v, qdd), wrt=name, **options) for name in ("q", "v", "qdd")),
+        *(kt.jacobian(robot, kt.kinematics.frame_velocity, (q, v), wrt=name, **options) for name in ("q", "v")),
+        *(
+            kt.jacobian(robot, kt.kinematics.frame_acceleration, (q, v, qdd), wrt=name, **options)
+            for name in ("q", "v", "qdd")
+        ),
     ]
     for k in range(2):
         for n, expected in enumerate(witness.frame_derivatives(q[k], v[k], qdd[k], frame, expressed_in)):
@@ -199,7 +207,9 @@ def test_velocities_of_bodies_along_directions(file: str, floating_base: bool) -
     robot, witness = witnessed(file, floating_base)
     q, v, d_q, d_v = random_states(robot, 2)
     body = list(robot.joints.values())[-1].child
-    _, along = kt.jvp(robot, kt.frame_velocity, (q, v), {"q": d_q, "v": d_v}, frame=body, expressed_in="local")
+    _, along = kt.jvp(
+        robot, kt.kinematics.frame_velocity, (q, v), {"q": d_q, "v": d_v}, frame=body, expressed_in="local"
+    )
     for k in range(2):
         by_q, by_v = witness.body_derivatives(q[k], v[k], body)
         near(along[k], by_q @ d_q[k] + by_v @ d_v[k], f"velocity of {body}")
@@ -211,7 +221,7 @@ def test_second_derivatives_of_inverse_dynamics_of_an_arm() -> None:
     q, v, qdd, _ = (x[0] for x in random_states(robot, 1))
     step = 1e-3
     for name, number in (("q", 0), ("v", 1), ("qdd", 2)):
-        tensor = kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt=name)
+        tensor = kt.jacobian(robot, kt.dynamics.rnea_derivatives, (q, v, qdd), wrt=name)
         for k, unit in enumerate(np.eye(robot.nv)):
 
             def first(h: float, number: int = number, unit: Array = unit) -> Array:

@@ -74,7 +74,7 @@ def test_the_wrench_through_each_joint(file: str) -> None:
     for sample in zip(q, v, tau, strict=True):
         drake.set(*sample)
         agree(kt.aba(robot, *sample)[None], drake.accelerations()[None], "aba")
-        ours = kt.joint_wrenches(robot, *sample[:2], kt.aba(robot, *sample), expressed_in="local")
+        ours = kt.dynamics.joint_wrenches(robot, *sample[:2], kt.aba(robot, *sample), expressed_in="local")
         reactions = drake.plant.get_reaction_forces_output_port().Eval(drake.context)
         for joint, wrench in zip(drake.joints, ours, strict=True):
             F = reactions[int(joint.index())]
@@ -97,7 +97,7 @@ def test_the_acceleration_of_one_body_as_seen_from_another(file: str) -> None:
             a, b = (drake.plant.GetFrameByName(name) for name in (frame, seer))
             A = a.CalcSpatialAcceleration(drake.context, b, b)
             theirs = np.concatenate([A.translational(), A.rotational()])
-            ours = kt.relative_acceleration(
+            ours = kt.kinematics.relative_acceleration(
                 robot, *sample[:2], qdd, frame, seer, expressed_in="local_world_aligned", kind="classical"
             )
             agree(ours[None], theirs[None], f"{frame} seen from {seer}")
@@ -114,8 +114,8 @@ def test_forces_at_points_of_bodies_in_the_worlds_axes(file: str) -> None:
     given.body_index = drake.plant.GetBodyByName(name).index()
     for sample in zip(q, v, tau, strict=True):
         for p, couple, forces in (
-            (point, np.zeros(3), {kt.ForceOn(name, "local_world_aligned"): np.concatenate([f, point])}),
-            (np.zeros(3), n, {kt.WrenchOn(name, "local_world_aligned"): np.concatenate([f, n])}),
+            (point, np.zeros(3), {kt.dynamics.ForceOn(name, "local_world_aligned"): np.concatenate([f, point])}),
+            (np.zeros(3), n, {kt.dynamics.WrenchOn(name, "local_world_aligned"): np.concatenate([f, n])}),
         ):
             given.p_BoBq_B, given.F_Bq_W = p, SpatialForce(couple, f)
             drake.plant.get_applied_spatial_force_input_port().FixValue(
@@ -139,4 +139,4 @@ def test_the_order_of_joints(seed: int, floating_base: bool, tmp_path: Path) -> 
     joints = [plant.GetJointByName("base" if name == "root_joint" else name) for name in robot.joints]
     joints.sort(key=lambda joint: joint.position_start())
     order = ["root_joint" if joint.name() == "base" else joint.name() for joint in joints]
-    assert list(kt.Layout(robot, "drake").joint_order) == order
+    assert list(kt.interop.Layout(robot, "drake").joint_order) == order

@@ -23,9 +23,9 @@ from tests.unit.joints.flat_kinds import with_joint
 Array = NDArray[np.float64]
 
 KINDS: dict[str, JointKind] = {
-    **{order: kt.Euler(order) for order in ORDERS},
-    "free": kt.FreeRPY(),
-    "ellipsoid": kt.Ellipsoid([0.5, 0.7, 0.9]),
+    **{order: kt.joints.Euler(order) for order in ORDERS},
+    "free": kt.joints.FreeRPY(),
+    "ellipsoid": kt.joints.Ellipsoid([0.5, 0.7, 0.9]),
 }
 COMPILED = ["ZYX", "free", "ellipsoid"]
 YAW_FIRST = [0, 1, 2, 5, 4, 3]
@@ -58,7 +58,7 @@ class Witness:
         self.order = [
             joint.q_start + k
             for joint in robot.joints.values()
-            for k in (YAW_FIRST if isinstance(joint.kind, kt.FreeRPY) else range(joint.kind.nq))
+            for k in (YAW_FIRST if isinstance(joint.kind, kt.joints.FreeRPY) else range(joint.kind.nq))
         ]
 
     def here(self, x: Array) -> Array:
@@ -87,11 +87,11 @@ def composite(*joints: pin.JointModel) -> pin.JointModel:
 def pinocchio_joint(kind: JointKind) -> pin.JointModel:
     if isinstance(kind, kt.Revolute):
         return pin.JointModelRevoluteUnaligned(np.array(kind.axis.components()))
-    if isinstance(kind, kt.FreeRPY):
+    if isinstance(kind, kt.joints.FreeRPY):
         return composite(pin.JointModelTranslation(), pin.JointModelSphericalZYX())
-    if isinstance(kind, kt.Ellipsoid):
+    if isinstance(kind, kt.joints.Ellipsoid):
         return pin.JointModelEllipsoid(*kind.radii)
-    assert isinstance(kind, kt.Euler)
+    assert isinstance(kind, kt.joints.Euler)
     return pin.JointModelSphericalZYX() if kind.order == "ZYX" else composite(*(_TURNS[x]() for x in kind.order))
 
 
@@ -195,10 +195,10 @@ def _joints(kind: JointKind) -> str:
     if isinstance(kind, kt.Revolute):
         return f'<joint axis="{_text(kind.axis.components())}"/>'
     unit = dict(zip("XYZ", np.eye(3), strict=True))
-    if isinstance(kind, kt.FreeRPY):
+    if isinstance(kind, kt.joints.FreeRPY):
         slides = "".join(f'<joint type="slide" axis="{_text(unit[x])}"/>' for x in "XYZ")
         return slides + "".join(f'<joint axis="{_text(unit[x])}"/>' for x in "ZYX")
-    assert isinstance(kind, kt.Euler)
+    assert isinstance(kind, kt.joints.Euler)
     return "".join(f'<joint axis="{_text(unit[x])}"/>' for x in kind.order)
 
 

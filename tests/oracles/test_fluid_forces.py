@@ -28,16 +28,16 @@ SWIMMER = """
 def test_forces_are_those_of_mujoco(medium: str) -> None:
     text = SWIMMER.format(medium=medium)
     robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
-    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(2)
+    d, layout, rng = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco"), np.random.default_rng(2)
     for _ in range(5):
         mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
         d.qvel[:] = rng.normal(size=m.nv)
         mujoco.mj_forward(m, d)
         q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
-        ours = np.array(on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
+        ours = np.array(on_numbers(kt.dynamics.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
         expected = layout.tau_from(d.qpos, d.qfrc_fluid)
         np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
-        compiled = kt.fluid_forces(robot, q, v)
+        compiled = kt.dynamics.fluid_forces(robot, q, v)
         np.testing.assert_allclose(compiled, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
         assert compiled @ v < 0.0 or "wind" in medium
 
@@ -62,30 +62,30 @@ FISH = """
 def test_ellipsoids_feel_the_forces_of_mujoco(medium: str) -> None:
     text = FISH.format(medium=medium)
     robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
-    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(2)
+    d, layout, rng = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco"), np.random.default_rng(2)
     for k in range(6):
         mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
         d.qvel[:] = rng.normal(size=m.nv) if k else 0.0
         mujoco.mj_forward(m, d)
         q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
-        ours = np.array(on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
+        ours = np.array(on_numbers(kt.dynamics.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
         expected = layout.tau_from(d.qpos, d.qfrc_fluid)
         np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
-        compiled = kt.fluid_forces(robot, q, v)
+        compiled = kt.dynamics.fluid_forces(robot, q, v)
         np.testing.assert_allclose(compiled, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
-    slopes = kt.jacobian(robot, kt.fluid_forces, (q, np.zeros(robot.nv)), wrt="v")
+    slopes = kt.jacobian(robot, kt.dynamics.fluid_forces, (q, np.zeros(robot.nv)), wrt="v")
     assert np.isfinite(slopes).all()
 
 
 def assert_forces_are_those_of(text: str, robot: kt.Model) -> None:
     """At the configuration of the file, with all velocities different."""
     m = mujoco.MjModel.from_xml_string(text)
-    d, layout = mujoco.MjData(m), kt.Layout(robot, "mujoco")
+    d, layout = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco")
     d.qvel[:] = np.linspace(1.0, 3.0, m.nv)
     mujoco.mj_forward(m, d)
     expected = layout.tau_from(d.qpos, d.qfrc_fluid)
     q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
-    ours = on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist()))  # type: ignore[attr-defined]
+    ours = on_numbers(kt.dynamics.fluid_forces.definition, robot, (q.tolist(), v.tolist()))  # type: ignore[attr-defined]
     np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
 
 
@@ -112,12 +112,12 @@ def test_the_box_of_a_body_is_that_of_its_inertia_where_that_has_changed_since_t
 
 def test_without_a_medium_there_is_no_force_and_what_has_no_half_axes_is_refused() -> None:
     robot = loaded(SWIMMER.format(medium=""))
-    assert not kt.fluid_forces(robot, robot.neutral(), np.ones(robot.nv)).any()
+    assert not kt.dynamics.fluid_forces(robot, robot.neutral(), np.ones(robot.nv)).any()
     mesh = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>'
     text = SWIMMER.format(medium='density="1"').replace("<worldbody>", mesh)
     text = text.replace('<geom size="0.06"/>', '<geom type="mesh" mesh="m" fluidshape="ellipsoid"/>')
-    with pytest.raises(kt.OptionError, match=r"as on an ellipsoid on the mesh of 'tip'.*fluidshape"):
-        kt.fluid_forces(loaded(text), robot.neutral(), np.ones(robot.nv))
+    with pytest.raises(kt.errors.OptionError, match=r"as on an ellipsoid on the mesh of 'tip'.*fluidshape"):
+        kt.dynamics.fluid_forces(loaded(text), robot.neutral(), np.ones(robot.nv))
 
 
 def test_compiled_forces_are_those_of_the_loops_whatever_the_axes_of_joints() -> None:
@@ -129,7 +129,7 @@ def test_compiled_forces_are_those_of_the_loops_whatever_the_axes_of_joints() ->
             </body></body></body></worldbody></mujoco>"""
         robot = loaded(text)
         q, v = robot.random(1), np.linspace(1.0, 3.0, robot.nv)
-        expected = np.array(on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
-        inside = kt.program(lambda q, v, robot=robot: kt.fluid_forces(robot, q, v), q=robot, v=robot.nv)
-        for found in (kt.fluid_forces(robot, q, v), inside(q, v)):
+        expected = np.array(on_numbers(kt.dynamics.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
+        inside = kt.program(lambda q, v, robot=robot: kt.dynamics.fluid_forces(robot, q, v), q=robot, v=robot.nv)
+        for found in (kt.dynamics.fluid_forces(robot, q, v), inside(q, v)):
             np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max(), err_msg=axis)

@@ -75,12 +75,12 @@ def check_hybrid(ask: Ask, robot: kt.Model, witness: PinocchioOracle, states: St
         for name in names:
             held[robot.joints[name].v_slice] = True
         expected = np.array([partitioned(witness, held, *x) for x in zip(q, v, tau, qdd, strict=True)])
-        found = both(ask(kt.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names))
+        found = both(ask(kt.dynamics.hybrid_dynamics, robot, q, v, tau, qdd, prescribed=names))
         agree(found, expected, "hybrid_dynamics", scale=accuracy(witness, q, expected))
     if robot.floating_base:
         held = np.arange(robot.nv) >= 6
         expected = np.array([partitioned(witness, held, *x) for x in zip(q, v, 0.0 * tau, qdd, strict=True)])
-        found = both(ask(kt.floating_inverse_dynamics, robot, q, v, qdd))
+        found = both(ask(kt.dynamics.floating_inverse_dynamics, robot, q, v, qdd))
         agree(found, expected, "floating_inverse_dynamics")
 
 
@@ -101,7 +101,7 @@ def check_wrench(ask: Ask, robot: kt.Model, witness: PinocchioOracle, states: St
         accelerations = [*map(witness.aba, q, v, tau)]
         expected = np.array([on_the_universe(witness, *x) for x in zip(q, v, accelerations, strict=True)])
         a_base = np.zeros((len(q), 6))
-    found = ask(kt.base_wrench, robot, q, v, tau, a_base)
+    found = ask(kt.dynamics.base_wrench, robot, q, v, tau, a_base)
     agree(found, expected, "base_wrench", scale=accuracy(witness, q, expected))
 
 
@@ -120,16 +120,16 @@ def on_the_universe(witness: PinocchioOracle, q: Array, v: Array, qdd: Array) ->
 
 def check_jacobian_form(ask: Ask, robot: kt.Model, witness: PinocchioOracle, states: States) -> None:
     q, v, _, tau = states
-    M, C = np.moveaxis(matrices(ask(kt.euler_lagrange_matrices, robot, q, v)), 1, 0)
+    M, C = np.moveaxis(matrices(ask(kt.dynamics.euler_lagrange_matrices, robot, q, v)), 1, 0)
     agree(M, [*map(witness.crba, q)], "M")
     own = np.einsum("nij,nj->ni", C, v)
     pairs = [(pin_coriolis(witness, *x), x) for x in zip(q, v, strict=True)]
     expected = np.array([C_pin @ x[1] for C_pin, x in pairs])
     scale = float(np.abs(M).max() * np.abs(v).max() ** 2)  # where there is no such force at all
     agree(own, expected, "C v", scale=scale)
-    agree(ask(kt.coriolis_forces, robot, q, v), expected, "coriolis_forces", scale=scale)
+    agree(ask(kt.dynamics.coriolis_forces, robot, q, v), expected, "coriolis_forces", scale=scale)
     expected = np.array([*map(witness.aba, q, v, tau)])
-    found = ask(kt.euler_lagrange, robot, q, v, tau)
+    found = ask(kt.dynamics.euler_lagrange, robot, q, v, tau)
     agree(found, expected, "euler_lagrange", scale=accuracy(witness, q, expected))
 
 

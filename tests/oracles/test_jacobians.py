@@ -148,19 +148,19 @@ def check(ask: Ask, file: str, floating_base: bool, count: int) -> None:
 
     speed = 1.0 + float(np.abs(v).sum(axis=1).max())
     for e in EXPRESSIONS:
-        compare(kt.frame_jacobian_rate, q, v, frame=frame, expressed_in=e, scale=speed)
-        compare(kt.kinematic_hessian, q, frame=frame, expressed_in=e, scale=1.0)
-        compare(kt.relative_jacobian, q, frame=frame, relative_to=half_way, expressed_in=e, scale=1.0)
-        compare(kt.point_jacobian, q, points=True, frame=frame, expressed_in=e)
-        compare(kt.point_velocity, q, v, points=True, frame=frame, expressed_in=e)
-        compare(kt.point_acceleration, q, v, qdd, points=True, frame=frame, expressed_in=e)
+        compare(kt.kinematics.frame_jacobian_rate, q, v, frame=frame, expressed_in=e, scale=speed)
+        compare(kt.kinematics.kinematic_hessian, q, frame=frame, expressed_in=e, scale=1.0)
+        compare(kt.kinematics.relative_jacobian, q, frame=frame, relative_to=half_way, expressed_in=e, scale=1.0)
+        compare(kt.kinematics.point_jacobian, q, points=True, frame=frame, expressed_in=e)
+        compare(kt.kinematics.point_velocity, q, v, points=True, frame=frame, expressed_in=e)
+        compare(kt.kinematics.point_acceleration, q, v, qdd, points=True, frame=frame, expressed_in=e)
         for kind in ("spatial", "classical"):
-            compare(kt.frame_bias_acceleration, q, v, frame=frame, expressed_in=e, kind=kind, scale=speed)
-    compare(kt.point_position, q, points=True, frame=frame)
-    compare(kt.relative_placement, q, frame=frame, relative_to=half_way)
-    compare(kt.center_of_mass_jacobian, q)
-    compare(kt.center_of_mass_velocity, q, v)
-    compare(kt.center_of_mass_acceleration, q, v, qdd)
+            compare(kt.kinematics.frame_bias_acceleration, q, v, frame=frame, expressed_in=e, kind=kind, scale=speed)
+    compare(kt.kinematics.point_position, q, points=True, frame=frame)
+    compare(kt.kinematics.relative_placement, q, frame=frame, relative_to=half_way)
+    compare(kt.kinematics.center_of_mass_jacobian, q)
+    compare(kt.kinematics.center_of_mass_velocity, q, v)
+    compare(kt.kinematics.center_of_mass_acceleration, q, v, qdd)
 
 
 @pytest.mark.parametrize("file", DIFFERENT[::3])
@@ -176,8 +176,8 @@ def test_errors_of_poses(file: str) -> None:
     target = kt.frame_placement(robot, other, frame)
     M = pin.SE3(kt.frame_placement(robot, q, frame)).actInv(pin.SE3(target))
     close = {"rtol": 0.0, "atol": 1e-8}
-    found = kt.pose_error(robot, q, target, frame, expressed_in="local")
+    found = kt.kinematics.pose_error(robot, q, target, frame, expressed_in="local")
     np.testing.assert_allclose(found, pin.log6(M).vector, **close)
-    by_q = kt.jacobian(robot, kt.pose_error, (q, target), wrt="q", frame=frame, expressed_in="local")
+    by_q = kt.jacobian(robot, kt.kinematics.pose_error, (q, target), wrt="q", frame=frame, expressed_in="local")
     J = witness.frame_jacobian(q, frame=frame, expressed_in="local")
     np.testing.assert_allclose(by_q, -pin.Jlog6(M.inverse()) @ J, rtol=0.0, atol=1e-6)

@@ -1,4 +1,4 @@
-"""The order of joints that `kt.Layout` takes by default is the one that each library gives them itself."""
+"""The order of joints that `kt.interop.Layout` takes by default is the one that each library gives them itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mujoco_order(urdf: str) -> list[str]:
 
 
 def ordered(robot: kt.Model, library: str) -> list[str]:
-    return list(kt.Layout(robot, library).joint_order)
+    return list(kt.interop.Layout(robot, library).joint_order)
 
 
 @REAL

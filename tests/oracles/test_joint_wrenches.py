@@ -31,7 +31,7 @@ def test_pinocchio(file: str, floating_base: bool) -> None:
     ask = compiled if file in FEW else on_floats
     for expressed_in in ("local", "world"):
         expected = [witness.joint_wrenches(*x, expressed_in=expressed_in) for x in zip(q, v, qdd, strict=True)]
-        agree(ask(kt.joint_wrenches, robot, q, v, qdd, expressed_in=expressed_in), expected, expressed_in)
+        agree(ask(kt.dynamics.joint_wrenches, robot, q, v, qdd, expressed_in=expressed_in), expected, expressed_in)
 
 
 @BASES
@@ -41,7 +41,7 @@ def test_mujoco(file: str, floating_base: bool) -> None:
     witness = MujocoOracle(robot_path(file), robot)
     q, v, qdd, _ = random_states(robot, 2)
     expected = [*map(witness.joint_wrenches, q, v, qdd)]
-    agree(on_floats(kt.joint_wrenches, robot, q, v, qdd, expressed_in="world"), expected, "cfrc_int")
+    agree(on_floats(kt.dynamics.joint_wrenches, robot, q, v, qdd, expressed_in="world"), expected, "cfrc_int")
 
 
 @BASES
@@ -51,8 +51,8 @@ def test_articulated_inertias(file: str, floating_base: bool) -> None:
     robot, witness = witnessed(file, floating_base)
     model, data = witness.model, witness.data
     q, v, _, tau = random_states(robot, 2)
-    inertias = on_floats(kt.articulated_inertias, robot, q, expressed_in="local")
-    joints = on_floats(kt.articulated_joints, robot, q, v, tau)
+    inertias = on_floats(kt.dynamics.articulated_inertias, robot, q, expressed_in="local")
+    joints = on_floats(kt.dynamics.articulated_joints, robot, q, v, tau)
     for k in range(len(q)):
         pin.aba(model, data, witness._q(q[k]), witness._v(v[k]), witness._v(tau[k]), pin.Convention.LOCAL)
         for name, joint in robot.joints.items():

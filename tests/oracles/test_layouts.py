@@ -72,35 +72,35 @@ Z, ZYX = (0.0, 0.0, 1.0), pin.JointModelSphericalZYX
 PINOCCHIO: dict[str, tuple[list[JointKind], Callable[[], list[Any]]]] = {
     "free": ([kt.Free(), kt.Revolute([1, 0, 0])], lambda: [pin.JointModelFreeFlyer(), pin.JointModelRX()]),
     "floating base as a free flyer": (
-        [kt.FloatingBase(), kt.Revolute([1, 0, 0])],
+        [kt.joints.FloatingBase(), kt.Revolute([1, 0, 0])],
         lambda: [pin.JointModelFreeFlyer(), pin.JointModelRX()],
     ),
     "free in the middle": (
-        [kt.Prismatic([0, 1, 0]), kt.FloatingBase()],
+        [kt.Prismatic([0, 1, 0]), kt.joints.FloatingBase()],
         lambda: [pin.JointModelPY(), pin.JointModelFreeFlyer()],
     ),
     "free by angles": (
-        [kt.FreeRPY(), kt.Revolute([1, 0, 0])],
+        [kt.joints.FreeRPY(), kt.Revolute([1, 0, 0])],
         lambda: [composite(pin.JointModelTranslation(), ZYX()), pin.JointModelRX()],
     ),
     "balls": (
-        [kt.Spherical(), kt.ExponentialMap(), kt.Euler("ZYX")],
+        [kt.joints.Spherical(), kt.joints.ExponentialMap(), kt.joints.Euler("ZYX")],
         lambda: [pin.JointModelSpherical(), pin.JointModelSpherical(), ZYX()],
     ),
     "continuous": (
-        [kt.Continuous([0, 1, 0]), kt.Revolute([1, 0, 0]), kt.Continuous([0, 0, 1])],
+        [kt.joints.Continuous([0, 1, 0]), kt.Revolute([1, 0, 0]), kt.joints.Continuous([0, 0, 1])],
         lambda: [pin.JointModelRUBY(), pin.JointModelRX(), pin.JointModelRUBZ()],
     ),
     "planar": (
-        [kt.Planar(), kt.Prismatic([1, 0, 0]), kt.Planar()],
+        [kt.joints.Planar(), kt.Prismatic([1, 0, 0]), kt.joints.Planar()],
         lambda: [pin.JointModelPlanar(), pin.JointModelPX(), pin.JointModelPlanar()],
     ),
     "as they are": (
         [
-            kt.Translation(),
-            kt.Helical([0, 0, 1], 0.1),
-            kt.Universal([1, 0, 0], [0, 1, 0]),
-            kt.Ellipsoid([0.1, 0.2, 0.3]),
+            kt.joints.Translation(),
+            kt.joints.Helical([0, 0, 1], 0.1),
+            kt.joints.Universal([1, 0, 0], [0, 1, 0]),
+            kt.joints.Ellipsoid([0.1, 0.2, 0.3]),
         ],
         lambda: [
             pin.JointModelTranslation(),
@@ -110,14 +110,17 @@ PINOCCHIO: dict[str, tuple[list[JointKind], Callable[[], list[Any]]]] = {
         ],
     ),
     "composite": (
-        [kt.Composite([kt.Translation(), kt.Continuous([0, 0, 1])]), kt.Cylindrical([0, 0, 1])],
+        [
+            kt.joints.Composite([kt.joints.Translation(), kt.joints.Continuous([0, 0, 1])]),
+            kt.joints.Cylindrical([0, 0, 1]),
+        ],
         lambda: [
             composite(pin.JointModelTranslation(), pin.JointModelRUBZ()),
             composite(pin.JointModelRZ(), pin.JointModelPZ()),
         ],
     ),
     "composite with a ball": (
-        [kt.Composite([kt.Prismatic([1, 0, 0]), kt.Spherical(), kt.Prismatic([0, 0, 1])])],
+        [kt.joints.Composite([kt.Prismatic([1, 0, 0]), kt.joints.Spherical(), kt.Prismatic([0, 0, 1])])],
         lambda: [composite(pin.JointModelPX(), pin.JointModelSpherical(), pin.JointModelPZ())],
     ),
 }
@@ -127,7 +130,7 @@ PINOCCHIO: dict[str, tuple[list[JointKind], Callable[[], list[Any]]]] = {
 def test_pinocchio_s_joints(kinds: list[JointKind], joints: Callable[[], list[Any]]) -> None:
     robot, model = chain(kinds), pinocchio_chain(joints())
     data = model.createData()
-    layout = kt.Layout(robot, "pinocchio", joint_order=[*model.names][1:])
+    layout = kt.interop.Layout(robot, "pinocchio", joint_order=[*model.names][1:])
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, tau = random_states(robot, 3)
     there, v_there = layout.q_to(q), layout.v_to(q, v)
@@ -163,7 +166,7 @@ def test_pinocchio_s_own_reading_of_real_robots(name: str, floating_base: bool) 
     robot = load_robot(name, floating_base=floating_base)
     model = PinocchioOracle(robot_path(name), robot).model
     data = model.createData()
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, _ = random_states(robot, 2)
     states = zip(layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd), strict=True)
@@ -176,7 +179,7 @@ def test_followers_have_no_coordinates_in_a_model_that_pinocchio_reads_with_mimi
     model = pin.buildModelFromUrdf(str(robot_path("panda")), mimic=True)
     own = [name for name, joint in list(zip(model.names, model.joints, strict=True))[1:] if joint.nq]
     assert len(own) == model.njoints - 2  # the world and the follower
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     assert list(layout.joint_order) == own
     q, v, qdd, _ = random_states(robot, 1)
     forces = pin.rnea(model, model.createData(), layout.q_to(q)[0], layout.v_to(q, v)[0], layout.qdd_to(q, v, qdd)[0])
@@ -219,17 +222,22 @@ FREE, BALL = "<freejoint/>", '<joint type="ball"/>'
 X, Y, Z_ = "1 0 0", "0 1 0", "0 0 1"
 SLIDES = [slide(X), slide(Y), slide(Z_)]
 MUJOCO: dict[str, tuple[list[JointKind], list[list[str]]]] = {
-    "free": ([kt.Free(), kt.Continuous([1, 0, 0])], [[FREE], [hinge(X)]]),
-    "floating base": ([kt.FloatingBase(), kt.Spherical()], [[FREE], [BALL]]),
-    "free by angles": ([kt.FreeRPY()], [[*SLIDES, hinge(Z_), hinge(Y), hinge(X)]]),
-    "balls": ([kt.Spherical(), kt.ExponentialMap()], [[BALL], [BALL]]),
-    "planar": ([kt.Planar(), kt.Spherical()], [[slide(X), slide(Y), hinge(Z_)], [BALL]]),
+    "free": ([kt.Free(), kt.joints.Continuous([1, 0, 0])], [[FREE], [hinge(X)]]),
+    "floating base": ([kt.joints.FloatingBase(), kt.joints.Spherical()], [[FREE], [BALL]]),
+    "free by angles": ([kt.joints.FreeRPY()], [[*SLIDES, hinge(Z_), hinge(Y), hinge(X)]]),
+    "balls": ([kt.joints.Spherical(), kt.joints.ExponentialMap()], [[BALL], [BALL]]),
+    "planar": ([kt.joints.Planar(), kt.joints.Spherical()], [[slide(X), slide(Y), hinge(Z_)], [BALL]]),
     "as they are": (
-        [kt.Translation(), kt.Cylindrical([0, 1, 0]), kt.Universal([1, 0, 0], [0, 1, 0]), kt.Euler("XZX")],
+        [
+            kt.joints.Translation(),
+            kt.joints.Cylindrical([0, 1, 0]),
+            kt.joints.Universal([1, 0, 0], [0, 1, 0]),
+            kt.joints.Euler("XZX"),
+        ],
         [SLIDES, [hinge(Y), slide(Y)], [hinge(X), hinge(Y)], [hinge(X), hinge(Z_), hinge(X)]],
     ),
     "composite": (
-        [kt.Composite([kt.Prismatic([1, 0, 0]), kt.Spherical()])],
+        [kt.joints.Composite([kt.Prismatic([1, 0, 0]), kt.joints.Spherical()])],
         [[slide(X), BALL]],
     ),
 }
@@ -239,7 +247,7 @@ MUJOCO: dict[str, tuple[list[JointKind], list[list[str]]]] = {
 def test_mujoco_s_joints(kinds: list[JointKind], joints: list[list[str]]) -> None:
     robot, model = chain(kinds), mujoco_chain(joints)
     data = mujoco.MjData(model)
-    layout = kt.Layout(robot, "mujoco")
+    layout = kt.interop.Layout(robot, "mujoco")
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, tau = random_states(robot, 3)
     for k, own in enumerate(zip(layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd), strict=True)):
@@ -259,7 +267,7 @@ def test_mujoco_s_own_reading_of_real_robots(name: str) -> None:
     robot = load_robot(name, floating_base=True)
     model = MujocoOracle(robot_path(name), robot).model
     data = mujoco.MjData(model)
-    layout = kt.Layout(robot, "mujoco")
+    layout = kt.interop.Layout(robot, "mujoco")
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, _ = random_states(robot, 1)
     (data.qpos[:],), (data.qvel[:],), (data.qacc[:],) = layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd)

@@ -27,7 +27,7 @@ def test_largest_angles_of_ball_joints(tmp_path: Path) -> None:
     file.write_text(_BALLS)
     robot, m = kt.load(file), mujoco.MjModel.from_xml_path(str(file))
     m.opt.tolerance, m.opt.iterations = 0.0, 200
-    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(0)
+    d, layout, rng = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco"), np.random.default_rng(0)
     rows = 0
     for _ in range(20):
         q, v = robot.integrate(robot.neutral(), rng.normal(scale=1.2, size=6)), rng.normal(size=6)
@@ -55,7 +55,7 @@ def test_a_limit_on_one_side_acts_on_that_side(tmp_path: Path) -> None:
         file = tmp_path / "robot.urdf"
         file.write_text(_ONE_SIDED.format(lower, upper))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)
             robot = kt.load(file)
         return float(contact_dynamics(robot, [q], [0.0], [0.0]).forces[0])
 

@@ -52,7 +52,7 @@ def check(ask: Ask, file: str, floating_base: bool, count: int) -> None:
     robot = load_robot(file, floating_base=floating_base)
     witness = Witness(robot_path(file), robot)
     q, v, _, tau = random_states(robot, count)
-    C = ask(kt.coriolis_matrix, robot, q, v)
+    C = ask(kt.dynamics.coriolis_matrix, robot, q, v)
     H = np.array([*map(witness.crba, q)])
     turned = float(np.abs(H).max() * np.abs(v).max())  # where axes are parallel nothing but rounding is left of C
     agree(C, [*map(witness.coriolis_matrix, q, v)], "coriolis_matrix", scale=1e-3 * turned)
@@ -63,10 +63,14 @@ def check(ask: Ask, file: str, floating_base: bool, count: int) -> None:
     if robot.singular_joints:
         return
     agree(ask(kt.mass_matrix_inverse, robot, q), [*map(witness.mass_matrix_inverse, q)], "mass_matrix_inverse")
-    agree(ask(kt.mass_matrix_solve, robot, q, tau), [*map(witness.mass_matrix_solve, q, tau)], "mass_matrix_solve")
-    stacked = on_floats(kt.mass_matrix_factors, robot, q)
+    agree(
+        ask(kt.dynamics.mass_matrix_solve, robot, q, tau),
+        [*map(witness.mass_matrix_solve, q, tau)],
+        "mass_matrix_solve",
+    )
+    stacked = on_floats(kt.dynamics.mass_matrix_factors, robot, q)
     if ask is compiled:
-        found = kt.mass_matrix_factors(robot, q)
+        found = kt.dynamics.mass_matrix_factors(robot, q)
         agree(np.concatenate([found.L, found.D[:, None]], axis=1), stacked, "mass_matrix_factors")
     for k, (rows, x) in enumerate(zip(stacked, tau, strict=True)):
         L, D = rows[:-1], rows[-1]

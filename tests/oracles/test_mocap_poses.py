@@ -36,11 +36,11 @@ class Beside:
         self.robot = kt.load(folder / "scene.xml")
         self.model = mujoco.MjModel.from_xml_string(SCENE)
         self.model.opt.tolerance, self.model.opt.iterations, self.model.opt.ls_iterations = 0.0, 200, 100
-        self.layout = kt.Layout(self.robot, "mujoco")
+        self.layout = kt.interop.Layout(self.robot, "mujoco")
         self.q = np.array(self.layout.q_from(mujoco.MjData(self.model).qpos))
         self.v = np.zeros(self.model.nv)
         t = np.linspace(0.0, 1.0, STEPS)
-        turns = [kt.placement((0.0, 0.0, 1.0), rpy=(0.3 * x, 0.0, x)).quaternion for x in t]
+        turns = [kt.lie.placement((0.0, 0.0, 1.0), rpy=(0.3 * x, 0.0, x)).quaternion for x in t]
         self.way = np.hstack([0.02 * t[:, None], np.zeros((STEPS, 1)), 1.0 + 0.05 * t[:, None] ** 2, turns])
 
     def theirs(self, way: Array) -> Array:
@@ -105,7 +105,11 @@ def test_accelerations_and_motions_take_a_pose(beside: Beside) -> None:
     mujoco.mj_forward(beside.model, data)
     zeros = np.zeros_like(beside.v)
     found = kt.contact_dynamics(
-        beside.robot, beside.q, zeros, kt.passive_forces(beside.robot, beside.q, zeros), parameters={POSE: pose}
+        beside.robot,
+        beside.q,
+        zeros,
+        kt.dynamics.passive_forces(beside.robot, beside.q, zeros),
+        parameters={POSE: pose},
     )
     expected = beside.layout.v_from(data.qpos, data.qacc)
     np.testing.assert_allclose(found.qdd, expected, atol=1e-9 * np.abs(expected).max())
@@ -127,7 +131,9 @@ def test_a_compiled_rollout_takes_several_parameters_with_rows(beside: Beside) -
     given = dict(zip(names, (beside.way, moon), strict=True))
     again = kt.rollout(beside.robot, beside.q, beside.v, tau, DT, parameters=given)
     np.testing.assert_array_equal(again, found)
-    with pytest.raises(kt.OptionError, match="cannot loop over bodies with parameters that have one row per step"):
+    with pytest.raises(
+        kt.errors.OptionError, match="cannot loop over bodies with parameters that have one row per step"
+    ):
         kt.compile(beside.robot, kt.rollout, parameters=names, steps=STEPS, unroll=False)
 
 
@@ -141,11 +147,13 @@ def test_loops_over_bodies_take_one_pose(beside: Beside) -> None:
 
 
 def test_what_takes_no_rows_says_so(beside: Beside) -> None:
-    with pytest.raises(kt.OptionError, match=r"aba takes no parameters with one row per step, such as 'gravity\[:\]'"):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"aba takes no parameters with one row per step, such as 'gravity\[:\]'"
+    ):
         kt.aba(beside.robot, beside.q, beside.v, beside.v, parameters={"gravity[:]": np.zeros((2, 3))})
-    with pytest.raises(kt.NameNotFoundError, match="parameters with one row per step are for"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="parameters with one row per step are for"):
         kt.simulate(beside.robot, duration=0.1, parameters={f"{POSE}[:]": beside.way})
-    with pytest.raises(kt.ShapeError, match=r"body.hand.placement\[:\]"):
+    with pytest.raises(kt.errors.ShapeError, match=r"body.hand.placement\[:\]"):
         kt.rollout(
             beside.robot, beside.q, beside.v, np.zeros((3, len(beside.v))), DT, parameters={f"{POSE}[:]": beside.way}
         )

@@ -75,10 +75,10 @@ def test_forces_in_the_worlds_axes(file: str) -> None:
     joint = [joint for joint in robot.joints.values() if joint.kind.nv == 1][-1]
     w = np.array([20.0, -5.0, 12.0, 1.0, 3.0, -2.0])
     expected = [witness.pushed_aba(*state, joint.name, w) for state in zip(q, v, tau, strict=True)]
-    aligned = kt.WrenchOn(joint.child, "local_world_aligned")
+    aligned = kt.dynamics.WrenchOn(joint.child, "local_world_aligned")
     agree(kt.aba(robot, q, v, tau, {aligned: w}), expected, "a wrench in the world's axes")
     points = np.stack([kt.frame_placement(robot, x, joint.child)[:3, 3] for x in q])
-    forces = {kt.ForceOn(joint.child, "world"): np.hstack([np.tile(w[:3], (2, 1)), points])}
+    forces = {kt.dynamics.ForceOn(joint.child, "world"): np.hstack([np.tile(w[:3], (2, 1)), points])}
     expected = [witness.pushed_aba(*s, joint.name, w * (1, 1, 1, 0, 0, 0)) for s in zip(q, v, tau, strict=True)]
     agree(kt.aba(robot, q, v, tau, forces), expected, "a force at a point of the world")
 

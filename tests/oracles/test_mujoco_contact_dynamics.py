@@ -79,7 +79,7 @@ class Beside:
         option.tolerance, option.iterations, option.ls_iterations = 0.0, 200, 100
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         self.data = mujoco.MjData(self.model)
-        self.layout = kt.Layout(self.robot, "mujoco")
+        self.layout = kt.interop.Layout(self.robot, "mujoco")
 
     def states(self, count: int) -> Any:
         """(q, v, tau, q̈) in kinetree's layout, some time apart."""
@@ -103,7 +103,7 @@ def on_floats(robot: kt.Model, q: Any, v: Any, tau: Any) -> tuple[np.ndarray, fl
     """The algorithm itself."""
     tree = robot.tree
     q, v, tau = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
-    found = kt.soft_constraints(robot)
+    found = kt.contact.soft_constraints(robot)
     assert not found.unsupported
     rows = soft(robot, found, ("friction",))
     assert rows is not None
@@ -209,11 +209,11 @@ def test_what_is_not_computed_is_refused_and_named(tmp_path: Path) -> None:
         <body name="b" pos="1 0 0"><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
     )
     robot = kt.load(path)
-    with pytest.raises(kt.OptionError, match=r"option 'noslip_iterations': .*contact=\"partial\""):
+    with pytest.raises(kt.errors.OptionError, match=r"option 'noslip_iterations': .*contact=\"partial\""):
         kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact=True)
     states = kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact="partial")
     assert np.isfinite(states).all()
-    with pytest.raises(kt.OptionError, match='contact must be True, False, "partial"'):
+    with pytest.raises(kt.errors.OptionError, match='contact must be True, False, "partial"'):
         kt.simulate(robot, contact="all")  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match=r"kt\.aba"):
+    with pytest.raises(kt.errors.OptionError, match=r"kt\.aba"):
         kt.contact_dynamics(robot, robot.neutral(), np.zeros(12), np.zeros(12), contact=False)

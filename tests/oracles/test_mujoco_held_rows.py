@@ -16,7 +16,7 @@ from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Block, Effort
 from kinetree.algorithms.row_costs import Equality
 from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
-from kinetree.contact import TendonFriction, TendonLimit, reach_of_tendon
+from kinetree.contact_model import TendonFriction, TendonLimit, reach_of_tendon
 from kinetree.functions.contact_options import soft
 
 SCENE = """
@@ -80,19 +80,19 @@ class Beside:
         path = folder / "held.xml"
         path.write_text(text)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kt.ModelWarning)  # of armature, which these rows have
+            warnings.simplefilter("ignore", kt.errors.ModelWarning)  # of armature, which these rows have
             self.robot = kt.load(path)
         self.model = mujoco.MjModel.from_xml_string(text)
         option = self.model.opt
         option.tolerance, option.iterations, option.ls_iterations = 0.0, 200, 100
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         self.data = mujoco.MjData(self.model)
-        self.found = kt.soft_constraints(self.robot)
+        self.found = kt.contact.soft_constraints(self.robot)
         assert not self.found.unsupported
 
     def states(self, count: int) -> Iterator[tuple[Any, Any, Any, Any]]:
         """(q, v, tau, q̈) in kinetree's layout."""
-        m, d, layout, rng = self.model, self.data, kt.Layout(self.robot, "mujoco"), np.random.default_rng(5)
+        m, d, layout, rng = self.model, self.data, kt.interop.Layout(self.robot, "mujoco"), np.random.default_rng(5)
         for _ in range(count):
             mujoco.mj_resetData(m, d)
             mujoco.mj_integratePos(m, d.qpos, 0.5 * rng.normal(size=m.nv), 1.0)
@@ -266,7 +266,7 @@ def test_the_kernel_is_the_algorithm_and_has_its_derivatives(tmp_path: Path) -> 
 def test_a_motion_stays_with_mujoco(tmp_path: Path) -> None:
     """A thousand steps of semi-implicit Euler, with all rows but those of the cord, which MuJoCo has to 1e-6."""
     beside = Beside(tmp_path, SMALL.replace("0 0.35", "0 9"))
-    m, d, robot, layout = beside.model, beside.data, beside.robot, kt.Layout(beside.robot, "mujoco")
+    m, d, robot, layout = beside.model, beside.data, beside.robot, kt.interop.Layout(beside.robot, "mujoco")
     d.qvel[:] = 0.3
     q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
     states = kt.rollout(robot, q, v, np.zeros((1000, robot.nv)), 0.002, contact=True, passive=True)

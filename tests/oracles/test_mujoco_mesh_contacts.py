@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree import collision
-from kinetree.contact import InverseWeights, TouchingShape, soft_constraints
+from kinetree.contact_model import InverseWeights, TouchingShape, soft_constraints
 from kinetree.spatial import Mat3, Transform, Vec3
 from tests.laws.reference import reference
 from tests.oracles.test_mujoco_contact_dynamics import on_floats
@@ -121,9 +121,9 @@ def test_height_fields_have_the_heights_of_mujoco(file: Path) -> None:
     above = [float(x) for x in (X.r + X.E.T @ Vec3(0.3, -0.2, 0.7)).components()]
     q = robot.neutral()
     q[:3] = above
-    points = reference(kt.closest_points, robot, q, a="flat", b="ball").reshape(2, 3)
+    points = reference(kt.contact.closest_points, robot, q, a="flat", b="ball").reshape(2, 3)
     np.testing.assert_allclose(np.linalg.norm(points[1] - points[0]), 0.6, rtol=1e-12)
-    assert reference(kt.distance, robot, q, a="flat", b="ball") == pytest.approx(0.6)
+    assert reference(kt.contact.distance, robot, q, a="flat", b="ball") == pytest.approx(0.6)
 
 
 # -- points of faces
@@ -233,7 +233,7 @@ def test_accelerations_of_meshes_on_meshes(option: str, ground: str, tmp_path: P
     data = mujoco.MjData(model)
     model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0.0, 200, 100
     model.opt.ccd_tolerance, model.opt.ccd_iterations = 1e-12, 200
-    layout = kt.Layout(robot, "mujoco")
+    layout = kt.interop.Layout(robot, "mujoco")
     rng = np.random.default_rng(4)
     for turn in ((0.0, 0.0), (0.3, -0.4), (1.0, 0.2)):
         for k, angle in enumerate(turn):

@@ -39,14 +39,14 @@ def test_meshes_touch_a_plane_in_corners_of_the_face_that_mujoco_takes(kind: str
         text = mesh_scene(vertices, "-1 1 1" if kind == "mirrored" else "1 1 1", margin := 0.01 * (k % 2))
         (path := tmp_path / f"{kind}{k}.xml").write_text(text)
         robot, model = kt.load(path), mujoco.MjModel.from_xml_string(text)
-        data, (touch,) = mujoco.MjData(model), kt.soft_constraints(robot).touches
+        data, (touch,) = mujoco.MjData(model), kt.contact.soft_constraints(robot).touches
         assert isinstance(touch.second.shape, Hull)
         assert touch.second.shape.faces
         turn = rng.normal(size=4) if kind == "any" else np.array([1.0, *(0.1 * rng.normal(size=2)), rng.normal()])
         data.qpos[3:7] = turn / np.linalg.norm(turn)
         data.qpos[2] = rng.uniform(0.03, 0.2 if kind == "any" else 0.08)
         mujoco.mj_forward(model, data)
-        q = kt.Layout(robot, "mujoco").q_from(data.qpos)
+        q = kt.interop.Layout(robot, "mujoco").q_from(data.qpos)
         sight = seen(robot.tree, robot.tree.split(q.tolist(), "nq"), robot.tree.split([0.0] * 6, "nv"))
         ours = [x for x in touching_points(robot, touch, sight) if float(x.distance) < margin]
         theirs = data.contact[: data.ncon]

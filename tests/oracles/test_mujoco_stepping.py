@@ -74,7 +74,7 @@ class Beside:
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         rng = np.random.default_rng(3)
         self.v, self.ctrl = speed * rng.normal(size=self.model.nv), rng.uniform(-1.0, 1.0, self.model.nu)
-        self.layout = kt.Layout(self.robot, "mujoco")
+        self.layout = kt.interop.Layout(self.robot, "mujoco")
 
     def ours(self, integrator: Any, steps: int) -> Array:
         model, data = self.model, mujoco.MjData(self.model)

@@ -152,9 +152,9 @@ def check_frame(
     compare(kt.frame_placement, q)
     for expressed_in in expressions:
         compare(kt.frame_jacobian, q, expressed_in=expressed_in)
-        compare(kt.frame_velocity, q, v, expressed_in=expressed_in)
+        compare(kt.kinematics.frame_velocity, q, v, expressed_in=expressed_in)
         for kind in ("spatial", "classical"):
-            compare(kt.frame_acceleration, q, v, qdd, expressed_in=expressed_in, kind=kind)
+            compare(kt.kinematics.frame_acceleration, q, v, qdd, expressed_in=expressed_in, kind=kind)
 
 
 def test_a_singular_robot_says_so_where_pinocchio_answers_nan() -> None:
@@ -164,5 +164,5 @@ def test_a_singular_robot_says_so_where_pinocchio_answers_nan() -> None:
     assert np.isnan(witness.aba(q[0], v[0], tau[0])).any()
     no_inertia = int((np.linalg.eigvalsh(witness.crba(q[0])) < 1e-12).sum())
     assert len(robot.singular_joints) == no_inertia == 24
-    with pytest.raises(kt.SingularModelError, match="joint 'LHand' of 'romeo' moves nothing that has mass"):
+    with pytest.raises(kt.errors.SingularModelError, match="joint 'LHand' of 'romeo' moves nothing that has mass"):
         kt.aba(robot, q, v, tau)

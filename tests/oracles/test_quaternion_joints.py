@@ -23,7 +23,7 @@ from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_stat
 
 Array = NDArray[np.float64]
 
-BALL, BASE, FREE = kt.Spherical(), kt.FloatingBase(), kt.Free()
+BALL, BASE, FREE = kt.joints.Spherical(), kt.joints.FloatingBase(), kt.Free()
 HINGE, SLIDER = kt.Revolute([0.6, 0.0, 0.8]), kt.Prismatic([0, 1, 0])
 ROBOTS: dict[str, list[tuple[int, JointKind]]] = {
     "a ball": [(0, BALL)],
@@ -83,11 +83,11 @@ def _armature(kind: JointKind) -> list[float]:
 
 
 def pinocchio_joint(kind: JointKind) -> pin.JointModel:
-    if isinstance(kind, kt.Spherical):
+    if isinstance(kind, kt.joints.Spherical):
         return pin.JointModelSpherical()
     if isinstance(kind, kt.Free):
         return pin.JointModelFreeFlyer()
-    if isinstance(kind, kt.FloatingBase):
+    if isinstance(kind, kt.joints.FloatingBase):
         joint = pin.JointModelComposite(2)
         joint.addJoint(pin.JointModelTranslation(), pin.SE3.Identity())
         joint.addJoint(pin.JointModelSpherical(), pin.SE3.Identity())
@@ -150,10 +150,10 @@ def test_pinocchio_agrees_on_the_manifold(name: str, ask: Ask) -> None:
     steps = [pin.dIntegrate(witness, *x) for x in zip(q, 0.3 * v, strict=True)]
     ways = [pin.dDifference(witness, *x) for x in zip(q, q1, strict=True)]
     for k, argument in enumerate(("q", "v")):
-        ours = ask(kt.integrate_jacobian, robot, q, 0.3 * v, wrt=argument)
+        ours = ask(kt.kinematics.integrate_jacobian, robot, q, 0.3 * v, wrt=argument)
         agree(ours, [step[k] for step in steps], f"integrate_jacobian by {argument}")
     for k, argument in enumerate(("q0", "q1")):
-        ours = ask(kt.difference_jacobian, robot, q, q1, wrt=argument)
+        ours = ask(kt.kinematics.difference_jacobian, robot, q, q1, wrt=argument)
         agree(ours, [way[k] for way in ways], f"difference_jacobian by {argument}")
 
 

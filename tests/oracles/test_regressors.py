@@ -70,14 +70,14 @@ def test_every_regressor_of_many_robots(file: str, floating_base: bool) -> None:
     witness, ask = Witness.of(oracle), on_floats
     q, v, qdd, _ = random_states(robot, 2)
     chosen = columns_of(robot, moving(robot))
-    Y = ask(kt.joint_torque_regressor, robot, q, v, qdd, bodies=moving(robot))
+    Y = ask(kt.dynamics.joint_torque_regressor, robot, q, v, qdd, bodies=moving(robot))
     agree(Y, [*map(witness.torque, q, v, qdd)], "torque")
-    agree(ask(kt.kinetic_energy_regressor, robot, q, v)[:, chosen], [*map(witness.kinetic, q, v)], "kinetic")
-    agree(ask(kt.potential_energy_regressor, robot, q)[:, chosen], [*map(witness.potential, q)], "potential")
+    agree(ask(kt.dynamics.kinetic_energy_regressor, robot, q, v)[:, chosen], [*map(witness.kinetic, q, v)], "kinetic")
+    agree(ask(kt.dynamics.potential_energy_regressor, robot, q)[:, chosen], [*map(witness.potential, q)], "potential")
     names = list(robot.bodies)
     for frame in (names[len(names) // 2], names[-1]):
         if robot.bodies[frame].slot:
-            W = ask(kt.body_wrench_regressor, robot, q, v, qdd, frame=frame)
+            W = ask(kt.dynamics.body_wrench_regressor, robot, q, v, qdd, frame=frame)
             agree(W, [witness.wrench(*sample, frame) for sample in zip(q, v, qdd, strict=True)], f"wrench of {frame}")
 
 
@@ -87,10 +87,14 @@ def test_some_robots_compiled(file: str) -> None:
     witness, ask = Witness.of(oracle), compiled
     q, v, qdd, _ = random_states(robot, 3)
     chosen = columns_of(robot, moving(robot))
-    agree(ask(kt.joint_torque_regressor, robot, q, v, qdd)[:, :, chosen], [*map(witness.torque, q, v, qdd)], "torque")
-    agree(ask(kt.kinetic_energy_regressor, robot, q, v)[:, chosen], [*map(witness.kinetic, q, v)], "kinetic")
-    agree(ask(kt.potential_energy_regressor, robot, q)[:, chosen], [*map(witness.potential, q)], "potential")
-    momentum = ask(kt.momentum_regressor, robot, q, v) @ kt.inertial_parameters(robot)
+    agree(
+        ask(kt.dynamics.joint_torque_regressor, robot, q, v, qdd)[:, :, chosen],
+        [*map(witness.torque, q, v, qdd)],
+        "torque",
+    )
+    agree(ask(kt.dynamics.kinetic_energy_regressor, robot, q, v)[:, chosen], [*map(witness.kinetic, q, v)], "kinetic")
+    agree(ask(kt.dynamics.potential_energy_regressor, robot, q)[:, chosen], [*map(witness.potential, q)], "potential")
+    momentum = ask(kt.dynamics.momentum_regressor, robot, q, v) @ kt.identification.inertial_parameters(robot)
     expected = []
     for sample in zip(q, v, strict=True):
         pin.computeCentroidalMomentum(witness.model, witness.data, witness._q(sample[0]), witness._v(sample[1]))
@@ -114,7 +118,7 @@ def test_as_many_base_parameters_as_its_regressor_has_independent_columns(file: 
     W = np.concatenate(rows)
     lengths = np.linalg.norm(W, axis=0)
     sizes = np.linalg.svd(W / np.where(lengths > 1e-9 * lengths.max(), lengths, np.inf), compute_uv=False)
-    base = kt.base_parameters(robot)
+    base = kt.identification.base_parameters(robot)
     rank = len(base)
     assert int((sizes > 1e-9 * sizes[0]).sum()) == rank
     assert base.weakest > 1e-7
@@ -125,10 +129,12 @@ def test_log_cholesky_parameters_are_its() -> None:
     for _ in range(20):
         theta = rng.normal(size=10)
         there = pin.LogCholeskyParameters(theta)
-        np.testing.assert_allclose(kt.log_cholesky.to_parameters(theta), there.toDynamicParameters(), rtol=1e-11)
+        np.testing.assert_allclose(
+            kt.identification.log_cholesky.to_parameters(theta), there.toDynamicParameters(), rtol=1e-11
+        )
         expected = there.calculateJacobian()
         np.testing.assert_allclose(
-            kt.log_cholesky.jacobian(theta), expected, rtol=0.0, atol=1e-11 * np.abs(expected).max()
+            kt.identification.log_cholesky.jacobian(theta), expected, rtol=0.0, atol=1e-11 * np.abs(expected).max()
         )
-        J = kt.log_cholesky.pseudo_inertia(there.toDynamicParameters())
+        J = kt.identification.log_cholesky.pseudo_inertia(there.toDynamicParameters())
         np.testing.assert_allclose(J, there.toPseudoInertia().toMatrix(), rtol=0.0, atol=1e-11 * np.abs(J).max())

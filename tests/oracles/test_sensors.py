@@ -68,7 +68,7 @@ def _text(sensors: str) -> str:
 def test_sensors_are_those_of_mujoco() -> None:
     text = _text(OTHERS + _frames())
     robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
-    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(3)
+    d, layout, rng = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco"), np.random.default_rng(3)
     rows: dict[str, list[Array]] = {}
     for _ in range(COUNT):
         mujoco.mj_resetData(m, d)
@@ -82,9 +82,9 @@ def test_sensors_are_those_of_mujoco() -> None:
     x = {name: np.array(row) for name, row in rows.items()}
     q, v = layout.q_from(x["qpos"]), layout.v_from(x["qpos"], x["qvel"])
     qdd = layout.qdd_from(x["qpos"], x["qvel"], x["qacc"])
-    ours = kt.sensors(robot, q, v, qdd, x["ctrl"], x["act"], x["time"])
+    ours = kt.dynamics.sensors(robot, q, v, qdd, x["ctrl"], x["act"], x["time"])
     assert ours.shape == x["sensordata"].shape
-    places = kt.sensor_places(robot)
+    places = kt.dynamics.sensor_places(robot)
     for k, place in enumerate(places.values()):
         assert (place.start, place.stop - place.start) == (m.sensor_adr[k], m.sensor_dim[k])
         theirs, mine = x["sensordata"][:, place], ours[:, place]
@@ -108,7 +108,7 @@ WITHOUT_MASS = """<mujoco><worldbody>
 </sensor></mujoco>"""
 
 
-@pytest.mark.filterwarnings("ignore:.*has inertia but no mass:kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore:.*has inertia but no mass:kinetree.errors.ModelWarning")
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -124,7 +124,7 @@ def test_bodies_without_mass_have_centres_and_momenta_as_in_mujoco(first: str, s
     """Also when the robot was written into a file and read again."""
     text = WITHOUT_MASS.format(first=first, second=second)
     robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
-    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(3)
+    d, layout, rng = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco"), np.random.default_rng(3)
     mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
     d.qvel[:] = rng.normal(size=m.nv)
     mujoco.mj_forward(m, d)
@@ -132,7 +132,7 @@ def test_bodies_without_mass_have_centres_and_momenta_as_in_mujoco(first: str, s
     qdd = layout.qdd_from(d.qpos, d.qvel, d.qacc)
     kt.save(robot, tmp_path / "again.xml")
     for one in (robot, kt.load(tmp_path / "again.xml")):
-        np.testing.assert_allclose(kt.sensors(one, q, v, qdd), d.sensordata, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(kt.dynamics.sensors(one, q, v, qdd), d.sensordata, rtol=0, atol=1e-13)
     again = mujoco.MjModel.from_xml_path(str(tmp_path / "again.xml"))
     np.testing.assert_allclose(again.body_ipos[2:], m.body_ipos[2:], rtol=0, atol=1e-15)
 
@@ -147,10 +147,10 @@ def test_all_kinds_of_actuators_have_positions_and_velocities() -> None:
     text = TREE.format(actuators=actuators, options="", flags="")
     text = text.replace("</mujoco>", f"<sensor>{sensors}</sensor></mujoco>")
     robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
-    d, layout = mujoco.MjData(m), kt.Layout(robot, "mujoco")
+    d, layout = mujoco.MjData(m), kt.interop.Layout(robot, "mujoco")
     rng = np.random.default_rng(1)
     mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
     d.qvel[:] = rng.normal(size=m.nv)
     mujoco.mj_forward(m, d)
-    ours = kt.sensors(robot, layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel))
+    ours = kt.dynamics.sensors(robot, layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel))
     np.testing.assert_allclose(ours, d.sensordata, atol=ACCURACY)

@@ -26,7 +26,7 @@ from kinetree import announcement, expr
 from kinetree.announcement import announced, because, learn, phase, watched
 from kinetree.codegen.cpu import backend, jit, modules
 from kinetree.compiler.specialization import Specialization
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.model import Geometry
 from kinetree.progress import progress_bar
 from kinetree.spatial import Transform
@@ -342,7 +342,7 @@ def test_a_program_that_is_written_out_says_so_while_it_is_recorded(
     assert beginning == "compiling steps: recording …"
     assert recorded[-2] <= 2_000 < recorded[-1]
     why = f", because of {len(recorded)} calls of aba" if calls else ""
-    into_loops = "put steps that repeat into kt.fori or kt.scan (docs/programs.md)"
+    into_loops = "put steps that repeat into kt.programs.fori or kt.programs.scan (docs/programs.md)"
     assert warning == f"compiling steps: {recorded[-1]:,} operations so far{why}; {into_loops}"
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.attitudes import convert, jacobian
+from kinetree.lie import convert, jacobian
 from kinetree.spatial.euler_angles import ORDERS
 from tests.strategies import law
 
@@ -40,13 +40,13 @@ def matrix_of(x: Array, name: str) -> Array:
     """The rotation matrix by other means: those of the joints."""
     if name == "matrix":
         return x
-    kind = {"quaternion": kt.Spherical(), "rotation_vector": kt.ExponentialMap()}.get(name)
+    kind = {"quaternion": kt.joints.Spherical(), "rotation_vector": kt.joints.ExponentialMap()}.get(name)
     if name == "quaternion_wxyz":
-        kind, x = kt.Spherical(), x[..., [1, 2, 3, 0]]
+        kind, x = kt.joints.Spherical(), x[..., [1, 2, 3, 0]]
     builder = kt.ModelBuilder("ball")
     builder.add_body("base")
     builder.add_body("ball", kt.solids.sphere(0.1, mass=1.0))
-    builder.add_joint("joint", kind or kt.Euler(name), "base", "ball")
+    builder.add_joint("joint", kind or kt.joints.Euler(name), "base", "ball")
     return kt.frame_placement(builder.build(), x, "ball")[..., :3, :3]
 
 
@@ -200,9 +200,9 @@ def test_rates_and_angular_velocities_are_inverse(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("rotation_vector", kt.ExponentialMap()), *((o, kt.Euler(o)) for o in ORDERS)]
+    ("name", "kind"), [("rotation_vector", kt.joints.ExponentialMap()), *((o, kt.joints.Euler(o)) for o in ORDERS)]
 )
-def test_angular_velocities_are_those_of_the_joints(name: str, kind: kt.JointKind) -> None:
+def test_angular_velocities_are_those_of_the_joints(name: str, kind: kt.joints.JointKind) -> None:
     q, v = random(name, 4, seed=6), np.random.default_rng(7).normal(size=3)
     for k in range(4):
         twist = kind.calc([float(x) for x in q[k]], [float(x) for x in v]).v_J
@@ -253,45 +253,49 @@ def test_what_is_not_finite_stays_in_its_sample(source: str, number: float) -> N
 
 def test_wrong_arguments_are_answered_with_what_was_expected() -> None:
     with pytest.raises(
-        kt.OptionError, match="source is not a representation of attitudes: 'quaternions'; did you mean"
+        kt.errors.OptionError, match="source is not a representation of attitudes: 'quaternions'; did you mean"
     ):
         convert([0, 0, 0, 1], "quaternions", "matrix")
     with pytest.raises(
-        kt.OptionError, match=r"target is not a representation of attitudes: 'zyx'; .* give 'XYZ' and the"
+        kt.errors.OptionError, match=r"target is not a representation of attitudes: 'zyx'; .* give 'XYZ' and the"
     ):
         convert([0, 0, 0, 1], "quaternion", "zyx")
-    with pytest.raises(kt.OptionError, match="source is not a representation of attitudes: 3"):
+    with pytest.raises(kt.errors.OptionError, match="source is not a representation of attitudes: 3"):
         convert([0, 0, 0, 1], 3, "matrix")  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match="wrt must be 'displacement' or 'coordinates', not 'q'"):
+    with pytest.raises(kt.errors.OptionError, match="wrt must be 'displacement' or 'coordinates', not 'q'"):
         jacobian([0, 0, 0, 1], "quaternion", "matrix", wrt="q")
-    with pytest.raises(kt.OptionError, match="target is not a representation of attitudes: 'displacement'"):
+    with pytest.raises(kt.errors.OptionError, match="target is not a representation of attitudes: 'displacement'"):
         convert([0, 0, 0, 1], "quaternion", "displacement")
-    with pytest.raises(kt.ShapeError, match=r"ZYX has shape \(4,\), but the Euler angles ZYX needs \(…, 3\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"ZYX has shape \(4,\), but the Euler angles ZYX needs \(…, 3\)"):
         convert([0, 0, 0, 1], "ZYX", "matrix")
-    with pytest.raises(kt.ShapeError, match=r"matrix has shape \(4, 4\), .* of a placement T give T\[\.\.\., :3, :3\]"):
+    with pytest.raises(
+        kt.errors.ShapeError, match=r"matrix has shape \(4, 4\), .* of a placement T give T\[\.\.\., :3, :3\]"
+    ):
         convert(np.eye(4), "matrix", "ZYX")
-    with pytest.raises(kt.ShapeError, match=r"matrix has shape \(3,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"matrix has shape \(3,\)"):
         convert(np.ones(3), "matrix", "ZYX")
-    with pytest.raises(kt.ShapeError, match=r"quaternion has shape \(\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"quaternion has shape \(\)"):
         convert(1.0, "quaternion", "ZYX")
-    with pytest.raises(kt.DTypeError, match="quaternion must be an array of real numbers"):
+    with pytest.raises(kt.errors.DTypeError, match="quaternion must be an array of real numbers"):
         convert(["a"] * 4, "quaternion", "ZYX")
 
 
 def test_numbers_that_are_no_attitude_are_refused_by_sample() -> None:
     q = np.ones((2, 3, 4))
     q[1, 2] = 0.0
-    with pytest.raises(kt.ConfigurationError, match=r"^quaternion\[1\]\[2\] is zero, which is no orientation"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"^quaternion\[1\]\[2\] is zero, which is no orientation"):
         convert(q, "quaternion", "ZYX")
-    with pytest.raises(kt.ConfigurationError, match=r"quaternion_wxyz is too large or too small"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"quaternion_wxyz is too large or too small"):
         convert([1e200, 0, 0, 0], "quaternion_wxyz", "ZYX")
     R = random("matrix", 3)
     R[2, 0] *= 1.01
     with pytest.raises(
-        kt.ConfigurationError, match=r"^matrix\[2\] is not a rotation: R Rᵀ differs from 1 by 0\.02; its"
+        kt.errors.ConfigurationError, match=r"^matrix\[2\] is not a rotation: R Rᵀ differs from 1 by 0\.02; its"
     ):
         jacobian(R, "matrix", "ZYX", wrt="displacement")
-    with pytest.raises(kt.ConfigurationError, match="matrix is not a rotation: its determinant is -1: it mirrors"):
+    with pytest.raises(
+        kt.errors.ConfigurationError, match="matrix is not a rotation: its determinant is -1: it mirrors"
+    ):
         convert(np.diag([1.0, 1.0, -1.0]), "matrix", "ZYX")
     assert np.isfinite(convert(random("matrix").astype(np.float32), "matrix", "ZYX")).all()
 
@@ -305,16 +309,18 @@ class Stub:
 
 
 def test_anything_with_as_quat_is_read() -> None:
-    found = kt.attitudes.from_scipy(Stub(), "matrix")
+    found = kt.lie.from_scipy(Stub(), "matrix")
     assert np.array_equal(found, convert(random("quaternion"), "quaternion", "matrix"))
-    with pytest.raises(kt.DTypeError, match="from_scipy takes a Rotation of SciPy, with a method as_quat, not ndarray"):
-        kt.attitudes.from_scipy(np.zeros(4), "matrix")
+    with pytest.raises(
+        kt.errors.DTypeError, match="from_scipy takes a Rotation of SciPy, with a method as_quat, not ndarray"
+    ):
+        kt.lie.from_scipy(np.zeros(4), "matrix")
 
 
 def test_without_scipy_to_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "scipy.spatial.transform", None)
-    with pytest.raises(kt.MissingPackageError, match="to_scipy needs SciPy: pip install scipy"):
-        kt.attitudes.to_scipy([0, 0, 0, 1], "quaternion")
+    with pytest.raises(kt.errors.MissingPackageError, match="to_scipy needs SciPy: pip install scipy"):
+        kt.lie.to_scipy([0, 0, 0, 1], "quaternion")
 
 
 @pytest.mark.filterwarnings("ignore:Gimbal lock")
@@ -323,9 +329,9 @@ def test_scipy_s_rotations_are_the_same(name: str) -> None:
     """Where SciPy is installed; Euler angles in capital letters mean the same there."""
     transform = pytest.importorskip("scipy.spatial.transform")
     x = convert(random("matrix"), "matrix", name)
-    rotation = kt.attitudes.to_scipy(x, name)
+    rotation = kt.lie.to_scipy(x, name)
     assert np.allclose(rotation.as_matrix(), convert(x, name, "matrix"), atol=1e-14)
-    found = kt.attitudes.from_scipy(rotation, name)
+    found = kt.lie.from_scipy(rotation, name)
     if name.startswith("quaternion"):
         found *= np.sign(np.sum(found * x, axis=-1, keepdims=True))
     assert np.allclose(found, x, atol=1e-13)
@@ -335,4 +341,4 @@ def test_scipy_s_rotations_are_the_same(name: str) -> None:
         assert np.allclose(fixed.as_matrix(), rotation.as_matrix(), atol=1e-14)
     elif name == "rotation_vector":
         assert np.allclose(rotation.as_rotvec(), x, atol=1e-13)
-    assert kt.attitudes.to_scipy(x[0], name).single
+    assert kt.lie.to_scipy(x[0], name).single

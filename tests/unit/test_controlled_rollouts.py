@@ -118,7 +118,10 @@ def test_forces_parameters_and_passive_forces_act() -> None:
     q, v = start()
     frame = list(ARM.frames)[-1]
     options: dict[str, Any] = {
-        "f_ext": {frame: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3], kt.ForceOn(frame, "world"): [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]},
+        "f_ext": {
+            frame: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3],
+            kt.dynamics.ForceOn(frame, "world"): [0.0, 0.0, 5.0, 0.0, 0.0, 0.0],
+        },
         "parameters": {"gravity": [0.5, 0.0, -9.0]},
         "passive": True,
     }
@@ -174,24 +177,25 @@ def roll(controller: Any = CONTROLLER, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"steps": None}, kt.OptionError, "give steps=, the number of steps"),
-        ({"steps": 2.5}, kt.OptionError, "steps is a whole number, not 2.5"),
-        ({"arguments": {"gain": 1.0}}, kt.DTypeError, r"takes 'target': give arguments=\{'target': …\}"),
-        ({"arguments": {"target": np.zeros(6), "gain": 1.0}}, kt.ShapeError, r"target has shape \(6,\)"),
-        ({"arguments": {"goal": 1.0}}, kt.OptionError, "no argument 'goal' to be given; it has target, gain"),
-        ({"rows": {"target": np.zeros((5, 7))}}, kt.OptionError, "'target' is given in arguments and in rows"),
-        ({"arguments": {"gain": 1.0}, "rows": {"target": np.zeros((4, 7))}}, kt.ShapeError, "target 4, steps 5"),
-        ({"arguments": {"gain": 1.0}, "rows": {"target": np.zeros(7)}}, kt.ShapeError, "one row per step"),
-        ({"rows": {"goal": np.zeros((5, 7))}}, kt.NameNotFoundError, "no argument 'goal'"),
-        ({"state": {"gain": 1.0}}, kt.NameNotFoundError, "no state 'gain'; it has none"),
-        ({"control_dt": 0.003}, kt.OptionError, r"control_dt must be a multiple of dt \(0.002 s\)"),
-        ({"control_dt": "often"}, kt.OptionError, "must be a positive number of seconds or 'stages'"),
-        ({"controller": computed_torque}, kt.OptionError, "make it a program"),
-        ({"controller": WITH_STATE, "control_dt": "stages", "arguments": {"target": np.zeros(7)}}, kt.OptionError,
+        ({"steps": None}, kt.errors.OptionError, "give steps=, the number of steps"),
+        ({"steps": 2.5}, kt.errors.OptionError, "steps is a whole number, not 2.5"),
+        ({"arguments": {"gain": 1.0}}, kt.errors.DTypeError, r"takes 'target': give arguments=\{'target': …\}"),
+        ({"arguments": {"target": np.zeros(6), "gain": 1.0}}, kt.errors.ShapeError, r"target has shape \(6,\)"),
+        ({"arguments": {"goal": 1.0}}, kt.errors.OptionError, "no argument 'goal' to be given; it has target, gain"),
+        ({"rows": {"target": np.zeros((5, 7))}}, kt.errors.OptionError, "'target' is given in arguments and in rows"),
+        ({"arguments": {"gain": 1.0}, "rows": {"target": np.zeros((4, 7))}}, kt.errors.ShapeError, "target 4, steps 5"),
+        ({"arguments": {"gain": 1.0}, "rows": {"target": np.zeros(7)}}, kt.errors.ShapeError, "one row per step"),
+        ({"rows": {"goal": np.zeros((5, 7))}}, kt.errors.NameNotFoundError, "no argument 'goal'"),
+        ({"state": {"gain": 1.0}}, kt.errors.NameNotFoundError, "no state 'gain'; it has none"),
+        ({"control_dt": 0.003}, kt.errors.OptionError, r"control_dt must be a multiple of dt \(0.002 s\)"),
+        ({"control_dt": "often"}, kt.errors.OptionError, "must be a positive number of seconds or 'stages'"),
+        ({"controller": computed_torque}, kt.errors.OptionError, "make it a program"),
+        ({"controller": WITH_STATE, "control_dt": "stages", "arguments": {"target": np.zeros(7)}},
+            kt.errors.OptionError,
          r"has a state \(tau, integral\), so it runs once per step"),
-        ({"integrator": "rk5"}, kt.OptionError, "there is no integrator 'rk5'"),
-        ({"out": np.zeros((5, 14))}, kt.OptionError, "out= is not possible with a controller"),
-        ({"arguments": [1.0]}, kt.DTypeError, "arguments must be a dict"),
+        ({"integrator": "rk5"}, kt.errors.OptionError, "there is no integrator 'rk5'"),
+        ({"out": np.zeros((5, 14))}, kt.errors.OptionError, "out= is not possible with a controller"),
+        ({"arguments": [1.0]}, kt.errors.DTypeError, "arguments must be a dict"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(options: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -201,12 +205,16 @@ def test_what_is_wrong_is_said(options: dict[str, Any], error: type[Exception], 
 
 def test_what_is_wrong_with_a_controller_is_said() -> None:
     wrong: list[tuple[Any, type[Exception], str]] = [
-        (kt.program(lambda q: q[:3], q=7), kt.ShapeError, r"returns tau of shape \(3,\)"),
-        (kt.program(lambda q: {"torque": q}, q=7), kt.OptionError, "have them as 'tau'|has them as 'tau'"),
-        (kt.program(lambda q: q[:6], q=6), kt.ShapeError, r"takes q of shape \(6,\), but 'arm7' has \(7,\)"),
-        (kt.program(lambda v, s: {"tau": v, "s": s[:1]}, v=7, s=2), kt.ShapeError, "has a state 's': it takes shape"),
-        (kt.program(lambda q, v: {"tau": v, "q": q}, q=7, v=7), kt.OptionError, "'q', which is the motion's"),
-        (kt.program(lambda q, v: (v, q), q=7, v=7), kt.DTypeError, "with names"),
+        (kt.program(lambda q: q[:3], q=7), kt.errors.ShapeError, r"returns tau of shape \(3,\)"),
+        (kt.program(lambda q: {"torque": q}, q=7), kt.errors.OptionError, "have them as 'tau'|has them as 'tau'"),
+        (kt.program(lambda q: q[:6], q=6), kt.errors.ShapeError, r"takes q of shape \(6,\), but 'arm7' has \(7,\)"),
+        (
+            kt.program(lambda v, s: {"tau": v, "s": s[:1]}, v=7, s=2),
+            kt.errors.ShapeError,
+            "has a state 's': it takes shape",
+        ),
+        (kt.program(lambda q, v: {"tau": v, "q": q}, q=7, v=7), kt.errors.OptionError, "'q', which is the motion's"),
+        (kt.program(lambda q, v: (v, q), q=7, v=7), kt.errors.DTypeError, "with names"),
     ]
     for controller, error, text in wrong:
         with pytest.raises(error, match=text):
@@ -215,7 +223,7 @@ def test_what_is_wrong_with_a_controller_is_said() -> None:
 
 def test_options_of_controllers_need_one() -> None:
     for name in ("steps", "arguments", "rows", "state", "control_dt"):
-        with pytest.raises(kt.OptionError, match=f"{name}= is for a controller"):
+        with pytest.raises(kt.errors.OptionError, match=f"{name}= is for a controller"):
             kt.rollout(ARM, np.zeros(7), np.zeros(7), np.zeros((5, 7)), DT, **{name: 5})
 
 
@@ -224,7 +232,11 @@ def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
     for name in ("ground", "cart"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint(
-        "slides", kt.Prismatic([1, 0, 0]), "ground", "cart", limits=kt.Limits((-1.0,), (1.0,), (np.inf,), (np.inf,))
+        "slides",
+        kt.Prismatic([1, 0, 0]),
+        "ground",
+        "cart",
+        limits=kt.model.Limits((-1.0,), (1.0,), (np.inf,), (np.inf,)),
     )
     robot, dt = builder.build(), 0.001
     push = kt.program(lambda q: 1.0 + 0.0 * q, q=1)
@@ -241,8 +253,12 @@ def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
     start: dict[str, Any] = {"q": [1.001], "v": [0.5], "tau": push, "duration": 0.008, "contact": True}
     assert (kt.simulate(robot, **start).recorded["contact.error"] > 0.0).sum() > 1
     with patch.dict(MOST_ERROR, float64=1e-18):
-        with pytest.warns(kt.SimulationWarning, match=r"rollout: the contacts of \d of 8 steps are not solved") as told:
+        with pytest.warns(
+            kt.errors.SimulationWarning, match=r"rollout: the contacts of \d of 8 steps are not solved"
+        ) as told:
             kt.rollout(robot, [1.001], [0.5], push, dt, **given)
         assert told[0].filename == __file__
-        with pytest.warns(kt.SimulationWarning, match=r"^the contacts of \d of 9 rows are .* the worst is at t = 0.00"):
+        with pytest.warns(
+            kt.errors.SimulationWarning, match=r"^the contacts of \d of 9 rows are .* the worst is at t = 0.00"
+        ):
             kt.simulate(robot, **start)

@@ -64,7 +64,7 @@ def test_a_state_begins_with_its_default() -> None:
 
 
 def test_truth_values_and_whole_numbers_stay_what_they_are() -> None:
-    @kt.program(q=ROBOT, v=2, on=bool, count=int, mask=kt.Argument(2, bool))
+    @kt.program(q=ROBOT, v=2, on=bool, count=int, mask=kt.programs.Argument(2, bool))
     def latch(q, v, on, count, mask):  # type: ignore[no-untyped-def]
         return {
             "tau": np.where(on, -v, v) * mask, "on": ~on, "count": 2 * count, "mask": ~mask, "high": q > 5.0, "one": 1,
@@ -78,13 +78,13 @@ def test_truth_values_and_whole_numbers_stay_what_they_are() -> None:
         assert said["high"].dtype == bool
         assert said["one"].dtype == np.int64
     for start, text in (({"on": 2}, "on holds booleans, and 2 is none"), ({"count": 0.5}, "count holds whole numbers")):
-        with pytest.raises(kt.DTypeError, match=text):
+        with pytest.raises(kt.errors.DTypeError, match=text):
             recorded(latch, state={**state, **start})
 
 
 def test_a_state_returns_the_kind_of_number_it_takes() -> None:
     half = kt.program(lambda v, n: {"tau": v, "n": n / 2}, v=2, n=int)
-    with pytest.raises(kt.DTypeError, match=r"state 'n': it takes whole numbers and returns .* n.astype\(int\)"):
+    with pytest.raises(kt.errors.DTypeError, match=r"state 'n': it takes whole numbers and returns .* n.astype\(int\)"):
         recorded(half)
     one = kt.program(lambda v, x: {"tau": v, "x": x > 1.0}, v=2, x=())
     assert recorded(one)[0]["x"].dtype == bool
@@ -150,22 +150,28 @@ GAIN = kt.program(lambda v, gain, level: {"tau": -gain * v, "level": level + v},
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"arguments": {"gain": np.ones(3)}, "state": {"level": np.ones((4, 2))}}, kt.ShapeError,
+        ({"arguments": {"gain": np.ones(3)}, "state": {"level": np.ones((4, 2))}}, kt.errors.ShapeError,
          r"leading axes of the arguments do not broadcast: level \(4,\), gain \(3,\)"),
-        ({"arguments": {"gain": "high"}}, kt.DTypeError, r"gain must be an array of real numbers of shape \(…\)"),
-        ({"rows": {"gain": [[1.0, 2.0, 3.0], [1.0]]}}, kt.DTypeError, "gain must be an array of real numbers"),
-        ({"arguments": {"gain": 1.0, "v": AT_REST}}, kt.OptionError, "it has gain; v is the motion's own"),
-        ({"arguments": {"gain": 1.0, "level": AT_REST}}, kt.OptionError, "'level': return that under another name"),
-        ({"arguments": {"gain": 1.0}, "rows": {"level": np.zeros((3, 2))}}, kt.NameNotFoundError, "given in state="),
-        ({"arguments": {"gain": 1.0}, "state": {"level": 1.0}}, kt.ShapeError,
+        ({"arguments": {"gain": "high"}}, kt.errors.DTypeError,
+            r"gain must be an array of real numbers of shape \(…\)"),
+        ({"rows": {"gain": [[1.0, 2.0, 3.0], [1.0]]}}, kt.errors.DTypeError, "gain must be an array of real numbers"),
+        ({"arguments": {"gain": 1.0, "v": AT_REST}}, kt.errors.OptionError, "it has gain; v is the motion's own"),
+        ({"arguments": {"gain": 1.0, "level": AT_REST}}, kt.errors.OptionError,
+            "'level': return that under another name"),
+        ({"arguments": {"gain": 1.0}, "rows": {"level": np.zeros((3, 2))}}, kt.errors.NameNotFoundError,
+            "given in state="),
+        ({"arguments": {"gain": 1.0}, "state": {"level": 1.0}}, kt.errors.ShapeError,
          r"the initial level of the controller 'lambda' has shape \(\), but \(…, 2\) is needed"),
-        ({"arguments": {"gain": 1.0}, "f_ext": [1.0]}, kt.DTypeError, "f_ext must be a dict"),
-        ({"arguments": {"gain": 1.0}, "f_ext": {"tip": np.zeros(5)}}, kt.ShapeError, r"f_ext\['tip'\] has shape"),
-        ({"arguments": {"gain": 1.0}, "parameters": [1.0]}, kt.DTypeError, "parameters must be a dict"),
-        ({"arguments": {}}, kt.DTypeError, "or return its next value as 'gain', which makes it a state"),
-        ({"arguments": {"gain": 1.0}, "dt": 0.0, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
-        ({"arguments": {"gain": 1.0}, "dt": np.nan, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
-        ({"arguments": {"gain": 1.0}, "control_dt": 1e300}, kt.OptionError, "must be a multiple of dt"),
+        ({"arguments": {"gain": 1.0}, "f_ext": [1.0]}, kt.errors.DTypeError, "f_ext must be a dict"),
+        ({"arguments": {"gain": 1.0}, "f_ext": {"tip": np.zeros(5)}}, kt.errors.ShapeError,
+            r"f_ext\['tip'\] has shape"),
+        ({"arguments": {"gain": 1.0}, "parameters": [1.0]}, kt.errors.DTypeError, "parameters must be a dict"),
+        ({"arguments": {}}, kt.errors.DTypeError, "or return its next value as 'gain', which makes it a state"),
+        ({"arguments": {"gain": 1.0}, "dt": 0.0, "control_dt": 0.1}, kt.errors.OptionError,
+            "dt, which must be a positive"),
+        ({"arguments": {"gain": 1.0}, "dt": np.nan, "control_dt": 0.1}, kt.errors.OptionError,
+            "dt, which must be a positive"),
+        ({"arguments": {"gain": 1.0}, "control_dt": 1e300}, kt.errors.OptionError, "must be a multiple of dt"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(options: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -177,9 +183,9 @@ def test_what_is_wrong_is_said(options: dict[str, Any], error: type[Exception], 
 
 def test_what_is_wrong_in_a_simulation_is_said() -> None:
     both = {"arguments": {"gain": 1.0}, "rows": {"gain": np.ones(3)}}
-    with pytest.raises(kt.OptionError, match="'gain' is given in arguments and in rows"):
+    with pytest.raises(kt.errors.OptionError, match="'gain' is given in arguments and in rows"):
         kt.simulate(ROBOT, tau=GAIN, duration=3 * DT, **both)
-    with pytest.raises(kt.OptionError, match="v is the motion's own"):
+    with pytest.raises(kt.errors.OptionError, match="v is the motion's own"):
         kt.simulate(ROBOT, tau=GAIN, duration=3 * DT, arguments={"gain": 1.0, "v": AT_REST})
 
 
@@ -190,7 +196,7 @@ def test_a_controller_that_changes_its_mind_is_refused() -> None:
         calls.append(1)
         return {"tau": v, "more": v} if len(calls) == 1 else {"tau": v}
 
-    with pytest.raises(kt.ProgramError, match="must return the same in every run"):
+    with pytest.raises(kt.errors.ProgramError, match="must return the same in every run"):
         recorded(kt.program(moody, v=2))
 
 
@@ -198,10 +204,12 @@ def test_motions_under_controllers_are_not_parts_of_programs() -> None:
     rolls = kt.program(
         lambda q: kt.rollout(ROBOT, q, AT_REST, GAIN, DT, steps=3, arguments={"gain": 1.0}).states, q=ROBOT
     )
-    with pytest.raises(kt.ProgramError, match="a controller is not possible inside a program; take the steps there"):
+    with pytest.raises(
+        kt.errors.ProgramError, match="a controller is not possible inside a program; take the steps there"
+    ):
         rolls(AT_REST)
     simulates = kt.program(lambda gain: kt.simulate(ROBOT, tau=GAIN, arguments={"gain": gain}).q, gain=())
-    with pytest.raises(kt.ProgramError, match="how a motion goes on is not known while a program is traced"):
+    with pytest.raises(kt.errors.ProgramError, match="how a motion goes on is not known while a program is traced"):
         simulates(1.0)
 
 
@@ -215,14 +223,16 @@ def test_steps_taken_by_scan_are_parts_of_programs_and_have_derivatives() -> Non
             after = kt.rollout(ROBOT, *state, brake(state[1], gain)[None], DT)[0]
             return (after[:2], after[2:]), after
 
-        return kt.scan(step, (q, v), np.zeros(20))[1]
+        return kt.programs.scan(step, (q, v), np.zeros(20))[1]
 
     q, v = np.array([0.3, 0.2]), np.array([1.0, -1.0])
     states = kt.rollout(ROBOT, q, v, brake, DT, steps=20, arguments={"gain": [2.0, 2.0 + 1e-6]}).states
     np.testing.assert_allclose(motion(q, v, 2.0), states[0], rtol=0, atol=1e-14)
     by_gain = kt.jacobian(motion, (q, v, 2.0), wrt="gain")
     np.testing.assert_allclose(by_gain, (states[1] - states[0]) / 1e-6, atol=1e-5)
-    with pytest.raises(kt.OptionError, match="motions under given forces, not under a controller: make a program"):
+    with pytest.raises(
+        kt.errors.OptionError, match="motions under given forces, not under a controller: make a program"
+    ):
         kt.vjp(ROBOT, kt.rollout, (q, v, brake, DT), np.ones((20, 4)))  # type: ignore[arg-type]
 
 
@@ -235,9 +245,9 @@ def test_configurations_that_are_none_are_refused_wherever_they_are_given() -> N
 
     q, v, goal = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nq)
     for given in ({"arguments": {"goal": goal}, "steps": 3}, {"rows": {"goal": np.zeros((3, robot.nq))}}):
-        with pytest.raises(kt.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
+        with pytest.raises(kt.errors.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
             kt.rollout(robot, q, v, follow, DT, **given)  # type: ignore[call-overload]
-    with pytest.raises(kt.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
         kt.simulate(robot, tau=follow, rows={"goal": np.zeros((3, robot.nq))}, duration=3 * DT)
 
 
@@ -267,7 +277,7 @@ def pendulum() -> kt.Model:
 
 @pytest.mark.parametrize("simulated", [False, True])
 def test_kernels_go_with_the_robot_and_with_the_controller(simulated: bool) -> None:
-    def moved() -> tuple[kt.Model, kt.Program]:
+    def moved() -> tuple[kt.Model, kt.programs.Program]:
         robot, controller = pendulum(), kt.program(lambda v: -v, v=1)
         if simulated:
             kt.simulate(robot, tau=controller, duration=DT)
@@ -291,12 +301,12 @@ def test_a_motor_that_is_not_there_is_named_with_the_time() -> None:
     robot = ROBOT.with_actuation({"elbow": False})
     late = kt.program(lambda t, start: np.where((t > start) & (np.arange(2) == 1), 1.0, 0.0), t=(), start=())
     with pytest.raises(
-        kt.ActuationError, match=r"'lambda' returned 1 at t = 0.021 s of sample \(1,\), as entry 1, but 'elbow'"
+        kt.errors.ActuationError, match=r"'lambda' returned 1 at t = 0.021 s of sample \(1,\), as entry 1, but 'elbow'"
     ):
         kt.simulate(robot, tau=late, arguments={"start": [1.0, 0.0205]}, duration=0.03)
 
 
 def test_torques_at_the_end_are_checked_where_they_are_computed() -> None:
     ends = kt.program(lambda t, v: np.where(t > 0.00295, np.log(-1.0 - v**2), 0.0 * v), t=(), v=2)
-    with pytest.raises(kt.SimulationError, match=r"returned nan at t = 0.003 s"):
+    with pytest.raises(kt.errors.SimulationError, match=r"returned nan at t = 0.003 s"):
         kt.simulate(ROBOT, tau=ends, duration=3 * DT, control_dt="stages", integrator="semi_implicit_euler")

@@ -24,7 +24,7 @@ def pendulum(name: str = LONG, mass: float = 1.0, **options: object) -> kt.Model
     builder = kt.ModelBuilder(name)
     builder.add_body(name)
     ball = kt.solids.sphere(0.1, mass=1.0)
-    builder.add_body(name + "2", replace(ball, mass=mass) if mass else kt.Inertia.zero())
+    builder.add_body(name + "2", replace(ball, mass=mass) if mass else kt.model.Inertia.zero())
     builder.add_joint(name, kt.Revolute([0, 0, 1]), name, name + "2", **options)  # type: ignore[arg-type]
     return builder.build()
 
@@ -41,14 +41,14 @@ def circle() -> None:
     builder.add_body("base")
     for k, name in enumerate(names):
         builder.add_body(name)
-        builder.add_joint(name, kt.Revolute([0, 0, 1]), "base", name, mimic=kt.Mimic(names[k - 1]))
+        builder.add_joint(name, kt.Revolute([0, 0, 1]), "base", name, mimic=kt.model.Mimic(names[k - 1]))
     builder.build()
 
 
 NAMED: dict[str, Callable[[], object]] = {
     "a body twice": twice,
     "a circle of followers": circle,
-    "a parent that is not there": lambda: pendulum(mimic=kt.Mimic(LONG + "3")),
+    "a parent that is not there": lambda: pendulum(mimic=kt.model.Mimic(LONG + "3")),
     "a negative mass": lambda: pendulum(mass=-1.0),
     "a joint without inertia": lambda: kt.aba(pendulum(mass=0.0), [0.0], [0.0], [0.0]),
     "a shape": lambda: kt.crba(pendulum(), np.zeros(3)),
@@ -62,7 +62,7 @@ NAMED: dict[str, Callable[[], object]] = {
     "a direction": lambda: kt.jvp(ARM, kt.crba, ([0.0, 0.0],), {LONG: [0.0, 0.0]}),
     "an integrator": lambda: kt.simulate(ARM, integrator=LONG),
     "a robot of the zoo": lambda: kt.zoo.load(LONG),
-    "a library": lambda: kt.Layout(ARM, LONG),
+    "a library": lambda: kt.interop.Layout(ARM, LONG),
     "a field of a text": lambda: kt.from_text('{"kinetree": "model", "version": 1, "' + LONG + '": 1}'),
     "a body to detach": lambda: ARM.detach(LONG),
     "a joint to lock": lambda: pendulum().lock(LONG + "4"),
@@ -75,7 +75,7 @@ def LONG_BALL() -> kt.Model:
     builder = kt.ModelBuilder("r")
     builder.add_body("a")
     builder.add_body("b", kt.solids.sphere(0.1, mass=1.0))
-    builder.add_joint(LONG, kt.Spherical(), "a", "b")
+    builder.add_joint(LONG, kt.joints.Spherical(), "a", "b")
     return builder.build()
 
 

@@ -82,7 +82,7 @@ def test_a_disk_that_is_full_at_any_write_leaves_the_old_file(
         Disk.room, Disk.is_full = room, False
         try:
             SAVES[name](path)
-        except kt.SaveError as error:
+        except kt.errors.SaveError as error:
             said = str(error)
         else:
             break
@@ -104,7 +104,7 @@ def test_any_step_that_fails_leaves_the_old_file(
     path.write_bytes(b"good")
     with monkeypatch.context() as patch:
         patch.setattr(f"kinetree.files.os.{function}", failing(errno.EIO))
-        with pytest.raises(kt.SaveError, match=rf"{name}: cannot be written: Input/output error"):
+        with pytest.raises(kt.errors.SaveError, match=rf"{name}: cannot be written: Input/output error"):
             SAVES[name](path)
     assert path.read_bytes() == b"good"
     assert os.listdir(tmp_path) == [name]
@@ -115,7 +115,7 @@ def test_a_new_file_that_cannot_be_finished_does_not_appear(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kinetree.files.os.fsync", failing(errno.ENOSPC))
-    with pytest.raises(kt.SaveError, match="No space left on device"):
+    with pytest.raises(kt.errors.SaveError, match="No space left on device"):
         SAVES[name](tmp_path / name)
     assert os.listdir(tmp_path) == []
 
@@ -176,7 +176,7 @@ for name, save in saves.items():
         resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
         try:
             save(name)
-        except kt.SaveError as error:
+        except kt.errors.SaveError as error:
             assert "cannot be written: File too large" in str(error), error
         else:
             os._exit(1)
@@ -250,7 +250,7 @@ def test_a_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "x"
     path.write_bytes(b"good")
     monkeypatch.setattr("kinetree.files.os.access", lambda *_: False)  # for root every file is writable
-    with pytest.raises(kt.SaveError, match=r"x: cannot be written: Permission denied"):
+    with pytest.raises(kt.errors.SaveError, match=r"x: cannot be written: Permission denied"):
         write_file(path, lambda file: file.write(b"1"))
     assert path.read_bytes() == b"good"
 
@@ -261,11 +261,11 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path: Path, monkeypatch: pyte
     path.write_bytes(b"good")
     with monkeypatch.context() as patch:
         patch.setattr("kinetree.files.os.open", failing(errno.EACCES))
-        with pytest.raises(kt.SaveError, match=message):
+        with pytest.raises(kt.errors.SaveError, match=message):
             write_file(path, lambda file: file.write(b"1"))
     with monkeypatch.context() as patch:
         patch.setattr("kinetree.files.os.access", lambda name, _: os.fspath(name) != str(tmp_path))
-        with pytest.raises(kt.SaveError, match=message):
+        with pytest.raises(kt.errors.SaveError, match=message):
             check_target(path)
     assert path.read_bytes() == b"good"
 
@@ -325,7 +325,7 @@ def test_what_is_wrong_is_said_and_nothing_made(check: Callable[[Path], None], t
         (tmp_path / "file" / "x", "Not a directory"),
         (tmp_path / "a\0b", "embedded null byte"),
     ):
-        with pytest.raises(kt.SaveError) as caught:
+        with pytest.raises(kt.errors.SaveError) as caught:
             check(path)
         assert str(caught.value) == visible(f"{path}: cannot be written: {message}")
         assert isinstance(caught.value, OSError)
@@ -336,10 +336,10 @@ def test_what_is_wrong_is_said_and_nothing_made(check: Callable[[Path], None], t
 def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
     for path in (0, True, None, b"x", 1.5):
         for save in (*SAVES.values(), kt.Trajectory.load):
-            with pytest.raises(kt.DTypeError, match=rf"takes the path of a file, not {type(path).__name__}"):
+            with pytest.raises(kt.errors.DTypeError, match=rf"takes the path of a file, not {type(path).__name__}"):
                 save(path)  # type: ignore[arg-type]
     for name in ("", "/"):
-        with pytest.raises(kt.OptionError, match=f"save takes the path of a file, but '{name}' names none"):
+        with pytest.raises(kt.errors.OptionError, match=f"save takes the path of a file, but '{name}' names none"):
             MOTION.save(name)
     assert file_path("save", tmp_path / "a.b", ".npz") == tmp_path / "a.b.npz"
 
@@ -348,11 +348,11 @@ def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
 def test_a_name_that_promises_another_format_is_refused(tmp_path: Path, name: str) -> None:
     for save in (MOTION.strip, MOTION.save_html, MOTION.snapshot().save):
         with pytest.raises(
-            kt.OptionError, match=r"writes \.\w+ files, and 'log.* ends like another format; call it 'log"
+            kt.errors.OptionError, match=r"writes \.\w+ files, and 'log.* ends like another format; call it 'log"
         ):
             save(tmp_path / name)
     if name != "log.CSV":
-        with pytest.raises(kt.OptionError, match=r"save writes \.npz files"):
+        with pytest.raises(kt.errors.OptionError, match=r"save writes \.npz files"):
             MOTION.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -12,7 +12,7 @@ import kinetree as kt
 from kinetree.inputs import is_masked, real_array
 
 ARM = kt.zoo.load("double_pendulum")
-PARAMETERS = kt.inertial_parameters(ARM)
+PARAMETERS = kt.identification.inertial_parameters(ARM)
 TEN = np.array([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0])
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float64)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -25,10 +25,16 @@ READERS: dict[str, tuple[Callable[[Any], object], np.ndarray[Any, Any]]] = {
     "a compiled function": (lambda x: kt.compile(ARM, kt.crba)(x), TWO),
     "external forces": (lambda x: kt.rnea(ARM, TWO, TWO, TWO, f_ext={TIP: x}), np.zeros(6)),
     "parameters": (lambda x: kt.crba(ARM, TWO, parameters={"gravity": x}), THREE),
-    "a restitution": (lambda x: kt.impact(ARM, TWO, TWO, [kt.Contact(TIP, [1.0, 0, 0])], restitution=x), np.zeros(1)),
-    "a layout": (lambda x: kt.Layout(ARM, "mujoco").q_to(x), TWO),
-    "base parameters": (lambda x: kt.base_parameters(ARM).of(x), PARAMETERS),
-    "base parameters at other numbers": (lambda x: kt.base_parameters(ARM, parameters={"gravity": x}), THREE),
+    "a restitution": (
+        lambda x: kt.constraints.impact(ARM, TWO, TWO, [kt.constraints.Contact(TIP, [1.0, 0, 0])], restitution=x),
+        np.zeros(1),
+    ),
+    "a layout": (lambda x: kt.interop.Layout(ARM, "mujoco").q_to(x), TWO),
+    "base parameters": (lambda x: kt.identification.base_parameters(ARM).of(x), PARAMETERS),
+    "base parameters at other numbers": (
+        lambda x: kt.identification.base_parameters(ARM, parameters={"gravity": x}),
+        THREE,
+    ),
     "a rollout": (lambda x: kt.rollout(ARM, TWO, TWO, x, 0.01), np.zeros((3, 2))),
     "a direction": (lambda x: kt.jvp(ARM, kt.crba, (TWO,), {"q": x}), TWO),
     "weights": (lambda x: kt.vjp(ARM, kt.gravity_forces, (TWO,), x), TWO),
@@ -40,22 +46,22 @@ READERS: dict[str, tuple[Callable[[Any], object], np.ndarray[Any, Any]]] = {
     "mirrored_configuration": (ARM.mirrored_configuration, TWO),
     "a simulation's q": (lambda x: kt.simulate(ARM, q=x, duration=0.01), TWO),
     "a simulation's tau": (lambda x: kt.simulate(ARM, tau=x, duration=0.01), TWO),
-    "with_inertial_parameters": (lambda x: kt.with_inertial_parameters(ARM, x), PARAMETERS),
-    "log_cholesky": (kt.log_cholesky.to_parameters, np.zeros(10)),
-    "pseudo_inertia": (kt.log_cholesky.pseudo_inertia, TEN),
+    "with_inertial_parameters": (lambda x: kt.identification.with_inertial_parameters(ARM, x), PARAMETERS),
+    "log_cholesky": (kt.identification.log_cholesky.to_parameters, np.zeros(10)),
+    "pseudo_inertia": (kt.identification.log_cholesky.pseudo_inertia, TEN),
     "the matrix of an inertia": (lambda x: kt.solids.inertia(1.0, (0, 0, 0), x), np.eye(3)),
     "the axes of an inertia": (lambda x: kt.solids.inertia(1.0, (0, 0, 0), np.eye(3), axes=x), np.eye(3)),
     "the vertices of a mesh": (lambda x: kt.solids.mesh(x, FACES, mass=1.0), CORNERS),
-    "directions of a contact": (lambda x: kt.Contact("tip", x), THREE),
-    "the place of a contact": (lambda x: kt.Contact("tip", at=x), THREE),
+    "directions of a contact": (lambda x: kt.constraints.Contact("tip", x), THREE),
+    "the place of a contact": (lambda x: kt.constraints.Contact("tip", at=x), THREE),
 }
 LISTS: dict[str, tuple[Callable[[Any], object], np.ndarray[Any, Any]]] = {
     "an axis": (kt.Revolute, THREE),
-    "a row of MultiDof": (lambda x: kt.MultiDof.angular_first([x]), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])),
-    "radii": (kt.Ellipsoid, np.array([1.0, 2.0, 3.0])),
-    "signs": (lambda x: kt.Euler("ZYX", signs=x), np.array([1.0, -1.0, 1.0])),
+    "a row of MultiDof": (lambda x: kt.joints.MultiDof.angular_first([x]), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])),
+    "radii": (kt.joints.Ellipsoid, np.array([1.0, 2.0, 3.0])),
+    "signs": (lambda x: kt.joints.Euler("ZYX", signs=x), np.array([1.0, -1.0, 1.0])),
     "gravity": (lambda x: kt.ModelBuilder("r", gravity=x), THREE),
-    "a position": (kt.placement, THREE),
+    "a position": (kt.lie.placement, THREE),
     "a centre of mass": (lambda x: kt.solids.inertia(1.0, x, np.eye(3)), THREE),
 }
 
@@ -90,7 +96,9 @@ def test_a_masked_array_is_found_in_a_list_too(wrap: Callable[[Any], Any]) -> No
     assert is_masked(wrap(masked(TWO)))
     assert not is_masked(wrap(TWO))
     assert is_masked([1.0, np.ma.masked])
-    with pytest.raises(kt.DTypeError, match=r"x must be an array of real numbers of shape .n., not a masked array"):
+    with pytest.raises(
+        kt.errors.DTypeError, match=r"x must be an array of real numbers of shape .n., not a masked array"
+    ):
         real_array("x", wrap(masked(TWO)), "(n)")
 
 
@@ -98,11 +106,13 @@ def test_a_list_that_holds_itself_ends() -> None:
     endless: list[Any] = [1.0]
     endless.append(endless)
     assert not is_masked(endless)
-    with pytest.raises(kt.DTypeError):
+    with pytest.raises(kt.errors.DTypeError):
         real_array("x", endless, "(n)")
 
 
-@pytest.mark.parametrize("read", [kt.log_cholesky.to_parameters, kt.log_cholesky.jacobian])
+@pytest.mark.parametrize(
+    "read", [kt.identification.log_cholesky.to_parameters, kt.identification.log_cholesky.jacobian]
+)
 @pytest.mark.parametrize(
     ("place", "value"), [((1, 3), np.nan), ((0, 9), np.inf), ((1, 0), 400.0), ((0, 2), 355.0), ((1, 7), 1e160)]
 )
@@ -112,6 +122,6 @@ def test_a_theta_beyond_all_numbers_is_refused_with_its_place(
     theta = np.zeros((2, 10))
     read(theta)
     theta[place] = value
-    with pytest.raises(kt.ModelError, match=rf"theta\[{place[0]}\]") as raised:
+    with pytest.raises(kt.errors.ModelError, match=rf"theta\[{place[0]}\]") as raised:
         read(theta)
     assert ("finite" in str(raised.value)) or ("64-bit" in str(raised.value))

@@ -22,7 +22,7 @@ def returns(x: list[int]) -> tuple[list[int], bytes]:
 
 
 def refuses() -> None:
-    raise kt.LogError("this is no log")
+    raise kt.errors.LogError("this is no log")
 
 
 def fails() -> None:
@@ -61,7 +61,7 @@ def test_it_returns_what_the_function_returns() -> None:
 
 
 def test_its_errors_are_those_of_the_function() -> None:
-    with pytest.raises(kt.LogError, match="this is no log"):
+    with pytest.raises(kt.errors.LogError, match="this is no log"):
         called("refuses")
 
 

@@ -18,7 +18,7 @@ from tests.strategies import law, roundings, transforms
 
 Array = NDArray[np.float64]
 
-X = kt.placement((0.1, -0.2, 0.3), rpy=(0.4, 0.5, 0.6))
+X = kt.lie.placement((0.1, -0.2, 0.3), rpy=(0.4, 0.5, 0.6))
 T = X.matrix
 HINGE, BALL = kt.Revolute([0, 0, 1]), kt.solids.sphere(0.1, mass=1.0)
 ARM = kt.zoo.load("double_pendulum")
@@ -42,11 +42,11 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "attach_body": lambda P: ARM.attach_body("load", BALL, ARM.root, P),
     "attach_body on a frame": lambda P: kt.zoo.load("arm6").attach_body("load", BALL, "tool", P, joint=HINGE),
     "attach": lambda P: ARM.attach(ARM, ARM.root, P, prefix="second "),
-    "merge": lambda P: kt.merge([ARM, ARM], name="two", prefixes=["a ", "b "], placements=[P, None]),
+    "merge": lambda P: kt.model.merge([ARM, ARM], name="two", prefixes=["a ", "b "], placements=[P, None]),
     "solids": lambda P: kt.solids.box(1.0, 2.0, 3.0, mass=1.0, placement=P),
-    "Placed": lambda P: kt.Placed(HINGE, P, P),
-    "Composite": lambda P: kt.Composite([(HINGE, P), HINGE]),
-    "Contact": lambda P: kt.Contact("foot", "fixed", at=P),
+    "Placed": lambda P: kt.joints.Placed(HINGE, P, P),
+    "Composite": lambda P: kt.joints.Composite([(HINGE, P), HINGE]),
+    "Contact": lambda P: kt.constraints.Contact("foot", "fixed", at=P),
 }  # fmt: skip
 EVERY = pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
 
@@ -62,7 +62,7 @@ def test_a_pose_as_an_array_is_the_same_as_a_transform(take: Callable[[Any], Any
 @EVERY
 def test_a_rotation_of_scipy_has_its_origin_at_zero(take: Callable[[Any], Any]) -> None:
     rotation = Rotation.from_euler("ZYX", [0.6, 0.5, 0.4])
-    assert take(rotation) == take(kt.placement(rotation=rotation))
+    assert take(rotation) == take(kt.lie.placement(rotation=rotation))
 
 
 WRONG: dict[str, tuple[Any, list[str]]] = {
@@ -97,13 +97,17 @@ def test_one_pose_is_wanted_but_for_contacts(name: str) -> None:
 
 
 def test_the_message_names_the_part_and_the_way_out() -> None:
-    with pytest.raises(kt.ModelError, match=r"joint 'hinge': its placement must be .* kinetree.placement makes a pose"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"joint 'hinge': its placement must be .* kinetree.lie.placement makes a pose"
+    ):
         TAKERS["add_joint"]([0, 0, 1])
-    with pytest.raises(kt.ModelError, match=r"frame 'tip': .*\(3, 3\); kinetree.placement\(position, rotation=R\)"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"frame 'tip': .*\(3, 3\); kinetree.lie.placement\(position, rotation=R\)"
+    ):
         TAKERS["add_frame"](np.eye(3))
-    with pytest.raises(kt.ModelError, match=r"give one pose of the batch"):
+    with pytest.raises(kt.errors.ModelError, match=r"give one pose of the batch"):
         TAKERS["attach_body"](np.stack([T, T]))
-    with pytest.raises(kt.ModelError, match=r"kinetree.placement\(position, quaternion=\(x, y, z, w\)\)"):
+    with pytest.raises(kt.errors.ModelError, match=r"kinetree.lie.placement\(position, quaternion=\(x, y, z, w\)\)"):
         TAKERS["add_frame"]([0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0])
 
 
@@ -121,7 +125,7 @@ def test_a_frame_put_where_another_is_stays_with_it() -> None:
     arm = kt.zoo.load("arm6")
     link = list(arm.joints.values())[2].child
     q = arm.random(0)
-    seen = kt.relative_placement(arm, q, "tool", relative_to=link)
+    seen = kt.kinematics.relative_placement(arm, q, "tool", relative_to=link)
     loaded = arm.attach_body("ghost", kt.solids.sphere(0.1, mass=1.0), link, seen)
     assert np.allclose(kt.frame_placement(loaded, q, "ghost"), kt.frame_placement(arm, q, "tool"), atol=1e-14)
 
@@ -132,14 +136,14 @@ def test_transforms_go_to_arrays_and_back(Y: kt.Transform) -> None:
     assert kt.Transform.from_matrix(Y.matrix) == Y.plain()
     assert (np.asarray(Y) == Y.matrix).all()
     assert np.array_equal(np.block([[Y.rotation, Y.position[:, None]], [np.eye(4)[3:]]]), Y.matrix)
-    again = kt.placement(Y.position, quaternion=Y.quaternion)
+    again = kt.lie.placement(Y.position, quaternion=Y.quaternion)
     assert np.allclose(again.matrix, Y.matrix, atol=1e-12)
-    found = kt.attitudes.convert(Y.rotation, "matrix", "quaternion")
+    found = kt.lie.convert(Y.rotation, "matrix", "quaternion")
     # Components off by 4 roundings of the length, which divides them: a sum of squares, a root and a quotient, 5.
     assert np.allclose(Y.quaternion, found, rtol=0.0, atol=roundings(2 * 9))
-    assert np.allclose(kt.placement(Y.position, rotation=Y.rotation).matrix, Y.matrix, atol=0.0)
+    assert np.allclose(kt.lie.placement(Y.position, rotation=Y.rotation).matrix, Y.matrix, atol=0.0)
     assert np.allclose(Y.to_scipy().as_matrix(), Y.rotation, atol=1e-12)
-    assert np.allclose(kt.placement(Y.position, rotation=Y.to_scipy()).matrix, Y.matrix, atol=1e-12)
+    assert np.allclose(kt.lie.placement(Y.position, rotation=Y.to_scipy()).matrix, Y.matrix, atol=1e-12)
     assert np.allclose((Y @ X).matrix, X.matrix @ Y.matrix, atol=1e-12)
     assert np.allclose(Y.inverse.matrix @ Y.matrix, np.eye(4), atol=1e-12)
 
@@ -175,8 +179,8 @@ def test_operators_of_numpy_are_refused_for_transforms() -> None:
     ],
 )
 def test_placement_refuses_other_rotations(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
-        kt.placement((0, 0, 0), **options)
+    with pytest.raises(kt.errors.OptionError, match=message):
+        kt.lie.placement((0, 0, 0), **options)
 
 
 def test_known_inertias_take_axes_of_scipy() -> None:
@@ -188,7 +192,7 @@ def test_known_inertias_take_axes_of_scipy() -> None:
 def test_parameters_take_the_numbers_of_a_pose_and_say_how() -> None:
     arm = kt.zoo.load("arm6")
     name = "joint.elbow_pitch.placement"
-    with pytest.raises(kt.ShapeError, match=r"needs \(…, 7\); of a pose T, .* \[\*X.position, \*X.quaternion\]"):
+    with pytest.raises(kt.errors.ShapeError, match=r"needs \(…, 7\); of a pose T, .* \[\*X.position, \*X.quaternion\]"):
         kt.crba(arm, arm.neutral(), parameters={name: T})
     H = kt.crba(arm, arm.neutral(), parameters={name: [*X.position, *X.quaternion]})
     assert not np.allclose(H, kt.crba(arm, arm.neutral()))

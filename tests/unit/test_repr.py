@@ -17,12 +17,12 @@ from tests.robots import every_joint
 from tests.strategies import inertias, law, transforms
 
 INF = math.inf
-TURNED = kt.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6))
+TURNED = kt.lie.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6))
 COPIED: dict[str, tuple[Any, str | None]] = {
     "no placement": (kt.Transform.identity(), "Transform.identity()"),
-    "a translation": (kt.placement((0, 0, 0.3)), "placement((0.0, 0.0, 0.3))"),
+    "a translation": (kt.lie.placement((0, 0, 0.3)), "placement((0.0, 0.0, 0.3))"),
     "a quarter turn": (
-        kt.placement(rotation=[[0, -1, 0], [1, 0, 0], [0, 0, 1]]),
+        kt.lie.placement(rotation=[[0, -1, 0], [1, 0, 0], [0, 0, 1]]),
         "Transform.from_matrix([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], "
         "[0.0, 0.0, 0.0, 1.0]])",
     ),
@@ -32,31 +32,34 @@ COPIED: dict[str, tuple[Any, str | None]] = {
         "Inertia.about_origin(2.0, h=(0.0, 0.0, 1.0), I=(1.0, 1.0, 0.5, 0.0, 0.0, 0.0))",
     ),
     "limits": (
-        kt.Limits((-INF,), (1.0,), (INF,), (2.0,)),
+        kt.model.Limits((-INF,), (1.0,), (INF,), (2.0,)),
         "Limits(lower=(float('-inf'),), upper=(1.0,), velocity=(float('inf'),), effort=(2.0,))",
     ),
-    "limits of nothing": (kt.Limits((), (), (), ()), "Limits(lower=(), upper=(), velocity=(), effort=())"),
-    "limits of several": (kt.Limits.none(kt.Planar()), None),
-    "a follower": (kt.Mimic("lead", -1.0), "Mimic('lead', multiplier=-1.0)"),
-    "a plain follower": (kt.Mimic("it's"), 'Mimic("it\'s")'),
-    "an offset": (kt.Mimic("lead", offset=0.5), "Mimic('lead', offset=0.5)"),
-    "a rotor": (kt.Rotor(1e-4, 50.0), "Rotor(inertia=0.0001, ratio=50.0)"),
+    "limits of nothing": (kt.model.Limits((), (), (), ()), "Limits(lower=(), upper=(), velocity=(), effort=())"),
+    "limits of several": (kt.model.Limits.none(kt.joints.Planar()), None),
+    "a follower": (kt.model.Mimic("lead", -1.0), "Mimic('lead', multiplier=-1.0)"),
+    "a plain follower": (kt.model.Mimic("it's"), 'Mimic("it\'s")'),
+    "an offset": (kt.model.Mimic("lead", offset=0.5), "Mimic('lead', offset=0.5)"),
+    "a rotor": (kt.model.Rotor(1e-4, 50.0), "Rotor(inertia=0.0001, ratio=50.0)"),
     "NumPy's numbers": (
-        kt.Mimic("lead", np.float64(2.0), np.float32(0.5)),
+        kt.model.Mimic("lead", np.float64(2.0), np.float32(0.5)),
         "Mimic('lead', multiplier=2.0, offset=0.5)",
     ),
-    "a rotor with an axis": (kt.Rotor(1e-4, 50.0, (1.0, 0.0, 0.0)), None),
-    "a contact": (kt.Contact("foot"), "Contact('foot')"),
+    "a rotor with an axis": (kt.model.Rotor(1e-4, 50.0, (1.0, 0.0, 0.0)), None),
+    "a contact": (kt.constraints.Contact("foot"), "Contact('foot')"),
     "a whole frame": (
-        kt.Contact("foot", "fixed", kt.placement((0, 0, 1)), position_gain=4.0),
+        kt.constraints.Contact("foot", "fixed", kt.lie.placement((0, 0, 1)), position_gain=4.0),
         "Contact('foot', directions='fixed', at=placement((0.0, 0.0, 1.0)), position_gain=4.0)",
     ),
-    "a turned frame": (kt.Contact("foot", "fixed", TURNED, "local"), None),
-    "a plane": (kt.Contact("foot", [0, 0, 2]), "Contact('foot', directions=((0.0, 0.0, 1.0),))"),
-    "a loop": (kt.Loop("a", "b"), "Loop('a', 'b')"),
-    "a rod": (kt.Loop("a", "b", "distance", length=0.5), "Loop('a', 'b', directions='distance', length=0.5)"),
-    "a wrench": (kt.WrenchOn("tool", "world"), "WrenchOn('tool', 'world')"),
-    "a force": (kt.ForceOn("tool"), "ForceOn('tool', 'local')"),
+    "a turned frame": (kt.constraints.Contact("foot", "fixed", TURNED, "local"), None),
+    "a plane": (kt.constraints.Contact("foot", [0, 0, 2]), "Contact('foot', directions=((0.0, 0.0, 1.0),))"),
+    "a loop": (kt.constraints.Loop("a", "b"), "Loop('a', 'b')"),
+    "a rod": (
+        kt.constraints.Loop("a", "b", "distance", length=0.5),
+        "Loop('a', 'b', directions='distance', length=0.5)",
+    ),
+    "a wrench": (kt.dynamics.WrenchOn("tool", "world"), "WrenchOn('tool', 'world')"),
+    "a force": (kt.dynamics.ForceOn("tool"), "ForceOn('tool', 'local')"),
     **{f"the kind {name}": (joint.kind, None) for name, joint in every_joint().joints.items()},
 }
 
@@ -150,7 +153,7 @@ def test_names_can_be_searched() -> None:
     assert repr(dog.frames.matching("wing")) == "frame names: []"
     placed = kt.forward_kinematics(dog, dog.neutral(), frames=list(dog.frames.matching("foot")))
     assert placed.shape == (4, 4, 4)
-    with pytest.raises(kt.OptionError, match=r"matching takes a pattern such as '\*foot\*', not 3"):
+    with pytest.raises(kt.errors.OptionError, match=r"matching takes a pattern such as '\*foot\*', not 3"):
         dog.frames.matching(3)  # type: ignore[arg-type]
 
 

@@ -124,15 +124,15 @@ def test_no_steps_give_no_states() -> None:
 
 def test_no_steps_are_checked_as_others_are() -> None:
     nothing = torques(0)
-    with pytest.raises(kt.ShapeError, match="q has shape"):
+    with pytest.raises(kt.errors.ShapeError, match="q has shape"):
         kt.rollout(ROBOT, np.zeros(3), REST, nothing, DT)
-    with pytest.raises(kt.OptionError, match="there is no integrator 'euler'"):
+    with pytest.raises(kt.errors.OptionError, match="there is no integrator 'euler'"):
         kt.rollout(ROBOT, REST, REST, nothing, DT, integrator="euler")  # type: ignore[arg-type]
-    with pytest.raises(kt.NameNotFoundError, match="no frame 'nowhere'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no frame 'nowhere'"):
         kt.rollout(ROBOT, REST, REST, nothing, DT, {"nowhere": np.zeros(6)})
-    with pytest.raises(kt.DTypeError, match="out must be a NumPy array, not list"):
+    with pytest.raises(kt.errors.DTypeError, match="out must be a NumPy array, not list"):
         kt.rollout(ROBOT, REST, REST, nothing, DT, out=[])  # type: ignore[arg-type]
-    with pytest.raises(kt.ShapeError, match=r"out has shape \(7, 0, 4\), but the result has \(0, 4\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"out has shape \(7, 0, 4\), but the result has \(0, 4\)"):
         kt.rollout(ROBOT, REST, REST, nothing, DT, out=np.empty((7, 0, 4)))
 
 
@@ -224,7 +224,7 @@ def test_threads_change_no_bit() -> None:
         patch.setattr("kinetree.compiler.batch_pieces._PIECE", 1e-8)
         for threads in (2, 3, 4, None):
             assert (kt.rollout(ROBOT, q, v, tau, DT, threads=threads) == expected).all()
-    with pytest.raises(kt.OptionError, match="threads must be a whole number from 1"):
+    with pytest.raises(kt.errors.OptionError, match="threads must be a whole number from 1"):
         kt.rollout(ROBOT, q, v, tau, DT, threads=0)
 
 
@@ -270,7 +270,7 @@ def test_out_may_lie_on_the_arguments() -> None:
 )
 def test_an_out_that_does_not_fit_is_refused(total: int, shape: tuple[int, ...], dtype: str) -> None:
     out = np.empty((total, *shape) if shape != (2, 4) else (2, total, 4), dtype)
-    error = kt.ShapeError if dtype == "d" else kt.DTypeError
+    error = kt.errors.ShapeError if dtype == "d" else kt.errors.DTypeError
     with pytest.raises(error, match=r"rollout: out has .*, but the result (has|is) ") as caught:
         kt.rollout(ROBOT, REST, REST, torques(total), DT, out=out)
     if dtype == "d":
@@ -279,9 +279,9 @@ def test_an_out_that_does_not_fit_is_refused(total: int, shape: tuple[int, ...],
 
 
 def test_an_out_that_cannot_be_written_is_refused() -> None:
-    with pytest.raises(kt.ShapeError, match="rollout: out is read-only"):
+    with pytest.raises(kt.errors.ShapeError, match="rollout: out is read-only"):
         kt.rollout(ROBOT, REST, REST, torques(3), DT, out=np.broadcast_to(0.0, (3, 4)))
-    with pytest.raises(kt.DTypeError, match="rollout: out must be a NumPy array, not list"):
+    with pytest.raises(kt.errors.DTypeError, match="rollout: out must be a NumPy array, not list"):
         kt.rollout(ROBOT, REST, REST, torques(3), DT, out=[[0.0] * 4] * 3)  # type: ignore[arg-type]
 
 
@@ -291,31 +291,43 @@ def test_an_out_that_cannot_be_written_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"tau": REST}, kt.ShapeError, r"rollout: tau has shape \(2,\), .* needs \(…, T, 2\), one row per step"),
-        ({"tau": 0.0}, kt.ShapeError, r"rollout: tau has shape \(\), .* needs \(…, T, 2\), one row per step"),
-        ({"tau": np.zeros((3, 3))}, kt.ShapeError, r"rollout: tau has shape \(3, 3\), .* needs \(…, T, 2\)"),
-        ({"tau": "none"}, kt.DTypeError, r"tau must be an array of real numbers of shape \(…, T, 2\)"),
-        ({"tau": None}, kt.DTypeError, "tau must be an array of real numbers"),
-        ({"tau": [[0.0], [0.0, 0.0]]}, kt.DTypeError, "tau must be an array of real numbers"),
-        ({"q": np.zeros(3)}, kt.ShapeError, r"rollout: q has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"),
-        ({"v": np.zeros((2, 1))}, kt.ShapeError, r"rollout: v has shape \(2, 1\), .* needs \(…, 2\)"),
-        ({"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}, kt.ShapeError, "the leading axes do not broadcast together"),
-        ({"dt": "soon"}, kt.DTypeError, r"dt must be an array of real numbers of shape \(…\)"),
-        ({"dt": None}, kt.OptionError, "not of one: give dt in s"),
-        ({"dt": np.full(2, DT), "q": np.zeros((3, 2))}, kt.ShapeError, r"do not broadcast together: .* dt \(2,\)"),
+        ({"tau": REST}, kt.errors.ShapeError, r"rollout: tau has shape \(2,\), .* needs \(…, T, 2\), one row per step"),
+        ({"tau": 0.0}, kt.errors.ShapeError, r"rollout: tau has shape \(\), .* needs \(…, T, 2\), one row per step"),
+        ({"tau": np.zeros((3, 3))}, kt.errors.ShapeError, r"rollout: tau has shape \(3, 3\), .* needs \(…, T, 2\)"),
+        ({"tau": "none"}, kt.errors.DTypeError, r"tau must be an array of real numbers of shape \(…, T, 2\)"),
+        ({"tau": None}, kt.errors.DTypeError, "tau must be an array of real numbers"),
+        ({"tau": [[0.0], [0.0, 0.0]]}, kt.errors.DTypeError, "tau must be an array of real numbers"),
+        (
+            {"q": np.zeros(3)},
+            kt.errors.ShapeError,
+            r"rollout: q has shape \(3,\), but 'double_pendulum' needs \(…, 2\)",
+        ),
+        ({"v": np.zeros((2, 1))}, kt.errors.ShapeError, r"rollout: v has shape \(2, 1\), .* needs \(…, 2\)"),
+        (
+            {"q": np.zeros((3, 2)), "v": np.zeros((4, 2))},
+            kt.errors.ShapeError,
+            "the leading axes do not broadcast together",
+        ),
+        ({"dt": "soon"}, kt.errors.DTypeError, r"dt must be an array of real numbers of shape \(…\)"),
+        ({"dt": None}, kt.errors.OptionError, "not of one: give dt in s"),
+        (
+            {"dt": np.full(2, DT), "q": np.zeros((3, 2))},
+            kt.errors.ShapeError,
+            r"do not broadcast together: .* dt \(2,\)",
+        ),
         (
             {"integrator": "euler"},
-            kt.OptionError,
+            kt.errors.OptionError,
             "there is no integrator 'euler': did you mean 'symplectic_euler' or ",
         ),
-        ({"integrator": ["rk4"]}, kt.OptionError, r"integrator must be .*, not \['rk4'\]"),
-        ({"integrator": 4}, kt.OptionError, "integrator must be .*, not 4"),
-        ({"f_ext": np.zeros(6)}, kt.DTypeError, "rollout: f_ext must be a dict from frame names"),
-        ({"f_ext": {"tipp": np.zeros(6)}}, kt.NameNotFoundError, "no frame 'tipp': did you mean 'tip'"),
-        ({"f_ext": {"tip": np.zeros((4, 5))}}, kt.ShapeError, r"f_ext\['tip'\] has shape \(4, 5\)"),
-        ({"parameters": ["gravity"]}, kt.DTypeError, "rollout: parameters must be a dict"),
-        ({"parameters": {"mass": 1.0}}, kt.NameNotFoundError, "no parameter 'mass'"),
-        ({"robot": "double_pendulum"}, kt.DTypeError, "the first argument must be a robot .* not str"),
+        ({"integrator": ["rk4"]}, kt.errors.OptionError, r"integrator must be .*, not \['rk4'\]"),
+        ({"integrator": 4}, kt.errors.OptionError, "integrator must be .*, not 4"),
+        ({"f_ext": np.zeros(6)}, kt.errors.DTypeError, "rollout: f_ext must be a dict from frame names"),
+        ({"f_ext": {"tipp": np.zeros(6)}}, kt.errors.NameNotFoundError, "no frame 'tipp': did you mean 'tip'"),
+        ({"f_ext": {"tip": np.zeros((4, 5))}}, kt.errors.ShapeError, r"f_ext\['tip'\] has shape \(4, 5\)"),
+        ({"parameters": ["gravity"]}, kt.errors.DTypeError, "rollout: parameters must be a dict"),
+        ({"parameters": {"mass": 1.0}}, kt.errors.NameNotFoundError, "no parameter 'mass'"),
+        ({"robot": "double_pendulum"}, kt.errors.DTypeError, "the first argument must be a robot .* not str"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_words(change: dict[str, Any], error: type[Exception], words: str) -> None:
@@ -329,9 +341,9 @@ def test_a_zero_quaternion_is_refused_where_it_stands() -> None:
     q = np.stack([robot.neutral()] * 3)
     q[2, 3:7] = 0.0
     v = np.zeros(robot.nv)
-    with pytest.raises(kt.ConfigurationError, match=r"q\[2\]: the quaternion of joint 'root_joint' .* is zero"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"q\[2\]: the quaternion of joint 'root_joint' .* is zero"):
         kt.rollout(robot, q, v, np.zeros((2, robot.nv)), DT)
-    with pytest.raises(kt.ConfigurationError, match=r"the quaternion of joint 'root_joint' .* is zero"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"the quaternion of joint 'root_joint' .* is zero"):
         kt.rollout(robot, q[2], v, np.zeros((2, robot.nv)), DT)
 
 
@@ -365,7 +377,7 @@ def test_a_robot_without_joints_has_states_without_numbers(total: int) -> None:
     assert kt.rollout(rock, nothing, nothing, np.zeros((3, total, 0)), [[DT], [DT]]).shape == (2, 3, total, 0)
     out = np.empty((total, 0))
     assert kt.rollout(rock, nothing, nothing, np.zeros((total, 0)), DT, out=out) is out
-    with pytest.raises(kt.ShapeError, match=r"tau has shape .* needs \(…, T, 0\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"tau has shape .* needs \(…, T, 0\)"):
         kt.rollout(rock, nothing, nothing, np.zeros((total, 1)), DT)
     f = kt.compile(rock, kt.rollout, steps=3)
     assert f(nothing, nothing, np.zeros((3, 0)), DT).shape == (3, 0)
@@ -375,7 +387,9 @@ def test_a_joint_that_moves_nothing_is_named() -> None:
     builder = bare("hollow", "base", "tip")
     builder.add_joint("wrist", kt.Revolute([1, 0, 0]), "base", "tip")
     robot = builder.build()
-    with pytest.raises(kt.SingularModelError, match="rollout: joint 'wrist' of 'hollow' moves nothing that has mass"):
+    with pytest.raises(
+        kt.errors.SingularModelError, match="rollout: joint 'wrist' of 'hollow' moves nothing that has mass"
+    ):
         kt.rollout(robot, [0.0], [0.0], [[0.0]], DT)
 
 
@@ -406,16 +420,18 @@ def test_a_compiled_rollout_takes_forces_and_parameters_last() -> None:
 
 def test_a_compiled_rollout_says_what_does_not_fit() -> None:
     f = kt.compile(ROBOT, kt.rollout, steps=3)
-    with pytest.raises(kt.ShapeError, match=r"rollout: tau has shape \(4, 2\), but .* needs \(…, 3, 2\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"rollout: tau has shape \(4, 2\), but .* needs \(…, 3, 2\)"):
         f(REST, REST, torques(4), DT)
-    with pytest.raises(kt.DTypeError, match=r"rollout takes 4 arrays \(q, v, tau, dt\), not 3"):
+    with pytest.raises(kt.errors.DTypeError, match=r"rollout takes 4 arrays \(q, v, tau, dt\), not 3"):
         f(REST, REST, torques(3))
-    with pytest.raises(kt.ShapeError, match=r"out has shape \(2, 4\), but the result has \(3, 4\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"out has shape \(2, 4\), but the result has \(3, 4\)"):
         f(REST, REST, torques(3), DT, out=np.empty((2, 4)))
 
 
 def test_compile_without_steps_says_that_they_are_missing() -> None:
-    with pytest.raises(kt.OptionError, match="steps must be a whole number from 1 to 1000000, such as steps=100"):
+    with pytest.raises(
+        kt.errors.OptionError, match="steps must be a whole number from 1 to 1000000, such as steps=100"
+    ):
         kt.compile(ROBOT, kt.rollout)
 
 
@@ -423,7 +439,7 @@ def test_compile_without_steps_says_that_they_are_missing() -> None:
 def test_what_is_no_number_of_steps_is_refused_whatever_was_compiled_before(steps: Any) -> None:
     kt.compile(ROBOT, kt.rollout, steps=1)
     kt.compile(ROBOT, kt.rollout, steps=3)
-    with pytest.raises(kt.OptionError, match="steps must be a whole number from 1 to 1000000"):
+    with pytest.raises(kt.errors.OptionError, match="steps must be a whole number from 1 to 1000000"):
         kt.compile(ROBOT, kt.rollout, steps=steps)
 
 
@@ -432,10 +448,10 @@ def test_steps_may_be_a_number_of_numpys() -> None:
 
 
 def test_only_a_rollout_has_steps() -> None:
-    with pytest.raises(kt.OptionError, match="aba has no option 'steps'"):
+    with pytest.raises(kt.errors.OptionError, match="aba has no option 'steps'"):
         kt.compile(ROBOT, kt.aba, steps=3)
     with pytest.raises(
-        kt.OptionError, match=r"there is no integrator 'leapfrog': known are: .*'semi_implicit_euler', "
+        kt.errors.OptionError, match=r"there is no integrator 'leapfrog': known are: .*'semi_implicit_euler', "
     ):
         kt.compile(ROBOT, kt.rollout, steps=3, integrator="leapfrog")
 
@@ -483,19 +499,19 @@ def test_the_integrator_and_the_step_are_those_of_an_mjcf_file(tmp_path: Path, i
     robot, ctrl = motor.build(), np.full((5, 1), 0.3)
     driven = kt.rollout(robot, q, v, None, ctrl=ctrl)
     assert (driven == kt.rollout(robot, q, v, None, 0.004, ctrl=ctrl, integrator=own)).all()  # type: ignore[call-overload]
-    assert (driven == kt.actuated_rollout(robot, q, v, None, np.zeros((5, 1)), ctrl, 0.004)).all()
+    assert (driven == kt.sim.actuated_rollout(robot, q, v, None, np.zeros((5, 1)), ctrl, 0.004)).all()
 
 
 def test_an_integrator_of_a_file_that_kinetree_does_not_have_is_named(tmp_path: Path) -> None:
     robot = of_file(tmp_path, "implicit")
-    with pytest.raises(kt.OptionError, match="asks for the integrator 'implicit', which kinetree does not have"):
+    with pytest.raises(kt.errors.OptionError, match="asks for the integrator 'implicit', which kinetree does not have"):
         kt.rollout(robot, [0.4], [1.0], np.zeros((5, 1)))
     kt.rollout(robot, [0.4], [1.0], np.zeros((5, 1)), integrator="implicitfast")
 
 
 def test_a_robot_that_is_not_of_an_mjcf_file_needs_a_step() -> None:
     robot = kt.zoo.load("double_pendulum")
-    with pytest.raises(kt.OptionError, match=r"'double_pendulum' is not of one: give dt in s, such as dt=0.001"):
+    with pytest.raises(kt.errors.OptionError, match=r"'double_pendulum' is not of one: give dt in s, such as dt=0.001"):
         kt.rollout(robot, robot.neutral(), np.zeros(2), np.zeros((5, 2)))
     tau = np.zeros((5, 2))
     own = kt.rollout(robot, robot.neutral() + 0.3, np.zeros(2), tau, 0.001)
@@ -510,14 +526,14 @@ def test_forces_where_there_is_no_motor_can_be_refused() -> None:
     kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="error")
     tau[1, 2, 0] = 1.0
     kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001)
-    with pytest.raises(kt.ActuationError, match=r"tau\[1, 2, 0\] is 1"):
+    with pytest.raises(kt.errors.ActuationError, match=r"tau\[1, 2, 0\] is 1"):
         kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="error")
-    with pytest.raises(kt.OptionError, match='on_unactuated must be "allow" or "error"'):
+    with pytest.raises(kt.errors.OptionError, match='on_unactuated must be "allow" or "error"'):
         kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), tau, 0.001, on_unactuated="deny")  # type: ignore[call-overload]
 
     @kt.program(q=robot)
     def hold(q):  # type: ignore[no-untyped-def]
         return {"tau": 0.0 * q[: robot.nv]}
 
-    with pytest.raises(kt.OptionError, match="multiply those of a controller by"):
+    with pytest.raises(kt.errors.OptionError, match="multiply those of a controller by"):
         kt.rollout(robot, robot.neutral(), np.zeros(robot.nv), hold, 0.001, steps=2, on_unactuated="error")

@@ -44,7 +44,7 @@ SILLY: dict[str, tuple[Callable[[], object], str]] = {
     "a function before the robot, for a product": (
         lambda: kt.vjp(kt.crba, ARM, (Q,), 1.0), r"the robot comes first .* \(robot, kt.crba, …\)$"
     ),
-    "signs without an axis": (lambda: kt.ExponentialMap(signs=np.array("x")), "signs must be 3 numbers"),
+    "signs without an axis": (lambda: kt.joints.ExponentialMap(signs=np.array("x")), "signs must be 3 numbers"),
 }  # fmt: skip
 
 

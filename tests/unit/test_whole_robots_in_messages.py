@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kinetree as kt
+from tests.functions import PUBLIC
 
 ROBOT = kt.zoo.load("cart_pole").with_contacts([])  # contacts of its shapes would take long to compile
 Q = [0.1, 0.2]
@@ -18,8 +19,8 @@ USUAL: dict[str, Any] = {
 }  # fmt: skip
 FUNCTIONS = {
     name: function
-    for name in kt.__all__
-    if inspect.isfunction(function := getattr(kt, name)) and name not in ("save", "simulate", "rollout")
+    for name, function in PUBLIC.items()
+    if inspect.isfunction(function) and name not in ("save", "simulate", "rollout")
 }
 METHODS = {
     name: getattr(ROBOT, name)
@@ -53,9 +54,9 @@ def test_no_message_holds_the_tree_of_a_robot(function: Callable[..., Any]) -> N
 
 def test_names_of_parts() -> None:
     for parts in (ROBOT.frames, ROBOT.joints, ROBOT.bodies):
-        with pytest.raises(kt.NameNotFoundError) as caught:
+        with pytest.raises(kt.errors.NameNotFoundError) as caught:
             parts[ROBOT]  # type: ignore[index]
         assert "\n" not in str(caught.value)
-    with pytest.raises(kt.NameNotFoundError) as caught:
+    with pytest.raises(kt.errors.NameNotFoundError) as caught:
         kt.zoo.load(ROBOT)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)

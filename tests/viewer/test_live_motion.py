@@ -44,7 +44,7 @@ def at_rest(tab: Tab) -> float:
     raise AssertionError("a motion that is paused goes on")
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # it swings through its stops
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # it swings through its stops
 def test_buttons_and_a_push_with_the_mouse(browser: Opener) -> None:
     robot = kt.zoo.load("double_pendulum")
     found: list[kt.Trajectory] = []

@@ -62,7 +62,7 @@ def tab(browser: Opener, viewer: Viewer) -> Iterator[Tab]:
 def test_a_rendered_picture_draws_the_meshes_where_they_are(
     k: int, robot: kt.Model, corners: list[NDArray[np.float64]]
 ) -> None:
-    camera = kt.Camera(EYE.position, EYE.target, field_of_view=EYE.field_of_view)
+    camera = kt.pictures.Camera(EYE.position, EYE.target, field_of_view=EYE.field_of_view)
     picture = kt.render(robot, CONFIGURATIONS[k], size=SIZE, camera=camera, ground=False)
     _check(silhouette(picture, picture[:, :1]), corners, k)  # one colour per row is behind it
 

@@ -190,7 +190,7 @@ def _escaped(name: str) -> str:
 
 
 def test_html_from_a_robot_file_is_text(browser: Opener, nasty: kt.Model) -> None:
-    with pytest.warns(kt.ModelWarning, match="not everything is drawn"):
+    with pytest.warns(kt.errors.ModelWarning, match="not everything is drawn"):
         viewer = view(nasty, port=0, show=["names"])
     with viewer, browser.page(viewer.url) as tab:
         assert viewer.wait_for_somebody(60.0)
@@ -210,7 +210,7 @@ def test_html_from_a_robot_file_is_text_in_files_and_notebooks(
     motion = kt.simulate(nasty, v=[1.0] * nasty.nv, duration=0.02)
     shown = {"robot": nasty._repr_html_(), "motion": motion._repr_html_()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         pages = [motion.save_html(tmp_path / "page.html")]
     for what, html in shown.items():
         assert html is not None

@@ -1,10 +1,8 @@
 """Actuators of a robot: what each acts on, the law of its force, and what limits them together."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.actuation.build import actuation, gravity_compensation
     from kinetree.actuation.spec import (
         Actuation,
@@ -17,17 +15,6 @@ if typing.TYPE_CHECKING:
         SliderCrankSpec,
         TendonSpec,
         TransmissionSpec,
-    )
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "build": "actuation gravity_compensation",
-            "spec": (
-                "Actuation ActuatorSpec BallSpec CoordinateSpec FreeSpec GravityCompensation SiteSpec SliderCrankSpec "
-                "TendonSpec TransmissionSpec"
-            ),
-        },
     )
 
 __all__ = [

@@ -1,10 +1,8 @@
 """The algorithms, one per file, to be read beside their tables in RBDA: no arrays, no batches, no checks."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.algorithms.aba import aba
     from kinetree.algorithms.aba_derivatives import aba_derivatives
     from kinetree.algorithms.actuators import (
@@ -114,73 +112,6 @@ if typing.TYPE_CHECKING:
     from kinetree.algorithms.stiffness import stiffest_round
     from kinetree.algorithms.tendons import TendonLaw, tendon_energy, tendon_force
     from kinetree.algorithms.variational import midpoint_step
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "aba": "aba",
-            "aba_derivatives": "aba_derivatives",
-            "actuators": "ActuatorLaw activation_rate actuator_force next_activation shared_out within_range",
-            "articulated": "articulated",
-            "articulated_bias": "articulated_bias",
-            "assembly": "assembly_residual assembly_step nearest_velocity",
-            "base_wrench": "base_wrench base_wrench_of_system",
-            "center_of_mass": "center_of_mass_acceleration center_of_mass_jacobian center_of_mass_velocity",
-            "centroidal": (
-                "centroidal_inertia centroidal_momentum centroidal_momentum_matrix centroidal_momentum_matrix_rate "
-                "centroidal_momentum_rate"
-            ),
-            "cluster_aba": "cluster_aba",
-            "configuration": "coordinate_rates difference difference_jacobian integrate integrate_jacobian",
-            "constrained_dynamics": (
-                "Constrained ConstraintRule constrained_dynamics constraint_errors impact operational_space_inertia "
-                "projected_state"
-            ),
-            "constrained_inverse_dynamics": "DividedForces ForceDivision constrained_inverse_dynamics",
-            "constraint_rows": "constraint_jacobian constraint_motion",
-            "contact_dynamics": "contact_dynamics",
-            "coriolis_matrix": "coriolis_matrix coriolis_matrix_of_links",
-            "crba": "crba",
-            "dependent_rows": "are_many",
-            "displacements": "DisplacementRates displaced_state displacement_rates fixed_velocity",
-            "dormand_prince": "DormandPrinceStep dormand_prince_between dormand_prince_step",
-            "drives": (
-                "BRAKES PASSIVE brake_coefficient braked driven limited passive_derivatives passive_forces "
-                "spring_energy undriven"
-            ),
-            "energy": "center_of_mass kinetic_energy potential_energy",
-            "euler_lagrange": "euler_lagrange euler_lagrange_matrices",
-            "floating_inverse_dynamics": "floating_inverse_dynamics",
-            "fluid": "Immersed ImmersedBox Medium fluid_forces",
-            "fluid_ellipsoids": "ImmersedEllipsoid",
-            "forward_dynamics": "forward_dynamics",
-            "gravity_compensation": "CarriedMass gravity_compensation",
-            "hybrid_dynamics": "hybrid_dynamics hybrid_system",
-            "implicit_forces": "AT_THE_END",
-            "integrators": "INTEGRATORS Integrator StepEnd step",
-            "jacobian": (
-                "aligned_columns bodies_seen body_jacobian jacobian jacobian_rate joints_between moved_column "
-                "seen_about seen_from"
-            ),
-            "kinematic_hessian": "kinematic_hessian",
-            "kinematics": "accelerations motions placements velocities",
-            "ltdl": "ltdl ltdl_solve",
-            "mass_matrix_inverse": "mass_matrix_inverse",
-            "momentum": "carried_forces mechanical_power momentum",
-            "muscles": "Muscle muscle_force muscle_rate",
-            "regressors": (
-                "drive_columns joint_torque_regressor kinetic_energy_regressor momentum_regressor net_force_columns "
-                "potential_energy_regressor"
-            ),
-            "relative": "relative_jacobian relative_motion relative_velocity seen_across",
-            "rnea": "rnea",
-            "rnea_derivatives": "rnea_derivatives",
-            "stages": "Applied Evaluation Loads Pull Stage evaluated stage_powers",
-            "stiffness": "stiffest_round",
-            "tendons": "TendonLaw tendon_energy tendon_force",
-            "variational": "midpoint_step",
-        },
-    )
 
 __all__ = [
     "AT_THE_END",

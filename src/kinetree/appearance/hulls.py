@@ -10,7 +10,7 @@ from kinetree.appearance.normals import creased
 from kinetree.appearance.surface import Color, Surface, colored
 from kinetree.appearance.welding import welded
 from kinetree.collision import Hull
-from kinetree.contact.shapes import Shapes
+from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError
 from kinetree.io.mjcf.meshes import convex_hull
 

@@ -81,7 +81,7 @@ class Materials:
 
     def _of_material(self, name: str) -> Texture | None:
         """The texture of a material in an MJCF file, if it has one."""
-        from kinetree.contact.assets import numbers_of
+        from kinetree.contact_model.assets import numbers_of
 
         material = self._assets.get(("material", name))
         properties = {} if material is None else dict(material.attributes)
@@ -101,7 +101,7 @@ class Materials:
         return Texture(self._read(given.file, given.path), is_flat=True, repeat=(1.0, 1.0), is_uniform=False)
 
     def _image(self, texture: Unused) -> Image:
-        from kinetree.contact.assets import numbers_of
+        from kinetree.contact_model.assets import numbers_of
 
         given = dict(texture.attributes)
         if (builtin := given.get("builtin", "none")) != "none":

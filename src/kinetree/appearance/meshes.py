@@ -13,7 +13,7 @@ from kinetree.appearance.formats import Piece
 from kinetree.appearance.mesh_files import file_mesh
 from kinetree.appearance.normals import unit
 from kinetree.appearance.surface import Color, Surface
-from kinetree.contact.assets import numbers_of
+from kinetree.contact_model.assets import numbers_of
 from kinetree.errors import ModelError
 from kinetree.io.meshes import remedy
 from kinetree.io.mjcf.meshes import builtin_mesh, convex_hull, inline_mesh, rotation

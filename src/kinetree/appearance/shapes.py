@@ -44,8 +44,8 @@ class Shapes:
 
     def __init__(self, robot: Model, wanted: Sequence[Seen]) -> None:
         """`wanted`: all that will be asked for."""
-        from kinetree.contact import shapes as contact
-        from kinetree.contact.assets import Assets
+        from kinetree.contact_model import shapes as contact
+        from kinetree.contact_model.assets import Assets
 
         self._source = robot.source
         self._assets = Assets(robot)

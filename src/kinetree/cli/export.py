@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -60,7 +61,7 @@ def export(
             **settings,
         )
     except OptionError as error:
-        raise typer.BadParameter(str(error).removeprefix("kt.to_c: ")) from None
+        raise typer.BadParameter(str(error).removeprefix("kt.interop.to_c: ")) from None
     print_lines(*map(str, made.save(out)), repr(made).strip("<>"))
 
 
@@ -68,15 +69,15 @@ def _function(name: str) -> Callable[..., Any]:
     """One of kinetree's functions by name; wrong usage for other names."""
     import kinetree
     from kinetree.errors import nearest_names
+    from kinetree.guide import public_names
 
-    known: dict[str, Any] = {one: getattr(kinetree, one) for one in kinetree.__all__}
-    functions: dict[str, Callable[..., Any]] = {one: x for one, x in known.items() if hasattr(x, "definition")}
-    if name not in functions:
-        raise typer.BadParameter(
-            f"kinetree has no function {name!r} of a robot's motion: {nearest_names(name, list(functions))}",
-            param_hint="--function",
-        )
-    return functions[name]
+    places = public_names()
+    if name in places and hasattr(function := attrgetter(places[name])(kinetree), "definition"):
+        return cast(Callable[..., Any], function)
+    known = [name for name, place in places.items() if hasattr(attrgetter(place)(kinetree), "definition")]
+    raise typer.BadParameter(
+        f"kinetree has no function {name!r} of a robot's motion: {nearest_names(name, known)}", param_hint="--function"
+    )
 
 
 def _settings(given: list[str]) -> dict[str, Any]:

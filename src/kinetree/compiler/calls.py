@@ -62,8 +62,8 @@ def compile(
         robot: the robot.
         function: `kt.aba`, `kt.rnea`, …
         dtype: "float64" or "float32".
-        f_ext: the frames on which external forces will act, each by its name, `kt.WrenchOn` or `kt.ForceOn`; each
-            becomes an argument (…, 6) after the others.
+        f_ext: the frames on which external forces will act, each by its name, `kt.dynamics.WrenchOn` or
+            `kt.dynamics.ForceOn`; each becomes an argument (…, 6) after the others.
         parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
             each becomes an argument after those of f_ext. See docs/parameters.md.
         unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than

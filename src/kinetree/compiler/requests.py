@@ -15,7 +15,8 @@ __all__ = ["default_options", "definition_of", "function_and_options", "resolved
 
 
 def function_and_options(function: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """A function and its options; some may come with it, as in `functools.partial(kt.difference_jacobian, wrt="q0")`.
+    """A function and its options; some may come with it, as in
+    `functools.partial(kt.kinematics.difference_jacobian, wrt="q0")`.
 
     This is how an option is given to a function if another of that name is taken, as `kt.jacobian` takes `wrt`.
     """

@@ -1,10 +1,8 @@
 """The tracer: symbols, programs, and what a program means. It knows nothing about robots."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.expr.chosen import with_outputs
     from kinetree.expr.derivatives import forward_derivative, operations_along, reverse_derivative
     from kinetree.expr.functions import (
@@ -57,35 +55,6 @@ if typing.TYPE_CHECKING:
     from kinetree.expr.slopes import without_slopes
     from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
     from kinetree.expr.trace import run_on_symbols, trace, trace_memory
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "chosen": "with_outputs",
-            "derivatives": "forward_derivative operations_along reverse_derivative",
-            "functions": (
-                "absolute atan2 cos equal exp floor less less_equal log maximum minimum select sin slopes_of sqrt tanh"
-            ),
-            "grid": "Grid NewGrid Numbers Shared",
-            "interpret": "interpret",
-            "joined": "Joined Place",
-            "lower": "lower",
-            "ops": "OPS Op",
-            "pieces": "in_pieces",
-            "program": (
-                "Argument Array Block Call Index Instruction Load Loop Port Program Range Store Switch Term Walk "
-                "values_used"
-            ),
-            "recording": "Memory Recorder",
-            "repeat": "otherwise repeat unless",
-            "replay": "ARITHMETIC replay",
-            "run_on": "run_on",
-            "shared": "call_shared",
-            "slopes": "without_slopes",
-            "symbol": "Graph MixedTracesError Scalar Symbol TraceTooLongError is_zero",
-            "trace": "run_on_symbols trace trace_memory",
-        },
-    )
 
 __all__ = [
     "ARITHMETIC",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree import collision  # its pairs are needed only where a robot has shapes
 from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from kinetree.compiler.definition import Array
-from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec
+from kinetree.contact_model import SoftConstraints, TouchingShape, TouchSpec
 from kinetree.errors import OptionError
 from kinetree.functions.contact_options import soft_of
 from kinetree.functions.kinematics import forward_kinematics
@@ -47,7 +47,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
 
     Each free base moves against gravity, with all that it carries, by the least height after which none of its shapes
     is nearer than `clearance` to those that do not move. What is high enough stays where it is. Only shapes that may
-    touch count (`kt.soft_constraints`).
+    touch count (`kt.contact.soft_constraints`).
 
     Args:
         robot: the robot, such as `robot.on_ground()`.
@@ -63,7 +63,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
 
     >>> import kinetree as kt
     >>> scene = kt.zoo.load("ragdoll").on_ground()
-    >>> q = kt.above_ground(scene, clearance=0.01)
+    >>> q = kt.contact.above_ground(scene, clearance=0.01)
     >>> scene.q_names[2], round(float(q[2] - scene.neutral()[2]), 3)
     ('root_joint.z', 0.985)
     """

@@ -278,7 +278,7 @@ def actuator_forces(
     >>> from kinetree.model.extras import Actuator, Extras
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     >>> builder.extras = Extras(actuators=(Actuator("push", "joint", "slider", gear=(10.0, 0, 0, 0, 0, 0)),))
-    >>> kt.actuator_forces(builder.build(), [0.0, 0.0], [0.0, 0.0], [0.5]).tau.tolist()
+    >>> kt.dynamics.actuator_forces(builder.build(), [0.0, 0.0], [0.0, 0.0], [0.5]).tau.tolist()
     [5.0, 0.0]
     """
     model = check_robot(robot)
@@ -325,7 +325,7 @@ def gravity_compensation(
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("double_pendulum"))
     >>> builder.extras = Extras(bodies=(BodySettings("upper_rod", gravity_compensation=1.0),))
     >>> robot = builder.build()
-    >>> carried = kt.gravity_compensation(robot, [0.5, 0.2])
+    >>> carried = kt.dynamics.gravity_compensation(robot, [0.5, 0.2])
     >>> bool(abs(carried[0]) > 0.0), float(carried[1])
     (True, 0.0)
     """

@@ -91,7 +91,8 @@ def _need_coordinates_of_their_own(model: Form, function: str) -> None:
     raise ModelError(
         f"{function}: joints of {model.name!r} share coordinates ({listed(sharing, most=4)}), so a body cannot be "
         "accelerated without others that it does not carry, and has no articulated inertia of its own; load the robot "
-        "with mimic=False, lock these joints (robot.lock), or use kt.operational_space_inertia for the inertia felt "
+        "with mimic=False, lock these joints (robot.lock), or use kt.constraints.operational_space_inertia for the "
+        "inertia felt "
         "at a frame"
     )
 
@@ -159,7 +160,7 @@ def articulated_inertias(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("quadruped")
     >>> q = robot.neutral()
-    >>> trunk = kt.articulated_inertias(robot, q, expressed_in="local")[list(robot.bodies).index("trunk")]
+    >>> trunk = kt.dynamics.articulated_inertias(robot, q, expressed_in="local")[list(robot.bodies).index("trunk")]
     >>> bool(np.allclose(np.linalg.inv(trunk), kt.mass_matrix_inverse(robot, q)[:6, :6]))
     True
     """
@@ -200,7 +201,7 @@ def articulated_bias_forces(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local", "world" or "local_world_aligned", as for `articulated_inertias`.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
@@ -222,8 +223,8 @@ def articulated_bias_forces(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("quadruped")
     >>> q, rest = robot.neutral(), np.zeros(robot.nv)
-    >>> p = kt.articulated_bias_forces(robot, q, rest, rest, expressed_in="local")[list(robot.bodies).index("trunk")]
-    >>> bool(np.allclose(p, kt.base_wrench(robot, q, rest, rest)))
+    >>> p = kt.dynamics.articulated_bias_forces(robot, q, rest, rest, expressed_in="local")
+    >>> bool(np.allclose(p[list(robot.bodies).index("trunk")], kt.dynamics.base_wrench(robot, q, rest, rest)))
     True
     """
     result: Array = run(
@@ -266,7 +267,7 @@ def articulated_joints(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
         parameters: values that override some of the robot's parameters, such as
@@ -287,7 +288,7 @@ def articulated_joints(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> U, D, u = kt.articulated_joints(robot, [0.0, 0.0], [0.0, 0.0], [3.0, 0.0])
+    >>> U, D, u = kt.dynamics.articulated_joints(robot, [0.0, 0.0], [0.0, 0.0], [3.0, 0.0])
     >>> U.shape, bool(abs(u[0] / D[0, 0] - kt.aba(robot, [0.0, 0.0], [0.0, 0.0], [3.0, 0.0])[0]) < 1e-12)
     ((2, 6), True)
     """

@@ -166,7 +166,8 @@ def nearest_configuration(
     Args:
         robot: the robot.
         q: configuration (…, nq) to start from; rad, m, unit quaternions.
-        constraints: a list of `kt.Contact` and `kt.Loop`. A contact without `at=` holds its frame where it is at q.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`. A contact without `at=` holds its
+            frame where it is at q.
         held_joints: names of joints whose coordinates stay as they are.
         held_bodies: names of bodies or frames that stay where they are at q.
         on_impossible: "error" raises where the constraints cannot be met from q; "least_squares" returns the
@@ -192,7 +193,8 @@ def nearest_configuration(
     >>> import kinetree as kt
     >>> arm = kt.zoo.load("arm6")
     >>> goal = kt.frame_placement(arm, [0.1, 0.4, 0.5, 0.1, 0.2, 0.3], "tool")
-    >>> found = kt.nearest_configuration(arm, [0.0, 0.5, 0.5, 0.0, 0.0, 0.0], [kt.Contact("tool", "fixed", at=goal)])
+    >>> held = kt.constraints.Contact("tool", "fixed", at=goal)
+    >>> found = kt.constraints.nearest_configuration(arm, [0.0, 0.5, 0.5, 0.0, 0.0, 0.0], [held])
     >>> bool(found.error <= 1e-12)
     True
     """
@@ -201,7 +203,8 @@ def nearest_configuration(
     refuse_symbols(
         "nearest_configuration: how many steps it takes",
         "take a fixed number of steps q = kt.integrate(robot, q, -J.T @ np.linalg.solve(J @ J.T, errors)) with "
-        "J = kt.constraint_jacobian(…) and errors = kt.constraint_errors(…), or call it outside",
+        "J = kt.constraints.constraint_jacobian(…) and errors = kt.constraints.constraint_errors(…), or call it "
+        "outside",
         q,
         *(parameters.values() if isinstance(parameters, Mapping) else ()),
         *apart(constraints, ERRORS)[1],
@@ -297,7 +300,7 @@ def nearest_velocity(
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
-        constraints: a list of `kt.Contact` and `kt.Loop`, as for `constrained_dynamics`.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, as for `constrained_dynamics`.
         held_joints: names of joints whose velocities stay as they are.
         tolerance: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters, as for `aba`.
@@ -316,9 +319,9 @@ def nearest_velocity(
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("quadruped")
-    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
-    >>> v = kt.nearest_velocity(robot, robot.neutral(), np.ones(robot.nv), feet)
-    >>> bool(np.allclose(kt.constraint_jacobian(robot, robot.neutral(), feet) @ v, 0.0))
+    >>> feet = [kt.constraints.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> v = kt.constraints.nearest_velocity(robot, robot.neutral(), np.ones(robot.nv), feet)
+    >>> bool(np.allclose(kt.constraints.constraint_jacobian(robot, robot.neutral(), feet) @ v, 0.0))
     True
     """
     return run(

@@ -100,7 +100,7 @@ def body_jacobians(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> rods = {"frames": ["upper_rod", "lower_rod"], "about": "center_of_mass"}
     >>> J_v, J_w = (
-    ...     kt.body_jacobians(robot, [0.3, 0.1], expressed_in="local_world_aligned", part=part, **rods)
+    ...     kt.kinematics.body_jacobians(robot, [0.3, 0.1], expressed_in="local_world_aligned", part=part, **rods)
     ...     for part in ("linear", "angular")
     ... )
     >>> J_v.shape, J_w[:, 1].tolist()

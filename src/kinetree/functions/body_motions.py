@@ -103,7 +103,7 @@ def body_motions(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v, qdd = [0.3, 0.1], [0.0, 1.0], [0.0, 0.0]
-    >>> T, twists, a = kt.body_motions(robot, q, v, qdd, frames=["tip", "base"], expressed_in="local")
+    >>> T, twists, a = kt.kinematics.body_motions(robot, q, v, qdd, frames=["tip", "base"], expressed_in="local")
     >>> T.shape, twists.shape, a.shape
     ((2, 4, 4), (2, 6), (2, 6))
     """

@@ -82,7 +82,7 @@ def center_of_mass_velocity(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.center_of_mass_velocity(robot, [0.3, 0.1], [0.0, 0.0]).tolist()
+    >>> kt.kinematics.center_of_mass_velocity(robot, [0.3, 0.1], [0.0, 0.0]).tolist()
     [0.0, 0.0, 0.0]
     """
     return run(
@@ -131,7 +131,7 @@ def center_of_mass_acceleration(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.center_of_mass_acceleration(robot, [0.3, 0.1], [0.0, 0.0], [0.0, 0.0]).tolist()
+    >>> kt.kinematics.center_of_mass_acceleration(robot, [0.3, 0.1], [0.0, 0.0], [0.0, 0.0]).tolist()
     [0.0, 0.0, 0.0]
     """
     return run(
@@ -174,7 +174,7 @@ def center_of_mass_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.center_of_mass_jacobian(robot, [0.3, 0.1]).shape
+    >>> kt.kinematics.center_of_mass_jacobian(robot, [0.3, 0.1]).shape
     (3, 2)
     """
     return run(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kinetree.contact.shapes import Shapes
+from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.model import Body, Geometry, Model
 from kinetree.model.parameters import GivenNumbers
@@ -34,7 +34,7 @@ class PlacedShape:
 
     def with_parameters(self, given: GivenNumbers) -> PlacedShape:
         """The same with the size and the placement that a call gives."""
-        from kinetree.contact.given import placed_again, resized  # only functions of shapes need it
+        from kinetree.contact_model.given import placed_again, resized  # only functions of shapes need it
 
         own = given.shapes.get((self.body, self.number), {})
         return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))

@@ -227,8 +227,9 @@ def constrained_dynamics(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s. It should satisfy J v = 0; velocity_gain drives it there.
         tau: joint forces (…, nv); N·m, N.
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is their total number of rows.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them. m is their total
+            number of rows.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         acceleration: prescribed J q̈ + J̇ v (…, m) in addition to the gains' term, one number per row; zero by default.
             It serves places that move: their own acceleration, and velocity_gain times their velocity.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
@@ -258,9 +259,9 @@ def constrained_dynamics(
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("quadruped")
-    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> feet = [kt.constraints.Contact(name) for name in robot.frames if name.endswith("foot")]
     >>> rest = np.zeros(robot.nv)
-    >>> qdd, forces = kt.constrained_dynamics(robot, robot.neutral(), rest, rest, feet)
+    >>> qdd, forces = kt.constraints.constrained_dynamics(robot, robot.neutral(), rest, rest, feet)
     >>> qdd.shape, forces.shape
     ((18,), (12,))
     """
@@ -300,8 +301,8 @@ def constraint_forces(
         q: configuration (…, nq).
         v: velocity (…, nv).
         tau: joint forces (…, nv).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
@@ -319,8 +320,8 @@ def constraint_forces(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> tip = kt.Contact(list(robot.frames)[-1], [0, 0, 1])
-    >>> kt.constraint_forces(robot, [0.4, 0.3], [0.0, 0.0], [0.0, 0.0], tip).shape
+    >>> tip = kt.constraints.Contact(list(robot.frames)[-1], [0, 0, 1])
+    >>> kt.constraints.constraint_forces(robot, [0.4, 0.3], [0.0, 0.0], [0.0, 0.0], tip).shape
     (1,)
     """
     rest, numbers = apart(constraints, STABILISED)
@@ -355,7 +356,8 @@ def impact(
         robot: the robot.
         q: configuration (…, nq).
         v: velocity before the impact (…, nv).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total. Gains are ignored.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
+            Gains are ignored.
         restitution: e, from 0 (the frames stop) to 1 (their velocity is reversed): one number, or one per row (…, m).
             With one number energy never grows; with several it can, where rows are coupled through the robot's inertia.
         method, damping, tolerance: as for `constrained_dynamics`.
@@ -375,8 +377,8 @@ def impact(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> wall = kt.Contact(list(robot.frames)[-1], [1, 0, 0])
-    >>> v, impulses = kt.impact(robot, [0.4, 0.3], [1.0, 0.5], wall, restitution=0.5)
+    >>> wall = kt.constraints.Contact(list(robot.frames)[-1], [1, 0, 0])
+    >>> v, impulses = kt.constraints.impact(robot, [0.4, 0.3], [1.0, 0.5], wall, restitution=0.5)
     >>> v.shape, impulses.shape
     ((2,), (1,))
     """
@@ -408,7 +410,8 @@ def operational_space_inertia(
         robot: the robot.
         q: configuration (…, nq).
         constraints: the name of a frame, for all six directions in the world's axes at its origin, linear ones first;
-            or a list of `kt.Contact` and `kt.Loop`, such as `kt.Contact("tool", axes="local")`.
+            or a list of `kt.constraints.Contact` and `kt.constraints.Loop`, such as
+            `kt.constraints.Contact("tool", axes="local")`.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies.
         damping: added to the diagonal of J M⁻¹ Jᵀ before it is inverted.
         tolerance: as for `constrained_dynamics`.
@@ -428,7 +431,7 @@ def operational_space_inertia(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm6")
-    >>> kt.operational_space_inertia(robot, robot.random(0), "tool").shape
+    >>> kt.constraints.operational_space_inertia(robot, robot.random(0), "tool").shape
     (6, 6)
     """
     rule, numbers = rule_apart(method, damping, tolerance)
@@ -453,7 +456,7 @@ def constraint_jacobian(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m, nv).
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -471,7 +474,7 @@ def constraint_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm6")
-    >>> kt.constraint_jacobian(robot, robot.neutral(), kt.Contact("tool")).shape
+    >>> kt.constraints.constraint_jacobian(robot, robot.neutral(), kt.constraints.Contact("tool")).shape
     (3, 6)
     """
     return run(
@@ -497,7 +500,7 @@ def constraint_bias(
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -512,7 +515,7 @@ def constraint_bias(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm6")
-    >>> kt.constraint_bias(robot, robot.neutral(), [0.1] * 6, kt.Contact("tool")).shape
+    >>> kt.constraints.constraint_bias(robot, robot.neutral(), [0.1] * 6, kt.constraints.Contact("tool")).shape
     (3,)
     """
     return run(
@@ -536,7 +539,7 @@ def constraint_errors(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -554,7 +557,8 @@ def constraint_errors(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm6")
     >>> at = kt.frame_placement(robot, robot.neutral(), "tool")
-    >>> bool(abs(kt.constraint_errors(robot, robot.neutral(), kt.Contact("tool", "fixed", at=at))).max() < 1e-12)
+    >>> held = kt.constraints.Contact("tool", "fixed", at=at)
+    >>> bool(abs(kt.constraints.constraint_errors(robot, robot.neutral(), held)).max() < 1e-12)
     True
     """
     rest, numbers = apart(constraints, ERRORS)

@@ -186,8 +186,9 @@ def constrained_inverse_dynamics(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        constraints: a list of `kt.Contact` and `kt.Loop`, as for `constrained_dynamics`; their gains do not matter.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, as for `constrained_dynamics`; their
+            gains do not matter.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         smallest: "forces" for the smallest constraint forces (sum of squares), "torques" for the smallest joint forces,
             and among these the smallest constraint forces, or "both" for the smallest sum of both.
         torque_weights: factors of the squares of joint forces (…, nv), not negative; ones by default. Entries of
@@ -217,9 +218,9 @@ def constrained_inverse_dynamics(
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("quadruped")
-    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> feet = [kt.constraints.Contact(name) for name in robot.frames if name.endswith("foot")]
     >>> rest = np.zeros(robot.nv)
-    >>> found = kt.constrained_inverse_dynamics(robot, robot.neutral(), rest, rest, feet)
+    >>> found = kt.constraints.constrained_inverse_dynamics(robot, robot.neutral(), rest, rest, feet)
     >>> bool(np.isclose(found.forces[2::3].sum(), 9.81 * robot.mass)), found.tau[:6].tolist()
     (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
@@ -257,6 +258,7 @@ def _refuse_impossible(robot: Model, tau: Array, forces: Array, unmet: Array) ->
     raise ConfigurationError(
         f"constrained_inverse_dynamics: no forces of the constraints give these accelerations{where}: "
         f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no motor; hold more frames, use "
-        "accelerations that these constraints can give (kt.floating_inverse_dynamics finds those of a base that "
+        "accelerations that these constraints can give (kt.dynamics.floating_inverse_dynamics finds those of a base "
+        "that "
         "nothing holds), or pass on_impossible='least_squares'"
     )

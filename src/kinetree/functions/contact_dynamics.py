@@ -13,7 +13,7 @@ from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import ContactOption, own_contact_option, soft, without_dry_friction
 from kinetree.functions.drives import Passive, all_passive_option, limits_option
@@ -95,8 +95,8 @@ def contact_dynamics(
     What pushes is what the robot has: shapes that may touch each other or the world, position limits, dry friction and
     soft couplings of joints. Each is a spring and a damper in accelerations, as stiff as its parameters say, and all of
     them are the minimum of one strictly convex function, which Newton's method finds: MuJoCo's formulation, with
-    MuJoCo's parameters where the file has them and its defaults elsewhere. `kt.soft_constraints(robot)` lists them; see
-    docs/contact.md.
+    MuJoCo's parameters where the file has them and its defaults elsewhere. `kt.contact.soft_constraints(robot)` lists
+    them; see docs/contact.md.
 
     Args:
         robot: the robot.
@@ -111,8 +111,8 @@ def contact_dynamics(
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
         contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
             then named. "partial" leaves that out. "mujoco", "compliant" and "rigid" say how hard all of it pushes.
-            What `kt.soft_constraints` returns takes the place of all that. Compliant and rigid contacts have the
-            acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
+            What `kt.contact.soft_constraints` returns takes the place of all that. Compliant and rigid contacts have
+            the acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
         gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
             time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
             same. See docs/contact.md.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import (
     ContactOption,
@@ -148,7 +148,7 @@ def contact_forces(
     >>> empty.add_body("world")
     >>> robot = empty.build().with_free_body("sphere", 0.1, mass=1.0).on_ground()
     >>> pressed = [0.0, 0.0, 0.099, 0.0, 0.0, 0.0, 1.0]
-    >>> found = kt.contact_forces(robot, pressed, [0.0] * 6, [0.0] * 6)
+    >>> found = kt.contact.contact_forces(robot, pressed, [0.0] * 6, [0.0] * 6)
     >>> round(float(found.forces[0, 2]), 6)
     50.0
     """
@@ -174,7 +174,7 @@ def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[Conta
         OptionError: as for `contact_dynamics`.
 
     >>> import kinetree as kt
-    >>> [(pair.first, pair.second) for pair in kt.contact_pairs(kt.zoo.load("cart_pole"))]
+    >>> [(pair.first, pair.second) for pair in kt.contact.contact_pairs(kt.zoo.load("cart_pole"))]
     [('rail[1]', 'pole[1]')]
     """
     from kinetree.collision.pairs import slots

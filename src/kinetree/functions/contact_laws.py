@@ -10,7 +10,7 @@ from kinetree.algorithms.compliance import Compliance, step_of
 from kinetree.algorithms.near_rigid import NearRigid
 from kinetree.algorithms.soft_rows import Law
 from kinetree.algorithms.softness import Softness
-from kinetree.contact import Compliant, Rigid, Setting
+from kinetree.contact_model import Compliant, Rigid, Setting
 from kinetree.expr import Scalar, is_zero
 
 __all__ = ["ahead", "contact_law", "friction_ratio", "timed_laws"]

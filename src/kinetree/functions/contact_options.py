@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SETTINGS, SoftConstraints
+from kinetree.contact_model import SETTINGS, SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kinetree.algorithms.convex_dynamics import Block
     from kinetree.algorithms.soft_rows import Law, Sight
     from kinetree.collision import ContactPoint
-    from kinetree.contact import TouchingShape, TouchSpec
+    from kinetree.contact_model import TouchingShape, TouchSpec
 
 __all__ = [
     "ContactOption",
@@ -55,7 +55,8 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
     if value is not True and not is_given and not is_partial and not is_setting:
         settings = ", ".join(f'"{name}"' for name in SETTINGS)
         raise OptionError(
-            f'contact must be True, False, "partial", a setting ({settings}), or what kt.soft_constraints returns, '
+            f'contact must be True, False, "partial", a setting ({settings}), or what kt.contact.soft_constraints '
+            f"returns, "
             f"not {value!r:.60}"
         )
     found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
@@ -80,7 +81,7 @@ def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
 
 def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
     """The soft constraints of a robot in a setting with its usual numbers, made once."""
-    from kinetree.contact import soft_constraints
+    from kinetree.contact_model import soft_constraints
 
     if model not in _KNOWN:
         _KNOWN[model] = {}
@@ -102,7 +103,7 @@ def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
     more = len(found.unsupported) - _SHOWN
     return (
         f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
-        + (f"; and {more} more (kt.soft_constraints(robot).unsupported)" if more > 0 else "")
+        + (f"; and {more} more (kt.contact.soft_constraints(robot).unsupported)" if more > 0 else "")
         + ". Leave these out of the robot (robot.without_self_contact() keeps what touches the world, "
         "robot.with_contacts(bodies) what some bodies touch), or for a motion without them "
         + ("give dataclasses.replace(contact, unsupported=())" if is_given else 'say contact="partial"')
@@ -130,7 +131,7 @@ def soft(
 
     Dry friction is among them if it is among the passive forces.
     """
-    from kinetree.contact import TendonFriction
+    from kinetree.contact_model import TendonFriction
     from kinetree.functions.gradient_softness import softened, with_softer
 
     if constraints is None:
@@ -170,7 +171,7 @@ def check_whose(robot: Model, constraints: SoftConstraints) -> None:
             if name is not None and name not in own:
                 raise OptionError(
                     f"contact= is of another robot: it names the {what} {name!r}, which {robot.name!r} does not have; "
-                    "give kt.soft_constraints of this robot"
+                    "give kt.contact.soft_constraints of this robot"
                 )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.definition import Array
-from kinetree.contact import Rigid, Setting
+from kinetree.contact_model import Rigid, Setting
 from kinetree.errors import SimulationWarning
 from kinetree.functions.energy import kinetic_energy
 from kinetree.model import Model
@@ -43,7 +43,9 @@ MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
 MOST_OF_ONE_ROUND = 1.0
 """The same for those that are not, m/s: the speed at which they push apart what overlaps."""
-ROUNDS_ADVICE = 'contact=kt.soft_constraints(robot, setting="rigid", accurate=True) solves them (docs/contact.md)'
+ROUNDS_ADVICE = (
+    'contact=kt.contact.soft_constraints(robot, setting="rigid", accurate=True) solves them (docs/contact.md)'
+)
 _CHANGE = 0.5
 """A step changes velocities too much if the kinetic energy of the change is more than this part of the energy there."""
 _KEPT = 0.5

@@ -85,7 +85,8 @@ def controlled_rollout(
     arrays = [q, v, dt, *constants.values(), *_named("rows", rows).values(), *forces.values(), *given.values()]
     if trace_in_progress() is not None and is_symbolic([*arrays, *initial.values()]):
         refuse(
-            "rollout: a controller is not possible inside a program; take the steps there by kt.scan, with the "
+            "rollout: a controller is not possible inside a program; take the steps there by kt.programs.scan, with "
+            "the "
             "controller and kt.rollout of one row of tau in its body"
         )
     dtype = np.dtype(dtype_of("rollout", arrays))

@@ -183,7 +183,7 @@ class Request(Requested):
         if isinstance(forces, Program):
             raise OptionError(
                 f"derivatives of {self.definition.name} are of motions under given forces, not under a controller: "
-                "make a program that takes the steps by kt.scan, and differentiate that"
+                "make a program that takes the steps by kt.programs.scan, and differentiate that"
             )
         name, tau = self.definition.name, array_or_foreign("tau", forces, f"(…, T, {self.robot.nv})")
         if tau.ndim < 2 or not tau.shape[-2]:

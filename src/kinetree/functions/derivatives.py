@@ -73,7 +73,8 @@ def jvp(
             argument, and booleans and whole numbers have none. "f_ext.FRAME" names an external force,
             "constraints.K.at", "constraints.lengths" and "constraints.gains" the numbers of constraints, and a
             parameter is named as in `parameters`.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
+            them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
@@ -162,7 +163,8 @@ def vjp(
         weights: a weight for each entry of the function's value, in its shape; for a program with several results in
             their form, where None, or what is missing in a dict, stands for zeros.
         wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
+            them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
@@ -255,7 +257,8 @@ def hvp(
         weights: a weight for each entry of the function's value, in its shape or form, as for `vjp`.
         tangents: the direction, by argument name, as for `jvp`.
         wrt: what to take gradients by, as for `vjp`.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
+            them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
@@ -354,8 +357,9 @@ def jacobian(
 
     For `aba` and `rnea` by q, v, tau and qdd it is what `aba_derivatives` and `rnea_derivatives` give, which return all
     three at once. Everything else comes from the function's program, one direction at a time. Second derivatives are
-    Jacobians of first ones: `kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt="q")`. A program may contain
-    derivatives, and be differentiated with them; its Jacobians by several names come from one compiled function.
+    Jacobians of first ones: `kt.jacobian(robot, kt.dynamics.rnea_derivatives, (q, v, qdd), wrt="q")`. A program may
+    contain derivatives, and be differentiated with them; its Jacobians by several names come from one compiled
+    function.
 
     Args:
         robot: the robot, or a program, as for `jvp`.
@@ -363,11 +367,12 @@ def jacobian(
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         wrt: the name of an argument, "f_ext.FRAME", the numbers of constraints or a parameter, as in `jvp`; or a list
             of names.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, for functions that take
+            them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`; one of the same name as an argument here comes
-            with the function, as in `functools.partial(kt.integrate_jacobian, wrt="v")`.
+            with the function, as in `functools.partial(kt.kinematics.integrate_jacobian, wrt="v")`.
 
     Returns:
         (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one of

@@ -132,7 +132,7 @@ def passive_forces(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.passive_forces(robot, [0.0, 0.0], [2.0, 1.0]).tolist()
+    >>> kt.dynamics.passive_forces(robot, [0.0, 0.0], [2.0, 1.0]).tolist()
     [-0.1, -0.0005]
     """
     options: dict[str, Any] = {} if passive is True else {"passive": all_passive_option(check_robot(robot), passive)}
@@ -168,9 +168,9 @@ def limited_forces(
     >>> robot = kt.zoo.load("cart_pole")
     >>> robot.joints["slider"].limits.effort, robot.joints["slider"].limits.velocity
     ((50.0,), (10.0,))
-    >>> kt.limited_forces(robot, [80.0, 0.0], [0.0, 0.0]).tolist()
+    >>> kt.dynamics.limited_forces(robot, [80.0, 0.0], [0.0, 0.0]).tolist()
     [50.0, 0.0]
-    >>> kt.limited_forces(robot, [80.0, 0.0], [10.0, 0.0]).tolist()
+    >>> kt.dynamics.limited_forces(robot, [80.0, 0.0], [10.0, 0.0]).tolist()
     [0.0, 0.0]
     """
     return run(LIMITED_FORCES, robot, (tau, v), out=out, threads=threads)

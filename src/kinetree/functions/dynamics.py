@@ -108,7 +108,8 @@ def aba(
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
-            `kt.WrenchOn` or `kt.ForceOn` in place of the name: wrenches in other axes, and forces at points.
+            `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
+            points.
         passive: which passive forces of the joints act besides tau: True for all, False for none, or a list of names
             among "damping", "friction" and "spring".
         limits: whether motor limits apply: motors give at most their effort limit of tau, and drive no joint beyond its
@@ -166,7 +167,7 @@ def rnea(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, so that the drives need not provide them: True for
             all, False for none, or a list of names among "damping", "friction" and "spring".
         parameters: values that override some of the robot's parameters, such as
@@ -176,7 +177,7 @@ def rnea(
 
     Returns:
         Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. These are the forces that
-        the accelerations require, whatever motors can give; see `kt.limited_forces`.
+        the accelerations require, whatever motors can give; see `kt.dynamics.limited_forces`.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
@@ -305,7 +306,7 @@ def coriolis_forces(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> float(abs(kt.coriolis_forces(robot, [0.3, 0.1], [0.0, 0.0])).max())
+    >>> float(abs(kt.dynamics.coriolis_forces(robot, [0.3, 0.1], [0.0, 0.0])).max())
     0.0
     """
     return run(CORIOLIS_FORCES, robot, (q, v), parameters=parameters, out=out, threads=threads)

@@ -128,8 +128,8 @@ def aba_derivatives(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`; constant in the axes in
-            which they are given.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
+            in the axes in which they are given.
         passive: which passive forces of the joints act, as for `aba`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
@@ -146,7 +146,7 @@ def aba_derivatives(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> d = kt.aba_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
+    >>> d = kt.dynamics.aba_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
     >>> bool(abs(d.by_tau @ kt.crba(robot, [0.3, 0.1]) - [[1, 0], [0, 1]]).max() < 1e-12)
     True
     """
@@ -184,8 +184,8 @@ def rnea_derivatives(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`; constant in the axes in
-            which they are given.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
+            in the axes in which they are given.
         passive: which passive forces of the joints act, as for `rnea`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
@@ -202,7 +202,7 @@ def rnea_derivatives(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> d = kt.rnea_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
+    >>> d = kt.dynamics.rnea_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
     >>> bool(abs(d.by_qdd - kt.crba(robot, [0.3, 0.1])).max() < 1e-12)
     True
     """

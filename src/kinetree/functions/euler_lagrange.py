@@ -108,7 +108,8 @@ def euler_lagrange(
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
-            `kt.WrenchOn` or `kt.ForceOn` in place of the name: wrenches in other axes, and forces at points.
+            `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
+            points.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
         parameters: values that override some of the robot's parameters, such as
@@ -128,7 +129,7 @@ def euler_lagrange(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> state = [0.3, 0.1], [0.0, 1.0], [2.0, 0.5]
-    >>> bool(abs(kt.euler_lagrange(robot, *state) - kt.aba(robot, *state)).max() < 1e-12)
+    >>> bool(abs(kt.dynamics.euler_lagrange(robot, *state) - kt.aba(robot, *state)).max() < 1e-12)
     True
     """
     options = switched_on(robot, passive, limits)
@@ -173,8 +174,8 @@ def euler_lagrange_matrices(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> M, C = kt.euler_lagrange_matrices(robot, [0.3, 0.1], [0.0, 1.0])
-    >>> bool(abs(C @ [0.0, 1.0] - kt.coriolis_forces(robot, [0.3, 0.1], [0.0, 1.0])).max() < 1e-12)
+    >>> M, C = kt.dynamics.euler_lagrange_matrices(robot, [0.3, 0.1], [0.0, 1.0])
+    >>> bool(abs(C @ [0.0, 1.0] - kt.dynamics.coriolis_forces(robot, [0.3, 0.1], [0.0, 1.0])).max() < 1e-12)
     True
     """
     both = run(EULER_LAGRANGE_MATRICES, robot, (q, v), parameters=parameters, out=out, threads=threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kinetree.contact import Rigid, SoftConstraints
+from kinetree.contact_model import Rigid, SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 

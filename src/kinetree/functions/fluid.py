@@ -90,7 +90,7 @@ def fluid_forces(
     >>> from kinetree.model.extras import Extras, SimulationOptions
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     >>> builder.extras = Extras(options=SimulationOptions(density=1000.0))
-    >>> slow, fast = kt.fluid_forces(builder.build(), [0.0, 0.0], [[1.0, 0.0], [2.0, 0.0]])[:, 0]
+    >>> slow, fast = kt.dynamics.fluid_forces(builder.build(), [0.0, 0.0], [[1.0, 0.0], [2.0, 0.0]])[:, 0]
     >>> bool(slow < 0.0), float(fast / slow)
     (True, 4.0)
     """

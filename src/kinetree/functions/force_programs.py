@@ -30,7 +30,8 @@ def computed_forces(robot: Model, f_ext: Any) -> tuple[Any, dict[ForceKey, Any]]
     """
     if callable(f_ext):
         raise DTypeError(
-            "f_ext must be a dict from frame names (or kt.WrenchOn, kt.ForceOn) to arrays, functions or programs: "
+            "f_ext must be a dict from frame names (or kt.dynamics.WrenchOn, kt.dynamics.ForceOn) to arrays, "
+            "functions or programs: "
             "f_ext={'frame': wind}"
         )
     if not isinstance(f_ext, Mapping):
@@ -45,7 +46,7 @@ def force_names(keys: Sequence[ForceKey]) -> dict[ForceKey, str]:
     """The names by which computed forces are recorded: by frame, or by key beside others.
 
     >>> import kinetree as kt
-    >>> force_names(["hand", kt.WrenchOn("foot", "world")])
+    >>> force_names(["hand", kt.dynamics.WrenchOn("foot", "world")])
     {'hand': 'f_ext.hand', WrenchOn('foot', 'world'): 'f_ext.foot'}
     """
     frames = [key if isinstance(key, str) else key.frame for key in keys]

@@ -16,7 +16,7 @@ from typing import Any
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.softness import Softness
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.model import Model
 

@@ -123,7 +123,7 @@ def _undefined(model: Model, joint: str, function: str) -> SingularModelError:
     return SingularModelError(
         f"{function}: the acceleration of joint {joint!r} of {model.name!r} is not defined: it moves nothing that has "
         "mass or inertia, or only what another joint that is free moves in the same way; give the bodies behind it "
-        "mass and inertia, or the joint an armature, or prescribe its acceleration (kt.hybrid_dynamics)"
+        "mass and inertia, or the joint an armature, or prescribe its acceleration (kt.dynamics.hybrid_dynamics)"
     )
 
 
@@ -307,7 +307,7 @@ def hybrid_dynamics(
         qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints are used.
         prescribed: the names of the joints whose accelerations are given. For joints that share coordinates, name the
             joint that others follow, or the coupling: all joints that it moves are prescribed together.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `aba` where tau is given and as for `rnea` where it is
             computed: True for all, False for none, or a list of names among "damping", "friction" and "spring".
         parameters: values that override some of the robot's parameters, such as
@@ -328,7 +328,8 @@ def hybrid_dynamics(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> found = kt.hybrid_dynamics(robot, [0.3, 0.1], [0.0, 1.0], [0.0, 0.5], [2.0, 0.0], list(robot.joints)[:1])
+    >>> q, v, tau, first = [0.3, 0.1], [0.0, 1.0], [0.0, 0.5], list(robot.joints)[:1]
+    >>> found = kt.dynamics.hybrid_dynamics(robot, q, v, tau, [2.0, 0.0], first)
     >>> float(found.qdd[0]), float(found.tau[1])
     (2.0, 0.5)
     >>> bool(abs(kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], found.qdd) - found.tau).max() < 1e-12)
@@ -366,7 +367,7 @@ def floating_inverse_dynamics(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: accelerations (…, nv); rad/s², m/s². Those of the base are ignored.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `rnea`.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
@@ -387,7 +388,7 @@ def floating_inverse_dynamics(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("ragdoll")
     >>> q, rest = robot.neutral(), np.zeros(robot.nv)
-    >>> found = kt.floating_inverse_dynamics(robot, q, rest, rest)
+    >>> found = kt.dynamics.floating_inverse_dynamics(robot, q, rest, rest)
     >>> (found.qdd[:6].round(9) + 0.0).tolist(), bool(abs(found.tau).max() < 1e-9)
     ([0.0, 0.0, -9.81, 0.0, 0.0, 0.0], True)
     """
@@ -429,7 +430,7 @@ def base_wrench(
         tau: joint forces (…, nv); N·m, N. Those of a floating base's joint are ignored.
         base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, without gravity; zero by
             default.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local" for the base's axes and about its origin, "world" for the world's, or
             "local_world_aligned" for the world's axes and about the base's origin.
         passive: which passive forces of the joints act besides tau, as for `aba`.
@@ -450,7 +451,7 @@ def base_wrench(
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> f = kt.base_wrench(robot, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])  # it hangs at rest
+    >>> f = kt.dynamics.base_wrench(robot, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])  # it hangs at rest
     >>> bool(abs(f[:3] - [0.0, 0.0, 9.81 * robot.mass]).max() < 1e-12)
     True
     """

@@ -171,7 +171,7 @@ def frame_jacobian_rate(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> tip = list(robot.bodies)[-1]
-    >>> kt.frame_jacobian_rate(robot, [0.3, 0.1], [0.0, 0.0], tip, expressed_in="world").any()
+    >>> kt.kinematics.frame_jacobian_rate(robot, [0.3, 0.1], [0.0, 0.0], tip, expressed_in="world").any()
     np.False_
     """
     return run(
@@ -230,7 +230,7 @@ def frame_bias_acceleration(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> tip = list(robot.bodies)[-1]
-    >>> kt.frame_bias_acceleration(robot, [0.3, 0.1], [0.0, 1.0], tip, expressed_in="local").shape
+    >>> kt.kinematics.frame_bias_acceleration(robot, [0.3, 0.1], [0.0, 1.0], tip, expressed_in="local").shape
     (6,)
     """
     return run(
@@ -286,8 +286,8 @@ def kinematic_hessian(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
     >>> tip, q, v = list(robot.bodies)[-1], [0.3, 0.1], [1.0, 2.0]
-    >>> H = kt.kinematic_hessian(robot, q, tip, expressed_in="world")
-    >>> bool(np.allclose(H @ v, kt.frame_jacobian_rate(robot, q, v, tip, expressed_in="world")))
+    >>> H = kt.kinematics.kinematic_hessian(robot, q, tip, expressed_in="world")
+    >>> bool(np.allclose(H @ v, kt.kinematics.frame_jacobian_rate(robot, q, v, tip, expressed_in="world")))
     True
     """
     return run(

@@ -73,7 +73,7 @@ def joint_wrenches(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local" for the axes and the origin of the frame of the body that the joint moves, "world" for
             the world's, or "local_world_aligned" for the world's axes at that frame's origin.
         parameters: values that override some of the robot's parameters, such as
@@ -96,7 +96,7 @@ def joint_wrenches(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> rest = [0.0, 0.0]  # two rods of 1 kg hang one below the other
-    >>> kt.joint_wrenches(robot, rest, rest, rest, expressed_in="world")[:, :3].tolist()
+    >>> kt.dynamics.joint_wrenches(robot, rest, rest, rest, expressed_in="world")[:, :3].tolist()
     [[0.0, 0.0, 19.62], [0.0, 0.0, 9.81]]
     """
     return run(

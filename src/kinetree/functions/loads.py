@@ -8,7 +8,7 @@ from typing import Any
 from kinetree import algorithms
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import soft, without_dry_friction
 from kinetree.spatial import Force

@@ -92,7 +92,7 @@ def coordinate_rates(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("quadruped")
     >>> q, v = robot.neutral(), [0.0, 0.0, 0.0, 0.0, 0.0, 1.0] + [0.0] * (robot.nv - 6)
-    >>> kt.coordinate_rates(robot, q, v)[3:6].tolist()
+    >>> kt.kinematics.coordinate_rates(robot, q, v)[3:6].tolist()
     [0.0, 0.0, 0.5]
     """
     return run(COORDINATE_RATES, robot, (q, v), out=out, threads=threads)
@@ -133,7 +133,7 @@ def integrate_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.integrate_jacobian(robot, [0.5, 0.0], [0.25, 1.0], wrt="v").tolist()
+    >>> kt.kinematics.integrate_jacobian(robot, [0.5, 0.0], [0.25, 1.0], wrt="v").tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
     return run(INTEGRATE_JACOBIAN, robot, (q, v), wrt=wrt, out=out, threads=threads)
@@ -175,7 +175,7 @@ def difference_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.difference_jacobian(robot, [0.5, 0.0], [0.75, 1.0], wrt="q0").tolist()
+    >>> kt.kinematics.difference_jacobian(robot, [0.5, 0.0], [0.75, 1.0], wrt="q0").tolist()
     [[-1.0, 0.0], [0.0, -1.0]]
     """
     return run(DIFFERENCE_JACOBIAN, robot, (q0, q1), wrt=wrt, out=out, threads=threads)

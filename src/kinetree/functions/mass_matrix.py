@@ -137,8 +137,8 @@ def mass_matrix_factors(
 
     Returns:
         L (…, nv, nv) and D (…, nv), both views of one array (…, nv + 1, nv), which is what
-        `kt.compile(robot, kt.mass_matrix_factors)` gives. D[k] is the inertia felt at degree of freedom k while those
-        after it in v are free to move.
+        `kt.compile(robot, kt.dynamics.mass_matrix_factors)` gives. D[k] is the inertia felt at degree of freedom k
+        while those after it in v are free to move.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
@@ -147,7 +147,7 @@ def mass_matrix_factors(
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> L, D = kt.mass_matrix_factors(robot, [0.3, 0.1])
+    >>> L, D = kt.dynamics.mass_matrix_factors(robot, [0.3, 0.1])
     >>> bool(np.allclose(L.T @ np.diag(D) @ L, kt.crba(robot, [0.3, 0.1])))
     True
     """
@@ -189,7 +189,7 @@ def mass_matrix_solve(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v = [0.3, 0.1], [0.5, -1.0]
     >>> force = [2.0, 0.5] - kt.bias_forces(robot, q, v)
-    >>> bool(np.allclose(kt.mass_matrix_solve(robot, q, force), kt.aba(robot, q, v, [2.0, 0.5])))
+    >>> bool(np.allclose(kt.dynamics.mass_matrix_solve(robot, q, force), kt.aba(robot, q, v, [2.0, 0.5])))
     True
     """
     return run(MASS_MATRIX_SOLVE, robot, (q, force), parameters=parameters, out=out, threads=threads)
@@ -230,7 +230,7 @@ def coriolis_matrix(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v = [0.3, 0.1], [0.5, -1.0]
-    >>> C = kt.coriolis_matrix(robot, q, v)
+    >>> C = kt.dynamics.coriolis_matrix(robot, q, v)
     >>> bool(np.allclose(C @ v + kt.gravity_forces(robot, q), kt.bias_forces(robot, q, v)))
     True
     """

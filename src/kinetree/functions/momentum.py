@@ -82,7 +82,7 @@ def _total_mass(model: Form, function: str) -> float:
     if model.mass == 0.0:
         raise ModelError(
             f"{function}: {model.name!r} has no mass at all, so it has no centre of mass; give a body mass, or use "
-            "kt.momentum, which is about a point of the world"
+            "kt.dynamics.momentum, which is about a point of the world"
         )
     return model.mass
 
@@ -147,7 +147,7 @@ def momentum(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.momentum(robot, [0.0, 0.0], [2.0, 0.0])[0].round(9).tolist()
+    >>> kt.dynamics.momentum(robot, [0.0, 0.0], [2.0, 0.0])[0].round(9).tolist()
     2.2
     """
     if point is None:
@@ -191,7 +191,7 @@ def centroidal_momentum(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.centroidal_momentum(robot, [5.0, 0.0], [2.0, 0.0])[0].round(9).tolist()
+    >>> kt.dynamics.centroidal_momentum(robot, [5.0, 0.0], [2.0, 0.0])[0].round(9).tolist()
     2.2
     """
     return run(CENTROIDAL_MOMENTUM, robot, (q, v), parameters=parameters, out=out, threads=threads)
@@ -233,7 +233,7 @@ def centroidal_momentum_rate(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.centroidal_momentum_rate(robot, [0.0, 0.0], [0.0, 0.0], [3.0, 0.0])[0].round(9).tolist()
+    >>> kt.dynamics.centroidal_momentum_rate(robot, [0.0, 0.0], [0.0, 0.0], [3.0, 0.0])[0].round(9).tolist()
     3.3
     """
     return run(CENTROIDAL_MOMENTUM_RATE, robot, (q, v, qdd), parameters=parameters, out=out, threads=threads)
@@ -271,7 +271,7 @@ def centroidal_momentum_matrix(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.centroidal_momentum_matrix(robot, [0.0, 0.0])[0, 0].round(9).tolist()
+    >>> kt.dynamics.centroidal_momentum_matrix(robot, [0.0, 0.0])[0, 0].round(9).tolist()
     1.1
     """
     return run(CENTROIDAL_MOMENTUM_MATRIX, robot, (q,), parameters=parameters, out=out, threads=threads)
@@ -310,7 +310,7 @@ def centroidal_momentum_matrix_rate(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> kt.centroidal_momentum_matrix_rate(robot, [0.0, 0.0], [1.0, 0.0]).tolist() == [[0.0, 0.0]] * 6
+    >>> kt.dynamics.centroidal_momentum_matrix_rate(robot, [0.0, 0.0], [1.0, 0.0]).tolist() == [[0.0, 0.0]] * 6
     True
     """
     return run(CENTROIDAL_MOMENTUM_MATRIX_RATE, robot, (q, v), parameters=parameters, out=out, threads=threads)
@@ -350,7 +350,7 @@ def centroidal_inertia(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> bool(kt.centroidal_inertia(robot, robot.neutral())[0, 0] == robot.mass)
+    >>> bool(kt.dynamics.centroidal_inertia(robot, robot.neutral())[0, 0] == robot.mass)
     True
     """
     return run(CENTROIDAL_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads)
@@ -381,7 +381,7 @@ def mechanical_power(
         q: configuration (…, nq).
         v: velocity (…, nv).
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces act besides tau, as for `aba`.
         limits: whether motor limits apply to tau, as for `aba`.
         parameters: values that override some of the robot's parameters, such as
@@ -399,7 +399,7 @@ def mechanical_power(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> float(kt.mechanical_power(robot, [0.3, 0.1], [2.0, 1.0], [3.0, -1.0]))
+    >>> float(kt.dynamics.mechanical_power(robot, [0.3, 0.1], [2.0, 1.0], [3.0, -1.0]))
     5.0
     """
     options = switched_on(robot, passive, limits)

@@ -104,7 +104,7 @@ def point_position(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.point_position(robot, [0.3, 0.1], [1.0, 2.0, 3.0], robot.root).tolist()
+    >>> kt.kinematics.point_position(robot, [0.3, 0.1], [1.0, 2.0, 3.0], robot.root).tolist()
     [1.0, 2.0, 3.0]
     """
     return run(
@@ -158,7 +158,8 @@ def point_velocity(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.point_velocity(robot, [0.3, 0.1], [0.0, 1.0], [1.0, 2.0, 3.0], robot.root, expressed_in="world").tolist()
+    >>> q, v, point = [0.3, 0.1], [0.0, 1.0], [1.0, 2.0, 3.0]
+    >>> kt.kinematics.point_velocity(robot, q, v, point, robot.root, expressed_in="world").tolist()
     [0.0, 0.0, 0.0]
     """
     return run(
@@ -216,7 +217,7 @@ def point_acceleration(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v, qdd, point = [0.3, 0.1], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0, -0.5]
-    >>> a = kt.point_acceleration(robot, q, v, qdd, point, "lower_rod", expressed_in="local")
+    >>> a = kt.kinematics.point_acceleration(robot, q, v, qdd, point, "lower_rod", expressed_in="local")
     >>> (a + 0.0).tolist()
     [0.0, 0.0, 0.5]
     """
@@ -270,7 +271,7 @@ def point_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> J = kt.point_jacobian(robot, [0.3, 0.1], [0.0, 0.0, -0.5], "lower_rod", expressed_in="local")
+    >>> J = kt.kinematics.point_jacobian(robot, [0.3, 0.1], [0.0, 0.0, -0.5], "lower_rod", expressed_in="local")
     >>> (J[:, 1] + 0.0).tolist()
     [-0.5, 0.0, 0.0]
     """

@@ -82,7 +82,7 @@ def pose_error(
     >>> q = np.array([0.0, 0.5, 0.5, 0.0, 0.3, 0.2])
     >>> for _ in range(6):
     ...     J = kt.frame_jacobian(arm, q, "tool", expressed_in="local")
-    ...     q = q + np.linalg.solve(J, kt.pose_error(arm, q, target, "tool", expressed_in="local"))
+    ...     q = q + np.linalg.solve(J, kt.kinematics.pose_error(arm, q, target, "tool", expressed_in="local"))
     >>> bool(abs(kt.frame_placement(arm, q, "tool") - target).max() < 1e-12)
     True
     """

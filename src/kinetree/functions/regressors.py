@@ -136,11 +136,11 @@ def joint_torque_regressor(
 ) -> Array:
     """The matrix that takes the inertial parameters of the bodies to the joint forces: Y(q, v, qdd) π = τ.
 
-    With π = `kt.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` minus what rotors add: armatures and
-    geared rotors are not among the ten parameters of a body. With `drives=True` there are three more columns for each
-    degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π, with
-    π = `kt.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`. Geared rotors
-    (`Rotor`, including their ratio² inertia) and springs are left out even then.
+    With π = `kt.identification.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` minus what rotors add:
+    armatures and geared rotors are not among the ten parameters of a body. With `drives=True` there are three more
+    columns for each degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π, with
+    π = `kt.identification.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`.
+    Geared rotors (`Rotor`, including their ratio² inertia) and springs are left out even then.
 
     Args:
         robot: the robot.
@@ -171,8 +171,8 @@ def joint_torque_regressor(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v, qdd = [0.3, 0.1], [0.0, 1.0], [2.0, 3.0]
-    >>> Y = kt.joint_torque_regressor(robot, q, v, qdd)
-    >>> tau = Y @ kt.inertial_parameters(robot)
+    >>> Y = kt.dynamics.joint_torque_regressor(robot, q, v, qdd)
+    >>> tau = Y @ kt.identification.inertial_parameters(robot)
     >>> bool(abs(tau - kt.rnea(robot, q, v, qdd)).max() < 1e-12)
     True
     """
@@ -220,7 +220,7 @@ def momentum_regressor(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.momentum_regressor(robot, [0.3, 0.1], [0.0, 1.0]).shape == (6, 10 * len(robot.bodies))
+    >>> kt.dynamics.momentum_regressor(robot, [0.3, 0.1], [0.0, 1.0]).shape == (6, 10 * len(robot.bodies))
     True
     """
     return run(MOMENTUM_REGRESSOR, robot, (q, v), parameters=parameters, out=out, threads=threads)
@@ -250,7 +250,8 @@ def kinetic_energy_regressor(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (…, 10 B); its product with `kt.inertial_parameters(robot)` is in J; columns as for `joint_torque_regressor`.
+        (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J; columns as for
+        `joint_torque_regressor`.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -261,7 +262,7 @@ def kinetic_energy_regressor(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v = [0.3, 0.1], [0.0, 1.0]
-    >>> energy = kt.kinetic_energy_regressor(robot, q, v) @ kt.inertial_parameters(robot)
+    >>> energy = kt.dynamics.kinetic_energy_regressor(robot, q, v) @ kt.identification.inertial_parameters(robot)
     >>> bool(abs(energy - kt.kinetic_energy(robot, q, v)) < 1e-12)
     True
     """
@@ -290,8 +291,8 @@ def potential_energy_regressor(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (…, 10 B); its product with `kt.inertial_parameters(robot)` is in J, and zero with the centre of mass at the
-        world's origin; columns as for `joint_torque_regressor`, those of inertias zero.
+        (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J, and zero with the centre of
+        mass at the world's origin; columns as for `joint_torque_regressor`, those of inertias zero.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -301,7 +302,8 @@ def potential_energy_regressor(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> energy = kt.potential_energy_regressor(robot, [0.3, 0.1]) @ kt.inertial_parameters(robot)
+    >>> parameters = kt.identification.inertial_parameters(robot)
+    >>> energy = kt.dynamics.potential_energy_regressor(robot, [0.3, 0.1]) @ parameters
     >>> bool(abs(energy - kt.potential_energy(robot, [0.3, 0.1])) < 1e-12)
     True
     """
@@ -349,7 +351,7 @@ def body_wrench_regressor(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> tip = list(robot.bodies)[-1]
-    >>> kt.body_wrench_regressor(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 3.0], tip).shape
+    >>> kt.dynamics.body_wrench_regressor(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 3.0], tip).shape
     (6, 10)
     """
     return run(

@@ -143,7 +143,7 @@ def relative_placement(
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
     >>> tip = list(robot.bodies)[-1]
-    >>> bool((kt.relative_placement(robot, [0.3, 0.1], tip, tip) == np.eye(4)).all())
+    >>> bool((kt.kinematics.relative_placement(robot, [0.3, 0.1], tip, tip) == np.eye(4)).all())
     True
     """
     return run(
@@ -202,7 +202,8 @@ def relative_velocity(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.relative_velocity(robot, [0.3, 0.1], [5.0, 1.0], "lower_rod", "upper_rod", expressed_in="local").tolist()
+    >>> q, v = [0.3, 0.1], [5.0, 1.0]
+    >>> kt.kinematics.relative_velocity(robot, q, v, "lower_rod", "upper_rod", expressed_in="local").tolist()
     [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
     """
     return run(
@@ -267,7 +268,7 @@ def relative_acceleration(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v, qdd = [0.3, 0.1], [5.0, 1.0], [9.0, 2.0]
-    >>> kt.relative_acceleration(robot, q, v, qdd, "lower_rod", "upper_rod", expressed_in="local").tolist()
+    >>> kt.kinematics.relative_acceleration(robot, q, v, qdd, "lower_rod", "upper_rod", expressed_in="local").tolist()
     [0.0, 0.0, 0.0, 0.0, 2.0, 0.0]
     """
     return run(
@@ -327,7 +328,7 @@ def relative_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> J = kt.relative_jacobian(robot, [0.3, 0.1], "lower_rod", "upper_rod", expressed_in="world")
+    >>> J = kt.kinematics.relative_jacobian(robot, [0.3, 0.1], "lower_rod", "upper_rod", expressed_in="world")
     >>> J[3:].tolist()
     [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     """

@@ -17,7 +17,7 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.foreign import framework_among
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar, maximum
 from kinetree.functions.actuators import actuation_of_robot
@@ -351,10 +351,10 @@ def rollout(
             A result that is named as an argument is that argument's value at the next call: so a controller has a state
             (an integral, a filter, the last command as "tau").
         dt: length of a step (…), s; by default that of the robot's MJCF file.
-        f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
-            every step, while those in the world's axes turn as seen from the bodies. A `kt.program` in place of the
-            numbers, such as wind or a thruster, takes what a controller takes and returns them (6,), alone or as
-            "f_ext"; it runs when a controller does, and tau may then be None.
+        f_ext: external wrenches (…, 6) by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`:
+            the same numbers at every step, while those in the world's axes turn as seen from the bodies. A `kt.program`
+            in place of the numbers, such as wind or a thruster, takes what a controller takes and returns them (6,),
+            alone or as "f_ext"; it runs when a controller does, and tau may then be None.
         steps: how many steps, with a program; as many as there are rows if some are given.
         arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
         rows: others of them, with one row per step: (…, T, *shape).
@@ -378,8 +378,8 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
-            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push. Take
-            "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
+            "mujoco", "compliant" and "rigid", or what `kt.contact.soft_constraints` returns, say how hard they push.
+            Take "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
@@ -439,12 +439,12 @@ def rollout(
         if gradient_softness_option(model, gradient_softness):
             raise OptionError(
                 "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
-                "kt.rollout step by step (kt.scan), with gradient_softness there"
+                "kt.rollout step by step (kt.programs.scan), with gradient_softness there"
             )
         if ctrl is not None:
             raise OptionError(
                 "rollout: ctrl is for joint forces that are known beforehand; a controller computes commands itself "
-                "and returns what kt.actuator_forces makes of them as tau"
+                "and returns what kt.dynamics.actuator_forces makes of them as tau"
             )
         if tau is not None and not isinstance(tau, Program):
             tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
@@ -528,7 +528,8 @@ def actuated_rollout(
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     >>> builder.extras = Extras(actuators=(Actuator("push", "joint", "slider", gear=(10.0, 0, 0, 0, 0, 0)),))
     >>> robot = builder.build()
-    >>> states = kt.actuated_rollout(robot, np.zeros(2), np.zeros(2), None, np.zeros((50, 2)), np.ones((50, 1)), 0.01)
+    >>> rest = np.zeros(2)
+    >>> states = kt.sim.actuated_rollout(robot, rest, rest, None, np.zeros((50, 2)), np.ones((50, 1)), 0.01)
     >>> states.shape, bool(states[-1, 0] > 0.0)
     ((50, 4), True)
     """

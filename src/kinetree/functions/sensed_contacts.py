@@ -15,7 +15,7 @@ from kinetree.algorithms.soft_rows import Sight
 from kinetree.algorithms.transmissions import Reach, across_coordinate
 from kinetree.collision import ContactPoint
 from kinetree.collision.rays import MISSED, holds, ray_distance
-from kinetree.contact import LimitSpec, TendonLimit, TouchSpec, anchored, reach_of_tendon
+from kinetree.contact_model import LimitSpec, TendonLimit, TouchSpec, anchored, reach_of_tendon
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar, less, maximum, select, sqrt
 from kinetree.functions.sensed_state import SensedState

@@ -15,7 +15,7 @@ from kinetree.algorithms.transmissions import View, viewed
 from kinetree.collision import ContactPoint
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TendonLimit, TouchSpec
+from kinetree.contact_model import SoftConstraints, TendonLimit, TouchSpec
 from kinetree.expr import Scalar
 from kinetree.functions.contact_laws import ahead, timed_laws
 from kinetree.functions.contact_options import check_whose, touching_blocks, touching_points

@@ -12,7 +12,7 @@ from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.actuators import acting
@@ -105,8 +105,8 @@ def sensors(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The numbers (…, n) of all sensors, one after the other; `kt.sensor_places` says where each is. Quaternions are
-        w x y z, with w not negative.
+        The numbers (…, n) of all sensors, one after the other; `kt.dynamics.sensor_places` says where each is.
+        Quaternions are w x y z, with w not negative.
 
     Raises:
         OptionError: the robot has no sensors, or one that is not computed; or qdd, ctrl, time or contact is missing.
@@ -119,7 +119,7 @@ def sensors(
     >>> from kinetree.model.extras import Extras, Sensor
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     >>> builder.extras = Extras(sensors=(Sensor("angle", "jointpos", "joint", "hinge"),))
-    >>> kt.sensors(builder.build(), [0.5, 0.25], [0.0, 0.0]).tolist()
+    >>> kt.dynamics.sensors(builder.build(), [0.5, 0.25], [0.0, 0.0]).tolist()
     [0.25]
     """
     model = check_robot(robot)
@@ -160,7 +160,7 @@ def sensor_places(robot: Model, names: Sequence[str] | None = None) -> dict[str,
     >>> builder.extras = Extras(
     ...     sensors=(Sensor("x", "jointpos", "joint", "slider"), Sensor("p", "framepos", "xbody", "pole"))
     ... )
-    >>> kt.sensor_places(builder.build())
+    >>> kt.dynamics.sensor_places(builder.build())
     {'x': slice(0, 1, None), 'p': slice(1, 4, None)}
     """
     model = check_robot(robot)

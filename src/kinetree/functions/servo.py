@@ -44,7 +44,7 @@ def servo(robot: Model, kp: ArrayLike, kd: ArrayLike, *, limits: bool = True, gr
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
-    >>> servo = kt.servo(robot, kp=100.0, kd=20.0)
+    >>> servo = kt.dynamics.servo(robot, kp=100.0, kd=20.0)
     >>> motion = kt.simulate(robot, tau=servo, arguments={"target": [0.5, 0.0]}, duration=3.0)
     >>> round(float(motion.q[-1, 0]), 2)
     0.5

@@ -90,7 +90,7 @@ def distance(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("ragdoll")
-    >>> round(float(kt.distance(robot, robot.neutral(), "left_upper_arm", "head")), 6)
+    >>> round(float(kt.contact.distance(robot, robot.neutral(), "left_upper_arm", "head")), 6)
     0.159682
     """
     return run(DISTANCE, robot, (q,), a=a, b=b, parameters=parameters, out=out, threads=threads)
@@ -135,7 +135,7 @@ def closest_points(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("ragdoll")
-    >>> kt.closest_points(robot, robot.neutral(), "left_upper_arm", "head").round(6).tolist()
+    >>> kt.contact.closest_points(robot, robot.neutral(), "left_upper_arm", "head").round(6).tolist()
     [[0.0, 0.18854, 0.457175], [0.0, 0.076903, 0.571349]]
     """
     return run(CLOSEST_POINTS, robot, (q,), a=a, b=b, parameters=parameters, out=out, threads=threads)

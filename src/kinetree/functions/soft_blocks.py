@@ -17,7 +17,7 @@ from kinetree.algorithms.soft_lengths import (
 from kinetree.algorithms.soft_rows import Law, Sight
 from kinetree.algorithms.transmissions import Reach, View, across_coordinate
 from kinetree.compiler.definition import Slots
-from kinetree.contact import (
+from kinetree.contact_model import (
     LengthSpec,
     SoftConstraints,
     TendonCoupling,

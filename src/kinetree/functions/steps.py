@@ -15,7 +15,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Size, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar, maximum
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option

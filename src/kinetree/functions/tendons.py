@@ -93,7 +93,7 @@ def tendon_forces(
     >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
     >>> cord = Tendon("cord", "fixed", (TendonJoint("slider", 2.0),), stiffness=(10.0, 0.0, 0.0))
     >>> builder.extras = Extras(tendons=(cord,))
-    >>> kt.tendon_forces(builder.build(), [0.5, 0.0], [0.0, 0.0]).tolist()
+    >>> kt.dynamics.tendon_forces(builder.build(), [0.5, 0.0], [0.0, 0.0]).tolist()
     [-20.0, 0.0]
     """
     options: dict[str, Any] = {} if part == "all" else {"part": part}

@@ -3,14 +3,12 @@
 The parameters themselves are also offered by kinetree: `inertial_parameters`, `base_parameters`, `log_cholesky`.
 """
 
-import typing
-
 from kinetree.identification import log_cholesky
 from kinetree.identification.base_parameters import BaseParameters, base_parameters
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.identification.estimation.base_estimate import BaseEstimate, base_estimate
     from kinetree.identification.estimation.consistent import ConsistentEstimate, consistent_estimate
     from kinetree.identification.estimation.divergence import divergence
@@ -27,28 +25,6 @@ if typing.TYPE_CHECKING:
     from kinetree.identification.payload import Payload, identify_payload
     from kinetree.identification.report.identification import Identification
     from kinetree.identification.report.validation import Validation
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "estimation.base_estimate": "BaseEstimate base_estimate",
-            "estimation.consistent": "ConsistentEstimate consistent_estimate",
-            "estimation.divergence": "divergence",
-            "estimation.regression": "Regression",
-            "excitation.fourier": "FourierTrajectory",
-            "excitation.search": "Excitation exciting_trajectory",
-            "filtering": "filtered",
-            "friction.curve": "FrictionCurve",
-            "from_logs": "identify",
-            "logs.arrays": "log_of",
-            "logs.log": "Log",
-            "logs.reading": "read_log",
-            "logs.suspicions": "suspicions",
-            "payload": "Payload identify_payload",
-            "report.identification": "Identification",
-            "report.validation": "Validation",
-        },
-    )
 
 
 __all__ = [

@@ -42,7 +42,7 @@ class BaseParameters:
     names: tuple[str, ...]
     """Each base parameter in words: a parameter, and those grouped with it."""
     matrix: Array
-    """K (r, p): β = K π with π = `kt.inertial_parameters(robot, drives=drives)`."""
+    """K (r, p): β = K π with π = `kt.identification.inertial_parameters(robot, drives=drives)`."""
     columns: tuple[int, ...]
     """The r columns of the regressor that are kept."""
     parameter_names: tuple[str, ...]
@@ -72,7 +72,7 @@ class BaseParameters:
         return "\n".join(lines)
 
     def of(self, inertial_parameters: ArrayLike) -> Array:
-        """β (…, r) of inertial parameters (…, p), such as `kt.inertial_parameters(robot)`.
+        """β (…, r) of inertial parameters (…, p), such as `kt.identification.inertial_parameters(robot)`.
 
         Raises:
             ShapeError: the length of the last axis is not the robot's number of parameters.
@@ -86,7 +86,7 @@ class BaseParameters:
         return result
 
     def regressor(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
-        """The kept columns (…, nv, r) of `kt.joint_torque_regressor`: times β, they give the joint forces.
+        """The kept columns (…, nv, r) of `kt.dynamics.joint_torque_regressor`: times β, they give the joint forces.
 
         Nothing is computed for bodies without a kept column.
         """
@@ -98,7 +98,8 @@ class BaseParameters:
 
     @property
     def places(self) -> tuple[list[str], list[int]]:
-        """The bodies that have a kept column, and where the kept columns are in their `kt.joint_torque_regressor`."""
+        """The bodies that have a kept column, and where the kept columns are in their
+        `kt.dynamics.joint_torque_regressor`."""
         count, names = len(self.robot.bodies), list(self.robot.bodies)
         shown = sorted({column // 10 for column in self.columns if column < 10 * count})
         asked = shown or [0]
@@ -141,7 +142,7 @@ def base_parameters(
     place of his QR decomposition.
 
     >>> import kinetree as kt
-    >>> base = kt.base_parameters(kt.zoo.load("double_pendulum"))
+    >>> base = kt.identification.base_parameters(kt.zoo.load("double_pendulum"))
     >>> len(base), base.names[3]
     (6, 'h_x(lower_rod) + h_x(tip)')
     """

@@ -52,7 +52,7 @@ def identify(
             have Coulomb's, and that is told.
         offsets: whether each torque may have a constant error.
         prior_deviation: how far the robot's own numbers are thought to be from the truth, as a part.
-        tolerance: of `kt.base_parameters`.
+        tolerance: of `kt.identification.base_parameters`.
         validation: a log of another motion, with which the torques of the new robot are compared; by default the logs
             themselves.
 
@@ -72,7 +72,7 @@ def identify(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> t = np.arange(0.0, 10.0, 0.01)[:, None]
     >>> q, v, qdd = (np.sin(t * [2.0, 3.0]), [2.0, 3.0] * np.cos(t * [2.0, 3.0]), -np.sin(t * [2.0, 3.0]) * [4.0, 9.0])
-    >>> heavier = kt.with_inertial_parameters(robot, 1.3 * kt.inertial_parameters(robot))
+    >>> heavier = kt.identification.with_inertial_parameters(robot, 1.3 * kt.identification.inertial_parameters(robot))
     >>> log = kt.identification.log_of(robot, t[:, 0], q, kt.rnea(heavier, q, v, qdd), v=v, qdd=qdd)
     >>> found = kt.identification.identify(log)
     >>> bool(np.allclose(kt.rnea(found.robot, q, v, qdd), log.tau, atol=1e-3))

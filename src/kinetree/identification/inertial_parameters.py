@@ -48,7 +48,7 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.inertial_parameters(robot).shape == (10 * len(robot.bodies),)
+    >>> kt.identification.inertial_parameters(robot).shape == (10 * len(robot.bodies),)
     True
     """
     model = check_robot(robot)
@@ -63,13 +63,13 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
 
 
 def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: bool = False) -> Model:
-    """The same robot with these inertial parameters: the inverse of `kt.inertial_parameters`.
+    """The same robot with these inertial parameters: the inverse of `kt.identification.inertial_parameters`.
 
     They are checked like those of a file: impossible numbers are refused, suspicious ones cause a warning.
 
     Args:
         robot: the robot.
-        parameters: (10 B,), or with drives (10 B + 3 n,), as `kt.inertial_parameters` returns them.
+        parameters: (10 B,), or with drives (10 B + 3 n,), as `kt.identification.inertial_parameters` returns them.
         drives: whether armature, damping and Coulomb friction of the joints are included.
 
     Returns:
@@ -87,7 +87,7 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> heavier = kt.with_inertial_parameters(robot, 2.0 * kt.inertial_parameters(robot))
+    >>> heavier = kt.identification.with_inertial_parameters(robot, 2.0 * kt.identification.inertial_parameters(robot))
     >>> round(heavier.mass / robot.mass, 12)
     2.0
     """

@@ -19,8 +19,8 @@ Slotine, "Linear matrix inequalities for physically consistent inertial paramete
 
 >>> import kinetree as kt, numpy as np
 >>> ball = [2.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0, 0.1]
->>> theta = kt.log_cholesky.from_parameters(ball)
->>> bool(np.allclose(kt.log_cholesky.to_parameters(theta), ball, rtol=0.0, atol=1e-12))
+>>> theta = kt.identification.log_cholesky.from_parameters(ball)
+>>> bool(np.allclose(kt.identification.log_cholesky.to_parameters(theta), ball, rtol=0.0, atol=1e-12))
 True
 """
 
@@ -50,7 +50,7 @@ def to_parameters(theta: ArrayLike) -> Array:
         ShapeError, DTypeError: θ is not an array of real numbers whose last axis is ten.
 
     >>> import kinetree as kt
-    >>> kt.log_cholesky.to_parameters([0.0] * 10).tolist()
+    >>> kt.identification.log_cholesky.to_parameters([0.0] * 10).tolist()
     [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
     """
     numbers = _ten("theta", theta)
@@ -68,7 +68,7 @@ def jacobian(theta: ArrayLike) -> Array:
         ModelError, ShapeError, DTypeError: as for `to_parameters`.
 
     >>> import kinetree as kt
-    >>> kt.log_cholesky.jacobian([0.0] * 10)[0].tolist()
+    >>> kt.identification.log_cholesky.jacobian([0.0] * 10)[0].tolist()
     [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     numbers = _ten("theta", theta)
@@ -94,7 +94,7 @@ def from_parameters(parameters: ArrayLike) -> Array:
         ShapeError, DTypeError: as for `to_parameters`.
 
     >>> import kinetree as kt
-    >>> kt.log_cholesky.from_parameters([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]).tolist()
+    >>> kt.identification.log_cholesky.from_parameters([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     pi = _ten("parameters", parameters)
@@ -136,7 +136,7 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
         ShapeError, DTypeError: as for `to_parameters`.
 
     >>> import kinetree as kt, numpy as np
-    >>> J = kt.log_cholesky.pseudo_inertia([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0])
+    >>> J = kt.identification.log_cholesky.pseudo_inertia([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0])
     >>> bool((J == np.eye(4)).all())
     True
     """

@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.compiler.abroad import answer_with
 from kinetree.compiler.devices import runs_on
+from kinetree.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     import numpy as np
+
+with _lazy_names(__name__):
+    from kinetree.interop.c import CSource, to_c
+    from kinetree.interop.casadi import to_casadi
+    from kinetree.interop.jax import to_jax
+    from kinetree.interop.torch import to_torch
+    from kinetree.layouts import Layout
+
+__all__ = ["CSource", "Layout", "to_c", "to_casadi", "to_jax", "to_torch"]
 
 
 class _Abroad:

@@ -1,7 +1,7 @@
 """Calls of kinetree's own functions with arrays of a framework: each is answered by that framework's adapter.
 
-`kt.aba(robot, q, v, tau)` with tensors is `kt.to_torch(kt.aba, robot)(q, v, tau)`; the adapter is made once for each
-compiled function, and kept with it.
+`kt.aba(robot, q, v, tau)` with tensors is `kt.interop.to_torch(kt.aba, robot)(q, v, tau)`; the adapter is made once for
+each compiled function, and kept with it.
 """
 
 from __future__ import annotations

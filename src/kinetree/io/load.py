@@ -96,7 +96,7 @@ def load(
     are not kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision
     pairs go into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
 
-    With `source`, the first argument is the name of a robot in it, as `kt.robots(source)` lists them: an installed
+    With `source`, the first argument is the name of a robot in it, as `kt.zoo.robots(source)` lists them: an installed
     package that holds robots, such as "example-robot-data". Without one, a name such as "panda_description", which is
     no file, is looked for in the cache of robot_descriptions. Nothing is downloaded.
 

@@ -1,10 +1,8 @@
 """The kinds of joint, one file each."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.joints.base import JointKind, JointMotion
     from kinetree.joints.composite import Composite
     from kinetree.joints.cylindrical import Cylindrical
@@ -26,33 +24,6 @@ if typing.TYPE_CHECKING:
     from kinetree.joints.spherical import Spherical
     from kinetree.joints.translation import Translation
     from kinetree.joints.universal import Universal
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "base": "JointKind JointMotion",
-            "composite": "Composite",
-            "cylindrical": "Cylindrical",
-            "ellipsoid": "Ellipsoid",
-            "euler": "Euler",
-            "exponential_map": "ExponentialMap",
-            "fixed": "Fixed",
-            "floating_base": "FloatingBase",
-            "free": "Free",
-            "free_rpy": "FreeRPY",
-            "helical": "Helical",
-            "multi_dof": "MultiDof",
-            "placed": "Placed",
-            "planar": "Planar",
-            "prismatic": "Prismatic",
-            "reversed": "Reversed",
-            "revolute": "Continuous Revolute",
-            "screw": "Screw",
-            "spherical": "Spherical",
-            "translation": "Translation",
-            "universal": "Universal",
-        },
-    )
 
 __all__ = [
     "Composite",

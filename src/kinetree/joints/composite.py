@@ -43,7 +43,7 @@ class Composite(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.4.
 
     >>> import kinetree as kt
-    >>> knee = kt.Composite([kt.Revolute([0, 1, 0]), kt.Prismatic([0, 0, 1])])
+    >>> knee = kt.joints.Composite([kt.Revolute([0, 1, 0]), kt.Prismatic([0, 0, 1])])
     >>> knee.q_names
     ('1', '2')
     """

@@ -25,7 +25,7 @@ class Cylindrical(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), table 4.1.
 
     >>> import kinetree as kt
-    >>> kt.Cylindrical([0, 0, 1]).q_names
+    >>> kt.joints.Cylindrical([0, 0, 1]).q_names
     ('angle', 'displacement')
     """
 

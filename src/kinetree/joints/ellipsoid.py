@@ -33,7 +33,7 @@ class Ellipsoid(JointKind):
     Dynamics 62 (2010), section 4; the coordinates are those of Pinocchio's JointModelEllipsoid.
 
     >>> import kinetree as kt
-    >>> kt.Ellipsoid([0.07, 0.11, 0.15]).description
+    >>> kt.joints.Ellipsoid([0.07, 0.11, 0.15]).description
     'ellipsoid of radii 0.07, 0.11, 0.15 m'
     """
 

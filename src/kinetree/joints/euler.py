@@ -35,7 +35,7 @@ class Euler(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.5.
 
     >>> import kinetree as kt
-    >>> kt.Euler("ZYX").q_names
+    >>> kt.joints.Euler("ZYX").q_names
     ('rz', 'ry', 'rx')
     """
 

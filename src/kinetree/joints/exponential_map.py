@@ -30,7 +30,7 @@ class ExponentialMap(JointKind):
     Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eqs. 53-56.
 
     >>> import kinetree as kt
-    >>> kt.ExponentialMap().q_names
+    >>> kt.joints.ExponentialMap().q_names
     ('rx', 'ry', 'rz')
     """
 

@@ -30,7 +30,7 @@ class FloatingBase(PositionAndQuaternion):
     velocity is in the moving body's own axes. `Free` has both in the moving body's axes and a constant subspace.
 
     >>> import kinetree as kt
-    >>> kt.FloatingBase().integrate([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+    >>> kt.joints.FloatingBase().integrate([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
     [0.5, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
     """
 

@@ -23,7 +23,7 @@ class FreeRPY(JointKind):
     The joint is singular where the pitch is an odd multiple of π/2; see `robot.conditioning`.
 
     >>> import kinetree as kt
-    >>> kt.FreeRPY().q_names
+    >>> kt.joints.FreeRPY().q_names
     ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
     """
 

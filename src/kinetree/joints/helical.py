@@ -31,7 +31,7 @@ class Helical(OneAxisJoint):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), table 4.1.
 
     >>> import kinetree as kt
-    >>> kt.Helical([0, 0, 1], 0.002).description
+    >>> kt.joints.Helical([0, 0, 1], 0.002).description
     'helical about z, 0.002 m/rad'
     """
 

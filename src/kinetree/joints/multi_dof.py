@@ -37,7 +37,7 @@ class MultiDof(Composite):
     section 4.4.
 
     >>> import kinetree as kt
-    >>> planar = kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]])
+    >>> planar = kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]])
     >>> [kind.description for kind in planar.chain()]
     ['screw along x', 'screw along y', 'screw about z']
     """
@@ -59,7 +59,7 @@ class MultiDof(Composite):
         """From rows [rx, ry, rz, tx, ty, tz], one per degree of freedom: RBDL's order of components (and RBDA's).
 
         >>> import kinetree as kt
-        >>> kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0]]).nv
+        >>> kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0]]).nv
         2
         """
         return cls([Motion(first, last) for first, last in _halves(subspaces)])
@@ -69,7 +69,7 @@ class MultiDof(Composite):
         """From rows [tx, ty, tz, rx, ry, rz], one per degree of freedom: the order of all other 6-vectors here.
 
         >>> import kinetree as kt
-        >>> kt.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]]).nv
+        >>> kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]]).nv
         2
         """
         return cls([Motion(last, first) for first, last in _halves(subspaces)])

@@ -29,7 +29,7 @@ class Placed(Wrapping):
         ModelError: the arguments are not a kind of joint and placements: `Transform` or arrays (4, 4).
 
     >>> import kinetree as kt
-    >>> kt.Placed(kt.Revolute([0, 0, 1]), kt.placement((0.0, 0.0, 0.1))).description
+    >>> kt.joints.Placed(kt.Revolute([0, 0, 1]), kt.lie.placement((0.0, 0.0, 0.1))).description
     'revolute about z'
     """
 

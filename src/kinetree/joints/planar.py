@@ -37,9 +37,9 @@ class Planar(JointKind):
     Source: the planar joint of RBDL's page on joint modelling.
 
     >>> import kinetree as kt
-    >>> kt.Planar().q_names
+    >>> kt.joints.Planar().q_names
     ('x', 'y', 'angle')
-    >>> kt.Planar([1, 0, 0]).along.components()
+    >>> kt.joints.Planar([1, 0, 0]).along.components()
     (0.0, 1.0, 0.0)
     """
 

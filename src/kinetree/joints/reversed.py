@@ -22,7 +22,7 @@ class Reversed(Wrapping):
         ModelError: the argument is not a kind of joint.
 
     >>> import kinetree as kt
-    >>> kt.Planar().reversed()
+    >>> kt.joints.Planar().reversed()
     Reversed(Planar([0.0, 0.0, 1.0]))
     """
 

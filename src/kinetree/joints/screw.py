@@ -40,7 +40,7 @@ class Screw(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.9 and example 4.3.
 
     >>> import kinetree as kt
-    >>> kt.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]).description  # a hinge half a metre along x
+    >>> kt.joints.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]).description  # a hinge half a metre along x
     'screw about z through (0.5, 0, 0)'
     """
 

@@ -37,7 +37,7 @@ class Spherical(JointKind):
     """q = quaternion x y z w (4), v = angular velocity (3) in the moving body's own axes; a ball in a socket.
 
     >>> import kinetree as kt
-    >>> kt.Spherical().nq, kt.Spherical().nv
+    >>> kt.joints.Spherical().nq, kt.joints.Spherical().nv
     (4, 3)
     """
 

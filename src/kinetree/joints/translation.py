@@ -24,7 +24,7 @@ class Translation(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.4, for a chain of three prismatic joints.
 
     >>> import kinetree as kt
-    >>> kt.Translation().q_names
+    >>> kt.joints.Translation().q_names
     ('x', 'y', 'z')
     """
 

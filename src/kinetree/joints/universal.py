@@ -32,7 +32,7 @@ class Universal(JointKind):
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.4, for a chain of two revolute joints.
 
     >>> import kinetree as kt
-    >>> kt.Universal([1, 0, 0], [0, 1, 0]).description
+    >>> kt.joints.Universal([1, 0, 0], [0, 1, 0]).description
     'universal about x, then y'
     """
 

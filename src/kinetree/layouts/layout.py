@@ -72,7 +72,7 @@ class Layout:
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("quadruped")
-    >>> mujoco = kt.Layout(robot, "mujoco")
+    >>> mujoco = kt.interop.Layout(robot, "mujoco")
     >>> mujoco.q_names[3:7]
     ['root_joint.qw', 'root_joint.qx', 'root_joint.qy', 'root_joint.qz']
     >>> qpos = mujoco.q_to(robot.neutral())

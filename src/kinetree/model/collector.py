@@ -157,8 +157,8 @@ class Collector:
     ) -> None:
         """Add a joint whose fixed side is at `placement` in the parent; its moving side is the child's frame.
 
-        The placement is a `Transform`, such as `kt.placement` makes, or an array (4, 4), such as `kt.frame_placement`
-        returns; by default the two frames coincide.
+        The placement is a `Transform`, such as `kt.lie.placement` makes, or an array (4, 4), such as
+        `kt.frame_placement` returns; by default the two frames coincide.
 
         damping, friction, friction_speed, stiffness and armature take one number per degree of freedom, rest one number
         per coordinate; see `Joint` for their units. By default, a spring is at rest at the joint's neutral

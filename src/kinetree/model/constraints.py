@@ -61,7 +61,7 @@ class Contact(_Record):
         directions: "point" holds the frame's origin (3 rows), "fixed" its orientation as well (6 rows, the linear ones
             first); one direction (3,) holds the origin only along it, like frictionless ground; two or three
             directions (k, 3), at right angles, hold it along these. Their length does not matter.
-        at: where the frame is held: a point (3,) in the world, or for "fixed" a placement, by `kt.placement` or
+        at: where the frame is held: a point (3,) in the world, or for "fixed" a placement, by `kt.lie.placement` or
             as the matrix (4, 4) of `kt.frame_placement`; also one per sample, (…, 3) or (…, 4, 4). Only the position
             error and `position_gain` need it.
         axes: the axes that the directions and the rows are in: "world", or "local" for the frame's own, which turn with
@@ -75,9 +75,9 @@ class Contact(_Record):
         OptionError: for directions that are zero or not at right angles, an invalid place, negative gains.
 
     >>> import kinetree as kt
-    >>> kt.Contact("left_foot", "fixed").size
+    >>> kt.constraints.Contact("left_foot", "fixed").size
     6
-    >>> kt.Contact("ball", [0, 0, 2]).directions
+    >>> kt.constraints.Contact("ball", [0, 0, 2]).directions
     ((0.0, 0.0, 1.0),)
     """
 
@@ -140,7 +140,7 @@ class Loop(_Record):
             a length, negative gains.
 
     >>> import kinetree as kt
-    >>> kt.Loop("coupler_end", "rocker_end").size
+    >>> kt.constraints.Loop("coupler_end", "rocker_end").size
     3
     """
 
@@ -254,7 +254,7 @@ def _place(about: str, value: Any, directions: Any) -> Any:
     """A transform, or an array if there is one place per sample."""
     if value is None:
         return None
-    wanted = "at must be a place (3,), a placement by kt.placement, or a matrix (4, 4)"
+    wanted = "at must be a place (3,), a placement by kt.lie.placement, or a matrix (4, 4)"
     if callable(getattr(value, "as_matrix", None)):  # SciPy's
         return pose(f"{about}: at", value)
     array = _real(about, wanted, value.homogeneous() if isinstance(value, Transform) else value)
@@ -266,7 +266,8 @@ def _place(about: str, value: Any, directions: Any) -> Any:
         if directions == "fixed":
             given = "only a place (3,)" if array.ndim == 1 else f"an array of shape {array.shape}"
             raise OptionError(
-                f"{about} holds the orientation as well, so at must be one with it: a placement by kt.placement, or a "
+                f"{about} holds the orientation as well, so at must be one with it: a placement by "
+                f"kt.lie.placement, or a "
                 f"matrix (4, 4), not {given}"
             )
         if array.ndim > 1 or holds_symbols(array):

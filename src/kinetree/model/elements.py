@@ -130,7 +130,7 @@ class Body:
     INSTEAD: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
             ("mass", "inertia", "center_of_mass"),
-            "give parameters={'body.NAME.mass': …} with a call, or use kt.with_inertial_parameters",
+            "give parameters={'body.NAME.mass': …} with a call, or use kt.identification.with_inertial_parameters",
         ),
         "": CHANGED,
     }

@@ -59,7 +59,7 @@ class WrenchOn(_OnFrame):
 
     >>> import kinetree as kt
     >>> arm = kt.zoo.load("arm6")
-    >>> weight = {kt.WrenchOn("tool", "local_world_aligned"): [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]}
+    >>> weight = {kt.dynamics.WrenchOn("tool", "local_world_aligned"): [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]}
     >>> kt.rnea(arm, arm.neutral(), [0.0] * 6, [0.0] * 6, f_ext=weight).shape
     (6,)
     """
@@ -79,7 +79,7 @@ class ForceOn(_OnFrame):
         OptionError: frame is not a name, or expressed_in is not one of the three.
 
     >>> import kinetree as kt
-    >>> kt.ForceOn("tool", "world")
+    >>> kt.dynamics.ForceOn("tool", "world")
     ForceOn('tool', 'world')
     """
 

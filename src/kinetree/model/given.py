@@ -202,9 +202,9 @@ def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
         return fault(where, f"joint {joint!r}: {sentence}")
 
     if isinstance(mimic, str):
-        raise fail(f"to follow the joint {mimic!r:.60} it needs mimic=kinetree.Mimic({mimic!r:.60})")
+        raise fail(f"to follow the joint {mimic!r:.60} it needs mimic=kinetree.model.Mimic({mimic!r:.60})")
     if not isinstance(mimic, Mimic):
-        raise fail(f"its mimic must be a Mimic, such as kinetree.Mimic('lead'), not {mimic!r:.60}")
+        raise fail(f"its mimic must be a Mimic, such as kinetree.model.Mimic('lead'), not {mimic!r:.60}")
     if not isinstance(mimic.joint, str):
         raise fail(f"its mimic must name the joint that it follows, not {mimic.joint!r:.60}")
     for word, value in (("multiplier", mimic.multiplier), ("offset", mimic.offset)):

@@ -56,7 +56,7 @@ def merge(
 
     >>> import kinetree as kt
     >>> arm = kt.zoo.load("arm6")
-    >>> pair = kt.merge([arm, arm], name="two arms", prefixes=["left_", "right_"])
+    >>> pair = kt.model.merge([arm, arm], name="two arms", prefixes=["left_", "right_"])
     >>> pair.nq, pair.root
     (12, 'world')
     """

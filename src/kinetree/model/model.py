@@ -130,7 +130,7 @@ class Model(Robot):
         >>> builder = kt.ModelBuilder("ball")
         >>> builder.add_body("base")
         >>> builder.add_body("ball", kt.solids.sphere(0.1, mass=1.0))
-        >>> builder.add_joint("joint", kt.ExponentialMap(), "base", "ball")
+        >>> builder.add_joint("joint", kt.joints.ExponentialMap(), "base", "ball")
         >>> q, v = builder.build().rechart([3.0, 3.0, 3.0], [1.0, 1.0, 1.0])
         >>> q.round(3).tolist(), v.round(3).tolist()
         ([-0.628, -0.628, -0.628], [1.0, 1.0, 1.0])
@@ -163,7 +163,7 @@ class Model(Robot):
         Args:
             q: Configurations.
             name: The joint, or the body that it moves, as in `quaternion`.
-            quaternion: x, y, z, w (…, 4), of any nonzero length; it is stored as given. `kt.attitudes.convert` makes
+            quaternion: x, y, z, w (…, 4), of any nonzero length; it is stored as given. `kt.lie.convert` makes
                 one from angles, a matrix, a rotation vector or another order.
 
         Returns:
@@ -175,9 +175,9 @@ class Model(Robot):
 
         >>> import kinetree as kt
         >>> robot = kt.zoo.load("quadruped")
-        >>> turned = kt.attitudes.convert([0.5, 0.0, 0.0], "ZYX", "quaternion")
+        >>> turned = kt.lie.convert([0.5, 0.0, 0.0], "ZYX", "quaternion")
         >>> q = robot.with_quaternion(robot.neutral(), robot.root, turned)
-        >>> float(kt.attitudes.convert(robot.quaternion(q, robot.root), "quaternion", "ZYX")[0])
+        >>> float(kt.lie.convert(robot.quaternion(q, robot.root), "quaternion", "ZYX")[0])
         0.5
         """
         return quaternions.with_quaternion(self, q, name, quaternion)
@@ -273,9 +273,9 @@ class Model(Robot):
     def with_motors(self, joints: Iterable[str] | None = None) -> Model:
         """The robot with motors at its joints: actuators whose command is a force, within the joint's effort limit.
 
-        They are for robots whose files have no actuators, such as URDF. `ctrl` of `kt.rollout`, `kt.actuator_forces`
-        and sensors take their commands, in the order of `robot.extras.actuators`; each is named after its joint. A ball
-        joint has three of them, one per axis.
+        They are for robots whose files have no actuators, such as URDF. `ctrl` of `kt.rollout`,
+        `kt.dynamics.actuator_forces` and sensors take their commands, in the order of `robot.extras.actuators`; each is
+        named after its joint. A ball joint has three of them, one per axis.
 
         Args:
             joints: names of the joints that get one; by default all that have a motor (`robot.actuated`), and no
@@ -296,7 +296,7 @@ class Model(Robot):
         >>> arm = kt.zoo.load("arm6").with_motors()
         >>> arm.extras.actuators["elbow_pitch"].control_range == (-arm.effort_limit[2], arm.effort_limit[2])
         True
-        >>> kt.actuator_forces(arm, arm.neutral(), [0.0] * 6, [1.0] * 6).tau.tolist()
+        >>> kt.dynamics.actuator_forces(arm, arm.neutral(), [0.0] * 6, [1.0] * 6).tau.tolist()
         [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
         """
         return Model.of(changes.with_motors(self, joints))
@@ -306,7 +306,7 @@ class Model(Robot):
 
         Their force is kp (ctrl - q) - kd q̇, or kd (ctrl - q̇) where kp is 0, within the joint's effort limit: those of
         `<position>` and `<velocity>` in an MJCF file. Integrators that are implicit in damping and stiffness take them
-        so, unlike `kt.servo`, which is a program. See `with_motors` for what commands are.
+        so, unlike `kt.dynamics.servo`, which is a program. See `with_motors` for what commands are.
 
         Args:
             kp: stiffness, one for all or one per joint; N·m/rad, N/m.
@@ -424,7 +424,7 @@ class Model(Robot):
 
         Args:
             bodies: their names, such as `robot.bodies.matching("*foot*")`. Explicit pairs of shapes on other bodies are
-                left out. Shapes keep their role, so that `kt.distance` knows them.
+                left out. Shapes keep their role, so that `kt.contact.distance` knows them.
 
         Raises:
             NameNotFoundError: if there is no such body.
@@ -432,7 +432,7 @@ class Model(Robot):
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped").on_ground()
         >>> feet = dog.with_contacts(dog.bodies.matching("shank"))
-        >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(feet).touches)
+        >>> len(kt.contact.soft_constraints(dog).touches), len(kt.contact.soft_constraints(feet).touches)
         (24, 10)
         """
         return Model.of(changes.with_contacts(self, bodies))
@@ -444,7 +444,8 @@ class Model(Robot):
 
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped").on_ground()
-        >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(dog.without_self_contact()).touches)
+        >>> robots = dog, dog.without_self_contact()
+        >>> tuple(len(kt.contact.soft_constraints(robot).touches) for robot in robots)
         (24, 18)
         """
         return Model.of(changes.without_self_contact(self))
@@ -521,8 +522,8 @@ class Model(Robot):
     def beside(self, other: Model, placement: Pose | None = None, *, prefix: str = "") -> Model:
         """The robot with another one in its world, which keeps its base: one that floats goes on floating.
 
-        Shapes of the two may touch each other. To put it on the robot instead, use `attach`; `kt.merge` puts several
-        robots on a new root.
+        Shapes of the two may touch each other. To put it on the robot instead, use `attach`; `kt.model.merge` puts
+        several robots on a new root.
 
         Args:
             other: a robot, or a scene.
@@ -537,7 +538,7 @@ class Model(Robot):
             ModelError: for names that both have, or something that is not a Model or a placement.
 
         >>> import kinetree as kt
-        >>> pair = kt.zoo.load("arm6").beside(kt.zoo.load("quadruped"), kt.placement((1.0, 0.0, 0.0)))
+        >>> pair = kt.zoo.load("arm6").beside(kt.zoo.load("quadruped"), kt.lie.placement((1.0, 0.0, 0.0)))
         >>> pair.nq, pair.root
         (25, 'base')
         """
@@ -572,7 +573,7 @@ class Model(Robot):
             OptionError: unless one of mass and density is given, and positive.
 
         >>> import kinetree as kt
-        >>> scene = kt.zoo.load("arm6").with_free_body("sphere", 0.05, kt.placement((0.5, 0.0, 0.05)), mass=0.2)
+        >>> scene = kt.zoo.load("arm6").with_free_body("sphere", 0.05, kt.lie.placement((0.5, 0.0, 0.05)), mass=0.2)
         >>> scene.nq, scene.q_names[-7]
         (13, 'object_joint.x')
         """
@@ -605,7 +606,7 @@ class Model(Robot):
             ModelError: for another shape, a size that is not its own, or a name that is taken.
 
         >>> import kinetree as kt
-        >>> step = kt.placement((0.6, 0.0, 0.05))
+        >>> step = kt.lie.placement((0.6, 0.0, 0.05))
         >>> scene = kt.zoo.load("quadruped").on_ground().with_obstacle("box", (0.3, 1.0, 0.1), step, name="step")
         >>> [shape.name for shape in scene.bodies["world"].geometry]
         ['ground', 'step']
@@ -634,7 +635,7 @@ class Model(Robot):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder) / "hand.xml"
         ...     _ = path.write_text(text)
-        ...     robot = kt.load(path).with_mocap({"hand": kt.placement((0.0, 0.0, 0.5))})
+        ...     robot = kt.load(path).with_mocap({"hand": kt.lie.placement((0.0, 0.0, 0.5))})
         >>> kt.frame_placement(robot, robot.neutral(), "hand")[2, 3].item()
         0.5
         """

@@ -404,7 +404,9 @@ def no_motor(model: Robot, column: int) -> str:
     """The end of a message about a force at a degree of freedom that has no motor."""
     owner = next(owner for owner in model.owners if column < owner.v_slice.stop)
     dof = f"{model.v_names[column]!r} of {model.name!r} has no motor"
-    outside = "give 0 there, and forces from outside as f_ext, by frame name, kt.WrenchOn or kt.ForceOn"
+    outside = (
+        "give 0 there, and forces from outside as f_ext, by frame name, kt.dynamics.WrenchOn or kt.dynamics.ForceOn"
+    )
     if model.floating_base and column < next(iter(model.joints.values())).v_slice.stop:
         return f"{dof}, as the base floats; {outside}"
     return f"{dof}; {outside}; or give it one: robot.with_actuation({{{owner.name!r}: True}})"

@@ -88,7 +88,7 @@ def film_of(
         path: of the file, whose suffix is .mp4, .gif or .webp.
         fps: frames per second.
         size: width and height, pixels; even for .mp4.
-        camera: `kt.Camera`, which may follow a body, "whole", "follow", or None: see `Trajectory.film`.
+        camera: `kt.pictures.Camera`, which may follow a body, "whole", "follow", or None: see `Trajectory.film`.
         shapes: as for `kt.render`.
         samples: "side by side" or "ghosts", as for `kt.render`.
         progress: a function of (frames that are done, all frames), which is called now and then.

@@ -74,8 +74,8 @@ def render(
         robot: the robot. One whose file has no shapes is drawn from the inertia of its bodies.
         q: configuration (nq,), or up to 64 of them (…, nq). By default where its file places it, or `robot.neutral()`.
         size: width and height, pixels.
-        camera: where the picture is taken from (`kt.Camera`), relative to the world, or to what it `follows` in the
-            first configuration. By default everything is in the picture.
+        camera: where the picture is taken from (`kt.pictures.Camera`), relative to the world, or to what it `follows`
+            in the first configuration. By default everything is in the picture.
         shapes: "visual", "collision", or "both": collision shapes over the visual ones, which are seen through them.
         samples: how several configurations are drawn: "side by side", or as "ghosts", all at their own place, of which
             the first is solid. On uneven terrain they are always at their own place.
@@ -101,7 +101,7 @@ def render(
     check_robot(robot)
     size = checked_size(size)
     if camera is not None and not isinstance(camera, Camera):
-        raise OptionError(f"camera must be a kt.Camera or None, not {camera!r:.60}")
+        raise OptionError(f"camera must be a kt.pictures.Camera or None, not {camera!r:.60}")
     if ground is not None and not isinstance(ground, bool | np.bool_):
         raise OptionError(f"ground must be True, False or None, not {ground!r:.60}")
     target = None if path is None else file_path("render", path, ".png")

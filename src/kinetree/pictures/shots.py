@@ -51,7 +51,8 @@ def checked_camera(camera: Any) -> Camera | str | None:
     if camera is None or isinstance(camera, Camera) or (isinstance(camera, str) and camera in ("follow", "whole")):
         return camera
     raise OptionError(
-        "camera must be a kt.Camera, 'whole' (all of the motion is in the picture), 'follow' (it moves with the "
+        "camera must be a kt.pictures.Camera, 'whole' (all of the motion is in the picture), 'follow' (it moves "
+        "with the "
         f"robot), or None (the first, unless the robot goes far), not {camera!r:.60}"
     )
 

@@ -81,7 +81,7 @@ def strip_of(
     """
     ghosts = checked_samples(samples, len(q))
     if camera is not None and not isinstance(camera, Camera):
-        raise OptionError(f"camera must be a kt.Camera, or None, not {camera!r:.60}")
+        raise OptionError(f"camera must be a kt.pictures.Camera, or None, not {camera!r:.60}")
     cameras = None if camera is None else _cameras(robot, q, camera, parameters)
     if cameras is not None and not ghosts:
         return _panels(robot, q, size, cameras, shapes, parameters)

@@ -35,7 +35,7 @@ class Argument:
             displacements (nv), as for kinetree's own functions.
 
     >>> import kinetree as kt
-    >>> @kt.program(x=3, mask=kt.Argument(3, bool))
+    >>> @kt.program(x=3, mask=kt.programs.Argument(3, bool))
     ... def kept(x, mask):
     ...     return np.where(mask, x, 0.0)
     >>> kept([1.0, 2.0, 3.0], [True, False, True]).tolist()
@@ -114,7 +114,8 @@ def checked_argument(name: str, given: Any) -> Argument:
     except (TypeError, OptionError):
         raise OptionError(
             f"argument {name!r} of a program is declared by the shape of one sample, such as 7, (3, 4) or (), by a "
-            f"robot for a configuration of it, by bool or int, or by kt.Argument(shape, dtype), not by {given!r:.60}"
+            f"robot for a configuration of it, by bool or int, or by kt.programs.Argument(shape, dtype), not by "
+            f"{given!r:.60}"
         ) from None
 
 

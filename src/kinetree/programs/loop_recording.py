@@ -104,7 +104,8 @@ class Recording:
         last = recorder.repeat(self._count, begin, iteration)
         if _stores(recorder.graph.effects[-1]):
             refuse(
-                "kt.fori: a loop with until= contains another loop whose results are in memory, a kt.scan or one with "
+                "kt.programs.fori: a loop with until= contains another loop whose results are in memory, a "
+                "kt.programs.scan or one with "
                 "a large state, and samples that have ended could not keep theirs; write the inner steps out with "
                 "Python's for, or make its state smaller"
             )

@@ -114,7 +114,8 @@ class Outputs:
         for (path, x), shape in zip(taken, self._shapes, strict=True):
             if _shape(x) != shape:
                 raise ShapeError(
-                    f"{user_line()}: kt.scan: output{path} of a step has shape {_shape(x)}, and shape {shape} before"
+                    f"{user_line()}: kt.programs.scan: output{path} of a step has shape {_shape(x)}, and shape "
+                    f"{shape} before"
                 )
         return [x for _, x in taken]
 
@@ -138,10 +139,13 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 def _no_output(x: Any, path: str) -> NoReturn:
     refuse(
-        f"kt.scan: output{path} of a step is {described(x)}; it is an array or a number, several in a tuple, list, "
+        f"kt.programs.scan: output{path} of a step is {described(x)}; it is an array or a number, several in a "
+        f"tuple, list, "
         "dict, named tuple or dataclass, or None"
     )
 
 
 def _other_output(x: Any, path: str) -> NoReturn:
-    raise ShapeError(f"{user_line()}: kt.scan: output{path} of a step is {described(x)}, and had another form before")
+    raise ShapeError(
+        f"{user_line()}: kt.programs.scan: output{path} of a step is {described(x)}, and had another form before"
+    )

@@ -33,9 +33,9 @@ def fori(
     plain arrays, outside of programs, it is a Python loop with the same numbers, to debug the body.
 
     The counter k is a whole number that can be used in arithmetic, and as an index of the first axis of a program's
-    arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: give the rows of that to `kt.scan`,
-    and np.arange(n) beside it where the number is needed too. The body can use symbolic arrays from around it; what is
-    computed from those alone is computed once, before the loop.
+    arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: give the rows of that to
+    `kt.programs.scan`, and np.arange(n) beside it where the number is needed too. The body can use symbolic arrays from
+    around it; what is computed from those alone is computed once, before the loop.
 
     Args:
         iterations: their number, or a `range` that k goes through. It may not depend on arguments of a program.
@@ -60,7 +60,7 @@ def fori(
     >>> import kinetree as kt
     >>> @kt.program(x=())
     ... def root(x):
-    ...     return kt.fori(6, lambda k, y: 0.5 * (y + x / y), 1.0)
+    ...     return kt.programs.fori(6, lambda k, y: 0.5 * (y + x / y), 1.0)
     >>> print(round(root(2.0), 12))
     1.414213562373
 
@@ -70,7 +70,7 @@ def fori(
     ... def root_and_steps(x):
     ...     def step(k, state):
     ...         return 0.5 * (state[0] + x / state[0]), state[1] + 1
-    ...     return kt.fori(50, step, (1.0, 0), until=lambda state: abs(state[0] * state[0] - x) < 1e-12 * x)
+    ...     return kt.programs.fori(50, step, (1.0, 0), until=lambda state: abs(state[0] * state[0] - x) < 1e-12 * x)
     >>> root_and_steps([2.0, 1e6])[1]
     array([ 5., 14.])
     """
@@ -85,9 +85,9 @@ def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: 
     programs, it is a Python loop with the same numbers, to debug the step.
 
     Args:
-        step: takes the state and one row, and returns the next state and an output; the state as for `kt.fori`, the
-            output in any form of arrays, or None.
-        state: the first state, as for `kt.fori`.
+        step: takes the state and one row, and returns the next state and an output; the state as for
+            `kt.programs.fori`, the output in any form of arrays, or None.
+        state: the first state, as for `kt.programs.fori`.
         rows: arrays with one row per step in the first axis: one, or several in a tuple, list, dict, named tuple or
             dataclass, of equal length; or None.
         length: the number of steps, if there are no rows to tell it.
@@ -106,7 +106,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: 
     ...     def step(state, row):
     ...         total, count = state[0] + row, state[1] + 1
     ...         return (total, count), total / count
-    ...     _, means = kt.scan(step, (0.0, 0.0), x)
+    ...     _, means = kt.programs.scan(step, (0.0, 0.0), x)
     ...     return means
     >>> running_mean([1.0, 2.0, 3.0, 4.0, 5.0])
     array([1. , 1.5, 2. , 2.5, 3. ])
@@ -121,9 +121,11 @@ def _fori(
     counters: range, body: Callable[[Any, Any], Any], state: Any, until: Callable[[Any], Any] | None = None
 ) -> Any:
     if until is not None and not callable(until):
-        raise OptionError(f"kt.fori: until is a function of the state that says whether to end, not {until!r:.60}")
+        raise OptionError(
+            f"kt.programs.fori: until is a function of the state that says whether to end, not {until!r:.60}"
+        )
     trace = trace_in_progress()
-    loop = State("kt.fori", body, state, trace)
+    loop = State("kt.programs.fori", body, state, trace)
     if trace is None:
         leaves = loop.first
         for k in counters:
@@ -145,7 +147,7 @@ def _truth(x: Any) -> bool:
     """Whether a loop ends."""
     found = np.asarray(x)
     if found.shape != () or found.dtype != np.bool_:
-        raise ShapeError(f"{user_line()}: kt.fori: until returned {described(x)}; {_ONE_TRUTH}")
+        raise ShapeError(f"{user_line()}: kt.programs.fori: until returned {described(x)}; {_ONE_TRUTH}")
     return bool(found)
 
 
@@ -154,7 +156,7 @@ def _truth_inside(x: Any) -> Any:
     if not isinstance(x, SymbolicArray):
         return float(_truth(x))
     if x.shape != () or x.dtype != np.bool_:
-        raise ShapeError(f"{user_line()}: kt.fori: until returned {described(x)} of {x.dtype}; {_ONE_TRUTH}")
+        raise ShapeError(f"{user_line()}: kt.programs.fori: until returned {described(x)} of {x.dtype}; {_ONE_TRUTH}")
     return x.flat_elements()[0]
 
 
@@ -169,7 +171,7 @@ def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence
         if count == 0:
             return _scan_nothing(step, state, form, rows)
         return _scan_plain(step, state, form, rows, count)
-    loop, outputs = State("kt.scan", step, state, trace), Outputs()
+    loop, outputs = State("kt.programs.scan", step, state, trace), Outputs()
     recording = Recording(trace, count)
 
     def one(leaves: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -184,7 +186,7 @@ def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence
 def _scan_plain(
     step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int
 ) -> tuple[Any, Any]:
-    loop, outputs = State("kt.scan", step, state, None), Outputs()
+    loop, outputs = State("kt.programs.scan", step, state, None), Outputs()
     leaves, collected = loop.first, []
     for k in range(count):
         following, output = _pair(step(loop.filled(leaves), filled(form, [x[k] for x in rows])), loop)
@@ -199,33 +201,34 @@ def _scan_nothing(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: 
         _, stacked = _scan(step, state, form, rows, 0)
     stacked_form, found = apart(stacked, _no_output, nothing=True)
     leaves = [np.empty(x.shape, x.dtype) for _, x in found]
-    loop = State("kt.scan", step, state, None)
+    loop = State("kt.programs.scan", step, state, None)
     return loop.filled(loop.first), filled(stacked_form, leaves)
 
 
 def _counters(iterations: Any) -> range:
     if isinstance(iterations, range):
         return iterations
-    return range(_whole(iterations, "kt.fori: the number of iterations"))
+    return range(_whole(iterations, "kt.programs.fori: the number of iterations"))
 
 
 def _length(rows: Sequence[tuple[str, tuple[int, ...]]], length: Any) -> int:
     """The number of steps of a scan."""
     if length is None and not rows:
-        raise OptionError("kt.scan: without rows, length= says how many steps there are")
+        raise OptionError("kt.programs.scan: without rows, length= says how many steps there are")
     for path, shape in rows:
         if not shape:
             raise ShapeError(
-                f"{user_line()}: kt.scan: the rows{path} are one number; rows are arrays with one row per step in the "
+                f"{user_line()}: kt.programs.scan: the rows{path} are one number; rows are arrays with one row per "
+                f"step in the "
                 "first axis"
             )
     lengths = {shape[0] for _, shape in rows}
     if length is not None:
-        lengths.add(_whole(length, "kt.scan: length"))
+        lengths.add(_whole(length, "kt.programs.scan: length"))
     if len(lengths) > 1:
         text = ", ".join(f"rows{path} of shape {shape}" for path, shape in rows)
         also = "" if length is None else f", and length is {length}"
-        raise ShapeError(f"{user_line()}: kt.scan: the first axes differ in length: {text}{also}")
+        raise ShapeError(f"{user_line()}: kt.programs.scan: the first axes differ in length: {text}{also}")
     return lengths.pop()
 
 
@@ -247,7 +250,8 @@ def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
     """What the step of a scan returned."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         refuse(
-            f"kt.scan: {loop.where} returned {described(returned)}; it must return two things, the next state and an "
+            f"kt.programs.scan: {loop.where} returned {described(returned)}; it must return two things, the next "
+            f"state and an "
             "output: return state, output (None, if there is nothing to collect)"
         )
     return returned
@@ -255,13 +259,15 @@ def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
 
 def _no_rows(x: Any, path: str) -> NoReturn:
     raise OptionError(
-        f"{user_line()}: kt.scan: rows{path} are {described(x)}; they are an array with one row per step, or several "
+        f"{user_line()}: kt.programs.scan: rows{path} are {described(x)}; they are an array with one row per step, "
+        f"or several "
         "in a tuple, list, dict, named tuple or dataclass"
     )
 
 
 def _no_output(x: Any, path: str) -> NoReturn:
     refuse(
-        f"kt.scan: the output{path} of a step is {described(x)}; it is an array or a number, several in a tuple, list, "
+        f"kt.programs.scan: the output{path} of a step is {described(x)}; it is an array or a number, several in a "
+        f"tuple, list, "
         "dict, named tuple or dataclass, or None"
     )

@@ -331,8 +331,8 @@ def program(
     Args:
         function: the function, if this is not used as a decorator.
         arguments: for each argument the shape of one sample: a length, a tuple, or () for one number; or a robot, for a
-            configuration of it; or `bool` or `int`; or a `kt.Argument`. Arguments with defaults need not be named: they
-            are constants then.
+            configuration of it; or `bool` or `int`; or a `kt.programs.Argument`. Arguments with defaults need not be
+            named: they are constants then.
 
     Returns:
         The `Program`, or as a decorator what makes it of a function.

@@ -203,7 +203,9 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
     is_nested = bool(running) or current_trace().around is not None
     while trace is not None:
         if function in trace.running:
-            refuse(f"the program {name!r} calls itself, which would never end; use kt.fori, or another function")
+            refuse(
+                f"the program {name!r} calls itself, which would never end; use kt.programs.fori, or another function"
+            )
         trace = trace.around
     running.append(function)
     try:

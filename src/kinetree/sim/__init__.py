@@ -1,10 +1,9 @@
 """Motion in time: torques, stiffness, and the trajectory that comes out."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
+    from kinetree.functions.rollouts import actuated_rollout
     from kinetree.sim.events import Event
     from kinetree.sim.folder import TrajectoryFolder
     from kinetree.sim.on_disk import load_trajectory
@@ -14,21 +13,6 @@ if typing.TYPE_CHECKING:
     from kinetree.sim.snapshot import Snapshot
     from kinetree.sim.step_counts import StepCounts
     from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "events": "Event",
-            "folder": "TrajectoryFolder",
-            "on_disk": "load_trajectory",
-            "opened_file": "TrajectoryFile",
-            "plots": "plot",
-            "simulate": "simulate",
-            "snapshot": "Snapshot",
-            "step_counts": "StepCounts",
-            "trajectory": "SimulationInterrupted Trajectory",
-        },
-    )
 
 __all__ = [
     "Event",
@@ -38,6 +22,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryFile",
     "TrajectoryFolder",
+    "actuated_rollout",
     "load_trajectory",
     "plot",
     "simulate",

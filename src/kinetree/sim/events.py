@@ -35,7 +35,7 @@ class Event:
         terminal: whether the motion ends there. Otherwise the event is recorded only.
 
     >>> import kinetree as kt
-    >>> apex = kt.Event(lambda t, q, v: v[..., 0], direction=-1, terminal=False)
+    >>> apex = kt.sim.Event(lambda t, q, v: v[..., 0], direction=-1, terminal=False)
     >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=2.0, until={"turns": apex})
     >>> [event.name for event in motion.events]
     ['turns']
@@ -146,7 +146,7 @@ def event_numbers(robot: Model, until: Any, shape: tuple[int, ...]) -> list[Even
             raise OptionError(f"until: events have names that are strings, not {name!r:.60}")
         if not isinstance(given, Event) and not callable(given):
             raise OptionError(
-                f"until: the event {name!r} must be a function of (t, q, v), a kt.program or a kt.Event, not "
+                f"until: the event {name!r} must be a function of (t, q, v), a kt.program or a kt.sim.Event, not "
                 f"{given!r:.60}"
             )
         found.append(EventNumber(robot, name, given if isinstance(given, Event) else Event(given), shape))

@@ -42,14 +42,15 @@ def held_frames(
     errors = np.abs(off * has_place).max(axis=-1)
     _refuse_start(
         robot, errors > _MET, errors, "are not met at the start", "an error of {:.3g} (m or rad)",
-        "kt.nearest_configuration(robot, q, constraints).q",
+        "kt.constraints.nearest_configuration(robot, q, constraints).q",
     )  # fmt: skip
     J = constraint_jacobian(robot, q, found, parameters=given_parameters)
     rates = np.abs((J @ v[..., None])[..., 0]).max(axis=-1)
     _refuse_start(
         robot, rates > _MET * (1.0 + np.abs(v).max(axis=-1, initial=0.0)), rates, "forbid the initial velocity",
         "their frames move by {:.3g} (m/s or rad/s)",
-        "kt.nearest_velocity(robot, q, v, constraints), or kt.impact(robot, q, v, constraints).v after a collision",
+        "kt.constraints.nearest_velocity(robot, q, v, constraints), or kt.constraints.impact(robot, q, v, "
+        "constraints).v after a collision",
     )  # fmt: skip
     own = {
         k: places[k] if k in places else _place(robot, c, q, given_parameters)

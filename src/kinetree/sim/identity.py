@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.functions.constraint_options import ALL
 from kinetree.model.fingerprint import fingerprint
 from kinetree.programs import Program

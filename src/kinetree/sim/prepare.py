@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.actuation import Actuation
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
@@ -80,7 +80,7 @@ def prepared(
     if soft is not None and constraints is not None:
         raise OptionError(
             "simulate: with contacts, constraints are soft rows among the others; leave constraints= out, and give "
-            "contact=kt.soft_constraints(robot, constraints=[…])"
+            "contact=kt.contact.soft_constraints(robot, constraints=[…])"
         )
     if integrator is None:
         integrator = usual_integrator(robot, soft is not None)
@@ -90,7 +90,7 @@ def prepared(
     if ctrl is not None and tolerances is not None:
         raise OptionError(
             f"simulate: commands of actuators (ctrl=) are for steps of dt, and {integrator!r} takes steps of its own; "
-            "take another integrator, or give what kt.actuator_forces makes of the commands as tau"
+            "take another integrator, or give what kt.dynamics.actuator_forces makes of the commands as tau"
         )
     actuation = _actuation(robot, tau, ctrl, act)
     f_ext, computed = computed_forces(robot, f_ext)
@@ -210,7 +210,7 @@ def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
     if isinstance(tau, Program):
         raise OptionError(
             "simulate: ctrl is for joint forces that are known beforehand or given by a Python function; give the "
-            "program that computes commands as ctrl=, or return what kt.actuator_forces makes of them as tau"
+            "program that computes commands as ctrl=, or return what kt.dynamics.actuator_forces makes of them as tau"
         )
     if isinstance(ctrl, Program) and callable(tau):
         raise OptionError(
@@ -239,7 +239,7 @@ def _check_resumed(resume: Any, q: Any, v: Any, state: Any, act: Any) -> None:
         return
     if not isinstance(resume, Snapshot):
         raise OptionError(
-            f"simulate: resume must be a kt.Snapshot, such as motion.snapshot() or kt.Snapshot.load(path), not "
+            f"simulate: resume must be a kt.sim.Snapshot, such as motion.snapshot() or kt.sim.Snapshot.load(path), not "
             f"{resume!r:.60}"
         )
     for name, given in (("q", q), ("v", v), ("state", state), ("act", act)):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.functions.constraint_options import first_sample
 from kinetree.functions.contact_reports import TOO_LONG, advice, first_of, makes_energy, unsolved
 from kinetree.functions.energy import kinetic_energy
@@ -125,7 +125,7 @@ def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints) -> Itera
         where = f" of sample {overlap.sample}" if overlap.sample else ""
         advice = "begin with another q"
         if free_bases(robot):
-            advice += ", such as kt.above_ground(robot, q), which raises what floats out of its ground"
+            advice += ", such as kt.contact.above_ground(robot, q), which raises what floats out of its ground"
         else:
             advice += ", or put the ground elsewhere (robot.on_ground(height))"
         yield (
@@ -220,9 +220,7 @@ def _falls(robot: Model, motion: Trajectory, gravity: Array, *, has_contacts: bo
     advice = "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, or "
     advice += "load it with a fixed base"
     if has_contacts:
-        advice = (
-            "what it stands on ends there, slopes on, or does not touch it (kt.contact_pairs(robot) says what does)"
-        )
+        advice = "what it stands on ends there, slopes on, or does not touch it (see kt.contact.contact_pairs(robot))"
     for joint in robot.joints.values():
         columns = (
             [k for k in range(robot.nq)[joint.q_slice] if motion.q_units[k] == "m"] if joint.has_coordinates else []

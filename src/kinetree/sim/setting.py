@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.functions.step_stages import HELD_STAGES, HeldStages
 from kinetree.functions.steps import StepKind
 from kinetree.model import Model

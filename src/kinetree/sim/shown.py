@@ -71,9 +71,9 @@ class Shown:
             fps: frames per second; of a .gif at most 50.
             size: width and height, pixels; of an .mp4 they are even.
             speed: how many seconds of the motion one second of the film shows; 0.1 is slow motion.
-            camera: a `kt.Camera`, which stays where it is, or moves along with the body that it `follows` (of the
-                first motion, smoothly); "whole", from where all of the motion is seen; "follow", which moves along with
-                the robot; or None: "whole" unless the robot moves more than five times its own size.
+            camera: a `kt.pictures.Camera`, which stays where it is, or moves along with the body that it `follows` (of
+                the first motion, smoothly); "whole", from where all of the motion is seen; "follow", which moves along
+                with the robot; or None: "whole" unless the robot moves more than five times its own size.
             shapes: "visual", "collision" or "both", as for `kt.render`.
             samples: how the motions of a batch are shown, "side by side" or as "ghosts"; at most 64. A motion that
                 diverged is not seen from then on.
@@ -168,8 +168,8 @@ class Shown:
             path: of the PNG file to write; ".png" is appended if it is not there.
             moments: how many, from 1 to 32.
             size: width and height, pixels.
-            camera: a `kt.Camera`, from which each moment has a picture of its own, one beside the other; it may follow
-                a body. By default all moments are in one picture, as large as possible.
+            camera: a `kt.pictures.Camera`, from which each moment has a picture of its own, one beside the other; it
+                may follow a body. By default all moments are in one picture, as large as possible.
             shapes: "visual", "collision" or "both", as for `kt.render`.
             samples: "side by side", or "ghosts": all where they were, fainter the earlier they are.
             which: of a batch, the motion that is shown, by its number or index. One that diverged is shown until then.

@@ -149,7 +149,7 @@ def simulate(
 
     q (nq,) and v (nv,) are the initial state: by default at rest, where an MJCF file places the robot's bodies
     (`robot.extras.reference_configuration`), and `robot.neutral()` for others, with contacts raised out of their ground
-    (`kt.above_ground`). The motion ends at the first whole
+    (`kt.contact.above_ground`). The motion ends at the first whole
     number of steps `dt` that reaches `duration` (both in s). Arrays of results have one row per step and one for the
     start: q is (steps + 1, nq).
 
@@ -174,16 +174,17 @@ def simulate(
     gives its initial value, by default that of the argument's default, or zero. The trajectory has what else it
     returns, and its state, in `recorded`.
 
-    `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
-    per step (steps, 6), such as a push that ends; or a program or Python function of time and state, as tau may be,
-    that returns (6,): a thruster, wind, drag. Programs take `arguments`, `rows` and `state` too, and may return the
-    wrench as "f_ext" beside other results; `control_dt` holds for all that is called. What they return is in
+    `f_ext` holds external forces by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`: constant
+    (6,), or one row per step (steps, 6), such as a push that ends; or a program or Python function of time and state,
+    as tau may be, that returns (6,): a thruster, wind, drag. Programs take `arguments`, `rows` and `state` too, and may
+    return the wrench as "f_ext" beside other results; `control_dt` holds for all that is called. What they return is in
     `recorded`, as "f_ext.FRAME". The work of all external forces is part of the trajectory's `work`.
 
-    `constraints` is a list of `kt.Contact` and `kt.Loop` that hold during the whole motion, as for
-    `constrained_dynamics`; a contact without `at=` stays where it is at the start. Each step ends with a projection
+    `constraints` is a list of `kt.constraints.Contact` and `kt.constraints.Loop` that hold during the whole motion, as
+    for `constrained_dynamics`; a contact without `at=` stays where it is at the start. Each step ends with a projection
     onto the states that satisfy them, so with "rk4" they stay closed to rounding, and gains are not needed. The start
-    must satisfy them to 1e-6: `kt.nearest_configuration` and `kt.nearest_velocity` find one that does.
+    must satisfy them to 1e-6: `kt.constraints.nearest_configuration` and `kt.constraints.nearest_velocity` find one
+    that does.
 
     A batch: q (…, nq), v (…, nv), tau (…, steps, nv), ctrl (…, steps, nu), act (…, na), f_ext (…, steps, 6), parameters
     and the numbers of constraints (such as `at=`) may have leading axes, which broadcast (a single row per motion
@@ -218,8 +219,8 @@ def simulate(
     then.
 
     `until` is an event that ends the motion: a function (t, q, v) -> number, or a program, whose number passes through
-    zero; or a dict from names to those, or to `kt.Event`, which may be recorded only, or count in one direction. The
-    moment is found within the step, by halving it to dt / 10¹²; the last row is that of the moment. In a batch each
+    zero; or a dict from names to those, or to `kt.sim.Event`, which may be recorded only, or count in one direction.
+    The moment is found within the step, by halving it to dt / 10¹²; the last row is that of the moment. In a batch each
     motion ends by itself, and its later rows repeat its last state (`ended`, `events` of the trajectory).
 
     `every` is how many steps (an int), or seconds (a float, a multiple of dt), lie between rows that are kept, besides
@@ -227,12 +228,12 @@ def simulate(
     "accelerations", "energies" (these two are the default), "contacts", "constraint_forces", "sensors" and "frames",
     or a dict, which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
 
-    `resume` is a `kt.Snapshot` from which the motion goes on for `duration`, to the same bits as without a pause; rows
-    of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be those of before.
+    `resume` is a `kt.sim.Snapshot` from which the motion goes on for `duration`, to the same bits as without a pause;
+    rows of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be those of before.
 
     `stream` is a folder into which the motion is written while it is computed, in pieces: for motions that are longer
     than the memory, or must survive a kill. The same call goes on where the last one stopped. The result is a
-    `kt.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too.
+    `kt.sim.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too.
 
     `view=True` shows the motion in the browser while it is computed, on a page whose address is logged; it begins when
     the page is there, or after 10 s. `view` may also be the `kt.view` of this robot. The page has buttons to pause, to

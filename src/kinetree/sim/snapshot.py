@@ -87,7 +87,7 @@ class Snapshot:
         >>> robot = kt.zoo.load("double_pendulum")
         >>> snapshot = kt.simulate(robot, q=[1.0, 0.5], duration=0.1).snapshot()
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     back = kt.Snapshot.load(snapshot.save(pathlib.Path(folder) / "moment"))
+        ...     back = kt.sim.Snapshot.load(snapshot.save(pathlib.Path(folder) / "moment"))
         >>> kt.simulate(robot, resume=back, duration=0.1).time[-1].item()
         0.2
         """

@@ -6,7 +6,7 @@ import math
 from numbers import Real
 from typing import Any
 
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.functions.integrator_options import ADAPTIVE
 from kinetree.records import record

@@ -62,7 +62,8 @@ def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[F
         return {}
     if not isinstance(f_ext, Mapping):
         raise DTypeError(
-            f"f_ext must be a dict from frame names (or kt.WrenchOn, kt.ForceOn) to arrays (6,) or ({steps}, 6), "
+            f"f_ext must be a dict from frame names (or kt.dynamics.WrenchOn, kt.dynamics.ForceOn) to arrays (6,) "
+            f"or ({steps}, 6), "
             f"not {type(f_ext).__name__}"
         )
     rows = {}

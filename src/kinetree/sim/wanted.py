@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from kinetree.contact import SoftConstraints
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import NameNotFoundError, OptionError, nearest_names
 from kinetree.model import Model
 from kinetree.records import record

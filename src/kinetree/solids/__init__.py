@@ -5,28 +5,17 @@ solid's frame in the body's, a `Transform` or an array (4, 4). Inertias of one b
 
 >>> import kinetree as kt
 >>> link = kt.solids.cylinder(0.04, 0.3, density=2700.0) + kt.solids.sphere(
-...     0.06, mass=1.0, placement=kt.placement((0, 0, 0.15))
+...     0.06, mass=1.0, placement=kt.lie.placement((0, 0, 0.15))
 ... )
 >>> round(link.mass, 4)
 5.0715
 """
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.solids.known import inertia
     from kinetree.solids.polyhedra import mesh, mesh_file
     from kinetree.solids.shapes import box, capsule, cylinder, ellipsoid, sphere
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "known": "inertia",
-            "polyhedra": "mesh mesh_file",
-            "shapes": "box capsule cylinder ellipsoid sphere",
-        },
-    )
 
 __all__ = ["box", "capsule", "cylinder", "ellipsoid", "inertia", "mesh", "mesh_file", "sphere"]

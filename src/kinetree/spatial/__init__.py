@@ -1,10 +1,8 @@
 """Spatial algebra on numbers of any kind. Components are named, so other packages never index a 6-vector."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.spatial.coriolis import CoriolisInertia
     from kinetree.spatial.inertia import ArticulatedInertia, Inertia
     from kinetree.spatial.linear import LDLT
@@ -14,21 +12,6 @@ if typing.TYPE_CHECKING:
     from kinetree.spatial.transform import Transform
     from kinetree.spatial.turn import Turn
     from kinetree.spatial.vectors import Mat3, Sym3, Vec3
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "coriolis": "CoriolisInertia",
-            "inertia": "ArticulatedInertia Inertia",
-            "linear": "LDLT",
-            "motion_force": "Force Motion",
-            "regressor": "Coefficients ForceColumns",
-            "subspace": "ForceBasis Subspace",
-            "transform": "Transform",
-            "turn": "Turn",
-            "vectors": "Mat3 Sym3 Vec3",
-        },
-    )
 
 __all__ = [
     "LDLT",

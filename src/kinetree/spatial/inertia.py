@@ -57,7 +57,8 @@ class Inertia:
         For other points and axes see `kt.solids.inertia`.
 
         >>> import kinetree as kt
-        >>> kt.Inertia.from_com(2.0, [0.0, 0.0, 0.5], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.2]]).center_of_mass.tolist()
+        >>> turning = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.2]]
+        >>> kt.model.Inertia.from_com(2.0, [0.0, 0.0, 0.5], turning).center_of_mass.tolist()
         [0.0, 0.0, 0.5]
         """
         com = com if isinstance(com, Vec3) else Vec3(*_numbers("com", com, (3,)).tolist())
@@ -88,7 +89,7 @@ class Inertia:
         """The centre of mass (3,), m; NaN if there is no mass. Of constant inertias only.
 
         >>> import kinetree as kt
-        >>> kt.solids.box(1.0, 2.0, 3.0, mass=6.0, placement=kt.placement([0.0, 0.5, 0.0])).center_of_mass.tolist()
+        >>> kt.solids.box(1.0, 2.0, 3.0, mass=6.0, placement=kt.lie.placement([0.0, 0.5, 0.0])).center_of_mass.tolist()
         [0.0, 0.5, 0.0]
         """
         mass = float(self.mass)

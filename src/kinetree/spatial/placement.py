@@ -42,9 +42,9 @@ def placement(
             more than one of `rpy`, `quaternion` and `rotation`.
 
     >>> import kinetree as kt, math
-    >>> kt.placement((0, 0, 0.3)).r.components()
+    >>> kt.lie.placement((0, 0, 0.3)).r.components()
     (0.0, 0.0, 0.3)
-    >>> turned = kt.placement(rpy=(0, 0, math.pi / 2))  # its x axis is the other's y axis
+    >>> turned = kt.lie.placement(rpy=(0, 0, math.pi / 2))  # its x axis is the other's y axis
     >>> [x + 0.0 for x in turned.E.x.components()]
     [0.0, 1.0, 0.0]
     """

@@ -15,7 +15,7 @@ __all__ = ["POSES", "pose_matrices", "pose_matrix", "rotation_matrix"]
 Array = NDArray[np.float64]
 
 POSES = (
-    "a Transform has plain numbers; join a pose as an array (4, 4), with R = kt.attitudes.convert(x, source, "
+    "a Transform has plain numbers; join a pose as an array (4, 4), with R = kt.lie.convert(x, source, "
     "'matrix'): np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])"
 )
 """What to do in a program, where poses depend on arguments."""
@@ -70,7 +70,7 @@ def rotation_matrix(what: str, value: Any, error: type[Exception] = OptionError)
     return _rotation(what, array, tolerance, error)
 
 
-_WANTED = "a Transform, such as kinetree.placement((0, 0, 0.1)), or a pose, an array (4, 4)"
+_WANTED = "a Transform, such as kinetree.lie.placement((0, 0, 0.1)), or a pose, an array (4, 4)"
 
 
 def _numbers(what: str, value: Any, noun: str, error: type[Exception]) -> tuple[Array, float]:
@@ -91,11 +91,11 @@ def _numbers(what: str, value: Any, noun: str, error: type[Exception]) -> tuple[
 
 def _advice(shape: tuple[int, ...]) -> str:
     if shape == (3,):
-        return "; kinetree.placement makes a pose of a position"
+        return "; kinetree.lie.placement makes a pose of a position"
     if shape == (3, 3):
-        return "; kinetree.placement(position, rotation=R) makes a pose of a rotation matrix"
+        return "; kinetree.lie.placement(position, rotation=R) makes a pose of a rotation matrix"
     if shape in ((7,), (4,)):
-        return "; kinetree.placement(position, quaternion=(x, y, z, w)) makes a pose of these"
+        return "; kinetree.lie.placement(position, quaternion=(x, y, z, w)) makes a pose of these"
     if shape[-2:] == (4, 4):
         return "; give one pose of the batch"
     return ""

@@ -155,7 +155,7 @@ class Transform:
         Of constant transforms only (RBDA eq. 2.24).
 
         >>> import kinetree as kt
-        >>> X = kt.placement((0.0, 0.0, 2.0))
+        >>> X = kt.lie.placement((0.0, 0.0, 2.0))
         >>> (X.motion_matrix @ [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]).tolist()  # 1 rad/s about x, seen 2 m above
         [0.0, -2.0, 0.0, 1.0, 0.0, 0.0]
         """
@@ -185,7 +185,7 @@ class Transform:
         """The rotation as a unit quaternion x, y, z, w (4,), with w >= 0.
 
         >>> import kinetree as kt
-        >>> X = kt.placement((0.1, 0.2, 0.3), quaternion=(0.0, 0.6, 0.0, 0.8))
+        >>> X = kt.lie.placement((0.1, 0.2, 0.3), quaternion=(0.0, 0.6, 0.0, 0.8))
         >>> X.position.tolist(), X.quaternion.round(15).tolist()
         ([0.1, 0.2, 0.3], [0.0, 0.6, 0.0, 0.8])
         """
@@ -194,7 +194,7 @@ class Transform:
         return np.array([x, y, z, w]) * sign
 
     def to_scipy(self) -> Any:
-        """The rotation as a `scipy.spatial.transform.Rotation`; `kt.placement(position, rotation=…)` takes one."""
+        """The rotation as a `scipy.spatial.transform.Rotation`; `kt.lie.placement(position, rotation=…)` takes one."""
         return scipy_rotation(self.quaternion)
 
     def __repr__(self) -> str:

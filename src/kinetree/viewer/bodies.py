@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.attitudes import convert
 from kinetree.functions.kinematics import forward_kinematics
+from kinetree.lie import convert
 from kinetree.model import Model
 from kinetree.pictures.given import Values
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kinetree.collision.far_apart import enclosing_radius
 from kinetree.collision.pairs import slots
 from kinetree.compiler.reference import on_numbers
-from kinetree.contact.spec import TouchingShape
+from kinetree.contact_model.spec import TouchingShape
 from kinetree.errors import OptionError, SimulationWarning
 from kinetree.functions.contact_forces import CONTACT_FORCES
 from kinetree.functions.contact_options import own_contact_option
@@ -40,9 +40,9 @@ _MOST = 60
 class Contacts:
     """Points at which shapes touch, and the forces there: an arrow as long as a quarter of the robot is its weight.
 
-    They are the forces on the robot, or between two moving bodies on one of them, by the law of `kt.contact_forces`, of
-    what the file says that kinetree computes. Its algorithm runs on plain numbers here, for the few pairs of shapes
-    that are close to each other: a page is no place to wait for a compiler.
+    They are the forces on the robot, or between two moving bodies on one of them, by the law of
+    `kt.contact.contact_forces`, of what the file says that kinetree computes. Its algorithm runs on plain numbers here,
+    for the few pairs of shapes that are close to each other: a page is no place to wait for a compiler.
     """
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:

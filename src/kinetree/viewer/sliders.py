@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.attitudes import convert
+from kinetree.lie import convert
 from kinetree.model import Coupling, Joint, Model
 from kinetree.records import record
 from kinetree.viewer.controls import put

@@ -24,7 +24,7 @@ def assert_agrees(
     _bodies(robot, model, accuracy)
     if not robot.nv:
         return robot
-    layout, rng = kt.Layout(robot, "mujoco"), np.random.default_rng(1)
+    layout, rng = kt.interop.Layout(robot, "mujoco"), np.random.default_rng(1)
     for _ in range(states):
         q, v = robot.random(rng), rng.normal(size=robot.nv)
         data.qpos[:], data.qvel[:] = layout.q_to(q), layout.v_to(q, v)

@@ -429,7 +429,7 @@ def _keyframes(d: Differences, robot: kt.Model, m: Any) -> None:
         d.same(f"empty keyframe {k}", m.key(k).name, "")
         d.same(f"empty keyframe {k} q", m.key_qpos[k], m.qpos0)
     d.same("enough keyframes", len(held) <= m.nkey, True)
-    layout = kt.Layout(robot, "mujoco") if robot.nv else None
+    layout = kt.interop.Layout(robot, "mujoco") if robot.nv else None
     if layout is not None:
         assert robot.extras.reference_configuration is not None
         qpos = layout.q_to(robot.extras.reference_configuration.q(robot))

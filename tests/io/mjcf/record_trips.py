@@ -91,7 +91,7 @@ def main() -> None:
 def _told(path: Path, seen: Counter[str]) -> list[str]:
     try:
         kt.load(path)
-    except kt.ModelError:
+    except kt.errors.ModelError:
         seen["files that are not loaded"] += 1
         return []
     try:
@@ -102,7 +102,7 @@ def _told(path: Path, seen: Counter[str]) -> list[str]:
     seen["files"] += 1
     try:
         found = trip(path)
-    except (kt.ModelError, ValueError) as error:
+    except (kt.errors.ModelError, ValueError) as error:
         seen["files that fail"] += 1
         return [str(error)]
     seen["equal records"] += not found.records

@@ -187,7 +187,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("actuators", "message"), REFUSED.values(), ids=REFUSED)
 def test_contradictions_are_refused(tmp_path: Path, actuators: str, message: str) -> None:
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(file(tmp_path, actuators))
     assert message in str(refusal.value)
     assert "robot.xml:" in str(refusal.value)
@@ -197,7 +197,7 @@ def test_ranges_need_flags_where_autolimits_is_off(tmp_path: Path) -> None:
     joint = 'range="-1 2" limited="true"'
     tendon_limits = file(tmp_path, f'<motor {J} ctrlrange="0 1"/>', compiler='autolimits="false"', joint=joint)
     tendon_limits.write_text(tendon_limits.read_text().replace('name="t" range="-3 4"', 'name="t"'), encoding="utf-8")
-    with pytest.raises(kt.ModelError, match='does not say ctrllimited="true" or "false"'):
+    with pytest.raises(kt.errors.ModelError, match='does not say ctrllimited="true" or "false"'):
         kt.load(tendon_limits)
 
 
@@ -236,7 +236,7 @@ def test_records_are_found_by_name(tmp_path: Path) -> None:
     assert "knee" not in actuators
     assert actuators.names == ["hip"]
     assert actuators == tuple(actuators)
-    with pytest.raises(kt.NameNotFoundError, match="no record here has the name 'hop': did you mean 'hip'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no record here has the name 'hop': did you mean 'hip'"):
         actuators["hop"]
 
 
@@ -252,7 +252,7 @@ TENDONS = {
 
 
 @pytest.mark.parametrize("tendon", TENDONS.values(), ids=TENDONS)
-@pytest.mark.filterwarnings("ignore:.*armature:kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore:.*armature:kinetree.errors.ModelWarning")
 def test_tendons_are_as_mujoco_compiles_them(tmp_path: Path, tendon: str) -> None:
     default = '<tendon damping="1 0.5" solimplimit="0.7 0.8" width="0.1" limited="false"/>'
     assert differences(file(tmp_path, "", default, more=f"<tendon>{tendon}</tendon>")).found == []
@@ -272,7 +272,7 @@ BAD_TENDONS = {
 
 @pytest.mark.parametrize(("tendon", "message"), BAD_TENDONS.values(), ids=BAD_TENDONS)
 def test_bad_tendons_are_refused(tmp_path: Path, tendon: str, message: str) -> None:
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(file(tmp_path, "", more=f"<tendon>{tendon}</tendon>"))
     assert message in str(refusal.value)
 
@@ -292,7 +292,7 @@ def test_options_and_flags_are_as_mujoco_reads_them(tmp_path: Path) -> None:
         ('actuatorgroupdisable="31"', "groups are whole numbers from 0 to 30"),
         ('iterations="1.5"', "must be a whole number"),
     ):
-        with pytest.raises(kt.ModelError, match=message):
+        with pytest.raises(kt.errors.ModelError, match=message):
             kt.load(file(tmp_path, "", more=f"<option {bad}/>"))
 
 

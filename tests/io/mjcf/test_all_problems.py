@@ -45,7 +45,7 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert sorted(found) == sorted(EXPECTED)
     for line, words in EXPECTED.items():
         assert words in found[line]
-    with pytest.raises(kt.ModelError, match=r':7: <geom> in <body name="base">.*did you mean'):
+    with pytest.raises(kt.errors.ModelError, match=r':7: <geom> in <body name="base">.*did you mean'):
         kt.load(path)
 
 
@@ -56,7 +56,7 @@ def test_texts_of_all_files_of_a_model_are_mended(tmp_path: Path) -> None:
     main, part = tmp_path / "main.xml", tmp_path / "part.xml"
     main.write_text('<mujoco><worldbody><include file="part.xml"/></worldbody></mujoco> and more')
     part.write_bytes(f"<mujocoinclude>{BODY.format(' droite é')}</mujocoinclude>".encode("latin-1"))
-    with pytest.raises(kt.ModelError, match=r"main\.xml:1: this is not well-formed XML"):
+    with pytest.raises(kt.errors.ModelError, match=r"main\.xml:1: this is not well-formed XML"):
         kt.load(main)
     robot, repairs = kt.load(main, repair=True)
     assert "bras droite é" in robot.bodies
@@ -113,5 +113,5 @@ def test_triangles_that_mujoco_leaves_out_are_told(tmp_path: Path) -> None:
 )
 def test_parts_of_robot_files_are_known(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "part.xml").write_text(text)
-    with pytest.raises(kt.ModelError, match=told):
+    with pytest.raises(kt.errors.ModelError, match=told):
         kt.load(tmp_path / "part.xml")

@@ -61,7 +61,7 @@ def test_those_of_nested_models_have_all_prefixes(tmp_path: Path) -> None:
     assert [key.name for key in robot.extras.keyframes] == ["x_k", "x_p_home", "x_p_fast"]
     model = mujoco.MjModel.from_xml_path(str(path))  # which forgets the outer prefix
     assert [model.key(k).name for k in range(model.nkey)] == ["x_k", "p_home", "p_fast"]
-    layout = kt.Layout(robot, "mujoco")
+    layout = kt.interop.Layout(robot, "mujoco")
     for k, key in enumerate(robot.extras.keyframes):
         assert layout.q_to(key.q(robot)).tolist() == pytest.approx(model.key_qpos[k].tolist(), abs=1e-12)
         assert layout.v_to(key.q(robot), key.v(robot)).tolist() == pytest.approx(model.key_qvel[k].tolist(), abs=1e-12)
@@ -69,11 +69,13 @@ def test_those_of_nested_models_have_all_prefixes(tmp_path: Path) -> None:
 
 def test_a_wrong_count_is_refused_where_it_stands(tmp_path: Path) -> None:
     path = file(tmp_path, FILES["once"], CHILD.replace('qpos="0.5 1', 'qpos="0.5'))
-    with pytest.raises(kt.ModelError, match=r"child.xml:5: .*qpos holds 11 numbers, but its model has 12 of them"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"child.xml:5: .*qpos holds 11 numbers, but its model has 12 of them"
+    ):
         kt.load(path)
 
 
 def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
     path = file(tmp_path, f'{FILES["once"]}<keyframe><key name="p_home"/></keyframe>')
-    with pytest.raises(kt.ModelError, match="there are two keyframes named 'p_home'"):
+    with pytest.raises(kt.errors.ModelError, match="there are two keyframes named 'p_home'"):
         kt.load(path)

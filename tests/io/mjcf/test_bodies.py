@@ -264,5 +264,5 @@ def test_shapes(tmp_path: Path) -> None:
 
 
 def test_a_floating_base_is_the_files_own(tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match="an MJCF file says by its joints which bodies float"):
+    with pytest.raises(kt.errors.OptionError, match="an MJCF file says by its joints which bodies float"):
         kt.load(file(tmp_path, arm()), floating_base=True)

@@ -135,7 +135,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("more", "message"), REFUSED.values(), ids=REFUSED)
 def test_contradictions_are_refused(tmp_path: Path, more: str, message: str) -> None:
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(file(tmp_path, more))
     assert message in str(refusal.value)
     assert "robot.xml:" in str(refusal.value)
@@ -190,7 +190,7 @@ def test_names_inside_replicas_are_not_there_without_their_ends(tmp_path: Path) 
     path.write_text(
         path.read_text().replace("</mujoco>", '<actuator><motor joint="jj"/></actuator></mujoco>'), encoding="utf-8"
     )
-    with pytest.raises(kt.ModelError, match="there is no joint of this name"):
+    with pytest.raises(kt.errors.ModelError, match="there is no joint of this name"):
         kt.load(path)
 
 
@@ -223,7 +223,7 @@ def test_deformable_bodies_and_plugins_are_told(tmp_path: Path) -> None:
         <actuator><plugin name="p" joint="j" plugin="some.pid"><config key="kp" value="4"/></plugin></actuator>""",
     )
     with pytest.warns(
-        kt.ModelWarning, match=r"<flexcomp name=\"cloth\">: MuJoCo gives the points of a flexcomp masses"
+        kt.errors.ModelWarning, match=r"<flexcomp name=\"cloth\">: MuJoCo gives the points of a flexcomp masses"
     ):
         robot = kt.load(path)
     plugin = robot.extras.actuators["p"].plugin
@@ -242,7 +242,7 @@ def test_rigid_flexcomps_weigh_nothing(tmp_path: Path) -> None:
 def test_a_total_mass_is_not_shared_with_points_that_are_not_here(tmp_path: Path) -> None:
     cloth = '<flexcomp name="cloth" type="grid" count="3 3 1" dim="2" mass="1"/>'
     path = file(tmp_path, f'<compiler settotalmass="3"/><worldbody>{cloth}</worldbody>')
-    with pytest.raises(kt.ModelError, match="settotalmass shares the mass among all bodies and the points"):
+    with pytest.raises(kt.errors.ModelError, match="settotalmass shares the mass among all bodies and the points"):
         kt.load(path)
 
 

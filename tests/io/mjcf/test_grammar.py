@@ -51,5 +51,5 @@ def test_unknown_attributes_of_frames_are_refused_though_mujoco_ignores_them(tmp
     path = tmp_path / "robot.xml"
     path.write_text(f'<mujoco><worldbody><{element}><geom size="1"/></{tag}></worldbody></mujoco>', encoding="utf-8")
     assert mujoco.MjModel.from_xml_path(str(path)).ngeom > 0
-    with pytest.raises(kt.ModelError, match=f"<{tag}> has no attribute|no attribute"):
+    with pytest.raises(kt.errors.ModelError, match=f"<{tag}> has no attribute|no attribute"):
         kt.load(path)

@@ -41,10 +41,10 @@ def loaded(folder: Path, actuator: str = MOTOR, sensor: str = ANGLE, fluid: str 
 def test_actuators(element: str, what: str, refused: str, tmp_path: Path) -> None:
     robot = loaded(tmp_path, actuator=element)
     tag = element[1:].partition(" ")[0]
-    (note,) = [one for one in robot.notes if "kt.actuator_forces refuses" in one]
+    (note,) = [one for one in robot.notes if "kt.dynamics.actuator_forces refuses" in one]
     assert f'arm.xml:7: <{tag} name="a"> ({what})' in note
-    with pytest.raises(kt.OptionError, match=f"the actuator 'a' \\({tag}\\) has .*{refused}"):
-        kt.actuator_forces(robot, [0.0], [0.0], [0.0])
+    with pytest.raises(kt.errors.OptionError, match=f"the actuator 'a' \\({tag}\\) has .*{refused}"):
+        kt.dynamics.actuator_forces(robot, [0.0], [0.0], [0.0])
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,18 @@ def test_actuators(element: str, what: str, refused: str, tmp_path: Path) -> Non
 def test_sensors(element: str, what: str, tmp_path: Path) -> None:
     robot = loaded(tmp_path, sensor=f"{ANGLE}\n{element}")
     tag = element[1:].partition(" ")[0]
-    (note,) = [one for one in robot.notes if "kt.sensors needs" in one]
+    (note,) = [one for one in robot.notes if "kt.dynamics.sensors needs" in one]
     assert f'arm.xml:11: <{tag} name="s">{what}' in note
-    with pytest.raises(kt.OptionError, match=rf"the sensor 's' \({tag}\) .*choose others by names=, among 'angle'"):
-        kt.sensors(robot, [0.0], [0.0])
+    with pytest.raises(
+        kt.errors.OptionError, match=rf"the sensor 's' \({tag}\) .*choose others by names=, among 'angle'"
+    ):
+        kt.dynamics.sensors(robot, [0.0], [0.0])
 
 
 def test_a_mesh_as_an_ellipsoid_in_a_medium(tmp_path: Path) -> None:
     robot = loaded(tmp_path, fluid='fluidshape="ellipsoid"')
-    with pytest.raises(kt.OptionError, match=r"as on an ellipsoid on the mesh of 'arm'"):
-        kt.fluid_forces(robot, [0.0], [0.0])
+    with pytest.raises(kt.errors.OptionError, match=r"as on an ellipsoid on the mesh of 'arm'"):
+        kt.dynamics.fluid_forces(robot, [0.0], [0.0])
 
 
 def test_what_is_computed_needs_no_note(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_what_is_not_read_yet_is_refused(tmp_path: Path, inside: str, told: str)
     path = file(tmp_path, inside)
     if "three" not in told and "directions" not in told:
         mujoco.MjModel.from_xml_path(str(path))
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
     assert told in str(refusal.value)
 
@@ -121,6 +121,6 @@ def test_faults_are_named(tmp_path: Path, at: str, told: str) -> None:
     path = file(tmp_path, f"<worldbody><frame {at}>{FREE}</frame></worldbody>")
     with pytest.raises(ValueError, match=r"."):
         mujoco.MjModel.from_xml_path(str(path))
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
     assert told in str(refusal.value)

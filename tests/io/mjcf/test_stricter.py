@@ -35,6 +35,6 @@ def test_what_mujoco_passes_over_is_refused(tmp_path: Path, joint: str, tendon: 
     path = tmp_path / "robot.xml"
     path.write_text(HEAD.format(joint=joint, tendon=tendon) + f"{more}</mujoco>", encoding="utf-8")
     assert mujoco.MjModel.from_xml_path(str(path)).nv == 2
-    with pytest.raises(kt.ModelError) as refusal:
+    with pytest.raises(kt.errors.ModelError) as refusal:
         kt.load(path)
     assert told in str(refusal.value)

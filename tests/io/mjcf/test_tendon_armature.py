@@ -65,5 +65,5 @@ def test_a_joint_is_named_once(tmp_path: Path) -> None:
     path = file(tmp_path, twice)
     with pytest.raises(ValueError, match="joint 1 is repeated"):
         mujoco.MjModel.from_xml_path(str(path))
-    with pytest.raises(kt.ModelError, match="the joint 'k' is named twice; add the two factors"):
+    with pytest.raises(kt.errors.ModelError, match="the joint 'k' is named twice; add the two factors"):
         kt.load(path)

@@ -1,4 +1,4 @@
-"""A robot of an SDF file in Drake, with our coordinates: what `kt.Layout` does, but without it."""
+"""A robot of an SDF file in Drake, with our coordinates: what `kt.interop.Layout` does, but without it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Drake:
                 continue
             other = self._joint(joint.name)
             k, m = other.position_start(), other.velocity_start()
-            if isinstance(kind, kt.Spherical):
+            if isinstance(kind, kt.joints.Spherical):
                 R = kt.Transform.from_matrix(_pose([0.0, 0.0, 0.0, *ours])).rotation
                 theirs_q[k : k + 3] = _rpy(R)
                 T[np.ix_(range(m, m + 3), columns)] = R
@@ -123,7 +123,7 @@ def _instances(plant: Any) -> list[Any]:
 
 def _pose(numbers: Any) -> Array:
     x, y, z, *quaternion = numbers
-    matrix: Array = kt.placement((x, y, z), quaternion=quaternion).matrix
+    matrix: Array = kt.lie.placement((x, y, z), quaternion=quaternion).matrix
     return matrix
 
 

@@ -209,7 +209,7 @@ BAD: dict[str, tuple[str, str]] = {
     "a loop": (
         sdf(model(A + B + C + HINGE + joint("k", "revolute", "b", "c") + joint("l", "revolute", "a", "c"))),
         "body 'c' is the child of two joints, 'k' and 'l'; a tree gives each body one joint; leave one of them out, "
-        "and close the loop with kt.Loop",
+        "and close the loop with kt.constraints.Loop",
     ),
     "a circle": (
         sdf(model(A + B + HINGE + joint("k", "revolute", "b", "a"))),
@@ -395,7 +395,7 @@ RING = {
 def test_the_error_says_what_is_wrong_and_where(name: str, tmp_path: Path) -> None:
     text, expected = BAD[name]
     path = written(tmp_path, text, RING)
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         kt.load(path)
     message = str(caught.value)
     assert expected in message
@@ -410,7 +410,7 @@ def test_the_error_says_what_is_wrong_and_where(name: str, tmp_path: Path) -> No
     ],
 )
 def test_what_stands_does_not_float(text: str, expected: str, tmp_path: Path) -> None:
-    with pytest.raises(kt.ModelError, match=expected):
+    with pytest.raises(kt.errors.ModelError, match=expected):
         read(tmp_path, text, floating_base=True)
 
 
@@ -427,7 +427,7 @@ def test_a_file_that_doubles_itself_again_and_again_is_stopped(tmp_path: Path) -
     }
     path = written(tmp_path, beside["0.sdf"], {**beside, "20.sdf": sdf(model(A))})
     start = time.perf_counter()
-    with pytest.raises(kt.ModelError, match="more than 2,000 inclusions"):
+    with pytest.raises(kt.errors.ModelError, match="more than 2,000 inclusions"):
         kt.load(path)
     assert time.perf_counter() - start < 5.0
 
@@ -435,7 +435,7 @@ def test_a_file_that_doubles_itself_again_and_again_is_stopped(tmp_path: Path) -
 def test_a_chain_of_files_is_followed_to_some_depth_only(tmp_path: Path) -> None:
     beside = {f"{k}.sdf": sdf(model(f"<include><uri>{k + 1}.sdf</uri></include>")) for k in range(200)}
     path = written(tmp_path, beside["0.sdf"], {**beside, "200.sdf": sdf(model(A))})
-    with pytest.raises(kt.ModelError, match="nested more than 100 deep"):
+    with pytest.raises(kt.errors.ModelError, match="nested more than 100 deep"):
         kt.load(path)
 
 
@@ -444,7 +444,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     path = written(tmp_path / "inside", sdf(model("<include><uri>here.sdf</uri></include>")), {})
     (tmp_path / "inside" / "here.sdf").symlink_to(tmp_path / "outside.sdf")
-    with pytest.raises(kt.ModelError, match=r"there is no file 'here\.sdf'"):
+    with pytest.raises(kt.errors.ModelError, match=r"there is no file 'here\.sdf'"):
         kt.load(path)
 
 

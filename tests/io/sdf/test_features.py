@@ -32,8 +32,8 @@ from tests.io.sdf.written import read, written
 from tests.laws.reference import reference
 
 Array = NDArray[np.float64]
-POSE_B = kt.placement((0.1, 0.2, 0.3), rpy=(0.4, -0.5, 0.6))
-POSE_J = kt.placement((0.05, 0.1, -0.2), rpy=(0.3, 0.1, -0.4))
+POSE_B = kt.lie.placement((0.1, 0.2, 0.3), rpy=(0.4, -0.5, 0.6))
+POSE_J = kt.lie.placement((0.05, 0.1, -0.2), rpy=(0.3, 0.1, -0.4))
 
 
 def placement(robot: kt.Model, q: Any, frame: str) -> Array:
@@ -63,7 +63,7 @@ def test_a_hinge_is_where_the_builder_would_put_it(tmp_path: Path) -> None:
         builder.add_body(name, robot.bodies[name].inertia)
     builder.add_joint("base", kt.Fixed(), "world", "a")
     X = POSE_B.matrix @ POSE_J.matrix
-    kind = kt.Placed(kt.Revolute([0.2, -0.7, 0.5]), np.linalg.inv(POSE_J.matrix))
+    kind = kt.joints.Placed(kt.Revolute([0.2, -0.7, 0.5]), np.linalg.inv(POSE_J.matrix))
     builder.add_joint("j", kind, "a", "b", X)
     same = builder.build()
     alike(robot, same)
@@ -176,7 +176,7 @@ def test_a_follower(tmp_path: Path) -> None:
     robot = read(tmp_path, text)
     assert robot.nq == 1
     mimic = robot.joints["r"].mimic
-    assert mimic == kt.Mimic("p", 2.0, 0.1 - 2.0 * 0.3)
+    assert mimic == kt.model.Mimic("p", 2.0, 0.1 - 2.0 * 0.3)
     own = read(tmp_path, text, mimic=False)
     np.testing.assert_allclose(
         placement(robot, [0.7], "c"), placement(own, [0.7, 2 * (0.7 - 0.3) + 0.1], "c"), atol=1e-14
@@ -192,7 +192,7 @@ def test_limits_friction_and_springs(tmp_path: Path) -> None:
     robot = read(tmp_path, one("revolute", axis("0 0 1", LIMITED)))
     hinge = robot.joints["j"]
     inf = math.inf
-    assert hinge.limits == kt.Limits((-1.5,), (inf,), (3.0,), (inf,))
+    assert hinge.limits == kt.model.Limits((-1.5,), (inf,), (3.0,), (inf,))
     assert (hinge.damping, hinge.friction, hinge.stiffness, hinge.rest) == ((0.1,), (0.2,), (40.0,), (0.3,))
     assert hinge.actuated == (True,)
     (kept,) = robot.extras.unused
@@ -204,7 +204,7 @@ def test_limits_friction_and_springs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written_", ["inf", "1e16", "1.7e308", "+Infinity"])
 def test_no_limit(written_: str, tmp_path: Path) -> None:
     more = f"<limit><lower>-{written_.lstrip('+')}</lower><upper>{written_}</upper></limit>"
-    assert read(tmp_path, one("revolute", axis("0 0 1", more))).joints["j"].limits == kt.Limits.none(
+    assert read(tmp_path, one("revolute", axis("0 0 1", more))).joints["j"].limits == kt.model.Limits.none(
         kt.Revolute([0, 0, 1])
     )
 
@@ -246,7 +246,7 @@ def test_a_frame_on_a_joint_is_in_its_axes(tmp_path: Path) -> None:
     )
     robot = read(tmp_path, text)
     assert robot.frames["f"].body == "b"
-    expected = placement(robot, [0.8], "b") @ POSE_J.matrix @ kt.placement((0.1, 0, 0), rpy=(0, 0, 1)).matrix
+    expected = placement(robot, [0.8], "b") @ POSE_J.matrix @ kt.lie.placement((0.1, 0, 0), rpy=(0, 0, 1)).matrix
     np.testing.assert_allclose(placement(robot, [0.8], "f"), expected, atol=1e-14)
 
 
@@ -258,7 +258,7 @@ def test_frames_may_be_attached_to_later_ones_and_to_those_of_other_models(tmp_p
     )
     arm = A + B + joint("j", "revolute", "a", "b", SKEW) + f'<frame name="h" attached_to="j">{pose}</frame>'
     robot = read(tmp_path, sdf(model(model(arm + BASE, "inner") + frames)))
-    X = kt.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6)).matrix
+    X = kt.lie.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6)).matrix
     at = {name: placement(robot, [0.8], name) for name in ("inner::b", "inner::h", "g", "f", "k")}
     for name, base in (("inner::h", "inner::b"), ("g", "inner::h"), ("f", "g"), ("k", "g")):
         assert robot.frames[name].body == "inner::b"
@@ -291,12 +291,12 @@ def shaped(shape: str, attributes: str = "<density>700</density>") -> str:
 def test_the_inertia_of_a_cone(tmp_path: Path) -> None:
     """Against a stack of thin disks; its tip is up and its frame at half its height."""
     robot = read(tmp_path, shaped("<cone><radius>0.2</radius><length>0.6</length></cone>"))
-    total = kt.Inertia.zero()
+    total = kt.model.Inertia.zero()
     n = 2000
     for k in range(n):
         z = (k + 0.5) / n
         disk = kt.solids.cylinder(
-            0.2 * (1 - z), 0.6 / n, density=700.0, placement=kt.placement((0, 0, 0.6 * (z - 0.5)))
+            0.2 * (1 - z), 0.6 / n, density=700.0, placement=kt.lie.placement((0, 0, 0.6 * (z - 0.5)))
         )
         total = total + disk
     inertia = robot.bodies["a"].inertia
@@ -343,7 +343,7 @@ def test_a_model_floats_unless_it_is_fixed(tmp_path: Path) -> None:
 def test_a_floating_model_can_be_fixed_where_it_is(tmp_path: Path) -> None:
     robot = read(tmp_path, FLOATING, floating_base=False)
     assert (robot.nq, robot.root, robot.floating_base) == (1, "world", False)
-    expected = kt.placement((1, 2, 3), rpy=(0, 0, 0.5)).matrix
+    expected = kt.lie.placement((1, 2, 3), rpy=(0, 0, 0.5)).matrix
     np.testing.assert_allclose(placement(robot, [0.3], "a"), expected, atol=1e-15)
 
 
@@ -423,7 +423,7 @@ def test_models_are_looked_for_in_package_roots(tmp_path: Path) -> None:
     written(tmp_path / "elsewhere", "")
     text = sdf(model("<include><uri>model://gripper</uri></include>"))
     path = written(tmp_path / "here", text, {})
-    with pytest.raises(kt.ModelError, match="name the folder that holds it in package_roots"):
+    with pytest.raises(kt.errors.ModelError, match="name the folder that holds it in package_roots"):
         kt.load(path)
     assert kt.load(path, package_roots=[tmp_path / "elsewhere"]).nq == 8
     assert kt.load(path, package_roots=tmp_path / "elsewhere" / "gripper").nq == 8
@@ -500,14 +500,14 @@ def test_everything_that_is_not_used_is_kept_and_listed(tmp_path: Path) -> None:
     ],
 )
 def test_what_may_be_a_mistake_is_warned_of(text: str, warning: str, tmp_path: Path) -> None:
-    with pytest.warns(kt.ModelWarning) as caught:
+    with pytest.warns(kt.errors.ModelWarning) as caught:
         kt.load(written(tmp_path, text))
     assert any(warning in str(one.message) for one in caught), [str(one.message) for one in caught]
 
 
 def test_a_sound_file_is_not_warned_of(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     kt.load(written(tmp_path, sdf(model(BASE + '<link name="a"/>' + B + joint("j", "revolute", "a", "b", SKEW)))))
-    assert not [one for one in recwarn if issubclass(one.category, kt.ModelWarning)]
+    assert not [one for one in recwarn if issubclass(one.category, kt.errors.ModelWarning)]
 
 
 def test_shapes_for_viewers(tmp_path: Path) -> None:
@@ -554,7 +554,7 @@ def test_the_text_form_holds_everything(tmp_path: Path) -> None:
 
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     text = one("revolute", axis("0 0 0")).replace("<mass>0.7</mass>", "<mass>-1</mass>")
-    with pytest.raises(kt.ModelError, match=r"there are \d problems that cannot be mended") as caught:
+    with pytest.raises(kt.errors.ModelError, match=r"there are \d problems that cannot be mended") as caught:
         read(tmp_path, text, repair=True)
     assert {found.code for found in caught.value.problems} >= {"bad-axis", "negative-mass"}
 
@@ -563,11 +563,11 @@ def test_gearboxes_that_cannot_be_coupled_can_be_left_out(tmp_path: Path) -> Non
     """What the message says about them is not what tells that they are gearboxes."""
     twice = sdf(model(GEARS + gearbox("0 0 1", "0 0 1") + gearbox("0 0 1", "0 0 1", name="more")))
     with pytest.raises(
-        kt.ModelError, match=r"couples 'p', which 'gears' couples already; .*loads with mimic=False"
+        kt.errors.ModelError, match=r"couples 'p', which 'gears' couples already; .*loads with mimic=False"
     ) as e:
         read(tmp_path, twice)
     assert [found.code for found in e.value.problems] == ["bad-coupling"]
     wrong = sdf(model(GEARS + gearbox("0 0 1", "0 0 1", "<gearbox_ratio>three</gearbox_ratio>")))
-    with pytest.raises(kt.ModelError, match=r"'three' is not a number.*loads with mimic=False") as e:
+    with pytest.raises(kt.errors.ModelError, match=r"'three' is not a number.*loads with mimic=False") as e:
         read(tmp_path, wrong)
     assert [found.code for found in e.value.problems] == ["bad-coupling"]

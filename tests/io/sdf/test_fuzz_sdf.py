@@ -52,11 +52,11 @@ def spoiled(draw: st.DrawFn) -> str:
 @given(spoiled(), st.sampled_from([None, True, False]), st.booleans())
 def test_a_spoiled_file_is_a_sound_robot_or_a_model_error(text: str, floating: bool | None, mimic: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         path = written(Path(folder), text)
         try:
             robot = kt.load(path, floating_base=floating, mimic=mimic)
-        except kt.ModelError as error:
+        except kt.errors.ModelError as error:
             if folder not in str(error):
                 raise
             return

@@ -19,9 +19,9 @@ FRAMES = A + B + '<frame name="f" attached_to="g"/><frame name="g" attached_to="
 @pytest.mark.parametrize("content", [POSES, FRAMES], ids=["poses", "frames"])
 def test_a_circle_is_a_problem_of_the_file_however_it_is_read(content: str, tmp_path: Path) -> None:
     path = written(tmp_path, sdf(model(content + joint("j", "revolute", "f" if "<frame" in content else "a", "b"))))
-    with pytest.raises(kt.ModelError, match="in a circle"):
+    with pytest.raises(kt.errors.ModelError, match="in a circle"):
         kt.load(path)
-    with pytest.raises(kt.ModelError, match="in a circle"):
+    with pytest.raises(kt.errors.ModelError, match="in a circle"):
         kt.load(path, repair=True)
     assert any("in a circle" in str(problem) for problem in kt.check(path).errors)
 
@@ -31,6 +31,6 @@ def test_frames_that_lead_to_nothing_are_looked_at_more_than_once(tmp_path: Path
     content = '<joint name="j" type="revolute"><child>__model__</child></joint><link name="b"/><frame name="h"/>'
     path = written(tmp_path, sdf(model(content, attributes=' canonical_link="k"')))
     for load in (lambda: kt.load(path), lambda: kt.load(path, repair=True)):
-        with pytest.raises(kt.ModelError, match="'k'"):
+        with pytest.raises(kt.errors.ModelError, match="'k'"):
             load()
     assert any("'k'" in str(problem) for problem in kt.check(path).errors)

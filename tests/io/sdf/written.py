@@ -25,5 +25,5 @@ def written(folder: Path, text: str, beside: dict[str, str] = BESIDE) -> Path:
 def read(folder: Path, text: str, **settings: Any) -> kt.Model:
     """The robot of a file; warnings are expected."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.ModelWarning)
+        warnings.simplefilter("ignore", kt.errors.ModelWarning)
         return kt.load(written(folder, text), **settings)

@@ -137,7 +137,7 @@ def test_peers_are_at_the_same_state_whatever_their_order_of_joints(tmp_path: Pa
     robot = kt.load(path)
     states = _states(robot, 2)
     (pinocchio, _), _ = peers(path, robot, states)
-    layout = kt.Layout(robot, "pinocchio")
+    layout = kt.interop.Layout(robot, "pinocchio")
     ours = rnea(robot, states.q[0], states.v[0], states.tau[0])
     np.testing.assert_allclose(pinocchio.single["rnea"](), layout.tau_to(states.q[0], ours), rtol=1e-9)
 

@@ -46,7 +46,7 @@ def strings(content: Any) -> Iterator[str]:
 def test_names_of_a_robot_have_no_such_characters(hidden: str) -> None:
     """A line end would let a name look like a line of kinetree's own."""
     name = f"a{hidden}b"
-    with pytest.raises(kt.ModelError, match="characters that are not seen") as caught:
+    with pytest.raises(kt.errors.ModelError, match="characters that are not seen") as caught:
         kt.ModelBuilder(name)
     assert is_harmless(str(caught.value))
     assert [found.code for found in caught.value.problems] == ["bad-name"]
@@ -55,7 +55,7 @@ def test_names_of_a_robot_have_no_such_characters(hidden: str) -> None:
         lambda: builder.add_body(name, kt.zoo.load("arm6").bodies["forearm"].inertia),
         lambda: builder.add_frame(name, "base", np.eye(4)),
     ):
-        with pytest.raises(kt.ModelError, match="characters that are not seen"):
+        with pytest.raises(kt.errors.ModelError, match="characters that are not seen"):
             add()
 
 
@@ -67,9 +67,9 @@ def test_names_in_every_language_are_possible(name: str) -> None:
 
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_errors_and_warnings(hidden: str) -> None:
-    for kind in (kt.KinetreeError, kt.NameNotFoundError, kt.ModelWarning, kt.SimulationWarning):
+    for kind in (kt.KinetreeError, kt.errors.NameNotFoundError, kt.errors.ModelWarning, kt.errors.SimulationWarning):
         assert is_harmless(str(kind(f"a{hidden}b\nc")))
-    assert "\n" in str(kt.ModelError("a\nb"))
+    assert "\n" in str(kt.errors.ModelError("a\nb"))
 
 
 @pytest.mark.parametrize("hidden", [x for x in HIDDEN if x not in ("\x00", "\ud800")])

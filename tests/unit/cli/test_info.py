@@ -67,12 +67,14 @@ def geared() -> kt.Model:
         builder.add_body(name, kt.solids.box(0.3, 0.2, 0.1, mass=1.0))
     leader, one = kt.Revolute([0, 0, 1]), (1.0,)
     builder.add_joint(
-        "leader", leader, "base", "a", damping=[0.25], stiffness=[3.0], rest=[0.5], rotor=kt.Rotor(0.001, 30.0)
+        "leader", leader, "base", "a", damping=[0.25], stiffness=[3.0], rest=[0.5], rotor=kt.model.Rotor(0.001, 30.0)
     )
-    limits = kt.Limits((-0.75,), (0.75,), one, one)
-    builder.add_joint("tail", leader, "a", "b", limits=limits, mimic=kt.Mimic("leader", -0.5, 0.125), friction=[0.375])
-    builder.add_joint("left", kt.Planar(), "b", "c", damping=[1.5, 2.5, 3.5])
-    builder.add_joint("right", kt.Planar(), "c", "d")
+    limits = kt.model.Limits((-0.75,), (0.75,), one, one)
+    builder.add_joint(
+        "tail", leader, "a", "b", limits=limits, mimic=kt.model.Mimic("leader", -0.5, 0.125), friction=[0.375]
+    )
+    builder.add_joint("left", kt.joints.Planar(), "b", "c", damping=[1.5, 2.5, 3.5])
+    builder.add_joint("right", kt.joints.Planar(), "c", "d")
     matrix = [[1.0], [0.0], [-2.0], [0.5], [0.0], [1.0]]
     builder.add_coupling("drive", ["left", "right"], matrix, coordinates=["turn"], offset=[0, 0.25, 0, 0, 0, -1])
     return builder.build()
@@ -123,7 +125,7 @@ def test_a_robot_that_nothing_limits_has_no_empty_columns(kinetree: Command) -> 
     builder = kt.ModelBuilder("bare")
     builder.add_body("base")
     builder.add_body("ball", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
-    builder.add_joint("hinge", kt.Continuous([0, 0, 1]), "base", "ball")
+    builder.add_joint("hinge", kt.joints.Continuous([0, 0, 1]), "base", "ball")
     kt.save(builder.build(), "bare.json")
     result = kinetree("info", "bare.json")
     assert "nothing limits or drives the joints" in result.out

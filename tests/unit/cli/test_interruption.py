@@ -207,7 +207,7 @@ def test_python_gets_the_motion_with_the_exception() -> None:
         if done == 7:
             raise KeyboardInterrupt
 
-    with pytest.raises(kt.SimulationInterrupted, match=r"at t = 0\.006 s of 0\.02 s; .* `trajectory`") as caught:
+    with pytest.raises(kt.sim.SimulationInterrupted, match=r"at t = 0\.006 s of 0\.02 s; .* `trajectory`") as caught:
         kt.simulate(robot, q=[1.0, 0.5], duration=0.02, progress=interrupt)
     assert isinstance(caught.value, KeyboardInterrupt)
     assert not isinstance(caught.value, Exception)
@@ -222,4 +222,4 @@ def test_before_the_first_step_there_is_nothing_to_keep() -> None:
 
     with pytest.raises(KeyboardInterrupt) as caught:
         kt.simulate(kt.zoo.load("double_pendulum"), tau=interrupt, duration=0.02)
-    assert not isinstance(caught.value, kt.SimulationInterrupted)
+    assert not isinstance(caught.value, kt.sim.SimulationInterrupted)

@@ -31,7 +31,7 @@ class Asked:
 
     def __call__(self, robot: kt.Model, **settings: Any) -> None:
         self.robot, self.settings = robot, settings
-        raise kt.SimulationError("this is enough")
+        raise kt.errors.SimulationError("this is enough")
 
 
 @pytest.fixture

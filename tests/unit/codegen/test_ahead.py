@@ -27,7 +27,7 @@ def test_a_kernel_fetches_rows_of_results_and_no_short_ones() -> None:
     def text(function: object) -> str:
         return emit(kt.compile(ARM, function).__self__.program, PRECISIONS["float64"], host(), [])  # type: ignore[arg-type]
 
-    fetched = re.findall(r"call void @fetch\(.*i64 (\d+)\)", text(kt.aba_derivatives))
+    fetched = re.findall(r"call void @fetch\(.*i64 (\d+)\)", text(kt.dynamics.aba_derivatives))
     assert fetched == [str(3 * 6 * 6 * 8)]
     assert "@fetch" not in text(kt.aba)
 
@@ -35,7 +35,7 @@ def test_a_kernel_fetches_rows_of_results_and_no_short_ones() -> None:
 def test_any_number_of_rows_anywhere_in_memory_may_be_fetched() -> None:
     """Also the last group's, which has fewer rows than lanes, and rows that stand backwards or apart."""
     rng = np.random.default_rng(0)
-    f = kt.compile(ARM, kt.aba_derivatives)
+    f = kt.compile(ARM, kt.dynamics.aba_derivatives)
     q, v, tau = rng.normal(size=(3, 21, 6))
     expected = np.array([f(*sample) for sample in zip(q, v, tau, strict=True)])
     backwards = np.empty((21, 3, 6, 6))[::-1]

@@ -145,8 +145,8 @@ def test_the_most_that_callers_ask_for_is_done() -> None:
 
 
 def test_now_takes_over_from_the_background() -> None:
-    f = kt.compile(arm(), kt.aba_derivatives)
-    kt.compile(f.__self__.source.model, kt.aba_derivatives)  # another copy of the robot: another function
+    f = kt.compile(arm(), kt.dynamics.aba_derivatives)
+    kt.compile(f.__self__.source.model, kt.dynamics.aba_derivatives)  # another copy of the robot: another function
     f.__self__.optimize("now")
     assert f.__self__.optimized
 
@@ -165,13 +165,15 @@ def test_programs_are_optimised_in_the_background_too() -> None:
 
 @pytest.mark.parametrize("wrong", ["later", "", True, 1, ["now"]])
 def test_another_word_is_refused(wrong: Any) -> None:
-    with pytest.raises(kt.OptionError, match='optimize must be "background", "now" or "quick", or None for '):
+    with pytest.raises(kt.errors.OptionError, match='optimize must be "background", "now" or "quick", or None for '):
         kt.compile(arm(), kt.aba, optimize=wrong)
 
 
 def test_another_word_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETREE_OPTIMIZE", "later")
-    with pytest.raises(kt.OptionError, match="KINETREE_OPTIMIZE must be background, now or quick, not 'later'; unset"):
+    with pytest.raises(
+        kt.errors.OptionError, match="KINETREE_OPTIMIZE must be background, now or quick, not 'later'; unset"
+    ):
         kt.aba(arm(), *np.zeros((3, 6)))
 
 
@@ -209,7 +211,7 @@ def test_it_waits_for_another_time_if_there_is_not_enough_memory(
 
 @linux
 def test_a_killed_worker_leaves_the_code_that_there_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    f = kt.compile(arm(), kt.aba_derivatives)
+    f = kt.compile(arm(), kt.dynamics.aba_derivatives)
     assert until(lambda: bool(workers(tmp_path)))
     for worker in workers(tmp_path):
         os.kill(worker, signal.SIGKILL)
@@ -269,14 +271,16 @@ def test_a_text_that_is_not_on_the_disk_is_made_again(tmp_path: Path) -> None:
 
 def test_what_one_process_has_not_finished_the_next_one_does(tmp_path: Path) -> None:
     """Without tracing: the module's text is on the disk until the code is optimised."""
-    ended = subprocess.run(program("print(f.__self__.optimized)", "kt.aba_derivatives"), capture_output=True, text=True)
+    ended = subprocess.run(
+        program("print(f.__self__.optimized)", "kt.dynamics.aba_derivatives"), capture_output=True, text=True
+    )
     assert ended.stdout == "False\n"
     assert all(line.startswith("compiling ") for line in ended.stderr.splitlines())  # on a busy machine
     kept = tmp_path / "kept"
     assert len(list(kept.glob("*.code"))) == len(list(kept.glob("*.text"))) == 1
     text = "from kinetree.compiler.specialization import Specialization\n"
     again = program(text + "assert f.__self__._program is None and wait() and f.__self__._program is None")
-    again[-1] = again[-1].replace("kt.aba)", "kt.aba_derivatives)")
+    again[-1] = again[-1].replace("kt.aba)", "kt.dynamics.aba_derivatives)")
     done = subprocess.run(again, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list(kept.glob("*.code"))) == 2
@@ -288,7 +292,7 @@ def test_what_one_process_has_not_finished_the_next_one_does(tmp_path: Path) -> 
 def test_when_the_program_ends_its_worker_does_without_delay(end: str, tmp_path: Path) -> None:
     running = "while not background._running or None in background._running.values(): time.sleep(0.001)\n"
     text = f"{running}time.sleep(0.3)\nprint(f.__self__.optimized, time.time(), flush=True)\n{end}"
-    process = subprocess.run(program(text, "kt.aba_derivatives"), capture_output=True, text=True)
+    process = subprocess.run(program(text, "kt.dynamics.aba_derivatives"), capture_output=True, text=True)
     was_optimised, at = process.stdout.split()
     assert was_optimised == "False"
     assert time.time() - float(at) < 5.0  # nobody waits for the worker
@@ -306,7 +310,11 @@ def test_an_interrupt_ends_the_program_and_not_what_it_compiles(tmp_path: Path) 
         "    print(wait(), flush=True)\n"
     )
     process = subprocess.Popen(
-        program(text, "kt.aba_derivatives"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
+        program(text, "kt.dynamics.aba_derivatives"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -329,7 +337,7 @@ def test_children_of_a_fork_have_the_optimised_code_as_well() -> None:
         "fine = wait()\n"
         "print(fine, [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])\n"
     )
-    done = subprocess.run(program(text, "kt.aba_derivatives"), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(program(text, "kt.dynamics.aba_derivatives"), capture_output=True, text=True, timeout=120)
     assert done.stdout == "True [0, 0, 0]\n", done.stderr
 
 
@@ -392,13 +400,13 @@ def test_what_a_killed_process_has_claimed_another_one_compiles(has_locks: bool,
     without = "" if has_locks else "from kinetree import files\nfiles._lock = lambda file: None\n"
     text = "print(len(started), flush=True)\nprint(wait(), len(started), flush=True)\n"
     running = "while not background._running or None in background._running.values(): time.sleep(0.001)\n"
-    command = program(f"{running}print('claimed', flush=True)\ntime.sleep(60)", "kt.aba_derivatives")
+    command = program(f"{running}print('claimed', flush=True)\ntime.sleep(60)", "kt.dynamics.aba_derivatives")
     command[-1] = without + command[-1]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert first.stdout is not None
     assert first.stdout.readline() == "claimed\n"
     os.kill(first.pid, signal.SIGSTOP)  # what its worker makes will not be kept
-    second = program(f"time.sleep(1.0)\n{text}", "kt.aba_derivatives")
+    second = program(f"time.sleep(1.0)\n{text}", "kt.dynamics.aba_derivatives")
     second[-1] = without + second[-1]
     waiting = subprocess.Popen(second, stdout=subprocess.PIPE, text=True)
     assert waiting.stdout is not None

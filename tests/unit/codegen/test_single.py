@@ -274,9 +274,9 @@ def test_an_out_for_several_results_reaches_the_general_function() -> None:
 
 def test_what_the_general_function_raises_is_raised() -> None:
     def general(*_args: Any, **_keywords: Any) -> None:
-        raise kt.ShapeError("not this")
+        raise kt.errors.ShapeError("not this")
 
-    with pytest.raises(kt.ShapeError, match="not this"):
+    with pytest.raises(kt.errors.ShapeError, match="not this"):
         builtin(PAIR, F64, general)([1.0], [2.0])
 
 

@@ -102,7 +102,7 @@ def test_programs_with_loops_calls_switches_and_memory_have_the_same_bits(
     assert_same_bits(quick, computed(program, precision, target, x, z, optimized=True))
 
 
-FUNCTIONS = [kt.aba, kt.crba, kt.passive_forces, kt.difference, kt.aba_derivatives]
+FUNCTIONS = [kt.aba, kt.crba, kt.dynamics.passive_forces, kt.difference, kt.dynamics.aba_derivatives]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

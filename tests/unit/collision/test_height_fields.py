@@ -127,7 +127,7 @@ def test_a_ball_in_a_bowl_loses_less_the_finer_the_triangles_are(tmp_path: Path)
         robot, z = in_a_bowl(count, tmp_path / "bowl.xml")
         q = robot.neutral()
         q[:3] = *START, z
-        contact = kt.soft_constraints(robot, setting="rigid", accurate=True)
+        contact = kt.contact.soft_constraints(robot, setting="rigid", accurate=True)
         motion = kt.simulate(robot, q=q, v=np.zeros(6), duration=6.0, contact=contact)
         energy = motion.kinetic + motion.potential
         range_ = energy[0] - motion.potential.min()
@@ -151,7 +151,7 @@ def test_a_ball_that_starts_in_the_triangles_gains_at_most_the_energy_that_lifts
     robot, z = in_a_bowl(21, tmp_path / "bowl.xml")
     q = robot.neutral()
     q[:3] = *START, z - 1e-3
-    contact = kt.soft_constraints(robot, setting="rigid", accurate=True)
+    contact = kt.contact.soft_constraints(robot, setting="rigid", accurate=True)
     motion = kt.simulate(robot, q=q, v=np.zeros(6), duration=0.1, contact=contact)
     energy = motion.kinetic + motion.potential
     assert 0.7 < (energy.max() - energy[0]) / (9.81 * 1e-3) < 1.0

@@ -41,7 +41,7 @@ def test_what_mujoco_leaves_out_is_noted(tmp_path: Path) -> None:
 
 def test_an_inertia_that_mujoco_balances(tmp_path: Path) -> None:
     path = write(tmp_path, "a.urdf", changed(('ixx="0.03"', 'ixx="0.08"')))
-    with pytest.warns(kt.ModelWarning):
+    with pytest.warns(kt.errors.ModelWarning):
         (beside,) = kt.compare(path, peers=["mujoco"]).counterparts
     assert beside.first is not None
     assert (beside.first.body, beside.first.what) == ("upper", "inertia about the center of mass")
@@ -145,17 +145,19 @@ def test_absent_ones_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "mujoco is not installed (pip install mujoco)",
         "drake is not installed (pip install drake)",
     )
-    with pytest.raises(kt.MissingPackageError, match=r"mujoco is not installed \(pip install mujoco\)"):
+    with pytest.raises(kt.errors.MissingPackageError, match=r"mujoco is not installed \(pip install mujoco\)"):
         kt.compare(path, peers=["mujoco"])
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(kt.MissingPackageError, match="there is nothing to compare with: mujoco is not installed"):
+    with pytest.raises(
+        kt.errors.MissingPackageError, match="there is nothing to compare with: mujoco is not installed"
+    ):
         kt.compare(path)
 
 
 def test_robots_without_a_file() -> None:
     builder = kt.ModelBuilder("made here")
     builder.add_body("stone")
-    with pytest.raises(kt.OptionError, match="'made here' was not read from a file"):
+    with pytest.raises(kt.errors.OptionError, match="'made here' was not read from a file"):
         kt.compare(builder.build())
 
 

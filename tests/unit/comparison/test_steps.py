@@ -43,7 +43,7 @@ def test_steps_that_mujoco_does_not_have_are_not_compared(scene: tuple[kt.Model,
     result = compare_steps(robot, replace(motion, integrator="discrete"))
     assert result.parting is None
     assert any("no integrator with the numbers of 'discrete'" in note for note in result.notes)
-    with pytest.raises(kt.OptionError, match="compliant and rigid contacts are none of MuJoCo's"):
+    with pytest.raises(kt.errors.OptionError, match="compliant and rigid contacts are none of MuJoCo's"):
         compare_steps(robot, motion, contact="rigid")
 
 
@@ -57,7 +57,7 @@ def test_motions_that_cannot_be_compared_are_refused(scene: tuple[kt.Model, kt.T
         ),
         (replace(motion, q=motion.q[:, 1:]), "the motion has 7 coordinates, 'scene' 8"),
     ):
-        with pytest.raises(kt.OptionError, match=message):
+        with pytest.raises(kt.errors.OptionError, match=message):
             compare_steps(robot, given)
 
 
@@ -111,7 +111,7 @@ def test_rows_that_one_side_lacks_are_counted(
     scene: tuple[kt.Model, kt.Trajectory], monkeypatch: pytest.MonkeyPatch, field: str, place: str
 ) -> None:
     robot, motion = scene
-    lacking = replace(kt.soft_constraints(robot), **{field: ()})  # type: ignore[arg-type]
+    lacking = replace(kt.contact.soft_constraints(robot), **{field: ()})  # type: ignore[arg-type]
     monkeypatch.setattr("kinetree.comparison.steps.contact_option", lambda *_: lacking)
     result = compare_steps(robot, motion)
     assert result.parting is not None
@@ -133,8 +133,8 @@ def test_what_cannot_be_compared_is_told(
 ) -> None:
     robot, motion = scene
     batch = replace(motion, q=np.array([motion.q, motion.q]))
-    with pytest.raises(kt.OptionError, match="compare_steps takes one motion, and this is a batch"):
+    with pytest.raises(kt.errors.OptionError, match="compare_steps takes one motion, and this is a batch"):
         compare_steps(robot, batch)
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(kt.MissingPackageError, match="comparing steps needs mujoco: pip install mujoco"):
+    with pytest.raises(kt.errors.MissingPackageError, match="comparing steps needs mujoco: pip install mujoco"):
         compare_steps(robot, motion)

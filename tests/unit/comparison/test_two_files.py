@@ -256,5 +256,5 @@ def test_options_outside_their_values(options: dict[str, object], words: str) ->
 
 
 def test_only_robots_and_paths_are_compared() -> None:
-    with pytest.raises(kt.DTypeError, match="b is a robot or the path of its file, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="b is a robot or the path of its file, not int"):
         kt.compare(kt.zoo.load("double_pendulum"), 3)  # type: ignore[arg-type]

@@ -17,13 +17,13 @@ BALLS = world(Thing("sphere", (0.1,), contact()), Thing("sphere", (0.2,), contac
 @pytest.mark.parametrize("name", ["humanoid", "quadruped", "ragdoll"])
 def test_what_floats_stands_on_its_ground(name: str) -> None:
     scene = kt.zoo.load(name).on_ground()
-    q = kt.above_ground(scene)
+    q = kt.contact.above_ground(scene)
     assert q[2] > scene.neutral()[2] + 0.3
     np.testing.assert_array_equal(np.delete(q, 2), np.delete(scene.neutral(), 2))
-    np.testing.assert_allclose(kt.above_ground(scene, q), q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(kt.contact.above_ground(scene, q), q, rtol=0, atol=1e-12)
     high = q + 1.0 * (np.arange(scene.nq) == 2)
-    np.testing.assert_array_equal(kt.above_ground(scene, high, clearance=0.5), high)
-    both = kt.above_ground(scene, [scene.neutral(), high], clearance=0.01)
+    np.testing.assert_array_equal(kt.contact.above_ground(scene, high, clearance=0.5), high)
+    both = kt.contact.above_ground(scene, [scene.neutral(), high], clearance=0.01)
     np.testing.assert_allclose(both[0] - q, 0.01 * (np.arange(scene.nq) == 2), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(both[1], high)
 
@@ -31,25 +31,25 @@ def test_what_floats_stands_on_its_ground(name: str) -> None:
 @pytest.mark.parametrize("angle", [0.35, -0.6])
 def test_on_a_slope_the_distance_is_along_its_normal(angle: float) -> None:
     scene = kt.zoo.load("ragdoll").with_free_body("sphere", 0.1, mass=1.0).on_slope(angle)
-    q = kt.above_ground(scene, clearance=0.2)
+    q = kt.contact.above_ground(scene, clearance=0.2)
     assert q[-5] == pytest.approx(0.3 / np.cos(angle), abs=1e-12)
 
 
 def test_a_ball_is_raised_onto_the_box_that_it_is_in_and_not_out_of_a_wall() -> None:
     scene = kt.zoo.load("double_pendulum").with_free_body("sphere", 0.1, mass=1.0)
-    on_box = scene.with_obstacle("box", (1.0, 1.0, 0.4), kt.placement((0.0, 0.0, 0.1)), name="step")
+    on_box = scene.with_obstacle("box", (1.0, 1.0, 0.4), kt.lie.placement((0.0, 0.0, 0.1)), name="step")
     q = np.zeros(on_box.nq)
     q[-1] = 1.0
     q[-7:-4] = 0.2, 0.1, 0.25
-    assert kt.above_ground(on_box, q)[-5] == pytest.approx(0.4, abs=1e-12)
+    assert kt.contact.above_ground(on_box, q)[-5] == pytest.approx(0.4, abs=1e-12)
     wall = scene.on_ground(-5.0, normal=(1.0, 0.0, 0.0), name="wall")
     q[-7:-4] = -3.0, 0.0, 0.0
-    np.testing.assert_array_equal(kt.above_ground(wall, q), q)
+    np.testing.assert_array_equal(kt.contact.above_ground(wall, q), q)
 
 
 def test_hills_are_below_what_is_raised() -> None:
     scene = BALLS.on_terrain(size=(4.0, 4.0), spacing=0.5, steepness=0.3, seed=2)
-    q = kt.above_ground(scene, clearance=0.02)
+    q = kt.contact.above_ground(scene, clearance=0.02)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kt.simulate(scene, q=q, contact=True, duration=0.002)
@@ -58,8 +58,8 @@ def test_hills_are_below_what_is_raised() -> None:
 def test_wrong_clearances_are_refused() -> None:
     scene = kt.zoo.load("ragdoll").on_ground()
     for wrong in (-0.1, np.nan, np.inf, [0.1, 0.2]):
-        with pytest.raises(kt.OptionError, match="clearance must be a distance from 0 on"):
-            kt.above_ground(scene, clearance=wrong)  # type: ignore[arg-type]
+        with pytest.raises(kt.errors.OptionError, match="clearance must be a distance from 0 on"):
+            kt.contact.above_ground(scene, clearance=wrong)  # type: ignore[arg-type]
 
 
 def test_a_motion_begins_on_its_ground_and_one_that_is_told_not_to_warns() -> None:
@@ -67,23 +67,25 @@ def test_a_motion_begins_on_its_ground_and_one_that_is_told_not_to_warns() -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         motion = kt.simulate(scene, contact=True, duration=0.02)
-    np.testing.assert_array_equal(motion.q[0], kt.above_ground(scene))
+    np.testing.assert_array_equal(motion.q[0], kt.contact.above_ground(scene))
     assert motion.kinetic.max() < 5.0
-    starts = np.array([kt.above_ground(scene), scene.neutral()])
-    with pytest.warns(kt.SimulationWarning, match=r"at the start of sample \(1,\) 'thing1.*inside each other by 0.2 m"):
+    starts = np.array([kt.contact.above_ground(scene), scene.neutral()])
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"at the start of sample \(1,\) 'thing1.*inside each other by 0.2 m"
+    ):
         kt.simulate(scene, q=starts, contact=True, duration=0.002)
 
 
 def test_a_study_begins_on_its_ground_too() -> None:
     scene = kt.zoo.load("ragdoll").on_ground()
     quantities = Quantities(scene, {"contact": True})
-    np.testing.assert_array_equal(quantities.nominal("q"), kt.above_ground(scene))
+    np.testing.assert_array_equal(quantities.nominal("q"), kt.contact.above_ground(scene))
     np.testing.assert_array_equal(Quantities(scene, {}).nominal("q"), scene.neutral())
 
 
 def test_robots_of_the_zoo_touch_the_ground_and_few_of_their_own_parts() -> None:
     for name in kt.zoo.names():
-        constraints = kt.soft_constraints(kt.zoo.load(name).on_ground())
+        constraints = kt.contact.soft_constraints(kt.zoo.load(name).on_ground())
         assert not constraints.unsupported
         assert len(constraints.touches) < 60
 
@@ -91,7 +93,7 @@ def test_robots_of_the_zoo_touch_the_ground_and_few_of_their_own_parts() -> None
 def test_a_refusal_names_what_leaves_contacts_out() -> None:
     robot = kt.load(kt.zoo.path("humanoid"), floating_base=True)
     with (
-        pytest.warns(kt.SimulationWarning, match="397 pairs"),
-        pytest.raises(kt.OptionError, match=r"without_self_contact\(\).*with_contacts\(bodies\)"),
+        pytest.warns(kt.errors.SimulationWarning, match="397 pairs"),
+        pytest.raises(kt.errors.OptionError, match=r"without_self_contact\(\).*with_contacts\(bodies\)"),
     ):
         kt.simulate(robot.on_ground(), contact=True, duration=0.01)

@@ -38,7 +38,7 @@ def test_no_samples_give_no_results(function: Any, shape: tuple[int, ...]) -> No
 def test_no_samples_broadcast_with_one_and_with_nothing_else() -> None:
     nothing = np.zeros((0, 6))
     assert kt.aba(ARM, nothing, V[:1], TAU[0]).shape == (0, 6)
-    with pytest.raises(kt.ShapeError, match=r"do not broadcast together: q \(0, 6\), v \(5, 6\), tau \(5, 6\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast together: q \(0, 6\), v \(5, 6\), tau \(5, 6\)"):
         kt.aba(ARM, nothing, V, TAU)
 
 
@@ -81,7 +81,7 @@ def test_any_real_numbers_are_taken(kind: str) -> None:
 def test_anything_but_real_numbers_is_refused(q: Any) -> None:
     if getattr(q, "dtype", None) == np.float64:
         pytest.skip("a long double is a double on this platform")
-    with pytest.raises(kt.DTypeError, match=r"q must be an array of real numbers of shape \(…, 6\)"):
+    with pytest.raises(kt.errors.DTypeError, match=r"q must be an array of real numbers of shape \(…, 6\)"):
         kt.crba(ARM, q)
 
 
@@ -117,19 +117,19 @@ def test_out_must_have_the_broadcast_shape() -> None:
     out = np.empty((4, 5, 6))
     assert kt.aba(ARM, Q, np.zeros((4, 1, 6)), TAU[0], out=out) is out
     for wrong in ((5, 6), (1, 5, 6), (4, 5, 5), (4, 5)):
-        with pytest.raises(kt.ShapeError, match=r"out has shape .* but the result has \(4, 5, 6\)"):
+        with pytest.raises(kt.errors.ShapeError, match=r"out has shape .* but the result has \(4, 5, 6\)"):
             kt.aba(ARM, Q, np.zeros((4, 1, 6)), TAU[0], out=np.empty(wrong))
 
 
 @pytest.mark.parametrize("out", [(np.empty((5, 6)),), "out", 0.0, np.float64(0.0)])
 def test_an_out_that_is_no_array_is_refused(out: Any) -> None:
-    with pytest.raises(kt.DTypeError, match="aba: out must be a NumPy array, not "):
+    with pytest.raises(kt.errors.DTypeError, match="aba: out must be a NumPy array, not "):
         kt.aba(ARM, Q, V, TAU, out=out)
 
 
 def test_an_out_of_another_byte_order_or_dtype_is_refused() -> None:
     for dtype in (">f8", "f4", "c16", "i8"):
-        with pytest.raises(kt.DTypeError, match=r"aba: out has dtype .* but the result is float64"):
+        with pytest.raises(kt.errors.DTypeError, match=r"aba: out has dtype .* but the result is float64"):
             kt.aba(ARM, Q, V, TAU, out=np.empty((5, 6), dtype))
 
 
@@ -147,7 +147,7 @@ def test_forces_broadcast_as_the_other_arguments_do() -> None:
     assert qdd.shape == (4, 5, 6)
     each = kt.aba(ARM, Q[2], V[2], TAU[2], f_ext={"tool": push[3, 0], "forearm": np.ones(6)})
     assert (qdd[3, 2] == each).all()
-    with pytest.raises(kt.ShapeError, match=r"do not broadcast together: .*f_ext\['tool'\] \(3, 6\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast together: .*f_ext\['tool'\] \(3, 6\)"):
         kt.aba(ARM, Q, V, TAU, f_ext={"tool": np.zeros((3, 6))})
 
 
@@ -158,12 +158,12 @@ def test_no_forces_are_none() -> None:
 
 @pytest.mark.parametrize("f_ext", [[], "tool", [("tool", np.zeros(6))], np.zeros(6), 1])
 def test_forces_that_are_no_dict_are_refused(f_ext: Any) -> None:
-    with pytest.raises(kt.DTypeError, match="aba: f_ext must be a dict from frame names to arrays"):
+    with pytest.raises(kt.errors.DTypeError, match="aba: f_ext must be a dict from frame names to arrays"):
         kt.aba(ARM, Q, V, TAU, f_ext=f_ext)
 
 
 def test_a_frame_of_forces_that_is_no_name_is_refused() -> None:
-    with pytest.raises(kt.NameNotFoundError, match="this robot has no frame 3"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="this robot has no frame 3"):
         kt.aba(ARM, Q, V, TAU, f_ext={3: np.zeros(6)})  # type: ignore[dict-item]
 
 
@@ -189,9 +189,9 @@ def test_a_robot_without_joints_answers_every_function() -> None:
 def test_a_robot_without_joints_still_checks_its_arguments() -> None:
     robot = rock()
     nothing = np.zeros((3, 0))
-    with pytest.raises(kt.ShapeError, match=r"q has shape \(3, 1\), but 'rock' needs \(…, 0\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"q has shape \(3, 1\), but 'rock' needs \(…, 0\)"):
         kt.aba(robot, np.zeros((3, 1)), nothing, nothing)
-    with pytest.raises(kt.ShapeError, match="do not broadcast"):
+    with pytest.raises(kt.errors.ShapeError, match="do not broadcast"):
         kt.aba(robot, np.zeros((2, 0)), nothing, nothing)
     assert kt.aba(robot, nothing, nothing, nothing, f_ext={"rock": np.ones((4, 1, 6))}).shape == (4, 3, 0)
 
@@ -209,5 +209,7 @@ def test_a_zero_quaternion_is_named_with_its_place_and_argument(
     bad[1, 2, 3:7] = -0.0
     given = [bad if a == "q" else np.zeros((2, 3, QUADRUPED.nv)) if a == "v" else q for a in arguments]
     name = function.definition.inputs[arguments.index("q")][0]
-    with pytest.raises(kt.ConfigurationError, match=rf"{name}\[1\]\[2\]: the quaternion of joint 'root_joint' .*zero"):
+    with pytest.raises(
+        kt.errors.ConfigurationError, match=rf"{name}\[1\]\[2\]: the quaternion of joint 'root_joint' .*zero"
+    ):
         function(QUADRUPED, *(a.astype(dtype) for a in given))

@@ -28,9 +28,9 @@ def swimmer(tmp_path_factory: pytest.TempPathFactory) -> kt.Model:
 def test_the_medium_acts(swimmer: kt.Model) -> None:
     q, v, dt = np.array([0.1, 0.2, 0.4]), np.array([1.0, -0.5, 2.0]), 0.01
     with_commands = kt.rollout(swimmer, q, v, None, dt, ctrl=[[0.7]])
-    tau = kt.fluid_forces(swimmer, q, v) + kt.actuator_forces(swimmer, q, v, [0.7]).tau
+    tau = kt.dynamics.fluid_forces(swimmer, q, v) + kt.dynamics.actuator_forces(swimmer, q, v, [0.7]).tau
     np.testing.assert_allclose(with_commands, kt.rollout(swimmer, q, v, tau[None], dt), rtol=1e-12)
-    assert np.abs(kt.fluid_forces(swimmer, q, v)).max() > 1.0
+    assert np.abs(kt.dynamics.fluid_forces(swimmer, q, v)).max() > 1.0
 
 
 def test_a_command_of_nan_harms_no_other_sample(swimmer: kt.Model) -> None:

@@ -30,12 +30,12 @@ def fresh() -> kt.Model:
     return kt.ModelBuilder.of(ARM).build()
 
 
-def held(at: Any, corner: Any, length: Any, gains: Any) -> list[kt.Contact | kt.Loop]:
+def held(at: Any, corner: Any, length: Any, gains: Any) -> list[kt.constraints.Contact | kt.constraints.Loop]:
     """One of each kind: a whole frame, a point, and a rod."""
     return [
-        kt.Contact(TOOL, "fixed", at=at, position_gain=gains, velocity_gain=0.5 * gains),
-        kt.Contact(ELBOW, at=corner, axes="local", position_gain=2.0 * gains),
-        kt.Loop(ARM.root, TOOL, "distance", length=length, position_gain=3.0, velocity_gain=gains),
+        kt.constraints.Contact(TOOL, "fixed", at=at, position_gain=gains, velocity_gain=0.5 * gains),
+        kt.constraints.Contact(ELBOW, at=corner, axes="local", position_gain=2.0 * gains),
+        kt.constraints.Loop(ARM.root, TOOL, "distance", length=length, position_gain=3.0, velocity_gain=gains),
     ]
 
 
@@ -97,19 +97,23 @@ def test_other_numbers_compile_nothing_and_count(name: str) -> None:
 @pytest.mark.parametrize("name", ["constraint_jacobian", "constraint_bias", "impact", "operational_space_inertia"])
 def test_what_needs_no_numbers_has_one_kernel_for_any(name: str) -> None:
     robot, arguments = fresh(), state(name)
-    bare = [kt.Contact(TOOL, "fixed"), kt.Contact(ELBOW, axes="local"), kt.Loop(ARM.root, TOOL, "distance", length=1.0)]
+    bare = [
+        kt.constraints.Contact(TOOL, "fixed"),
+        kt.constraints.Contact(ELBOW, axes="local"),
+        kt.constraints.Loop(ARM.root, TOOL, "distance", length=1.0),
+    ]
     assert np.array_equal(called(name, robot, arguments, FIRST), called(name, robot, arguments, bare))
     assert kernels(robot) == 1
 
 
 def test_places_without_gains_do_not_reach_the_dynamics() -> None:
     robot, arguments = fresh(), state("constrained_dynamics")
-    resting = [kt.Contact(TOOL, at=[0.1, 0.2, 0.3])]
+    resting = [kt.constraints.Contact(TOOL, at=[0.1, 0.2, 0.3])]
     arguments[-1] = np.zeros(3)
     first = called("constrained_dynamics", robot, arguments, resting)
-    assert np.array_equal(first, called("constrained_dynamics", robot, arguments, [kt.Contact(TOOL)]))
+    assert np.array_equal(first, called("constrained_dynamics", robot, arguments, [kt.constraints.Contact(TOOL)]))
     assert kernels(robot) == 1
-    program = kt.compile(robot, kt.constrained_dynamics, constraints=resting).__self__.program  # type: ignore[attr-defined]
+    program = kt.compile(robot, kt.constraints.constrained_dynamics, constraints=resting).__self__.program  # type: ignore[attr-defined]
     assert [port.name for port in program.inputs] == ["q", "v", "tau", "acceleration"]
 
 
@@ -118,17 +122,20 @@ def test_a_leg_that_is_placed_anew_compiles_nothing() -> None:
     robot = fresh()
     goals = kt.frame_placement(ARM, np.array([[0.1, 0.4, 0.5, 0.1, 0.2, 0.3], [0.2, 0.5, 0.4, 0.1, 0.1, 0.2]]), TOOL)
     start = [0.0, 0.5, 0.5, 0.0, 0.0, 0.0]
-    each = [kt.nearest_configuration(robot, start, [kt.Contact(TOOL, "fixed", at=goal)]) for goal in goals]
+    each = [
+        kt.constraints.nearest_configuration(robot, start, [kt.constraints.Contact(TOOL, "fixed", at=goal)])
+        for goal in goals
+    ]
     steps = [key for key in _kernels[id(robot)] if isinstance(key, tuple) and key[0].name == "nearest_configuration"]
     assert len(steps) == 1
-    both = kt.nearest_configuration(robot, start, [kt.Contact(TOOL, "fixed", at=goals)])
+    both = kt.constraints.nearest_configuration(robot, start, [kt.constraints.Contact(TOOL, "fixed", at=goals)])
     assert np.array_equal(both.q, [one.q for one in each])
     np.testing.assert_allclose(kt.frame_placement(ARM, both.q, TOOL), goals, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["constrained_dynamics", "constraint_forces", "operational_space_inertia"])
 def test_another_damping_compiles_nothing(name: str) -> None:
-    robot, held = fresh(), [kt.Contact(TOOL, velocity_gain=3.0)]
+    robot, held = fresh(), [kt.constraints.Contact(TOOL, velocity_gain=3.0)]
     q, *rest = state(name)
     arguments = [q, *rest[:-1], rest[-1][:3]] if rest else [q]
     definition = CONSTRAINED[name].definition  # type: ignore[attr-defined]
@@ -144,7 +151,10 @@ def test_another_damping_compiles_nothing(name: str) -> None:
 
 def test_impacts_take_any_damping() -> None:
     robot, v = fresh(), np.ones(6)
-    soft, hard = (kt.impact(robot, np.zeros(6), v, kt.Contact(TOOL), damping=x).impulses for x in (5.0, 0.1))
+    soft, hard = (
+        kt.constraints.impact(robot, np.zeros(6), v, kt.constraints.Contact(TOOL), damping=x).impulses
+        for x in (5.0, 0.1)
+    )
     assert kernels(robot) == 1
     assert np.linalg.norm(soft) < np.linalg.norm(hard)
 
@@ -187,23 +197,25 @@ def test_the_dtype_is_that_of_the_motion() -> None:
         rtol=0,
         atol=0.05 * np.abs(single).max(),
     )
-    errors = kt.constraint_errors(ARM, arguments[0], FIRST)
+    errors = kt.constraints.constraint_errors(ARM, arguments[0], FIRST)
     assert errors.dtype == np.float32
-    np.testing.assert_allclose(errors, kt.constraint_errors(ARM, state("constraint_errors")[0], FIRST), atol=1e-5)
+    np.testing.assert_allclose(
+        errors, kt.constraints.constraint_errors(ARM, state("constraint_errors")[0], FIRST), atol=1e-5
+    )
 
 
 def test_threads_and_out_are_as_everywhere() -> None:
     rng = np.random.default_rng(0)
     q, corners = rng.normal(size=(30000, 6)), rng.normal(size=(30000, 3))
-    constraints = kt.Contact(TOOL, at=corners)
+    constraints = kt.constraints.Contact(TOOL, at=corners)
     out = np.empty((30000, 3))
-    assert kt.constraint_errors(ARM, q, constraints, out=out, threads=2) is out
-    assert np.array_equal(out, kt.constraint_errors(ARM, q, constraints, threads=1))
+    assert kt.constraints.constraint_errors(ARM, q, constraints, out=out, threads=2) is out
+    assert np.array_equal(out, kt.constraints.constraint_errors(ARM, q, constraints, threads=1))
     np.testing.assert_allclose(out, kt.frame_placement(ARM, q, TOOL)[:, :3, 3] - corners, atol=1e-12)
     with pytest.raises(
-        kt.ShapeError, match=r"leading axes do not broadcast together: q \(30000, 6\), constraints.0.at"
+        kt.errors.ShapeError, match=r"leading axes do not broadcast together: q \(30000, 6\), constraints.0.at"
     ):
-        kt.constraint_errors(ARM, q, kt.Contact(TOOL, at=corners[:7]))
+        kt.constraints.constraint_errors(ARM, q, kt.constraints.Contact(TOOL, at=corners[:7]))
 
 
 # -- compiled
@@ -212,8 +224,8 @@ def test_threads_and_out_are_as_everywhere() -> None:
 def test_a_compiled_function_takes_other_numbers_or_those_it_was_given() -> None:
     robot = fresh()
     q, v, tau, a = state("constrained_dynamics")
-    f = kt.compile(robot, kt.constrained_dynamics, constraints=FIRST)
-    g = kt.compile(robot, kt.constrained_dynamics, constraints=OTHER)
+    f = kt.compile(robot, kt.constraints.constrained_dynamics, constraints=FIRST)
+    g = kt.compile(robot, kt.constraints.constrained_dynamics, constraints=OTHER)
     assert kernels(robot) == 1
     assert f.__self__ is g.__self__  # type: ignore[attr-defined]
     names = [port.name for port in f.__self__.program.inputs]  # type: ignore[attr-defined]
@@ -228,20 +240,22 @@ def test_a_compiled_function_takes_other_numbers_or_those_it_was_given() -> None
     assert f(q, v, tau, a, out=out) is out
     assert np.array_equal(out, first)
     assert np.array_equal(f(np.stack([q, q]), v, tau, a, *numbers)[1], other)
-    with pytest.raises(kt.DTypeError, match=r"takes 8 arrays \(q, v, tau, acceleration, constraints.0.at, .*gains"):
+    with pytest.raises(
+        kt.errors.DTypeError, match=r"takes 8 arrays \(q, v, tau, acceleration, constraints.0.at, .*gains"
+    ):
         f(q, v, tau, a, *numbers, q)
-    with pytest.raises(kt.ShapeError, match=r"constraints.0.at has shape \(3,\), but 'arm6' needs \(…, 4, 4\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"constraints.0.at has shape \(3,\), but 'arm6' needs \(…, 4, 4\)"):
         f(q, v, tau, a, [0.1, 0.2, 0.3], *numbers[1:])
 
 
 def test_numbers_stand_before_forces_and_parameters() -> None:
     q, v, tau, a = state("constrained_dynamics")
     push, gravity = np.array([1.0, 0.0, 2.0, 0.0, 0.1, 0.0]), np.array([0.0, 0.0, -1.6])
-    f = kt.compile(ARM, kt.constrained_dynamics, constraints=FIRST, f_ext=[TOOL], parameters=["gravity"])
+    f = kt.compile(ARM, kt.constraints.constrained_dynamics, constraints=FIRST, f_ext=[TOOL], parameters=["gravity"])
     expected = called(
         "constrained_dynamics", ARM, [q, v, tau, a], OTHER, f_ext={TOOL: push}, parameters={"gravity": gravity}
     )
-    g = kt.compile(ARM, kt.constrained_dynamics, constraints=OTHER, f_ext=[TOOL], parameters=["gravity"])
+    g = kt.compile(ARM, kt.constraints.constrained_dynamics, constraints=OTHER, f_ext=[TOOL], parameters=["gravity"])
     assert np.array_equal(g(q, v, tau, a, push, gravity), expected)
     numbers = (place(2), [0.3, -0.2, 0.5], [0.4], [25.0, 12.5, 50.0, 3.0, 25.0])
     assert np.array_equal(f(q, v, tau, a, *numbers, push, gravity), expected)
@@ -261,7 +275,7 @@ def test_numbers_stand_before_forces_and_parameters() -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_it_comes_through_a_pickle_with_its_numbers(dtype: str) -> None:
     q = state("constraint_errors")[0].astype(dtype)
-    f, g = (kt.compile(ARM, kt.constraint_errors, constraints=x, dtype=dtype) for x in (FIRST, OTHER))
+    f, g = (kt.compile(ARM, kt.constraints.constraint_errors, constraints=x, dtype=dtype) for x in (FIRST, OTHER))
     again = [pickle.loads(pickle.dumps(one)) for one in (f, g)]
     assert [one(q).tolist() for one in again] == [one(q).tolist() for one in (f, g)]
     assert again[0].__self__ is again[1].__self__
@@ -270,10 +284,10 @@ def test_it_comes_through_a_pickle_with_its_numbers(dtype: str) -> None:
 
 def test_numbers_of_samples_come_through_compiling_too() -> None:
     q, corners = state("constraint_errors")[0], np.random.default_rng(0).normal(size=(5, 3))
-    contact = kt.Contact(TOOL, at=corners)
-    expected = kt.constraint_errors(ARM, q, contact)
-    assert np.array_equal(kt.compile(ARM, kt.constraint_errors, constraints=contact)(q), expected)
-    numbers = on_numbers(kt.constraint_errors.definition, ARM, [q], constraints=[contact])  # type: ignore[attr-defined]
+    contact = kt.constraints.Contact(TOOL, at=corners)
+    expected = kt.constraints.constraint_errors(ARM, q, contact)
+    assert np.array_equal(kt.compile(ARM, kt.constraints.constraint_errors, constraints=contact)(q), expected)
+    numbers = on_numbers(kt.constraints.constraint_errors.definition, ARM, [q], constraints=[contact])  # type: ignore[attr-defined]
     np.testing.assert_allclose(np.stack(np.broadcast_arrays(*numbers), axis=-1), expected, atol=1e-13)
 
 
@@ -292,35 +306,41 @@ def test_derivatives_by_places_lengths_and_gains() -> None:
         "constraints.0.at": place(1) @ turn, "constraints.1.at": rng.normal(size=3),
         "constraints.lengths": rng.normal(size=1), "constraints.gains": rng.normal(size=5),
     }  # fmt: skip
-    f = kt.compile(robot, kt.constrained_dynamics, constraints=FIRST)
+    f = kt.compile(robot, kt.constraints.constrained_dynamics, constraints=FIRST)
     numbers = (place(1), np.array([0.1, 0.2, 0.3]), np.array([0.7]), np.array([10.0, 5.0, 20.0, 3.0, 10.0]))
     h = 1e-6
     after, before = (
         f(*arguments, *(x + s * h * d for x, d in zip(numbers, change.values(), strict=True))) for s in (1, -1)
     )
-    value, along = kt.jvp(robot, kt.constrained_dynamics, arguments, change, constraints=FIRST)
+    value, along = kt.jvp(robot, kt.constraints.constrained_dynamics, arguments, change, constraints=FIRST)
     np.testing.assert_allclose(value, f(*arguments), rtol=1e-9, atol=1e-9 * np.abs(value).max())
     np.testing.assert_allclose(along, (after - before) / (2.0 * h), atol=1e-6 * np.abs(along).max())
     weights = rng.normal(size=value.shape)
-    _, gradient = kt.vjp(robot, kt.constrained_dynamics, arguments, weights, constraints=FIRST)
+    _, gradient = kt.vjp(robot, kt.constraints.constrained_dynamics, arguments, weights, constraints=FIRST)
     assert list(gradient) == ["q", "v", "tau", "acceleration", *change]
     total = sum(np.vdot(gradient[name], x) for name, x in change.items())
     np.testing.assert_allclose(total, weights @ along, rtol=1e-7)
-    by_place = kt.jacobian(robot, kt.constrained_dynamics, arguments, wrt="constraints.0.at", constraints=FIRST)
+    by_place = kt.jacobian(
+        robot, kt.constraints.constrained_dynamics, arguments, wrt="constraints.0.at", constraints=FIRST
+    )
     assert by_place.shape == (*value.shape, 4, 4)
     count = kernels(robot)
-    kt.jacobian(robot, kt.constrained_dynamics, arguments, wrt="constraints.0.at", constraints=OTHER)
+    kt.jacobian(robot, kt.constraints.constrained_dynamics, arguments, wrt="constraints.0.at", constraints=OTHER)
     assert kernels(robot) == count
     with pytest.raises(
-        kt.NameNotFoundError, match=r"it has q, v, tau, acceleration, constraints.0.at, constraints.1.at"
+        kt.errors.NameNotFoundError, match=r"it has q, v, tau, acceleration, constraints.0.at, constraints.1.at"
     ):
-        kt.jacobian(robot, kt.constrained_dynamics, arguments, wrt="at", constraints=FIRST)
+        kt.jacobian(robot, kt.constraints.constrained_dynamics, arguments, wrt="at", constraints=FIRST)
 
 
 def test_a_place_moves_its_error_by_as_much() -> None:
     q, corners = state("constraint_errors")[0], np.random.default_rng(0).normal(size=(5, 3))
     by_place = kt.jacobian(
-        ARM, kt.constraint_errors, (q,), wrt="constraints.0.at", constraints=kt.Contact(TOOL, at=corners)
+        ARM,
+        kt.constraints.constraint_errors,
+        (q,),
+        wrt="constraints.0.at",
+        constraints=kt.constraints.Contact(TOOL, at=corners),
     )
     assert by_place.shape == (5, 3, 3)
     assert np.array_equal(by_place, -np.broadcast_to(np.eye(3), (5, 3, 3)))
@@ -329,10 +349,14 @@ def test_a_place_moves_its_error_by_as_much() -> None:
 def test_an_assembled_configuration_follows_its_target() -> None:
     q, target, h = np.array([0.0, 0.5, 0.5, 0.0, 0.2, 0.0]), np.array([0.5, 0.1, 0.6]), 1e-6
     found = kt.jacobian(
-        ARM, kt.nearest_configuration, (q,), wrt="constraints.0.at", constraints=kt.Contact(TOOL, at=target)
+        ARM,
+        kt.constraints.nearest_configuration,
+        (q,),
+        wrt="constraints.0.at",
+        constraints=kt.constraints.Contact(TOOL, at=target),
     )
     steps = target + h * np.array([np.eye(3), -np.eye(3)])
-    after, before = kt.nearest_configuration(ARM, q, kt.Contact(TOOL, at=steps)).q
+    after, before = kt.constraints.nearest_configuration(ARM, q, kt.constraints.Contact(TOOL, at=steps)).q
     np.testing.assert_allclose(found, ((after - before) / (2.0 * h)).T, rtol=0.0, atol=1e-7)
 
 
@@ -340,16 +364,18 @@ def test_an_assembled_configuration_follows_its_target() -> None:
 
 
 def test_records_with_numbers_of_samples_print_readably() -> None:
-    contact = kt.Contact("foot", at=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], position_gain=[1.0, 2.0])
+    contact = kt.constraints.Contact("foot", at=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], position_gain=[1.0, 2.0])
     text = "Contact('foot', at=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], position_gain=[1.0, 2.0])"
     assert repr(contact) == text
-    assert eval(text, vars(kt)) == contact
-    assert repr(kt.Contact("foot", at=np.zeros((500, 3)))) == "Contact('foot', at=<array of shape (500, 3)>)"
+    assert eval(text, vars(kt.constraints)) == contact
+    assert (
+        repr(kt.constraints.Contact("foot", at=np.zeros((500, 3)))) == "Contact('foot', at=<array of shape (500, 3)>)"
+    )
 
 
 def test_poses_in_single_precision_are_the_nearest_rotations() -> None:
     poses = kt.frame_placement(ARM, np.random.default_rng(0).normal(size=(4, 6)), TOOL)
-    held = kt.Contact(TOOL, "fixed", at=poses.astype("f4"))
+    held = kt.constraints.Contact(TOOL, "fixed", at=poses.astype("f4"))
     assert np.abs(held.at - poses).max() < 1e-6
     R = held.at[:, :3, :3]
     np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), (4, 3, 3)), atol=1e-14)
@@ -357,16 +383,18 @@ def test_poses_in_single_precision_are_the_nearest_rotations() -> None:
 
 def test_records_with_numbers_of_samples_are_values_too() -> None:
     corners = np.arange(6.0).reshape(2, 3)
-    contact = kt.Contact("foot", at=corners, position_gain=[1.0, 2.0])
+    contact = kt.constraints.Contact("foot", at=corners, position_gain=[1.0, 2.0])
     corners[:] = 0.0  # theirs stay as they were given
-    same = kt.Contact("foot", at=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], position_gain=np.array([1.0, 2.0]))
+    same = kt.constraints.Contact("foot", at=[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], position_gain=np.array([1.0, 2.0]))
     assert contact == same
     assert hash(contact) == hash(same)
-    assert contact != kt.Contact("foot", at=[0.0, 1.0, 2.0], position_gain=[1.0, 2.0])
-    assert contact != kt.Contact("foot", at=corners, position_gain=[1.0, 2.0])
-    assert kt.Loop("a", "b", "distance", length=[1.0, 2.0]) != kt.Loop("a", "b", "distance", length=1.0)
-    assert kt.Contact("foot") != kt.Loop("foot", "hand")
-    kt.constraint_errors(ARM, np.zeros(6), kt.Contact(TOOL, at=[0.0, 1.0, 2.0]))
+    assert contact != kt.constraints.Contact("foot", at=[0.0, 1.0, 2.0], position_gain=[1.0, 2.0])
+    assert contact != kt.constraints.Contact("foot", at=corners, position_gain=[1.0, 2.0])
+    assert kt.constraints.Loop("a", "b", "distance", length=[1.0, 2.0]) != kt.constraints.Loop(
+        "a", "b", "distance", length=1.0
+    )
+    assert kt.constraints.Contact("foot") != kt.constraints.Loop("foot", "hand")
+    kt.constraints.constraint_errors(ARM, np.zeros(6), kt.constraints.Contact(TOOL, at=[0.0, 1.0, 2.0]))
     for again in (pickle.loads(pickle.dumps(contact)), copy.copy(contact), copy.deepcopy(contact)):
         assert again == contact
     with pytest.raises(ValueError, match="read-only"):
@@ -388,27 +416,29 @@ def test_records_with_numbers_of_samples_are_values_too() -> None:
     ],
 )  # fmt: skip
 def test_wrong_numbers_of_samples_are_refused_in_words(given: Numbers, message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
-        kt.Contact("foot", "fixed", **given)
-    with pytest.raises(kt.OptionError, match="length is 0; it must be positive"):
-        kt.Loop("a", "b", "distance", length=[1.0, 0.0])
+    with pytest.raises(kt.errors.OptionError, match=message):
+        kt.constraints.Contact("foot", "fixed", **given)
+    with pytest.raises(kt.errors.OptionError, match="length is 0; it must be positive"):
+        kt.constraints.Loop("a", "b", "distance", length=[1.0, 0.0])
 
 
 def test_numbers_that_do_not_fit_together_are_refused_in_words() -> None:
-    contact = kt.Contact(TOOL, position_gain=[1.0, 2.0], velocity_gain=[1.0, 2.0, 3.0], at=[0.0, 0.0, 0.0])
-    with pytest.raises(kt.ShapeError, match=r"gains of the constraints do not broadcast together: \(2,\), \(3,\)"):
-        kt.constrained_dynamics(ARM, *np.zeros((3, 6)), contact)
+    contact = kt.constraints.Contact(TOOL, position_gain=[1.0, 2.0], velocity_gain=[1.0, 2.0, 3.0], at=[0.0, 0.0, 0.0])
+    with pytest.raises(
+        kt.errors.ShapeError, match=r"gains of the constraints do not broadcast together: \(2,\), \(3,\)"
+    ):
+        kt.constraints.constrained_dynamics(ARM, *np.zeros((3, 6)), contact)
 
 
 # -- weights of forces
 
 
 def test_weights_are_inputs() -> None:
-    robot, feet = fresh(), [kt.Contact(TOOL), kt.Contact(ELBOW, [0, 0, 1])]
+    robot, feet = fresh(), [kt.constraints.Contact(TOOL), kt.constraints.Contact(ELBOW, [0, 0, 1])]
     q, rest = robot.random(3), np.zeros(robot.nv)
     rng = np.random.default_rng(0)
     w_f, w_tau = rng.uniform(0.5, 2.0, (3, 4)), rng.uniform(0.5, 2.0, (3, robot.nv))
-    call = kt.constrained_inverse_dynamics
+    call = kt.constraints.constrained_inverse_dynamics
     options: Numbers = {"smallest": "both"}
     each = [
         call(robot, q, rest, rest, feet, force_weights=a, torque_weights=b.tolist(), **options)
@@ -421,7 +451,7 @@ def test_weights_are_inputs() -> None:
     f = kt.compile(robot, call, constraints=feet, force_weights=w_f[0], torque_weights=w_tau[0], **options)
     assert np.array_equal(f(q, rest, rest)[6:10], each[0].forces)
     assert np.array_equal(f(q, rest, rest, w_tau[1], w_f[1])[6:10], each[1].forces)
-    with pytest.raises(kt.ShapeError, match=r"force_weights has shape \(2,\), but \(…, 4\) is needed"):
+    with pytest.raises(kt.errors.ShapeError, match=r"force_weights has shape \(2,\), but \(…, 4\) is needed"):
         kt.compile(robot, call, constraints=feet, force_weights=[1.0, 2.0])
     h = 1e-6
     by_weights = kt.jacobian(

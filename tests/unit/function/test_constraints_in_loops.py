@@ -13,13 +13,19 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Loop, Program, interpret
 from tests import functions
 
-TURNED = kt.placement((0.1, 0.0, 0.2), rpy=(0.3, -0.2, 0.5))
-SETS: dict[str, list[kt.Contact | kt.Loop]] = {
-    "redundant rows": [kt.Contact("tip a", "fixed", at=TURNED, position_gain=3.0), kt.Contact("tip a", [0, 0, 1])],
-    "closed loop": [kt.Loop("tip a", "tip b", velocity_gain=2.0)],
-    "rod": [kt.Loop("tip b", "tip a", "distance", length=0.3, position_gain=1.5), kt.Contact("tip b", axes="local")],
-    "both": [kt.Loop("hip", "tip b", "fixed"), kt.Contact("tip a")],
-    "world": [kt.Contact("world", [0, 0, 1]), kt.Contact("hip", [0, 1, 0])],
+TURNED = kt.lie.placement((0.1, 0.0, 0.2), rpy=(0.3, -0.2, 0.5))
+SETS: dict[str, list[kt.constraints.Contact | kt.constraints.Loop]] = {
+    "redundant rows": [
+        kt.constraints.Contact("tip a", "fixed", at=TURNED, position_gain=3.0),
+        kt.constraints.Contact("tip a", [0, 0, 1]),
+    ],
+    "closed loop": [kt.constraints.Loop("tip a", "tip b", velocity_gain=2.0)],
+    "rod": [
+        kt.constraints.Loop("tip b", "tip a", "distance", length=0.3, position_gain=1.5),
+        kt.constraints.Contact("tip b", axes="local"),
+    ],
+    "both": [kt.constraints.Loop("hip", "tip b", "fixed"), kt.constraints.Contact("tip a")],
+    "world": [kt.constraints.Contact("world", [0, 0, 1]), kt.constraints.Contact("hip", [0, 1, 0])],
 }
 NAMES = [name for name, function in functions.LOOPING.items() if "constraints" in function.definition.options]  # type: ignore[attr-defined]
 
@@ -34,14 +40,14 @@ def robot_of(base: Any, *, shared: bool = False, links: int = 2) -> kt.Model:
         parent = "hip"
         for k in range(links):
             name = f"{side}{k}"
-            solid = kt.solids.box(0.1, 0.12, 0.2, mass=0.5, placement=kt.placement((0.01, 0.0, 0.1)))
+            solid = kt.solids.box(0.1, 0.12, 0.2, mass=0.5, placement=kt.lie.placement((0.01, 0.0, 0.1)))
             builder.add_body(name, solid)
             axis = [float(n == (k + (side == "b")) % 3) for n in range(3)]
-            mimic = kt.Mimic(f"joint a{links - 1}", -1.5, 0.2) if shared and name == "b0" else None
-            place = kt.placement((0.0, 0.1 * sign, 0.15), rpy=(0.2 * sign, 0.1, 0.0))
+            mimic = kt.model.Mimic(f"joint a{links - 1}", -1.5, 0.2) if shared and name == "b0" else None
+            place = kt.lie.placement((0.0, 0.1 * sign, 0.15), rpy=(0.2 * sign, 0.1, 0.0))
             builder.add_joint(f"joint {name}", kt.Revolute(axis), parent, name, place, mimic=mimic)
             parent = name
-        builder.add_frame(f"tip {side}", parent, kt.placement((0.02, 0.03, 0.2), rpy=(0.1, 0.2, 0.3)))
+        builder.add_frame(f"tip {side}", parent, kt.lie.placement((0.02, 0.03, 0.2), rpy=(0.1, 0.2, 0.3)))
     return builder.build()
 
 
@@ -105,18 +111,18 @@ def test_every_way_to_treat_rows_is_the_same_in_loops(rule: dict[str, Any]) -> N
 def test_a_matrix_of_the_size_of_the_result_does_not_mix_with_others() -> None:
     """Λ, J and H have as many rows and columns each."""
     robot = ROBOTS["hinged"]
-    contacts = [kt.Contact("tip a"), kt.Contact("tip b", np.eye(3)[:2])]
+    contacts = [kt.constraints.Contact("tip a"), kt.constraints.Contact("tip b", np.eye(3)[:2])]
     assert robot.nv == sum(contact.size for contact in contacts)
     loops_agree("operational_space_inertia", robot, constraints=contacts)
 
 
 def test_many_rows_are_decomposed_in_loops_as_well() -> None:
     robot = robot_of(kt.Free(), links=6)
-    contacts = [kt.Contact(f"tip {side}", "fixed") for side in "ab"] * 2
+    contacts = [kt.constraints.Contact(f"tip {side}", "fixed") for side in "ab"] * 2
     looped = program_of("operational_space_inertia", robot, unroll=False, constraints=contacts)
     assert any(isinstance(s, Loop) and s.carried for s in looped.body.statements)
     (values,) = arguments_of(looped, robot, 1)
     (found,) = interpret(looped, values)
-    J, H = kt.constraint_jacobian(robot, values, contacts), kt.crba(robot, values)
+    J, H = kt.constraints.constraint_jacobian(robot, values, contacts), kt.crba(robot, values)
     meant = np.linalg.pinv(J @ np.linalg.solve(H, J.T), rcond=1e-10)
     np.testing.assert_allclose(found, meant.ravel(), atol=1e-8 * np.abs(meant).max())

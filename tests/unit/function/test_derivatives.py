@@ -27,151 +27,155 @@ def vjp(weights: Any = V, **rest: Any) -> Any:
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a tangent of nothing": (
-        lambda: jvp(tangents={"qdd": V}), kt.NameNotFoundError,
+        lambda: jvp(tangents={"qdd": V}), kt.errors.NameNotFoundError,
         "aba cannot be differentiated by 'qdd': did you mean 'q'? (it has q, v, tau; external forces and parameters "
         "must be given in f_ext= and parameters=)",
     ),
     "a force that does not act": (
-        lambda: jvp(tangents={"f_ext.tip": np.zeros(6)}), kt.NameNotFoundError,
+        lambda: jvp(tangents={"f_ext.tip": np.zeros(6)}), kt.errors.NameNotFoundError,
         "aba cannot be differentiated by 'f_ext.tip'",
     ),
     "a parameter that is not given": (
-        lambda: vjp(wrt="gravity"), kt.NameNotFoundError, "aba cannot be differentiated by 'gravity'",
+        lambda: vjp(wrt="gravity"), kt.errors.NameNotFoundError, "aba cannot be differentiated by 'gravity'",
     ),
     "a tangent too long": (
-        lambda: jvp(tangents={"q": [1.0, 2.0, 3.0]}), kt.ShapeError,
+        lambda: jvp(tangents={"q": [1.0, 2.0, 3.0]}), kt.errors.ShapeError,
         "jvp of aba: d_q has shape (3,), but 'double_pendulum' needs (…, 2)",
     ),
     "a tangent of complex numbers": (
-        lambda: jvp(tangents={"q": [1j, 0.0]}), kt.DTypeError, "d_q must be an array of real numbers of shape (…, 2)",
+        lambda: jvp(tangents={"q": [1j, 0.0]}), kt.errors.DTypeError,
+            "d_q must be an array of real numbers of shape (…, 2)",
     ),
     "no tangent": (
-        lambda: jvp(tangents={}), kt.DTypeError,
+        lambda: jvp(tangents={}), kt.errors.DTypeError,
         "jvp: tangents must be a dict from names of arguments to arrays, such as {'q': …}, not {}",
     ),
-    "tangents in a list": (lambda: jvp(tangents=[V]), kt.DTypeError, "jvp: tangents must be a dict"),
+    "tangents in a list": (lambda: jvp(tangents=[V]), kt.errors.DTypeError, "jvp: tangents must be a dict"),
     "no tangent of a gradient": (
-        lambda: kt.hvp(ROBOT, kt.aba, ARGUMENTS, V, {}), kt.DTypeError, "hvp: tangents must be a dict",
+        lambda: kt.hvp(ROBOT, kt.aba, ARGUMENTS, V, {}), kt.errors.DTypeError, "hvp: tangents must be a dict",
     ),
     "tangents of a gradient in a list": (
-        lambda: kt.hvp(ROBOT, kt.aba, ARGUMENTS, V, [V]), kt.DTypeError, "hvp: tangents must be a dict",  # type: ignore[arg-type]
+        lambda: kt.hvp(ROBOT, kt.aba, ARGUMENTS, V, [V]), kt.errors.DTypeError, "hvp: tangents must be a dict",  # type: ignore[arg-type]
     ),
     "weights too long": (
-        lambda: vjp([1.0, 2.0, 3.0]), kt.ShapeError, "aba: weights have shape (3,), but its value has (…, 2)",
+        lambda: vjp([1.0, 2.0, 3.0]), kt.errors.ShapeError, "aba: weights have shape (3,), but its value has (…, 2)",
     ),
     "one weight for several numbers": (
-        lambda: vjp(1.0), kt.ShapeError, "aba: weights have shape (), but its value has (…, 2)",
+        lambda: vjp(1.0), kt.errors.ShapeError, "aba: weights have shape (), but its value has (…, 2)",
     ),
     "weights of no shape": (
-        lambda: vjp([[1.0], [1.0, 2.0]]), kt.DTypeError, "weights must be an array of real numbers of shape (…, 2)",
+        lambda: vjp([[1.0], [1.0, 2.0]]), kt.errors.DTypeError,
+            "weights must be an array of real numbers of shape (…, 2)",
     ),
     "a function of others": (
-        lambda: jvp(np.sin), kt.OptionError,
+        lambda: jvp(np.sin), kt.errors.OptionError,
         "<ufunc 'sin'> is not one of kinetree's functions; pass kt.aba, kt.rnea, …",
     ),
-    "a function by its name": (lambda: jvp("aba"), kt.OptionError, "'aba' is not one of kinetree's functions"),
+    "a function by its name": (lambda: jvp("aba"), kt.errors.OptionError, "'aba' is not one of kinetree's functions"),
     "something that is no robot": (
         lambda: kt.jvp("arm", kt.aba, ARGUMENTS, {"q": V}),  # type: ignore[arg-type]
-        kt.DTypeError, "the first argument must be a robot (from kt.load or kt.zoo), not str",
+        kt.errors.DTypeError, "the first argument must be a robot (from kt.load or kt.zoo), not str",
     ),
     "an option that is none": (
-        lambda: jvp(frame="tip"), kt.OptionError, "aba has no option 'frame'; it has: passive, limits",
+        lambda: jvp(frame="tip"), kt.errors.OptionError, "aba has no option 'frame'; it has: passive, limits",
     ),
     "an option that is none, of a recursion": (
-        lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt="q", integrator="rk4"), kt.OptionError,
+        lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt="q", integrator="rk4"), kt.errors.OptionError,
         "aba has no option 'integrator'; it has: passive, limits",
     ),
     "an option that is missing": (
-        lambda: jvp(kt.frame_placement, (Q,)), kt.OptionError, "frame must be a name, such as 'base', not None",
+        lambda: jvp(kt.frame_placement, (Q,)), kt.errors.OptionError, "frame must be a name, such as 'base', not None",
     ),
     "a frame that is none": (
-        lambda: jvp(kt.frame_placement, (Q,), frame="tipp"), kt.NameNotFoundError,
+        lambda: jvp(kt.frame_placement, (Q,), frame="tipp"), kt.errors.NameNotFoundError,
         "this robot has no frame 'tipp': did you mean 'tip'?",
     ),
     "an argument named twice": (
-        lambda: vjp(wrt=["q", "q"]), kt.OptionError,
+        lambda: vjp(wrt=["q", "q"]), kt.errors.OptionError,
         "aba: wrt must name each argument once, and one at least: ('q', 'q')",
     ),
     "no argument named": (
-        lambda: vjp(wrt=[]), kt.OptionError, "aba: wrt must name each argument once, and one at least",
+        lambda: vjp(wrt=[]), kt.errors.OptionError, "aba: wrt must name each argument once, and one at least",
     ),
     "an argument by its number": (
-        lambda: vjp(wrt=3), kt.OptionError, "aba: wrt must be a name or a list of names, not 3",
+        lambda: vjp(wrt=3), kt.errors.OptionError, "aba: wrt must be a name or a list of names, not 3",
     ),
     "a matrix by nothing": (
         lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=None),  # type: ignore[call-overload]
-        kt.OptionError, "jacobian: wrt must be a name or a list of names, not None",
+        kt.errors.OptionError, "jacobian: wrt must be a name or a list of names, not None",
     ),
     "a matrix by the same twice": (
         lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=["q", "q"]),
-        kt.OptionError, "aba: wrt must name each argument once",
+        kt.errors.OptionError, "aba: wrt must name each argument once",
     ),
     "arguments in one array": (
-        lambda: jvp(arguments=np.zeros((3, 2))), kt.DTypeError,
+        lambda: jvp(arguments=np.zeros((3, 2))), kt.errors.DTypeError,
         "aba: arguments must be a tuple of its own (q, v, tau), not one array",
     ),
     "no arguments": (
-        lambda: jvp(arguments=None), kt.DTypeError,
+        lambda: jvp(arguments=None), kt.errors.DTypeError,
         "aba: arguments must be a tuple of its own (q, v, tau), not NoneType",
     ),
     "arrays as names": (
-        lambda: vjp(wrt=[np.ones(3)]), kt.NameNotFoundError, "aba cannot be differentiated by array([1., 1., 1.])",
+        lambda: vjp(wrt=[np.ones(3)]), kt.errors.NameNotFoundError,
+            "aba cannot be differentiated by array([1., 1., 1.])",
     ),
     "an argument without its tuple": (
-        lambda: jvp(kt.center_of_mass, Q), kt.DTypeError,
+        lambda: jvp(kt.center_of_mass, Q), kt.errors.DTypeError,
         "center_of_mass: arguments must be its own, (q,), and are 2 instead",
     ),
     "too few arguments": (
-        lambda: jvp(arguments=(Q, V)), kt.DTypeError, "aba: arguments must be its own, (q, v, tau), and are 2 instead",
+        lambda: jvp(arguments=(Q, V)), kt.errors.DTypeError,
+            "aba: arguments must be its own, (q, v, tau), and are 2 instead",
     ),
     "an argument too short": (
-        lambda: jvp(arguments=(Q, [1.0], TAU)), kt.ShapeError,
+        lambda: jvp(arguments=(Q, [1.0], TAU)), kt.errors.ShapeError,
         "jvp of aba: v has shape (1,), but 'double_pendulum' needs (…, 2)",
     ),
     "batches that do not fit": (
-        lambda: jvp(tangents={"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}), kt.ShapeError,
+        lambda: jvp(tangents={"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}), kt.errors.ShapeError,
         "jvp of aba: the leading axes do not broadcast together: q (2,), v (2,), tau (2,), d_q (3, 2), d_v (4, 2)",
     ),
     "forces in a list": (
-        lambda: jvp(f_ext=[np.zeros(6)]), kt.DTypeError,
+        lambda: jvp(f_ext=[np.zeros(6)]), kt.errors.DTypeError,
         "aba: f_ext must be a dict from names of frames to arrays, not list",
     ),
     "forces on what takes none": (
-        lambda: jvp(kt.crba, (Q,), f_ext={"tip": np.zeros(6)}), kt.OptionError, "crba takes no external forces",
+        lambda: jvp(kt.crba, (Q,), f_ext={"tip": np.zeros(6)}), kt.errors.OptionError, "crba takes no external forces",
     ),
     "parameters in a list": (
-        lambda: jvp(parameters=["gravity"]), kt.DTypeError,
+        lambda: jvp(parameters=["gravity"]), kt.errors.DTypeError,
         "aba: parameters must be a dict from names of parameters to arrays, not list",
     ),
     "a parameter that is none": (
-        lambda: jvp(parameters={"gravty": np.zeros(3)}), kt.NameNotFoundError,
+        lambda: jvp(parameters={"gravty": np.zeros(3)}), kt.errors.NameNotFoundError,
         "'double_pendulum' has no parameter 'gravty': did you mean 'gravity'?",
     ),
     "parameters of what has none": (
-        lambda: jvp(kt.integrate, (Q, V), parameters={"gravity": np.zeros(3)}), kt.OptionError,
+        lambda: jvp(kt.integrate, (Q, V), parameters={"gravity": np.zeros(3)}), kt.errors.OptionError,
         "integrate does not depend on any of the robot's parameters; leave them out",
     ),
     "a motion without rows": (
-        lambda: jvp(kt.rollout, (Q, V, TAU, 0.1)), kt.ShapeError,
+        lambda: jvp(kt.rollout, (Q, V, TAU, 0.1)), kt.errors.ShapeError,
         "rollout: tau has shape (2,), but 'double_pendulum' needs (…, T, 2), one row per step and at least one",
     ),
     "a motion of no steps": (
-        lambda: jvp(kt.rollout, (Q, V, np.zeros((0, 2)), 0.1)), kt.ShapeError, "rollout: tau has shape (0, 2)",
+        lambda: jvp(kt.rollout, (Q, V, np.zeros((0, 2)), 0.1)), kt.errors.ShapeError, "rollout: tau has shape (0, 2)",
     ),
     "a motion without a step's length": (
-        lambda: jvp(kt.rollout, (Q, V, [TAU])), kt.DTypeError,
+        lambda: jvp(kt.rollout, (Q, V, [TAU])), kt.errors.DTypeError,
         "rollout: arguments must be its own, (q, v, tau, dt), and are 3 instead",
     ),
     "a passive force that is none": (
-        lambda: kt.aba_derivatives(ROBOT, Q, V, TAU, passive=["dmping"]), kt.OptionError,
+        lambda: kt.dynamics.aba_derivatives(ROBOT, Q, V, TAU, passive=["dmping"]), kt.errors.OptionError,
         "passive: there is no passive force 'dmping'",
     ),
     "a torque too short": (
-        lambda: kt.aba_derivatives(ROBOT, Q, V, [1.0]), kt.ShapeError,
+        lambda: kt.dynamics.aba_derivatives(ROBOT, Q, V, [1.0]), kt.errors.ShapeError,
         "aba_derivatives: tau has shape (1,), but 'double_pendulum' needs (…, 2)",
     ),
     "an array of the wrong shape to write into": (
-        lambda: kt.rnea_derivatives(ROBOT, Q, V, TAU, out=np.zeros((2, 2))), kt.ShapeError,
+        lambda: kt.dynamics.rnea_derivatives(ROBOT, Q, V, TAU, out=np.zeros((2, 2))), kt.errors.ShapeError,
         "rnea_derivatives: out has shape (2, 2), but the result has (3, 2, 2)",
     ),
 }  # fmt: skip
@@ -201,7 +205,7 @@ def massless() -> kt.Model:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda robot, *x: kt.aba_derivatives(robot, *x),
+        lambda robot, *x: kt.dynamics.aba_derivatives(robot, *x),
         lambda robot, *x: kt.jacobian(robot, kt.aba, x, wrt="q"),
         lambda robot, *x: kt.jvp(robot, kt.aba, x, {"q": x[0]}),
         lambda robot, *x: kt.vjp(robot, kt.aba, x, x[0]),
@@ -211,13 +215,13 @@ def massless() -> kt.Model:
 )
 def test_a_robot_whose_acceleration_is_not_defined_has_no_derivatives_of_it(call: Callable[..., Any]) -> None:
     zero = np.zeros(2)
-    with pytest.raises(kt.SingularModelError, match="joint 'slider' of 'ghost' moves nothing that has mass"):
+    with pytest.raises(kt.errors.SingularModelError, match="joint 'slider' of 'ghost' moves nothing that has mass"):
         call(massless(), zero, zero, zero)
 
 
 def test_inverse_dynamics_of_such_a_robot_has_its_derivatives() -> None:
     zero = np.zeros(2)
-    d = kt.rnea_derivatives(massless(), zero, zero, zero)
+    d = kt.dynamics.rnea_derivatives(massless(), zero, zero, zero)
     np.testing.assert_allclose(d.by_qdd, [[0.004, 0.0], [0.0, 0.0]], atol=1e-15)
 
 
@@ -230,7 +234,7 @@ def test_a_mass_of_zero_in_one_sample_is_felt_there_only(mode: str) -> None:
     def call(masses: list[float]) -> list[np.ndarray]:
         parameters: dict[str, Any] = {name: np.array(masses)}
         if mode == "aba_derivatives":
-            return [np.stack(kt.aba_derivatives(robot, *x, parameters=parameters), axis=1)]
+            return [np.stack(kt.dynamics.aba_derivatives(robot, *x, parameters=parameters), axis=1)]
         if mode == "jvp":
             return [kt.jvp(robot, kt.aba, x, {"tau": [1.0, 1.0], name: 0.5}, parameters=parameters)[1]]
         if mode == "vjp":
@@ -250,29 +254,29 @@ def test_a_mass_of_zero_in_one_sample_is_felt_there_only(mode: str) -> None:
 def test_nan_in_one_sample_stays_there() -> None:
     q = np.array([Q, [np.nan, 0.0], Q])
     with np.errstate(invalid="ignore"):
-        d = kt.aba_derivatives(ROBOT, q, V, TAU)
+        d = kt.dynamics.aba_derivatives(ROBOT, q, V, TAU)
         _, along = kt.jvp(ROBOT, kt.aba, (q, V, TAU), {"q": V})
     assert np.isnan(d.by_q[1]).any()
     assert np.isnan(along[1]).any()
-    np.testing.assert_array_equal(d.by_q[[0, 2]], [kt.aba_derivatives(ROBOT, Q, V, TAU).by_q] * 2)
+    np.testing.assert_array_equal(d.by_q[[0, 2]], [kt.dynamics.aba_derivatives(ROBOT, Q, V, TAU).by_q] * 2)
     np.testing.assert_array_equal(along[[0, 2]], [jvp()[1]] * 2)
 
 
 def test_a_quaternion_of_zero_is_refused_wherever_it_stands_among_the_arrays() -> None:
     robot = kt.zoo.load("quadruped")
     zero = np.zeros(robot.nq)
-    with pytest.raises(kt.ConfigurationError, match="q"):
+    with pytest.raises(kt.errors.ConfigurationError, match="q"):
         kt.jvp(robot, kt.center_of_mass, (zero,), {"q": np.ones(robot.nv)})
     name = f"joint.{list(ROBOT.joints)[-1]}.placement"
-    with pytest.raises(kt.ConfigurationError, match=re.escape(name)):
+    with pytest.raises(kt.errors.ConfigurationError, match=re.escape(name)):
         jvp(kt.center_of_mass, (Q,), parameters={name: np.zeros(7)})
 
 
 def test_a_robot_that_cannot_move_has_derivatives_by_its_parameters() -> None:
     builder = kt.ModelBuilder("rock")
-    builder.add_body("rock", kt.solids.sphere(0.1, mass=2.0, placement=kt.placement([0.0, 0.0, 0.5])))
+    builder.add_body("rock", kt.solids.sphere(0.1, mass=2.0, placement=kt.lie.placement([0.0, 0.0, 0.5])))
     rock, nothing = builder.build(), np.zeros(0)
-    assert kt.aba_derivatives(rock, nothing, nothing, nothing).by_q.shape == (0, 0)
+    assert kt.dynamics.aba_derivatives(rock, nothing, nothing, nothing).by_q.shape == (0, 0)
     assert kt.jacobian(rock, kt.center_of_mass, (nothing,), wrt="q").shape == (3, 0)
     gravity = {"gravity": np.array([0.0, 0.0, -9.0])}
     _, change = kt.jvp(rock, kt.potential_energy, (nothing,), {"gravity": [0.0, 0.0, 1.0]}, parameters=gravity)
@@ -288,10 +292,10 @@ def test_a_robot_that_cannot_move_has_derivatives_by_its_parameters() -> None:
 def test_options_are_as_in_the_functions_own_signature() -> None:
     """`frame_acceleration` is spatial unless it is told otherwise, and `passive_forces` are all of them."""
     options: dict[str, Any] = {"frame": "tip", "expressed_in": "world"}
-    value, _ = kt.jvp(ROBOT, kt.frame_acceleration, (Q, V, TAU), {"q": V}, **options)
-    np.testing.assert_array_equal(value, kt.frame_acceleration(ROBOT, Q, V, TAU, **options))
-    value, _ = kt.jvp(ROBOT, kt.passive_forces, (Q, V), {"v": V})
-    np.testing.assert_array_equal(value, kt.passive_forces(ROBOT, Q, V))
+    value, _ = kt.jvp(ROBOT, kt.kinematics.frame_acceleration, (Q, V, TAU), {"q": V}, **options)
+    np.testing.assert_array_equal(value, kt.kinematics.frame_acceleration(ROBOT, Q, V, TAU, **options))
+    value, _ = kt.jvp(ROBOT, kt.dynamics.passive_forces, (Q, V), {"v": V})
+    np.testing.assert_array_equal(value, kt.dynamics.passive_forces(ROBOT, Q, V))
 
 
 def test_an_alias_is_the_same_function() -> None:
@@ -317,7 +321,7 @@ def test_arrays_that_are_given_stay_as_they_are() -> None:
 
 def test_an_empty_batch_has_empty_derivatives() -> None:
     none = np.zeros((0, 2))
-    assert kt.aba_derivatives(ROBOT, none, none, none).by_q.shape == (0, 2, 2)
+    assert kt.dynamics.aba_derivatives(ROBOT, none, none, none).by_q.shape == (0, 2, 2)
     value, change = kt.jvp(ROBOT, kt.aba, (none, none, none), {"q": none})
     assert value.shape == change.shape == (0, 2)
     assert kt.vjp(ROBOT, kt.aba, (none, none, none), none)[1]["tau"].shape == (0, 2)
@@ -339,21 +343,23 @@ def test_motions_of_a_robot_without_joints_have_derivatives_of_no_size() -> None
 def test_an_option_called_like_an_argument_comes_with_the_function() -> None:
     robot = kt.zoo.load("quadruped")
     q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.nv)
-    by_v = partial(kt.integrate_jacobian, wrt="v")
+    by_v = partial(kt.kinematics.integrate_jacobian, wrt="v")
     value, change = kt.jvp(robot, by_v, (q, v), {"v": v})
-    np.testing.assert_array_equal(value, kt.integrate_jacobian(robot, q, v, wrt="v"))
+    np.testing.assert_array_equal(value, kt.kinematics.integrate_jacobian(robot, q, v, wrt="v"))
     np.testing.assert_allclose(kt.jacobian(robot, by_v, (q, v), wrt="v") @ v, change, atol=1e-12)
     weights = np.ones((robot.nv, robot.nv))
     _, gradients = kt.vjp(robot, by_v, (q, v), weights, wrt="v")
     np.testing.assert_allclose(gradients["v"] @ v, (weights * change).sum(), atol=1e-12)
     np.testing.assert_array_equal(kt.compile(robot, by_v)(q, v), value)
-    with pytest.raises(kt.OptionError, match="wrt must be 'q' or 'v', not 'tau'"):
+    with pytest.raises(kt.errors.OptionError, match="wrt must be 'q' or 'v', not 'tau'"):
         kt.jacobian(robot, partial(by_v, wrt="tau"), (q, v), wrt="v")
 
 
 def test_jacobians_by_several_names_are_those_by_each() -> None:
-    found = kt.jacobian(ROBOT, kt.center_of_mass_velocity, ARGUMENTS[:2], wrt=("q", "v"))
+    found = kt.jacobian(ROBOT, kt.kinematics.center_of_mass_velocity, ARGUMENTS[:2], wrt=("q", "v"))
     assert list(found) == ["q", "v"]
     for name, J in found.items():
-        np.testing.assert_array_equal(J, kt.jacobian(ROBOT, kt.center_of_mass_velocity, ARGUMENTS[:2], wrt=name))
+        np.testing.assert_array_equal(
+            J, kt.jacobian(ROBOT, kt.kinematics.center_of_mass_velocity, ARGUMENTS[:2], wrt=name)
+        )
     assert list(kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=["tau"])) == ["tau"]

@@ -28,9 +28,13 @@ def hinges(count: int, base: Any = None) -> kt.Model:
     builder.add_body("link 0", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
     builder.add_joint("base", base or kt.Revolute([0, 0, 1]), "root", "link 0")
     for k in range(1, count + 1):
-        builder.add_body(f"link {k}", kt.solids.box(0.1, 0.12, 0.2, mass=1.0, placement=kt.placement((0, 0.02, 0.1))))
+        builder.add_body(
+            f"link {k}", kt.solids.box(0.1, 0.12, 0.2, mass=1.0, placement=kt.lie.placement((0, 0.02, 0.1)))
+        )
         axis = [float(n == k % 3) for n in range(3)]
-        builder.add_joint(f"joint {k}", kt.Revolute(axis), f"link {k - 1}", f"link {k}", kt.placement((0, 0.05, 0.2)))
+        builder.add_joint(
+            f"joint {k}", kt.Revolute(axis), f"link {k - 1}", f"link {k}", kt.lie.placement((0, 0.05, 0.2))
+        )
     return builder.build()
 
 
@@ -112,7 +116,7 @@ def test_a_robot_that_is_too_large_is_not_written_out_to_the_end(monkeypatch: py
     assert not Specialization(short, hinges(12), {}, (), ()).program().is_straight
 
 
-@pytest.mark.parametrize("function", [kt.aba_derivatives, kt.rnea_derivatives])
+@pytest.mark.parametrize("function", [kt.dynamics.aba_derivatives, kt.dynamics.rnea_derivatives])
 def test_second_derivatives_of_large_robots_are_of_their_first_ones(function: Any) -> None:
     robot = hinges(160)
     made = derivative(robot, function, "jvp", None)

@@ -43,7 +43,7 @@ def test_a_zero_quaternion_is_an_error_wherever_it_stands(place: int, threads: i
     bad = q.copy()
     bad[place, part] = 0.0
     for _ in range(2):
-        with pytest.raises(kt.ConfigurationError, match=rf"q\[{place}\]: the quaternion of joint 'left_hip'"):
+        with pytest.raises(kt.errors.ConfigurationError, match=rf"q\[{place}\]: the quaternion of joint 'left_hip'"):
             kt.integrate(robot, bad, v, threads=threads)
     np.testing.assert_array_equal(kt.integrate(robot, q, v, threads=threads), good)
 
@@ -60,7 +60,7 @@ def test_every_quaternion_of_the_robot_is_looked_at(function: Any, threads: int 
     for name, part in robot.quaternions.items():
         odd = q.copy()
         odd[101, part] = 0.0
-        with pytest.raises(kt.ConfigurationError, match=rf"q\[101\]: the quaternion of joint {name!r}"):
+        with pytest.raises(kt.errors.ConfigurationError, match=rf"q\[101\]: the quaternion of joint {name!r}"):
             function(robot, odd, *given, threads=threads)
         assert list(kernel._flags) == [1, 0]
         kernel._flags[0] = 0

@@ -65,7 +65,7 @@ def test_a_gufunc_has_them() -> None:
 
 
 def test_a_compiled_rollout_of_a_robot_without_activations() -> None:
-    f = kt.compile(leg(), kt.actuated_rollout, steps=4)
+    f = kt.compile(leg(), kt.sim.actuated_rollout, steps=4)
     assert inspect.isbuiltin(f)
     q, v, act, tau, ctrl, dt = rolled(300)
     states = f(q, v, act, tau, ctrl, dt)
@@ -83,31 +83,31 @@ def test_a_compiled_rollout_of_a_robot_without_activations() -> None:
 
 
 def test_their_leading_axes_count() -> None:
-    f = kt.compile(leg(), kt.actuated_rollout, steps=4)
+    f = kt.compile(leg(), kt.sim.actuated_rollout, steps=4)
     q, v, _, tau, ctrl, dt = (x if x.ndim == 0 else x[0] for x in rolled(1))
     states = f(q, v, np.zeros((5, 0)), tau, ctrl, dt)
     assert states.shape == (5, 4, 4)
     np.testing.assert_array_equal(states, np.broadcast_to(kt.rollout(leg(), q, v, tau, dt, ctrl=ctrl), (5, 4, 4)))
-    with pytest.raises(kt.ShapeError, match="leading axes do not broadcast"):
+    with pytest.raises(kt.errors.ShapeError, match="leading axes do not broadcast"):
         f(np.zeros((3, 2)), v, np.zeros((5, 0)), tau, ctrl, dt)
-    with pytest.raises(kt.ShapeError, match=r"act has shape \(5, 1\), but 'leg' needs \(…, 0\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"act has shape \(5, 1\), but 'leg' needs \(…, 0\)"):
         f(q, v, np.zeros((5, 1)), tau, ctrl, dt)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_sensors_that_need_neither_controls_nor_a_clock(dtype: str) -> None:
     q, v, qdd = RNG.normal(size=(3, 256, 2)).astype(dtype)
-    found = kt.sensors(leg(), q, v, qdd, np.zeros((256, 2), dtype), contact=True)
+    found = kt.dynamics.sensors(leg(), q, v, qdd, np.zeros((256, 2), dtype), contact=True)
     assert found.dtype == dtype
-    assert inspect.isbuiltin(kt.compile(leg(), kt.sensors, contact=True, dtype=dtype))
+    assert inspect.isbuiltin(kt.compile(leg(), kt.dynamics.sensors, contact=True, dtype=dtype))
     for k in (0, 100, 255):
-        np.testing.assert_array_equal(found[k], kt.sensors(leg(), q[k], v[k], qdd[k], contact=True))
+        np.testing.assert_array_equal(found[k], kt.dynamics.sensors(leg(), q[k], v[k], qdd[k], contact=True))
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 1000])
 def test_a_robot_without_joints_has_numbers_all_the_same(count: int) -> None:
     builder = kt.ModelBuilder("rock")
-    builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0, placement=kt.placement([0.0, 0.0, 1.0])))
+    builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0, placement=kt.lie.placement([0.0, 0.0, 1.0])))
     rock = builder.build()
     nothing = np.zeros((count, 0))
     np.testing.assert_array_equal(kt.center_of_mass(rock, nothing), np.broadcast_to([0.0, 0.0, 1.0], (count, 3)))
@@ -127,34 +127,34 @@ def test_results_without_numbers_compile_nothing() -> None:
     with patch("kinetree.codegen.cpu.jit.compile_module", side_effect=AssertionError("compiled")):
         f = kt.compile(builder.build(), kt.aba)
         assert f(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 1, 0))).shape == (2, 3, 0)
-        with pytest.raises(kt.ShapeError, match="leading axes do not broadcast"):
+        with pytest.raises(kt.errors.ShapeError, match="leading axes do not broadcast"):
             f(np.zeros((3, 0)), np.zeros((2, 0)), np.zeros(0))
 
 
 def test_derivatives_by_them_are_empty() -> None:
     given = rolled(40)
     weights = RNG.normal(size=(40, 4, 4))
-    value, gradients = kt.vjp(leg(), kt.actuated_rollout, given, weights)
+    value, gradients = kt.vjp(leg(), kt.sim.actuated_rollout, given, weights)
     np.testing.assert_array_equal(value, kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4]))
     assert gradients["act"].shape == (40, 0)
     direction = RNG.normal(size=(40, 4, 2))
-    _, slope = kt.jvp(leg(), kt.actuated_rollout, given, {"ctrl": direction, "act": np.zeros((40, 0))})
+    _, slope = kt.jvp(leg(), kt.sim.actuated_rollout, given, {"ctrl": direction, "act": np.zeros((40, 0))})
     np.testing.assert_allclose((slope * weights).sum(), (gradients["ctrl"] * direction).sum(), rtol=1e-12)
-    assert kt.jacobian(leg(), kt.actuated_rollout, given, wrt="act").shape == (40, 4, 4, 0)
+    assert kt.jacobian(leg(), kt.sim.actuated_rollout, given, wrt="act").shape == (40, 4, 4, 0)
 
 
 def test_torch_has_them() -> None:
     torch = pytest.importorskip("torch")
     given = rolled(300)
     q, v, act, tau, ctrl, dt = map(torch.tensor, given)
-    f = kt.to_torch(kt.actuated_rollout, leg(), steps=4)
+    f = kt.interop.to_torch(kt.sim.actuated_rollout, leg(), steps=4)
     expected = kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4])
     np.testing.assert_array_equal(f(q, v, act, tau, ctrl, dt), expected)
     np.testing.assert_array_equal(f(q, v, torch.zeros(0, dtype=q.dtype), tau, ctrl, dt), expected)
     ctrl.requires_grad_()
     act.requires_grad_()
     f(q, v, act, tau, ctrl, dt).sum().backward()
-    _, gradients = kt.vjp(leg(), kt.actuated_rollout, given, np.ones((300, 4, 4)), wrt=["ctrl"])
+    _, gradients = kt.vjp(leg(), kt.sim.actuated_rollout, given, np.ones((300, 4, 4)), wrt=["ctrl"])
     np.testing.assert_allclose(ctrl.grad, gradients["ctrl"], rtol=1e-11, atol=1e-13)
     assert act.grad.shape == (300, 0)
 
@@ -164,7 +164,7 @@ def test_jax_has_them() -> None:
     given = rolled(20)
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         q, v, act, tau, ctrl, dt = map(jax.numpy.asarray, given)
-        f = kt.to_jax(kt.actuated_rollout, leg(), steps=4)
+        f = kt.interop.to_jax(kt.sim.actuated_rollout, leg(), steps=4)
         found = jax.jit(f)(q, v, act, tau, ctrl, dt)
         slopes = jax.grad(lambda act, ctrl: f(q, v, act, tau, ctrl, dt).sum(), argnums=(0, 1))(act, ctrl)
     np.testing.assert_array_equal(found, kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4]))
@@ -173,15 +173,15 @@ def test_jax_has_them() -> None:
 
 def test_casadi_and_c_have_none_of_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # numbers for the test of C are interpreted
-    header = kt.to_c(kt.actuated_rollout, leg(), steps=4).header
+    header = kt.interop.to_c(kt.sim.actuated_rollout, leg(), steps=4).header
     assert "const double q[2], const double v[2], const double tau[8]" in header
     pytest.importorskip("casadi")
     q, v, _, tau, ctrl, dt = rolled(1)
-    f = kt.to_casadi(kt.actuated_rollout, leg(), steps=4)
+    f = kt.interop.to_casadi(kt.sim.actuated_rollout, leg(), steps=4)
     found = np.array(f(q[0], v[0], np.zeros(0), tau[0], ctrl[0], dt)).reshape(4, 4)
     np.testing.assert_allclose(found, kt.rollout(leg(), q[0], v[0], tau[0], dt, ctrl=ctrl[0]), rtol=1e-12)
 
 
 def test_a_graphics_processor_reads_nothing_of_them() -> None:
-    ptx = Subject(kt.actuated_rollout, leg(), options={"steps": 4}).node("float64").ptx
+    ptx = Subject(kt.sim.actuated_rollout, leg(), options={"steps": 4}).node("float64").ptx
     assert ".visible .entry" in ptx.text()

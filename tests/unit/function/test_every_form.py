@@ -70,7 +70,7 @@ def programs(one: Specialization) -> Iterator[tuple[str, Program]]:
 def test_every_form_gives_the_same_numbers(name: str) -> None:
     function = every.EVERY[name]
     calls = every.Calls(function)
-    calls.robot = robot(function is kt.actuated_rollout)
+    calls.robot = robot(function is kt.sim.actuated_rollout)
     definition, count = calls.definition, 0
     for options in every.requests(calls):
         if PLAIN & options.keys():
@@ -83,7 +83,7 @@ def test_every_form_gives_the_same_numbers(name: str) -> None:
             arguments[own - left_out : own] = [[0.1] * port.size for port in one.inputs[own - left_out : own]]
             arguments += [x.ravel().tolist() for x in definition.arrays_of_numbers(given)]
             expected = None if definition.is_step else one.one_sample(*arguments)
-        except kt.OptionError:  # not together with the others
+        except kt.errors.OptionError:  # not together with the others
             continue
         for form, program in programs(one):
             (result,) = interpret(program, *arguments)

@@ -26,32 +26,36 @@ JOINTS = list(ARM.joints)
 
 def hybrid(prescribed: Any, robot: kt.Model = ARM) -> Any:
     rest = np.zeros(robot.nv)
-    return kt.hybrid_dynamics(robot, robot.neutral(), rest, rest, rest, prescribed)
+    return kt.dynamics.hybrid_dynamics(robot, robot.neutral(), rest, rest, rest, prescribed)
 
 
 def test_a_name_that_is_no_joint_is_answered_with_the_nearest() -> None:
-    with pytest.raises(kt.NameNotFoundError, match=r"has no joint 'sholder_pitch': did you mean 'shoulder_pitch'"):
+    with pytest.raises(
+        kt.errors.NameNotFoundError, match=r"has no joint 'sholder_pitch': did you mean 'shoulder_pitch'"
+    ):
         hybrid(["sholder_pitch"])
-    with pytest.raises(kt.NameNotFoundError, match=r"prescribed: 'arm6' has no joint 3: known are: 'base_yaw'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match=r"prescribed: 'arm6' has no joint 3: known are: 'base_yaw'"):
         hybrid([3])
 
 
 @pytest.mark.parametrize("value", ["elbow_pitch", 3, {"elbow_pitch": 1.0}], ids=["one name", "a number", "a dict"])
 def test_prescribed_is_a_list(value: Any) -> None:
-    with pytest.raises(kt.OptionError, match="prescribed must be a list of joint names"):
+    with pytest.raises(kt.errors.OptionError, match="prescribed must be a list of joint names"):
         hybrid(value)
 
 
 def test_one_name_is_told_how_it_is_a_list() -> None:
-    with pytest.raises(kt.OptionError, match=r"such as \['elbow_pitch'\], not 'elbow_pitch'"):
+    with pytest.raises(kt.errors.OptionError, match=r"such as \['elbow_pitch'\], not 'elbow_pitch'"):
         hybrid("elbow_pitch")
 
 
 def test_a_joint_without_coordinates_of_its_own_is_refused_with_whose_they_are() -> None:
     robot = every_joint()
-    with pytest.raises(kt.OptionError, match="joint 'follower' follows 'revolute' and has no coordinates of its own"):
+    with pytest.raises(
+        kt.errors.OptionError, match="joint 'follower' follows 'revolute' and has no coordinates of its own"
+    ):
         hybrid(["follower"], robot)
-    with pytest.raises(kt.OptionError, match="joint 'left' are those of coupling 'wrist'; name 'wrist'"):
+    with pytest.raises(kt.errors.OptionError, match="joint 'left' are those of coupling 'wrist'; name 'wrist'"):
         hybrid(["left"], robot)
 
 
@@ -66,34 +70,36 @@ def test_batches_broadcast_and_float32_stays_float32() -> None:
     rng = np.random.default_rng(0)
     q = np.array([ARM.random(rng) for _ in range(3)])[:, None]
     v, tau = rng.normal(size=(2, 4, 6))
-    found = kt.hybrid_dynamics(ARM, q, v, tau, REST, JOINTS[:3])
+    found = kt.dynamics.hybrid_dynamics(ARM, q, v, tau, REST, JOINTS[:3])
     assert found.qdd.shape == found.tau.shape == (3, 4, 6)
     single = [x.astype(np.float32) for x in (q, v, tau, REST)]
-    found = kt.hybrid_dynamics(ARM, *single, JOINTS[:3])
+    found = kt.dynamics.hybrid_dynamics(ARM, *single, JOINTS[:3])
     assert found.qdd.dtype == found.tau.dtype == np.float32
-    assert kt.base_wrench(ARM, *single[:3]).dtype == np.float32
-    assert kt.base_wrench(ARM, q, v, tau).dtype == np.float64
+    assert kt.dynamics.base_wrench(ARM, *single[:3]).dtype == np.float32
+    assert kt.dynamics.base_wrench(ARM, q, v, tau).dtype == np.float64
 
 
 def test_the_bases_acceleration_is_zero_unless_it_is_given() -> None:
     q, (v, tau) = ARM.random(1), np.random.default_rng(1).normal(size=(2, 6))
-    still = kt.base_wrench(ARM, q, v, tau)
-    np.testing.assert_array_equal(still, kt.base_wrench(ARM, q, v, tau, [0.0] * 6))
-    assert np.abs(still - kt.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])).max() > 1.0
-    with pytest.raises(kt.ShapeError, match=r"base_acceleration has shape \(3,\), but 'arm6' needs \(…, 6\)"):
-        kt.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0])
+    still = kt.dynamics.base_wrench(ARM, q, v, tau)
+    np.testing.assert_array_equal(still, kt.dynamics.base_wrench(ARM, q, v, tau, [0.0] * 6))
+    assert np.abs(still - kt.dynamics.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])).max() > 1.0
+    with pytest.raises(kt.errors.ShapeError, match=r"base_acceleration has shape \(3,\), but 'arm6' needs \(…, 6\)"):
+        kt.dynamics.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0])
 
 
 def test_a_fixed_base_has_no_floating_inverse_dynamics() -> None:
-    with pytest.raises(kt.ModelError, match=r"the base of 'arm6' does not float.*use kt.rnea, or load the robot with"):
-        kt.floating_inverse_dynamics(ARM, ARM.neutral(), REST, REST)
+    with pytest.raises(
+        kt.errors.ModelError, match=r"the base of 'arm6' does not float.*use kt.rnea, or load the robot with"
+    ):
+        kt.dynamics.floating_inverse_dynamics(ARM, ARM.neutral(), REST, REST)
 
 
 def test_an_unknown_word_for_coordinates_is_refused() -> None:
-    with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
-        kt.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in="base")  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
-        kt.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in=np.ones(3))  # type: ignore[arg-type]
+    with pytest.raises(kt.errors.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
+        kt.dynamics.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in="base")  # type: ignore[arg-type]
+    with pytest.raises(kt.errors.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
+        kt.dynamics.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in=np.ones(3))  # type: ignore[arg-type]
 
 
 def coaxial(last: float) -> kt.Model:
@@ -112,28 +118,30 @@ def test_singular_joints_may_be_prescribed() -> None:
     robot = coaxial(2.0)
     assert robot.singular_joints == ("inner",)
     rest = np.zeros(2)
-    with pytest.raises(kt.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'inner' of 'coaxial'"):
-        kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest)
+    with pytest.raises(
+        kt.errors.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'inner' of 'coaxial'"
+    ):
+        kt.dynamics.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest)
     inertia = robot.bodies["wheel"].inertia.I.zz
     for name, given, expected in (
         ("outer", [0.0, 2.0], 0.3 / inertia - 2.0),
         ("inner", [2.0, 0.0], 0.1 / inertia - 2.0),
     ):
-        found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], given, [name])
+        found = kt.dynamics.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], given, [name])
         np.testing.assert_allclose(found.qdd.sum(), expected + 2.0, rtol=1e-13)
         np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd), found.tau, atol=1e-13)
-    found = kt.hybrid_dynamics(robot, rest, rest, rest, [1.0, 2.0], ["inner", "outer"])
+    found = kt.dynamics.hybrid_dynamics(robot, rest, rest, rest, [1.0, 2.0], ["inner", "outer"])
     np.testing.assert_allclose(found.tau, 3.0 * inertia, rtol=1e-14)
 
 
 def test_singular_joints_behind_a_base_are_refused_and_those_before_it_do_not_matter() -> None:
     robot = coaxial(2.0)
     rest = np.zeros(2)
-    with pytest.raises(kt.SingularModelError, match="base_wrench: the acceleration of joint 'inner'"):
-        kt.base_wrench(robot, rest, rest, rest)
-    with pytest.raises(kt.SingularModelError, match="euler_lagrange: joint 'inner' of 'coaxial'"):
-        kt.euler_lagrange(robot, rest, rest, rest)
-    assert kt.euler_lagrange_matrices(robot, rest, rest).M.shape == (2, 2)
+    with pytest.raises(kt.errors.SingularModelError, match="base_wrench: the acceleration of joint 'inner'"):
+        kt.dynamics.base_wrench(robot, rest, rest, rest)
+    with pytest.raises(kt.errors.SingularModelError, match="euler_lagrange: joint 'inner' of 'coaxial'"):
+        kt.dynamics.euler_lagrange(robot, rest, rest, rest)
+    assert kt.dynamics.euler_lagrange_matrices(robot, rest, rest).M.shape == (2, 2)
 
 
 def test_a_joint_that_moves_nothing_is_refused_whatever_masses_are_given_with_the_call() -> None:
@@ -143,38 +151,42 @@ def test_a_joint_that_moves_nothing_is_refused_whatever_masses_are_given_with_th
     builder.add_joint("shoulder", kt.Revolute([0, 1, 0]), "base", "arm")
     builder.add_joint("roll", kt.Revolute([0, 0, 1]), "arm", "needle")
     robot, rest = builder.build(), np.zeros(2)
-    with pytest.raises(kt.SingularModelError, match="base_wrench: the acceleration of joint 'roll' of 'needle'"):
-        kt.base_wrench(robot, rest, rest, rest, parameters={"body.needle.mass": 1.0})  # on its axis
+    with pytest.raises(kt.errors.SingularModelError, match="base_wrench: the acceleration of joint 'roll' of 'needle'"):
+        kt.dynamics.base_wrench(robot, rest, rest, rest, parameters={"body.needle.mass": 1.0})  # on its axis
     given = {"body.needle.mass": 1.0, "body.needle.com": [0.1, 0.0, 0.0]}
-    assert np.isfinite(kt.base_wrench(robot, rest, rest, rest, parameters=given)).all()
+    assert np.isfinite(kt.dynamics.base_wrench(robot, rest, rest, rest, parameters=given)).all()
 
 
 def test_a_floating_base_with_nothing_to_carry_is_singular() -> None:
     builder = kt.ModelBuilder("point")
-    builder.add_body("base", kt.Inertia.from_com(1.0, Vec3.zero(), Sym3.zero()))
+    builder.add_body("base", kt.model.Inertia.from_com(1.0, Vec3.zero(), Sym3.zero()))
     robot = builder.build(floating_base=True)
     with pytest.raises(
-        kt.SingularModelError, match="floating_inverse_dynamics: the acceleration of joint 'root_joint'"
+        kt.errors.SingularModelError, match="floating_inverse_dynamics: the acceleration of joint 'root_joint'"
     ):
-        kt.floating_inverse_dynamics(robot, robot.neutral(), REST, REST)
+        kt.dynamics.floating_inverse_dynamics(robot, robot.neutral(), REST, REST)
     # What must push it is known all the same.
-    np.testing.assert_allclose(kt.base_wrench(robot, robot.neutral(), REST, REST)[:3], [0.0, 0.0, 9.81], atol=1e-14)
+    np.testing.assert_allclose(
+        kt.dynamics.base_wrench(robot, robot.neutral(), REST, REST)[:3], [0.0, 0.0, 9.81], atol=1e-14
+    )
 
 
 def test_masses_that_are_given_with_the_call_may_cure_a_singular_robot() -> None:
     robot = coaxial(2.0)
     rest, ring = np.zeros(2), np.array([0.1, 0.1, 0.2, 0.0, 0.0, 0.0])
     parameters = {"body.between.mass": 1.0, "body.between.inertia": ring}
-    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest, parameters=parameters)
+    found = kt.dynamics.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest, parameters=parameters)
     np.testing.assert_allclose(found.qdd, kt.aba(robot, rest, rest, [0.3, 0.1], parameters=parameters), rtol=1e-12)
-    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], [1.0, 0.0], ["inner"], parameters={"gravity": [0.0] * 3})
+    found = kt.dynamics.hybrid_dynamics(
+        robot, rest, rest, [0.3, 0.1], [1.0, 0.0], ["inner"], parameters={"gravity": [0.0] * 3}
+    )
     np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd), found.tau, atol=1e-13)
 
 
 def test_masses_that_are_given_with_the_call_leave_a_prescribed_joint_prescribed() -> None:
     robot = coaxial(2.0)
     rest, parameters = np.zeros(2), {"body.wheel.mass": 3.0}
-    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], [0.0, 2.0], ["outer"], parameters=parameters)
+    found = kt.dynamics.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], [0.0, 2.0], ["outer"], parameters=parameters)
     np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd, parameters=parameters), found.tau, atol=1e-13)
     builder = kt.ModelBuilder("idle")
     builder.add_body("base")
@@ -182,8 +194,10 @@ def test_masses_that_are_given_with_the_call_leave_a_prescribed_joint_prescribed
         builder.add_body(name)
         builder.add_joint(f"to {name}", kt.Revolute([0, 0, 1]), parent, name)
     idle, parameters = builder.build(), {"body.base.mass": 1.0}
-    with pytest.raises(kt.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'to two' of 'idle'"):
-        kt.hybrid_dynamics(idle, rest, rest, rest, rest, ["to one"], parameters=parameters)
+    with pytest.raises(
+        kt.errors.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'to two' of 'idle'"
+    ):
+        kt.dynamics.hybrid_dynamics(idle, rest, rest, rest, rest, ["to one"], parameters=parameters)
 
 
 def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], mode: str = "") -> list[np.ndarray]:
@@ -200,12 +214,16 @@ def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], m
 
 JOINTS_OF_BIPED = [owner.name for owner in BIPED.owners]
 LOOPING = [
-    pytest.param(kt.hybrid_dynamics, {"prescribed": []}, id="nothing prescribed"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[2::2], "passive": True}, id="one joint of a leg"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[:1]}, id="the base"),
-    pytest.param(kt.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED}, id="everything"),
-    pytest.param(kt.floating_inverse_dynamics, {"passive": True}, id="a floating base"),
-    pytest.param(kt.base_wrench, {"expressed_in": "local_world_aligned", "limits": True}, id="the wrench on it"),
+    pytest.param(kt.dynamics.hybrid_dynamics, {"prescribed": []}, id="nothing prescribed"),
+    pytest.param(
+        kt.dynamics.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[2::2], "passive": True}, id="one joint of a leg"
+    ),
+    pytest.param(kt.dynamics.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED[:1]}, id="the base"),
+    pytest.param(kt.dynamics.hybrid_dynamics, {"prescribed": JOINTS_OF_BIPED}, id="everything"),
+    pytest.param(kt.dynamics.floating_inverse_dynamics, {"passive": True}, id="a floating base"),
+    pytest.param(
+        kt.dynamics.base_wrench, {"expressed_in": "local_world_aligned", "limits": True}, id="the wrench on it"
+    ),
 ]
 
 
@@ -237,9 +255,9 @@ def test_their_derivatives_are_the_same_in_loops(function: Any, options: Any, mo
 def test_a_fixed_base_is_known_in_loops_too() -> None:
     rng = np.random.default_rng(5)
     q, (v, tau, a) = ARM.random(rng), rng.normal(size=(3, 6))
-    rolled = kt.compile(ARM, kt.base_wrench, unroll=False, f_ext=[ARM.root])
+    rolled = kt.compile(ARM, kt.dynamics.base_wrench, unroll=False, f_ext=[ARM.root])
     force = rng.normal(size=6)
-    expected = kt.base_wrench(ARM, q, v, tau, a, f_ext={ARM.root: force})
+    expected = kt.dynamics.base_wrench(ARM, q, v, tau, a, f_ext={ARM.root: force})
     np.testing.assert_allclose(rolled(q, v, tau, a, force), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
 
 
@@ -248,18 +266,20 @@ def test_a_long_robot_loops_by_itself() -> None:
     rng = np.random.default_rng(6)
     q, v, qdd = rng.normal(size=(3, 160))
     names = list(robot.joints)
-    compiled = kt.compile(robot, kt.hybrid_dynamics, prescribed=names[::3])
+    compiled = kt.compile(robot, kt.dynamics.hybrid_dynamics, prescribed=names[::3])
     assert not compiled.__self__.program.is_straight  # type: ignore[attr-defined]
     tau = kt.rnea(robot, q, v, qdd)
-    found = kt.hybrid_dynamics(robot, q, v, tau, qdd, names[::3])
+    found = kt.dynamics.hybrid_dynamics(robot, q, v, tau, qdd, names[::3])
     np.testing.assert_allclose(found.qdd, qdd, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(found.tau, tau, rtol=0.0, atol=1e-7 * np.abs(tau).max())
 
 
 def test_robots_whose_joints_share_coordinates_are_written_out() -> None:
     robot = every_joint()
-    for function in (kt.hybrid_dynamics, kt.base_wrench):
-        with pytest.raises(kt.OptionError, match=r"cannot loop over the bodies of .*, whose joints share coordinates"):
+    for function in (kt.dynamics.hybrid_dynamics, kt.dynamics.base_wrench):
+        with pytest.raises(
+            kt.errors.OptionError, match=r"cannot loop over the bodies of .*, whose joints share coordinates"
+        ):
             kt.compile(robot, function, unroll=False)
 
 

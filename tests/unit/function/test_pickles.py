@@ -33,7 +33,7 @@ ASKED: dict[str, tuple[Callable[..., Any], dict[str, Any], tuple[Any, ...]]] = {
     "with forces and parameters": (
         kt.rnea, {"f_ext": [TIP], "parameters": ["gravity"]}, (Q, V, TAU, np.ones(6), np.ones(3)),
     ),
-    "with constraints": (kt.constraint_jacobian, {"constraints": [kt.Contact(TIP)]}, (Q,)),
+    "with constraints": (kt.constraints.constraint_jacobian, {"constraints": [kt.constraints.Contact(TIP)]}, (Q,)),
     "in loops": (kt.gravity_forces, {"unroll": False}, (Q,)),
     "of several steps": (kt.rollout, {"steps": 3}, (Q, V, np.zeros((3, 2)), 0.01)),
 }  # fmt: skip
@@ -97,7 +97,7 @@ def test_a_robot_that_comes_again_is_not_compiled_for_again(monkeypatch: pytest.
 
 def other_arm(z: float, **options: Any) -> kt.Model:
     builder = kt.ModelBuilder.of(ARM)
-    builder.add_frame("more", TIP if TIP in ARM.bodies else next(iter(ARM.bodies)), kt.placement((0.0, 0.0, z)))
+    builder.add_frame("more", TIP if TIP in ARM.bodies else next(iter(ARM.bodies)), kt.lie.placement((0.0, 0.0, z)))
     for note in options.get("notes", ()):
         builder.note(note)
     return builder.build()

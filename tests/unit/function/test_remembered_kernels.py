@@ -24,14 +24,13 @@ from kinetree.compiler.requests import default_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Program, interpret, without_slopes
 from kinetree.interop.subject import Subject
+from tests.functions import PUBLIC
 from tests.kernels import interpreted
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
 
-EVERY: dict[str, Any] = {
-    function.__name__: function for name in kt.__all__ if hasattr(function := getattr(kt, name), "definition")
-}
+EVERY: dict[str, Any] = {function.__name__: function for function in PUBLIC.values() if hasattr(function, "definition")}
 _TEXT = """
 <mujoco model="everything">
   <option density="900" viscosity="0.1" timestep="0.01"/>
@@ -55,7 +54,7 @@ _TEXT = """
   <sensor><jointpos name="angle" joint="hinge"/><jointvel name="rate" joint="hinge"/></sensor>
 </mujoco>
 """
-HELD = [kt.Contact("tip", "point", at=[0.3, 0.1, 0.2], position_gain=3.0, velocity_gain=2.0)]
+HELD = [kt.constraints.Contact("tip", "point", at=[0.3, 0.1, 0.2], position_gain=3.0, velocity_gain=2.0)]
 VALUES: dict[str, list[Any]] = {
     "passive": [False, True, [], None, ["damping"], ["friction", "spring"]],
     "limits": [False, True, None],
@@ -67,7 +66,7 @@ VALUES: dict[str, list[Any]] = {
     "frames": [None, ["tip"], ["tip", "base"]],
     "bodies": [None, ["tip"]],
     "drives": [False, True],
-    "constraints": [HELD, [kt.Contact("base", "point")]],
+    "constraints": [HELD, [kt.constraints.Contact("base", "point")]],
     "method": ["kkt", "operational_space"],
     "damping": [0.0, 0.5],
     "tolerance": [None, 0, 1e-3],
@@ -111,7 +110,7 @@ class Calls:
 
     def __init__(self, function: Any) -> None:
         self.function, self.definition = function, function.definition
-        self.robot = replace(prototype(function is kt.actuated_rollout))
+        self.robot = replace(prototype(function is kt.sim.actuated_rollout))
         """Equal to the prototype and another object, which has no kernels yet."""
         parameters = inspect.signature(function).parameters
         self.options = [x for x in self.definition.options if x in parameters and x not in COMPILED_ONLY]
@@ -211,7 +210,7 @@ def test_an_option_left_out_is_the_default_one() -> None:
         for option, default in default_options(function).items():
             if option in calls.options and default is not None:
                 check = calls.definition.options[option]
-                with suppress(kt.OptionError):  # it may not be left out
+                with suppress(kt.errors.OptionError):  # it may not be left out
                     assert check(calls.robot, None) == check(calls.robot, default), (function.__name__, option)
 
 
@@ -259,10 +258,10 @@ def is_taken(calls: Calls, options: dict[str, Any]) -> bool:
 def test_what_frameworks_called_changes_nothing(name: str) -> None:
     if name != "to_c":
         pytest.importorskip(name.removeprefix("to_"))
-    plain = Calls(kt.passive_forces).plainly()
+    plain = Calls(kt.dynamics.passive_forces).plainly()
     for passive in (False, ["damping"]):
-        calls = Calls(kt.passive_forces)
-        made = getattr(kt, name)(kt.passive_forces, calls.robot, passive=passive)
+        calls = Calls(kt.dynamics.passive_forces)
+        made = getattr(kt.interop, name)(kt.dynamics.passive_forces, calls.robot, passive=passive)
         if name != "to_c":
             made(*calls.arguments({}).values())
         np.testing.assert_array_equal(calls.plainly(), plain)

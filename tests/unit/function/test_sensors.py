@@ -28,23 +28,23 @@ AT_REST = ([0.5, 0.25], [0.0, 0.0])
 
 
 def test_places_are_in_the_order_of_the_file_or_of_the_names() -> None:
-    assert kt.sensor_places(ROBOT) == {
+    assert kt.dynamics.sensor_places(ROBOT) == {
         "angle": slice(0, 1), "tip": slice(1, 4), "framelinacc[2]": slice(4, 7), "force": slice(7, 8)
     }  # fmt: skip
-    assert kt.sensor_places(ROBOT, ["tip", "angle"]) == {"tip": slice(0, 3), "angle": slice(3, 4)}
-    found = kt.sensors(ROBOT, *AT_REST, names=["tip", "angle"])
+    assert kt.dynamics.sensor_places(ROBOT, ["tip", "angle"]) == {"tip": slice(0, 3), "angle": slice(3, 4)}
+    found = kt.dynamics.sensors(ROBOT, *AT_REST, names=["tip", "angle"])
     np.testing.assert_allclose(found, [*kt.frame_placement(ROBOT, AT_REST[0], "pole")[:3, 3], 0.25])
 
 
 def test_a_body_at_rest_feels_gravity_upward() -> None:
-    found = kt.sensors(ROBOT, *AT_REST, [0.0, 0.0], [3.0])
+    found = kt.dynamics.sensors(ROBOT, *AT_REST, [0.0, 0.0], [3.0])
     np.testing.assert_allclose(found[4:], [0.0, 0.0, 9.81, 3.0], atol=1e-12)
 
 
 def test_samples_do_not_depend_on_each_other() -> None:
     ctrl = np.array([[1.0], [np.nan], [3.0]])
     with np.errstate(invalid="ignore"):
-        found = kt.sensors(ROBOT, *AT_REST, [0.0, 0.0], ctrl)
+        found = kt.dynamics.sensors(ROBOT, *AT_REST, [0.0, 0.0], ctrl)
     assert np.isnan(found[1, 7])
     assert np.isfinite(np.delete(found, 1, axis=0)).all()
     assert np.isfinite(found[1, :7]).all()
@@ -52,7 +52,7 @@ def test_samples_do_not_depend_on_each_other() -> None:
 
 def test_the_derivative_of_a_place_is_its_jacobian() -> None:
     robot = cart(ANGLE, TIP)
-    J = kt.jacobian(robot, kt.sensors, AT_REST, wrt="q")
+    J = kt.jacobian(robot, kt.dynamics.sensors, AT_REST, wrt="q")
     np.testing.assert_allclose(J[0], [0.0, 1.0])
     expected = kt.frame_jacobian(robot, AT_REST[0], "pole", expressed_in="local_world_aligned")
     linear = J[1:]
@@ -64,17 +64,17 @@ def test_sensors_of_limits_need_contact_and_accelerations() -> None:
     robot = cart(*limit)
     beyond, v = [robot.upper[0] + 0.001, 0.25], [0.5, 0.0]
     with pytest.raises(
-        kt.OptionError, match=r"the sensor 'pos' \(jointlimitpos\) is about what pushes: say contact=True"
+        kt.errors.OptionError, match=r"the sensor 'pos' \(jointlimitpos\) is about what pushes: say contact=True"
     ):
-        kt.sensors(robot, beyond, v, [0.0, 0.0])
+        kt.dynamics.sensors(robot, beyond, v, [0.0, 0.0])
     with pytest.raises(
-        kt.OptionError, match=r"'frc' \(jointlimitfrc\) needs qdd.*kt\.contact_dynamics\(…\)\.qdd has it"
+        kt.errors.OptionError, match=r"'frc' \(jointlimitfrc\) needs qdd.*kt\.contact_dynamics\(…\)\.qdd has it"
     ):
-        kt.sensors(robot, beyond, v, contact=True)
+        kt.dynamics.sensors(robot, beyond, v, contact=True)
     motion = kt.contact_dynamics(robot, beyond, v, [0.0, 0.0], passive=False)
-    found = kt.sensors(robot, beyond, v, motion.qdd, contact=True)
+    found = kt.dynamics.sensors(robot, beyond, v, motion.qdd, contact=True)
     np.testing.assert_allclose(found, [-0.001, -0.5, -motion.forces[0]], rtol=1e-12)
-    assert kt.sensors(robot, AT_REST[0], v, [0.0, 0.0], contact=True).tolist() == [0.0, 0.0, 0.0]
+    assert kt.dynamics.sensors(robot, AT_REST[0], v, [0.0, 0.0], contact=True).tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -85,17 +85,17 @@ def test_sensors_of_limits_need_contact_and_accelerations() -> None:
     ],
 )
 def test_what_is_missing_is_told(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
-        kt.sensors(ROBOT, *AT_REST, **given)
+    with pytest.raises(kt.errors.OptionError, match=message):
+        kt.dynamics.sensors(ROBOT, *AT_REST, **given)
 
 
 def test_clocks_tell_the_time_that_is_given() -> None:
     robot = cart(ANGLE, Sensor("t", "clock", cutoff=2.0))
-    found = kt.sensors(robot, np.zeros((3, 2)), np.zeros(2), time=[0.5, 1.0, 2.5])
+    found = kt.dynamics.sensors(robot, np.zeros((3, 2)), np.zeros(2), time=[0.5, 1.0, 2.5])
     assert found[:, 1].tolist() == [0.5, 1.0, 2.0]
-    assert kt.sensors(robot, *AT_REST, names=["angle"]).shape == (1,)
-    with pytest.raises(kt.OptionError, match=r"'t' \(clock\) needs time, which is not given"):
-        kt.sensors(robot, *AT_REST)
+    assert kt.dynamics.sensors(robot, *AT_REST, names=["angle"]).shape == (1,)
+    with pytest.raises(kt.errors.OptionError, match=r"'t' \(clock\) needs time, which is not given"):
+        kt.dynamics.sensors(robot, *AT_REST)
     motion = kt.simulate(robot, duration=0.01, dt=0.005, record=["sensors"])
     assert motion.recorded["sensor.t"][:, 0].tolist() == motion.time.tolist()
 
@@ -114,19 +114,21 @@ def test_clocks_tell_the_time_that_is_given() -> None:
     ],
 )
 def test_what_is_not_computed_is_refused_by_name(sensor: Sensor, reason: str) -> None:
-    with pytest.raises(kt.OptionError, match=rf"the sensor 'a' .* {reason}.*choose others by names=, among 'angle'"):
-        kt.sensors(cart(ANGLE, sensor), *AT_REST)
+    with pytest.raises(
+        kt.errors.OptionError, match=rf"the sensor 'a' .* {reason}.*choose others by names=, among 'angle'"
+    ):
+        kt.dynamics.sensors(cart(ANGLE, sensor), *AT_REST)
 
 
 def test_wrong_names_are_told() -> None:
-    with pytest.raises(kt.NameNotFoundError, match=r"has no sensor 'tipp'.*'tip'"):
-        kt.sensors(ROBOT, *AT_REST, names=["tipp"])
-    with pytest.raises(kt.OptionError, match=r"must be a list of names of sensors, such as \['tip'\]"):
-        kt.sensors(ROBOT, *AT_REST, names="tip")
-    with pytest.raises(kt.OptionError, match="names is empty"):
-        kt.sensors(ROBOT, *AT_REST, names=[])
-    with pytest.raises(kt.OptionError, match="'cart_pole' has no sensors"):
-        kt.sensors(kt.zoo.load("cart_pole"), *AT_REST)
+    with pytest.raises(kt.errors.NameNotFoundError, match=r"has no sensor 'tipp'.*'tip'"):
+        kt.dynamics.sensors(ROBOT, *AT_REST, names=["tipp"])
+    with pytest.raises(kt.errors.OptionError, match=r"must be a list of names of sensors, such as \['tip'\]"):
+        kt.dynamics.sensors(ROBOT, *AT_REST, names="tip")
+    with pytest.raises(kt.errors.OptionError, match="names is empty"):
+        kt.dynamics.sensors(ROBOT, *AT_REST, names=[])
+    with pytest.raises(kt.errors.OptionError, match="'cart_pole' has no sensors"):
+        kt.dynamics.sensors(kt.zoo.load("cart_pole"), *AT_REST)
 
 
 def test_motions_with_contacts_record_sensors_of_limits() -> None:

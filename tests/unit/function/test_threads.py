@@ -60,7 +60,9 @@ def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarra
 def test_a_wrong_number_of_threads_is_refused_in_words(function: Any) -> None:
     values: list[Any] = [0, -1, 1025, 1.5, 2.0, "2", True, [1], np.float64(1), 10**30]
     for value, count in product(values, (1, COUNT)):
-        with pytest.raises(kt.OptionError, match="threads must be a whole number from 1 to 1024, or None for KINETREE"):
+        with pytest.raises(
+            kt.errors.OptionError, match="threads must be a whole number from 1 to 1024, or None for KINETREE"
+        ):
             call(function, threads=value, count=count)
 
 
@@ -68,7 +70,7 @@ def test_a_wrong_number_of_threads_is_refused_in_words(function: Any) -> None:
 def test_a_compiled_function_refuses_it_too_for_one_sample_as_for_many(value: Any) -> None:
     f = kt.compile(ARM, kt.aba)
     for arguments in ((Q, V, TAU), (Q[0], V[0], TAU[0])):
-        with pytest.raises(kt.OptionError, match="threads must be a whole number from 1 to 1024"):
+        with pytest.raises(kt.errors.OptionError, match="threads must be a whole number from 1 to 1024"):
             f(*arguments, threads=value)
 
 
@@ -117,7 +119,9 @@ def test_with_one_thread_in_the_environment_no_other_computes(monkeypatch: pytes
 @pytest.mark.parametrize("text", ["0", "-2", "two", "1.5", "9999", "٣x"])
 def test_a_wrong_number_in_the_environment_is_refused_by_its_name(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETREE_NUM_THREADS", text)
-    with pytest.raises(kt.OptionError, match="KINETREE_NUM_THREADS must be a whole number of threads from 1 to 1024"):
+    with pytest.raises(
+        kt.errors.OptionError, match="KINETREE_NUM_THREADS must be a whole number of threads from 1 to 1024"
+    ):
         kt.aba(ARM, Q, V, TAU)
     assert (kt.aba(ARM, Q[0], V[0], TAU[0]) == EXPECTED[0]).all()  # nobody asked how many
 
@@ -138,12 +142,12 @@ def test_pieces_are_written_where_they_belong(layout: str, limits: list[int]) ->
 
 def test_errors_are_the_same_on_several_threads() -> None:
     with pytest.raises(
-        kt.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(1003, 6\), v \(5, 6"
+        kt.errors.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(1003, 6\), v \(5, 6"
     ):
         kt.aba(ARM, Q, V[:5], TAU, threads=2)
-    with pytest.raises(kt.ShapeError, match=r"out has shape \(5, 6\), but the result has \(1003, 6\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"out has shape \(5, 6\), but the result has \(1003, 6\)"):
         kt.aba(ARM, Q, V, TAU, threads=2, out=np.empty((5, 6)))
-    with pytest.raises(kt.DTypeError, match=r"aba takes 3 arrays \(q, v, tau\), not 2"):
+    with pytest.raises(kt.errors.DTypeError, match=r"aba takes 3 arrays \(q, v, tau\), not 2"):
         kt.compile(ARM, kt.aba)(Q, V, threads=2)
 
 

@@ -56,17 +56,17 @@ def biped() -> kt.Model:
     builder.add_body("trunk", kt.solids.box(0.2, 0.3, 0.4, mass=8.0))
     for side, y in (("left", 0.1), ("right", -0.1)):
         builder.add_body(
-            f"{side}_thigh", kt.solids.box(0.1, 0.08, 0.3, mass=2.0, placement=kt.placement([0, 0, -0.15]))
+            f"{side}_thigh", kt.solids.box(0.1, 0.08, 0.3, mass=2.0, placement=kt.lie.placement([0, 0, -0.15]))
         )
         builder.add_body(
-            f"{side}_shin", kt.solids.box(0.06, 0.05, 0.3, mass=1.0, placement=kt.placement([0, 0, -0.15]))
+            f"{side}_shin", kt.solids.box(0.06, 0.05, 0.3, mass=1.0, placement=kt.lie.placement([0, 0, -0.15]))
         )
-        hip, knee = kt.placement([0.0, y, -0.2]), kt.placement([0.0, 0.0, -0.3])
+        hip, knee = kt.lie.placement([0.0, y, -0.2]), kt.lie.placement([0.0, 0.0, -0.3])
         builder.add_joint(f"{side}_hip", kt.Revolute([1, 0, 0]), "trunk", f"{side}_thigh", hip, damping=[0.1])
         builder.add_joint(
             f"{side}_knee", kt.Revolute([0, 1, 0]), f"{side}_thigh", f"{side}_shin", knee, armature=[0.02]
         )
-        builder.add_frame(f"{side}_foot", f"{side}_shin", kt.placement([0.05, 0.0, -0.3]))
+        builder.add_frame(f"{side}_foot", f"{side}_shin", kt.lie.placement([0.05, 0.0, -0.3]))
     return builder.build(floating_base=True)
 
 
@@ -143,7 +143,7 @@ def test_anything_but_yes_no_or_nothing_is_refused(value: Any) -> None:
     robot = chain(1)
     for unroll in (True, False):
         compiled_late(robot, kt.crba, unroll=unroll)
-    with pytest.raises(kt.OptionError, match="unroll must be True, False or None, not "):
+    with pytest.raises(kt.errors.OptionError, match="unroll must be True, False or None, not "):
         kt.compile(robot, kt.crba, unroll=value)
 
 

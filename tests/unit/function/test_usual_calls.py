@@ -68,9 +68,9 @@ def test_mistakes_are_answered_as_before() -> None:
         kt.aba(ROBOT, q, v)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'torque'"):
         kt.aba(ROBOT, q, v, tau, torque=1)  # type: ignore[call-arg]
-    with pytest.raises(kt.ShapeError, match="tau has shape"):
+    with pytest.raises(kt.errors.ShapeError, match="tau has shape"):
         kt.aba(ROBOT, q, v, tau[:3])
-    with pytest.raises(kt.DTypeError, match="must be a robot"):
+    with pytest.raises(kt.errors.DTypeError, match="must be a robot"):
         kt.aba("arm6", q, v, tau)  # type: ignore[arg-type]
 
 

@@ -17,7 +17,12 @@ from tests.robots import every_joint
 from .test_unroll import biped, chain
 
 RNG = np.random.default_rng(31)
-FUNCTIONS = [kt.euler_lagrange, kt.euler_lagrange_matrices, kt.aba_derivatives, kt.rnea_derivatives]
+FUNCTIONS = [
+    kt.dynamics.euler_lagrange,
+    kt.dynamics.euler_lagrange_matrices,
+    kt.dynamics.aba_derivatives,
+    kt.dynamics.rnea_derivatives,
+]
 EACH = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 LONG = 20
 """Joints of a chain that is too long for each of them."""
@@ -65,11 +70,11 @@ def test_it_is_the_same_either_way(function: Any) -> None:
 
 def test_the_solution_from_jacobians_is_that_of_articulated_bodies_for_long_chains() -> None:
     robot = chain(LONG)
-    q, v, tau = arguments(kt.euler_lagrange, LONG)
-    np.testing.assert_array_equal(kt.euler_lagrange(robot, q, v, tau), kt.aba(robot, q, v, tau))
-    M, C = kt.euler_lagrange_matrices(robot, q, v)
+    q, v, tau = arguments(kt.dynamics.euler_lagrange, LONG)
+    np.testing.assert_array_equal(kt.dynamics.euler_lagrange(robot, q, v, tau), kt.aba(robot, q, v, tau))
+    M, C = kt.dynamics.euler_lagrange_matrices(robot, q, v)
     np.testing.assert_allclose(M, kt.crba(robot, q), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(C @ v, kt.coriolis_forces(robot, q, v), rtol=0.0, atol=1e-12 * np.abs(C).max())
+    np.testing.assert_allclose(C @ v, kt.dynamics.coriolis_forces(robot, q, v), rtol=0.0, atol=1e-12 * np.abs(C).max())
 
 
 @EACH
@@ -90,15 +95,15 @@ def test_derivatives_are_those_of_what_large_robots_take(function: Any, mode: st
 
 def test_a_long_chain_has_them_too() -> None:
     robot = chain(LONG)
-    arrays = arguments(kt.euler_lagrange_matrices, LONG)
-    (M, _), (change, _) = kt.jvp(robot, kt.euler_lagrange_matrices, arrays, {"q": arrays[1]})
+    arrays = arguments(kt.dynamics.euler_lagrange_matrices, LONG)
+    (M, _), (change, _) = kt.jvp(robot, kt.dynamics.euler_lagrange_matrices, arrays, {"q": arrays[1]})
     np.testing.assert_allclose(M, kt.crba(robot, arrays[0]), rtol=1e-12, atol=1e-12)
-    C = kt.euler_lagrange_matrices(robot, *arrays).C
+    C = kt.dynamics.euler_lagrange_matrices(robot, *arrays).C
     np.testing.assert_allclose(change, C + C.T, rtol=0.0, atol=1e-10 * np.abs(change).max())  # as M' - 2 C is skew
 
 
 def test_a_derivative_is_too_long_before_its_function_is() -> None:
-    robot, definition = chain(12), kt.euler_lagrange.definition  # type: ignore[attr-defined]
+    robot, definition = chain(12), kt.dynamics.euler_lagrange.definition  # type: ignore[attr-defined]
     assert not too_large_to_write_out(robot, definition)
     gradient = derived(definition, "vjp", ("q",))
     assert too_large_to_write_out(robot, gradient)

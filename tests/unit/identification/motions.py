@@ -24,14 +24,14 @@ def waves(robot: kt.Model, time: Array) -> tuple[Array, Array, Array]:
 def changed(robot: kt.Model, seed: int, by: float = 0.2) -> kt.Model:
     """A robot whose bodies have other inertias, all of them possible."""
     rng = np.random.default_rng(seed)
-    pi = kt.inertial_parameters(robot).reshape(-1, 10)
+    pi = kt.identification.inertial_parameters(robot).reshape(-1, 10)
     for k, ten in enumerate(pi):
         try:
-            theta = kt.log_cholesky.from_parameters(ten)
-        except kt.ModelError:
+            theta = kt.identification.log_cholesky.from_parameters(ten)
+        except kt.errors.ModelError:
             continue
-        pi[k] = kt.log_cholesky.to_parameters(theta + by * rng.normal(size=10) * ([1.0] * 4 + [0.2] * 6))
-    return kt.with_inertial_parameters(robot, pi.ravel())
+        pi[k] = kt.identification.log_cholesky.to_parameters(theta + by * rng.normal(size=10) * ([1.0] * 4 + [0.2] * 6))
+    return kt.identification.with_inertial_parameters(robot, pi.ravel())
 
 
 def exact_log(robot: kt.Model, truth: kt.Model, *, rows: int = 1000, step: float = 0.01, passive: bool = False) -> Log:

@@ -29,8 +29,8 @@ from tests.strategies import law
 from .motions import PENDULUM, changed, exact_log, waves
 
 TRUTH = changed(PENDULUM, 1)
-BASE = kt.base_parameters(PENDULUM)
-BETA = BASE.of(kt.inertial_parameters(TRUTH))
+BASE = kt.identification.base_parameters(PENDULUM)
+BETA = BASE.of(kt.identification.inertial_parameters(TRUTH))
 LOG = exact_log(PENDULUM, TRUTH)
 
 
@@ -68,17 +68,17 @@ def test_a_filter_refuses_what_it_cannot_do() -> None:
         ({"cutoff": 5.0, "method": "mean"}, "butterworth"),
         ({"cutoff": 5.0, "order": 0}, "order must be"),
     ):
-        with pytest.raises(kt.OptionError, match=sentence):
+        with pytest.raises(kt.errors.OptionError, match=sentence):
             filtered(LOG, **options)
-    with pytest.raises(kt.LogError, match="too short"):
+    with pytest.raises(kt.errors.LogError, match="too short"):
         filtered(LOG.rows(0.0, 0.5), 5.0)
     ball = kt.ModelBuilder("ball")
     ball.add_body("base", kt.solids.sphere(0.1, mass=1.0))
     ball.add_body("arm", kt.solids.sphere(0.1, mass=1.0))
-    ball.add_joint("joint", kt.Spherical(), "base", "arm")
+    ball.add_joint("joint", kt.joints.Spherical(), "base", "arm")
     robot = ball.build()
     still = log_of(robot, np.arange(9.0), np.tile(robot.neutral(), (9, 1)), np.zeros((9, 3)))
-    with pytest.raises(kt.LogError, match="which no filter takes"):
+    with pytest.raises(kt.errors.LogError, match="which no filter takes"):
         filtered(still, 0.1)
 
 
@@ -133,9 +133,9 @@ def test_each_joint_has_its_own_weight() -> None:
     of_second = slice(3, None)  # the parameters that the second joint feels
     errors = [np.linalg.norm((found.values - BETA)[of_second]) for found in (weighted, alike)]
     assert errors[0] < 0.05 * errors[1]
-    with pytest.raises(kt.OptionError, match="positive numbers"):
+    with pytest.raises(kt.errors.OptionError, match="positive numbers"):
         base_estimate(equations, torque_noise=[1.0, 0.0])
-    with pytest.raises(kt.ShapeError, match="2 degrees of freedom"):
+    with pytest.raises(kt.errors.ShapeError, match="2 degrees of freedom"):
         base_estimate(equations, torque_noise=[1.0, 1.0, 1.0])
 
 
@@ -160,10 +160,10 @@ def test_what_a_log_does_not_excite_is_told_and_not_guessed() -> None:
 
 
 def test_friction_and_offsets() -> None:
-    drives = kt.base_parameters(PENDULUM, drives=True)
-    pi = kt.inertial_parameters(TRUTH, drives=True)
+    drives = kt.identification.base_parameters(PENDULUM, drives=True)
+    pi = kt.identification.inertial_parameters(TRUTH, drives=True)
     pi[-6:] = [0.01, 0.2, 0.3, 0.02, 0.1, 0.05]
-    rough = kt.with_inertial_parameters(PENDULUM, pi, drives=True)
+    rough = kt.identification.with_inertial_parameters(PENDULUM, pi, drives=True)
     q, v, qdd = waves(PENDULUM, LOG.time)
     tau = kt.rnea(rough, q, v, qdd, passive=["damping", "friction"]) + np.array([0.4, -0.2])
     log = log_of(PENDULUM, LOG.time, q, tau, v=v, qdd=qdd)
@@ -171,23 +171,25 @@ def test_friction_and_offsets() -> None:
     assert np.allclose(found.values, [*drives.of(pi), 0.4, -0.2], atol=1e-7)
     assert found.names[-2:] == tuple(f"offset({name})" for name in PENDULUM.v_names)
     robot = consistent_estimate(found).robot
-    assert np.allclose(kt.inertial_parameters(robot, drives=True)[[-5, -4, -2, -1]], [0.2, 0.3, 0.1, 0.05], atol=1e-4)
+    assert np.allclose(
+        kt.identification.inertial_parameters(robot, drives=True)[[-5, -4, -2, -1]], [0.2, 0.3, 0.1, 0.05], atol=1e-4
+    )
 
 
 def test_logs_that_cannot_be_used_are_told() -> None:
-    with pytest.raises(kt.LogError, match="has no velocities"):
+    with pytest.raises(kt.errors.LogError, match="has no velocities"):
         equations_of(log_of(PENDULUM, LOG.time, LOG.q, LOG.tau))
     cart = kt.zoo.load("cart_pole")
     of_another = exact_log(cart, cart)
-    with pytest.raises(kt.LogError, match="belongs to 'cart_pole'"):
+    with pytest.raises(kt.errors.LogError, match="belongs to 'cart_pole'"):
         equations_of(of_another)
-    with pytest.raises(kt.LogError, match="too few"):
+    with pytest.raises(kt.errors.LogError, match="too few"):
         base_estimate(equations_of(LOG.rows(0.0, 0.015)))
-    with pytest.raises(kt.LogError, match="all torques are zero"):
+    with pytest.raises(kt.errors.LogError, match="all torques are zero"):
         base_estimate(equations_of(log_of(PENDULUM, LOG.time, LOG.q, 0.0 * LOG.tau, v=LOG.v, qdd=LOG.qdd)))
-    with pytest.raises(kt.OptionError, match=r"result of kt\.base_parameters"):
+    with pytest.raises(kt.errors.OptionError, match=r"result of kt\.identification\.base_parameters"):
         Regression(PENDULUM)  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match="offsets must be True or False"):
+    with pytest.raises(kt.errors.OptionError, match="offsets must be True or False"):
         Regression(BASE, offsets=1)  # type: ignore[arg-type]
 
 
@@ -201,9 +203,9 @@ def test_every_body_is_possible_whatever_the_log_says(seed: int, noise: float, r
     found = consistent_estimate(
         base_estimate(equations_of(log_of(PENDULUM, part.time, part.q, tau, v=part.v, qdd=part.qdd)))
     )
-    for ten in kt.inertial_parameters(found.robot).reshape(-1, 10):
+    for ten in kt.identification.inertial_parameters(found.robot).reshape(-1, 10):
         if ten[0] > 0.0:
-            assert np.linalg.eigvalsh(kt.log_cholesky.pseudo_inertia(ten))[0] > 0.0
+            assert np.linalg.eigvalsh(kt.identification.log_cholesky.pseudo_inertia(ten))[0] > 0.0
 
 
 def test_the_minimum_is_that_of_a_search_over_log_cholesky_parameters() -> None:
@@ -214,7 +216,7 @@ def test_the_minimum_is_that_of_a_search_over_log_cholesky_parameters() -> None:
     noisy = log_of(PENDULUM, LOG.time, LOG.q, LOG.tau + rng.normal(size=LOG.tau.shape), v=LOG.v, qdd=LOG.qdd)
     estimate = base_estimate(equations_of(noisy))
     found = consistent_estimate(estimate)
-    prior = kt.inertial_parameters(PENDULUM)
+    prior = kt.identification.inertial_parameters(PENDULUM)
     places = [k for k in range(len(PENDULUM.bodies)) if BASE.matrix[:, 10 * k : 10 * k + 10].any() and prior[10 * k]]
 
     def cost(pi: np.ndarray) -> float:
@@ -224,17 +226,17 @@ def test_the_minimum_is_that_of_a_search_over_log_cholesky_parameters() -> None:
 
     def by_theta(theta: np.ndarray) -> float:
         pi = prior.copy().reshape(-1, 10)
-        pi[places] = kt.log_cholesky.to_parameters(theta.reshape(-1, 10))
+        pi[places] = kt.identification.log_cholesky.to_parameters(theta.reshape(-1, 10))
         return cost(pi.ravel())
 
-    start = kt.log_cholesky.from_parameters(found.parameters.reshape(-1, 10)[places]).ravel()
+    start = kt.identification.log_cholesky.from_parameters(found.parameters.reshape(-1, 10)[places]).ravel()
     best = cost(found.parameters)
     assert minimize(by_theta, start + 0.01 * rng.normal(size=start.size), options={"maxiter": 200}).fun > best - 1e-6
     assert best < cost(prior)
 
 
 def test_the_divergence_is_its_own_gradient_and_hessian() -> None:
-    prior = kt.inertial_parameters(PENDULUM).reshape(-1, 10)[1:3]
+    prior = kt.identification.inertial_parameters(PENDULUM).reshape(-1, 10)[1:3]
     rng = np.random.default_rng(1)
     for part, n in ((Bodies(prior), 20), (Numbers(np.array([0.2, 3.0])), 2)):
         x = part.start + 0.05 * rng.normal(size=n)
@@ -258,9 +260,11 @@ def test_a_body_that_is_a_rod_keeps_its_numbers() -> None:
     builder.add_joint("joint", kt.Revolute([1, 0, 0]), "base", "arm")
     robot = builder.build()
     log = exact_log(robot, robot, rows=50)
-    found = consistent_estimate(base_estimate(equations_of(log, base=kt.base_parameters(robot))))
+    found = consistent_estimate(base_estimate(equations_of(log, base=kt.identification.base_parameters(robot))))
     assert found.held == ("arm",)
-    assert np.array_equal(kt.inertial_parameters(found.robot), kt.inertial_parameters(robot))
+    assert np.array_equal(
+        kt.identification.inertial_parameters(found.robot), kt.identification.inertial_parameters(robot)
+    )
 
 
 def test_the_prior_matters_only_for_what_the_log_does_not_tell() -> None:
@@ -269,14 +273,14 @@ def test_the_prior_matters_only_for_what_the_log_does_not_tell() -> None:
         found = consistent_estimate(estimate, prior_deviation=deviation)
         known = estimate.identifiable(0.02)
         assert abs((found.values - BETA) / BETA)[known].max() < 0.02
-    with pytest.raises(kt.OptionError, match="prior_deviation must be a number between"):
+    with pytest.raises(kt.errors.OptionError, match="prior_deviation must be a number between"):
         consistent_estimate(estimate, prior_deviation=0.0)
-    with pytest.raises(kt.OptionError, match="has other bodies"):
+    with pytest.raises(kt.errors.OptionError, match="has other bodies"):
         consistent_estimate(estimate, robot=kt.zoo.load("arm6"))
 
 
 def test_torques_that_no_bodies_need_are_told() -> None:
-    with pytest.raises(kt.LogError, match=r"stopped early.*; the torques have the opposite sign"):
+    with pytest.raises(kt.errors.LogError, match=r"stopped early.*; the torques have the opposite sign"):
         identify(log_of(PENDULUM, LOG.time, LOG.q, -LOG.tau, v=LOG.v, qdd=LOG.qdd))
 
 
@@ -290,13 +294,13 @@ def test_torques_that_no_bodies_need_are_told() -> None:
     ],
 )
 def test_numbers_that_make_no_sense(options: dict[str, float], message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
+    with pytest.raises(kt.errors.OptionError, match=message):
         identify(LOG, **options)  # type: ignore[arg-type]
 
 
 def test_a_cutoff_may_be_a_number_of_numpy() -> None:
     assert np.array_equal(filtered(LOG, np.int64(8)).q, filtered(LOG, 8.0).q)  # type: ignore[arg-type]
-    with pytest.raises(kt.LogError, match="identify takes logs"):
+    with pytest.raises(kt.errors.LogError, match="identify takes logs"):
         identify(3)  # type: ignore[arg-type]
 
 
@@ -311,5 +315,5 @@ def test_what_is_given_in_the_place_of_something_else_is_told() -> None:
         (lambda: Regression(BASE).add(wrong), "add takes a log"),
         (lambda: identify_payload(wrong, "tip"), "identify_payload takes a log"),
     ):
-        with pytest.raises(kt.LogError, match=sentence):
+        with pytest.raises(kt.errors.LogError, match=sentence):
             call()

@@ -33,9 +33,9 @@ def test_a_fourier_series_knows_its_derivatives(tmp_path: Path) -> None:
     table = np.genfromtxt(path, delimiter=",", names=True)
     assert len(table) == 101
     assert path.read_text().startswith(f"time,q.{PENDULUM.q_names[0]},")
-    with pytest.raises(kt.OptionError, match="rate must be"):
+    with pytest.raises(kt.errors.OptionError, match="rate must be"):
         motion.save(tmp_path / "wave", rate=0.0)
-    with pytest.raises(kt.OptionError, match="periods must be"):
+    with pytest.raises(kt.errors.OptionError, match="periods must be"):
         motion.save(tmp_path / "wave", periods=0)
 
 
@@ -57,7 +57,7 @@ def test_a_problem_knows_its_derivative(drives: bool) -> None:
     def height(q):  # type: ignore[no-untyped-def]
         return kt.frame_placement(PENDULUM, q, "tip")[2:3, 3] + 5.0
 
-    base = kt.base_parameters(PENDULUM, drives=drives)
+    base = kt.identification.base_parameters(PENDULUM, drives=drives)
     bounds = bounds_of(PENDULUM, {"velocity": 4.0, "acceleration": 40.0, "effort": 60.0}, 0.05)
     problem = Problem(PENDULUM, base, "condition", 6.0, 3, height, bounds)
     rng = np.random.default_rng(2)
@@ -104,16 +104,17 @@ def test_wrong_options_are_told() -> None:
         "criterion": ("trace", "'condition' or 'determinant'"), "effort_limit": (1e-3, "none of 200 random motions"),
         "position_limit": ([[0.0, 0.0], [0.0, 1.0]], r"no room to move .* positions of shoulder; give position_limit="),
         "rng": ("a", "rng must be a NumPy generator"), "keep_positive": (3, "must be a program of q"),
-        "base": (3, "a result of kt.base_parameters"), "velocity_limit": (0.0, "must be positive numbers"),
+        "base": (3, "a result of kt.identification.base_parameters"), "velocity_limit": (0.0,
+            "must be positive numbers"),
     }  # fmt: skip
     for name, (value, sentence) in wrong.items():
-        with pytest.raises(kt.OptionError, match=sentence):
+        with pytest.raises(kt.errors.OptionError, match=sentence):
             exciting_trajectory(PENDULUM, **(SPEED | {name: value}))
-    with pytest.raises(kt.OptionError, match="no limit of the velocity"):
+    with pytest.raises(kt.errors.OptionError, match="no limit of the velocity"):
         exciting_trajectory(PENDULUM)
-    with pytest.raises(kt.ShapeError, match="velocity_limit has shape"):
+    with pytest.raises(kt.errors.ShapeError, match="velocity_limit has shape"):
         exciting_trajectory(PENDULUM, velocity_limit=[1.0, 1.0, 1.0])
-    with pytest.raises(kt.LogError, match="must have a fixed base"):
+    with pytest.raises(kt.errors.LogError, match="must have a fixed base"):
         exciting_trajectory(kt.zoo.load("quadruped"))
 
 

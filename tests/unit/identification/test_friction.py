@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 
 def rough() -> kt.Model:
     """The pendulum with other inertias, damping and Coulomb friction."""
-    pi = kt.inertial_parameters(changed(PENDULUM, 1), drives=True)
+    pi = kt.identification.inertial_parameters(changed(PENDULUM, 1), drives=True)
     pi[-6:] = [0.01, 0.2, 0.6, 0.02, 0.1, 0.3]
-    return kt.with_inertial_parameters(PENDULUM, pi, drives=True)
+    return kt.identification.with_inertial_parameters(PENDULUM, pi, drives=True)
 
 
 TRUTH = rough()
@@ -78,7 +78,7 @@ def test_friction_passes_the_filter_of_the_torques() -> None:
     part = log.rows(5.0, 20.0)
     every = log.of_velocity(np.tanh)
     assert np.array_equal(part.of_velocity(np.tanh), every[np.isin(log.time, part.time)])
-    with pytest.raises(kt.LogError, match="has no velocities"):
+    with pytest.raises(kt.errors.LogError, match="has no velocities"):
         log_of(PENDULUM, log.time, log.q, log.tau).of_velocity(np.tanh)
 
 
@@ -146,19 +146,19 @@ def test_a_joint_that_did_not_move_has_no_speed_to_be_found() -> None:
 
 def test_what_cannot_be_asked_for() -> None:
     log = noisy_log(curve_of(TRUTH), 0.1, rows=2000)
-    with pytest.raises(kt.OptionError, match=f"friction must be .*{list(FORMS)[-1]}"):
+    with pytest.raises(kt.errors.OptionError, match=f"friction must be .*{list(FORMS)[-1]}"):
         identify(log, cutoff=6.0, drives=True, friction="dahl")
-    with pytest.raises(kt.OptionError, match="give drives=True"):
+    with pytest.raises(kt.errors.OptionError, match="give drives=True"):
         identify(log, cutoff=6.0, friction="sigmoid")
     builder = kt.ModelBuilder("pair")
     for name in ("base", "one", "two"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.2, mass=1.0))
     builder.add_joint("a", kt.Revolute([1, 0, 0]), "base", "one", friction=[0.1])
-    builder.add_joint("b", kt.Revolute([1, 0, 0]), "one", "two", mimic=kt.Mimic("a", 2.0))
+    builder.add_joint("b", kt.Revolute([1, 0, 0]), "one", "two", mimic=kt.model.Mimic("a", 2.0))
     pair = builder.build()
     t = 0.01 * np.arange(200)
     own = log_of(pair, t, np.sin(3 * t)[:, None], np.cos(t)[:, None])
-    with pytest.raises(kt.OptionError, match="'pair' has joints that share them"):
+    with pytest.raises(kt.errors.OptionError, match="'pair' has joints that share them"):
         identify(own, cutoff=6.0, drives=True, friction="stribeck")
 
 
@@ -174,5 +174,5 @@ def test_a_payload_is_found_beside_friction_that_a_robot_has_no_place_for() -> N
     )
     assert known.mass == pytest.approx(0.5, rel=0.02)
     assert abs(unknown.mass - 0.5) > 2.0 * abs(known.mass - 0.5)
-    with pytest.raises(kt.OptionError, match="with drives=True"):
+    with pytest.raises(kt.errors.OptionError, match="with drives=True"):
         identify_payload(carried, "tip", friction=CURVE)

@@ -27,23 +27,27 @@ def test_a_log_says_what_it_is() -> None:
 def test_numbers_that_are_not_finite_are_told_with_their_row(number: float) -> None:
     q = ROWS.q.copy()
     q[[7, 9], 1] = number
-    with pytest.raises(kt.LogError, match=r"q\.\w+, first in row 7 \(rows in all: 2\)\. Nothing is put in their place"):
+    with pytest.raises(
+        kt.errors.LogError, match=r"q\.\w+, first in row 7 \(rows in all: 2\)\. Nothing is put in their place"
+    ):
         log_of(PENDULUM, ROWS.time, q, ROWS.tau)
 
 
 def test_times_that_go_back_are_told() -> None:
     time = ROWS.time.copy()
     time[[10, 11]] = time[[11, 10]]
-    with pytest.raises(kt.LogError, match=r"first from row 10 \(0\.11 s\) to row 11 \(0\.1 s\), and 1 times in all"):
+    with pytest.raises(
+        kt.errors.LogError, match=r"first from row 10 \(0\.11 s\) to row 11 \(0\.1 s\), and 1 times in all"
+    ):
         log_of(PENDULUM, time, ROWS.q, ROWS.tau)
 
 
 def test_shapes_that_do_not_fit_are_told() -> None:
     with pytest.raises(
-        kt.LogError, match=r"tau of shape \(300, 1\), but 300 times and 'double_pendulum' need \(300, 2\)"
+        kt.errors.LogError, match=r"tau of shape \(300, 1\), but 300 times and 'double_pendulum' need \(300, 2\)"
     ):
         log_of(PENDULUM, ROWS.time, ROWS.q, ROWS.tau[:, :1])
-    with pytest.raises(kt.LogError, match="at least two rows"):
+    with pytest.raises(kt.errors.LogError, match="at least two rows"):
         log_of(PENDULUM, [0.0], ROWS.q[:1], ROWS.tau[:1])
 
 
@@ -52,24 +56,26 @@ def test_gaps_are_cut_and_uneven_times_are_interpolated_only_if_it_is_asked_for(
     log = ROWS.at_rows(keep)
     assert log.gaps == [100]
     assert [len(piece) for piece in log.pieces()] == [100, 150]
-    with pytest.raises(kt.LogError, match=r"has gaps \(0\.99 s to 1\.5 s\), where rows are usually 0\.01 s apart"):
+    with pytest.raises(
+        kt.errors.LogError, match=r"has gaps \(0\.99 s to 1\.5 s\), where rows are usually 0\.01 s apart"
+    ):
         log.resampled(100.0)
-    with pytest.raises(kt.LogError, match=r"use each of log\.pieces"):
+    with pytest.raises(kt.errors.LogError, match=r"use each of log\.pieces"):
         kt.identification.filtered(log, 5.0)
     uneven = log_of(PENDULUM, ROWS.time + 0.003 * np.sin(np.arange(300.0)), ROWS.q, ROWS.tau)
     assert not uneven.is_even
-    with pytest.raises(kt.LogError, match=r"not evenly spaced .* log\.resampled\(100"):
+    with pytest.raises(kt.errors.LogError, match=r"not evenly spaced .* log\.resampled\(100"):
         kt.identification.filtered(uneven, 5.0)
     bridged = log.resampled(100.0, bridge=0.6)
     assert bridged.is_even
     assert bridged.remarks == ("resampled at 100 Hz from rows 0.01 s apart, across gaps of up to 0.51 s",)
     assert len(log.pieces(0.6)) == 1
-    with pytest.raises(kt.OptionError, match="first must be a time in seconds"):
+    with pytest.raises(kt.errors.OptionError, match="first must be a time in seconds"):
         log.rows("1")  # type: ignore[arg-type]
     even = uneven.resampled(100.0)
     assert even.is_even
     assert even.remarks == ("resampled at 100 Hz from rows 0.01 s apart",)
-    with pytest.raises(kt.OptionError, match="rate must be a positive number of Hz"):
+    with pytest.raises(kt.errors.OptionError, match="rate must be a positive number of Hz"):
         uneven.resampled(0.0)
 
 

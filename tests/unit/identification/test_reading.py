@@ -70,7 +70,7 @@ def test_a_trajectory_is_a_log(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_table_is_told_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "log.csv"
     path.write_text(text)
-    with pytest.raises(kt.LogError, match=sentence):
+    with pytest.raises(kt.errors.LogError, match=sentence):
         read_log(path, PENDULUM)
 
 
@@ -79,7 +79,7 @@ def test_nan_in_a_file_is_told(tmp_path: Path) -> None:
     q[3] = np.nan
     path = as_csv(tmp_path / "log.csv", COLUMNS | {f"q.{NAMES[0]}": q})
     with pytest.raises(
-        kt.LogError,
+        kt.errors.LogError,
         match=rf"has numbers that are not finite: q\.{NAMES[0]}, first in row 3 \(rows in all: 1\)",
     ):
         read_log(path, PENDULUM)
@@ -87,7 +87,7 @@ def test_nan_in_a_file_is_told(tmp_path: Path) -> None:
 
 def test_joints_that_are_locked_and_move_are_told(tmp_path: Path) -> None:
     locked = PENDULUM.lock(["elbow"])
-    with pytest.raises(kt.LogError, match=r"elbow moves, from .* but it is locked in 'double_pendulum'"):
+    with pytest.raises(kt.errors.LogError, match=r"elbow moves, from .* but it is locked in 'double_pendulum'"):
         read_log(as_csv(tmp_path / "log.csv", COLUMNS), locked)
     still = COLUMNS | {"q.elbow": 0.5 + 0.0 * LOG.time}
     found = read_log(as_csv(tmp_path / "still.csv", still), locked)
@@ -95,14 +95,14 @@ def test_joints_that_are_locked_and_move_are_told(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match=r"logs are read from \.csv, \.parquet"):
+    with pytest.raises(kt.errors.OptionError, match=r"logs are read from \.csv, \.parquet"):
         read_log(tmp_path / "log.txt", PENDULUM)
-    with pytest.raises(kt.LogError, match="cannot be read: No such file"):
+    with pytest.raises(kt.errors.LogError, match="cannot be read: No such file"):
         read_log(tmp_path / "log.csv", PENDULUM)
-    with pytest.raises(kt.OptionError, match="only messages have topics"):
+    with pytest.raises(kt.errors.OptionError, match="only messages have topics"):
         read_log(tmp_path / "log.csv", PENDULUM, topic="/joint_states")
     (tmp_path / "log.npz").write_bytes(b"no archive")
-    with pytest.raises(kt.LogError, match="is not a NumPy archive"):
+    with pytest.raises(kt.errors.LogError, match="is not a NumPy archive"):
         read_log(tmp_path / "log.npz", PENDULUM)
 
 
@@ -110,7 +110,7 @@ def test_an_archive_may_have_an_array_for_each_column(tmp_path: Path) -> None:
     np.savez(tmp_path / "log.npz", **COLUMNS, note=np.array(["x"]))  # type: ignore[arg-type]
     assert is_the_same(read_log(tmp_path / "log.npz", PENDULUM))
     np.savez(tmp_path / "uneven.npz", **COLUMNS | {"time": LOG.time[:-1]})  # type: ignore[arg-type]
-    with pytest.raises(kt.LogError, match=r"has .* rows, but .* has"):
+    with pytest.raises(kt.errors.LogError, match=r"has .* rows, but .* has"):
         read_log(tmp_path / "uneven.npz", PENDULUM)
 
 
@@ -120,7 +120,7 @@ def test_parquet(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({**COLUMNS, "note": ["x"] * 50}), tmp_path / "log.parquet")
     assert is_the_same(read_log(tmp_path / "log.parquet", PENDULUM))
     (tmp_path / "bad.parquet").write_bytes(b"nothing")
-    with pytest.raises(kt.LogError, match="is not a Parquet file"):
+    with pytest.raises(kt.errors.LogError, match="is not a Parquet file"):
         read_log(tmp_path / "bad.parquet", PENDULUM)
 
 
@@ -148,7 +148,7 @@ def test_mcap_with_json(tmp_path: Path) -> None:
     found = read_log(tmp_path / "log.mcap", PENDULUM)
     assert is_the_same(found)
     assert found.remarks == ("joints that were not read: 'gripper'",) or "gripper" in found.remarks[0]
-    with pytest.raises(kt.LogError, match="has no topic '/joints': did you mean '/joint_states'"):
+    with pytest.raises(kt.errors.LogError, match="has no topic '/joints': did you mean '/joint_states'"):
         read_log(tmp_path / "log.mcap", PENDULUM, topic="/joints")
 
 
@@ -175,9 +175,9 @@ def test_bags_of_ros_2(tmp_path: Path, storage: str) -> None:
     assert is_the_same(read_log(inside, PENDULUM))
     if storage == "SQLITE3":
         (folder / "metadata.yaml").unlink()
-        with pytest.raises(kt.LogError, match=r"metadata\.yaml is not beside it; copy the bag's whole folder"):
+        with pytest.raises(kt.errors.LogError, match=r"metadata\.yaml is not beside it; copy the bag's whole folder"):
             read_log(inside, PENDULUM)
-        with pytest.raises(kt.OptionError, match="not from folders without"):
+        with pytest.raises(kt.errors.OptionError, match="not from folders without"):
             read_log(folder, PENDULUM)
 
 
@@ -202,7 +202,7 @@ def test_a_bag_of_ros_1(tmp_path: Path) -> None:
 def test_a_file_of_messages_that_breaks_off(tmp_path: Path) -> None:
     pytest.importorskip("mcap", reason="mcap is not installed")
     (tmp_path / "log.mcap").write_bytes(b"junk")
-    with pytest.raises(kt.LogError, match="is not an MCAP file"):
+    with pytest.raises(kt.errors.LogError, match="is not an MCAP file"):
         read_log(tmp_path / "log.mcap", PENDULUM)
 
 

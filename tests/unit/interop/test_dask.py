@@ -126,11 +126,11 @@ def test_labelled_derivatives_of_programs() -> None:
     np.testing.assert_array_equal(gradients["q"].data.reshape(60, 2), expected["q"])
     np.testing.assert_array_equal(gradients["gain"].data.ravel(), expected["gain"])
     with pytest.raises(
-        kt.ShapeError, match=r"law: weights: an array of shape \(60, 2\) has leading axes without names"
+        kt.errors.ShapeError, match=r"law: weights: an array of shape \(60, 2\) has leading axes without names"
     ):
         kt.vjp(law, (q, 2.0, True), {"tau": np.ones((60, 2)), "pose": xarray.ones_like(value["pose"])})
     late = xarray.ones_like(value["pose"]).assign_coords(time=np.arange(30.0))
-    with pytest.raises(kt.ShapeError, match="law: weights: their labels differ"):
+    with pytest.raises(kt.errors.ShapeError, match="law: weights: their labels differ"):
         kt.vjp(law, (q, 2.0, True), {"tau": xarray.ones_like(q), "pose": late})
     with pytest.raises(ValueError, match=r"join.*exact"):
         kt.jvp(law, (q, 2.0, True), {"q": q.isel(time=slice(0, 30, 2))})
@@ -147,23 +147,25 @@ def test_matrices_have_no_labels_of_arguments() -> None:
 
 
 def test_what_does_not_fit() -> None:
-    with pytest.raises(kt.ShapeError, match=r"aba: q has shape \(60, 1\), but 'double_pendulum' needs \(…, 2\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"aba: q has shape \(60, 1\), but 'double_pendulum' needs \(…, 2\)"):
         kt.aba(ROBOT, LAZY[0][:, :1], V, TAU)
     with pytest.raises(
-        kt.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(60, 2\), v \(59, 2\)"
+        kt.errors.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(60, 2\), v \(59, 2\)"
     ):
         kt.aba(ROBOT, LAZY[0], LAZY[1][:59], TAU)
-    with pytest.raises(kt.DTypeError, match=r"aba: v must be an array of real numbers .*, not of dtype complex128"):
+    with pytest.raises(
+        kt.errors.DTypeError, match=r"aba: v must be an array of real numbers .*, not of dtype complex128"
+    ):
         kt.aba(ROBOT, LAZY[0], LAZY[1] + 0j, TAU)
     some = LAZY[0][LAZY[0][:, 0] > 0]  # of a length that is not known yet
     assert len(kt.aba(ROBOT, some, V[0], TAU[0]).compute()) == (Q[:, 0] > 0).sum()
     q, v, tau = labelled()
     for given in (q.to_dataset(name="q"), [q[0], q[1]]):
-        with pytest.raises(kt.DTypeError, match=r"aba: q must be an xarray\.DataArray, not a (Dataset|list)"):
+        with pytest.raises(kt.errors.DTypeError, match=r"aba: q must be an xarray\.DataArray, not a (Dataset|list)"):
             kt.aba(ROBOT, given, v, tau)
-    with pytest.raises(kt.ShapeError, match=r"aba: v has shape \(60, 2\), and its leading axes have no names"):
+    with pytest.raises(kt.errors.ShapeError, match=r"aba: v has shape \(60, 2\), and its leading axes have no names"):
         kt.aba(ROBOT, q, V, tau)
     with pytest.raises(ValueError, match="joint"):
         kt.aba(ROBOT, q, v.isel(joint=[1, 0]), tau)
-    with pytest.raises(kt.ShapeError, match=r"q has shape \(2, 30, 1\), but 'double_pendulum' needs \(…, 2\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"q has shape \(2, 30, 1\), but 'double_pendulum' needs \(…, 2\)"):
         kt.aba(ROBOT, q.isel(joint=[0]), v, tau)

@@ -68,13 +68,17 @@ def test_numpy_never_asks_for_an_adapter(calls: list[tuple[Any, ...]]) -> None:
 
 def test_refusals() -> None:
     tensor, labelled = torch.zeros(2), xarray.DataArray(np.zeros(2))
-    with pytest.raises(kt.DTypeError, match="one call has arrays of torch and of xarray: give those of one framework"):
+    with pytest.raises(
+        kt.errors.DTypeError, match="one call has arrays of torch and of xarray: give those of one framework"
+    ):
         kt.aba(ROBOT, tensor, labelled, tensor)
-    with pytest.raises(kt.OptionError, match="aba: threads= is for NumPy's arrays; leave it out for those of torch"):
+    with pytest.raises(
+        kt.errors.OptionError, match="aba: threads= is for NumPy's arrays; leave it out for those of torch"
+    ):
         kt.aba(ROBOT, tensor, tensor, tensor, threads=2)
-    with pytest.raises(kt.OptionError, match="aba: out= is for NumPy's arrays"):
+    with pytest.raises(kt.errors.OptionError, match="aba: out= is for NumPy's arrays"):
         kt.aba(ROBOT, tensor, tensor, tensor, out=np.zeros(2))
-    with pytest.raises(kt.DTypeError, match=r"not Tensor of torch; give x.detach\(\).cpu\(\).numpy\(\)"):
+    with pytest.raises(kt.errors.DTypeError, match=r"not Tensor of torch; give x.detach\(\).cpu\(\).numpy\(\)"):
         kt.simulate(ROBOT, q=tensor, duration=0.1)
-    with pytest.raises(kt.DTypeError, match=r"not DataArray of xarray; give x\.values"):
+    with pytest.raises(kt.errors.DTypeError, match=r"not DataArray of xarray; give x\.values"):
         kt.simulate(ROBOT, q=labelled, duration=0.1)

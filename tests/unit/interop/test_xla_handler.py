@@ -202,7 +202,7 @@ def test_a_lack_of_memory_is_an_error_of_the_call(optimised: bool, monkeypatch: 
 
     @kt.program(x=5_000)
     def large(x):
-        return kt.fori(3, lambda _, y: y * y[::-1], x)
+        return kt.programs.fori(3, lambda _, y: y * y[::-1], x)
 
     allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda _: None)
     from kinetree.codegen.cpu import jit

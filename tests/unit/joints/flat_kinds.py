@@ -51,16 +51,16 @@ def with_joint(kind: JointKind, *after: JointKind, armature: float = 0.0, tail: 
     builder = kt.ModelBuilder("robot")
     builder.add_body("base")
     builder.add_body("link", _BODY)
-    builder.add_joint("hinge", kt.Revolute([1.0, 2.0, 2.0]), "base", "link", kt.placement((0.1, 0.0, 0.4)))
+    builder.add_joint("hinge", kt.Revolute([1.0, 2.0, 2.0]), "base", "link", kt.lie.placement((0.1, 0.0, 0.4)))
     kinds = [kind, *after]
     for k, each in enumerate(kinds):
         parent, child = "link" if k == 0 else f"part{k}", "body" if k == len(kinds) - 1 else f"part{k + 1}"
         builder.add_body(child, _BODY if child == "body" else None)
-        placement = kt.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9)) if k == 0 else None
+        placement = kt.lie.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9)) if k == 0 else None
         builder.add_joint(f"joint{k}", each, parent, child, placement, armature=(armature,) * each.nv)
     if tail:
         builder.add_body("tip", _BODY)
-        builder.add_joint("tail", kt.Revolute([2.0, 1.0, -2.0]), "body", "tip", kt.placement((0.0, 0.3, 0.2)))
+        builder.add_joint("tail", kt.Revolute([2.0, 1.0, -2.0]), "body", "tip", kt.lie.placement((0.0, 0.3, 0.2)))
     return builder.build()
 
 

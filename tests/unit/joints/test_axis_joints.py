@@ -22,25 +22,25 @@ from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_
 
 SKEW = (1.0, -2.0, 2.0)
 KINDS: dict[str, JointKind] = {
-    "screw along": kt.Screw(angular=(0, 0, 0), linear=(0.5, 0, 0)),
-    "screw about a line": kt.Screw(angular=(0, -1, 0), linear=(0.2, 0, 0.4)),
-    "screw": kt.Screw(angular=(0.6, -1.2, 0.7), linear=(0.3, 0.8, -0.5)),
-    "screw through the origin": kt.Screw(angular=(0, 2, 0), linear=(0, 0.3, 0)),
-    "screw about a far line": kt.Screw(angular=(0, 0, 0.05), linear=(1.0, 0, 0.01)),
-    "helical": kt.Helical(SKEW, 0.3),
-    "helical about -x": kt.Helical((-1, 0, 0), -0.2),
-    "helical without pitch": kt.Helical((0, 1, 0), 0),
-    "cylindrical": kt.Cylindrical(SKEW),
-    "cylindrical about y": kt.Cylindrical((0, 1, 0)),
-    "universal": kt.Universal((1, 0, 0), (0, 0, 1)),
-    "universal about skew axes": kt.Universal(SKEW, (0.5, 1, 0)),
-    "planar": kt.Planar(),
-    "planar across x": kt.Planar((1, 0, 0)),
-    "planar across a skew normal": kt.Planar(SKEW, along=(2, 1, 0)),
-    "translation": kt.Translation(),
-    "reversed planar": kt.Reversed(kt.Planar(SKEW)),
-    "reversed universal": kt.Reversed(kt.Universal((1, 0, 0), (0, 1, 0))),
-    "custom": kt.MultiDof.angular_first([[0.5, 0, 0, 0.1, 1, 0], [0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1]]),
+    "screw along": kt.joints.Screw(angular=(0, 0, 0), linear=(0.5, 0, 0)),
+    "screw about a line": kt.joints.Screw(angular=(0, -1, 0), linear=(0.2, 0, 0.4)),
+    "screw": kt.joints.Screw(angular=(0.6, -1.2, 0.7), linear=(0.3, 0.8, -0.5)),
+    "screw through the origin": kt.joints.Screw(angular=(0, 2, 0), linear=(0, 0.3, 0)),
+    "screw about a far line": kt.joints.Screw(angular=(0, 0, 0.05), linear=(1.0, 0, 0.01)),
+    "helical": kt.joints.Helical(SKEW, 0.3),
+    "helical about -x": kt.joints.Helical((-1, 0, 0), -0.2),
+    "helical without pitch": kt.joints.Helical((0, 1, 0), 0),
+    "cylindrical": kt.joints.Cylindrical(SKEW),
+    "cylindrical about y": kt.joints.Cylindrical((0, 1, 0)),
+    "universal": kt.joints.Universal((1, 0, 0), (0, 0, 1)),
+    "universal about skew axes": kt.joints.Universal(SKEW, (0.5, 1, 0)),
+    "planar": kt.joints.Planar(),
+    "planar across x": kt.joints.Planar((1, 0, 0)),
+    "planar across a skew normal": kt.joints.Planar(SKEW, along=(2, 1, 0)),
+    "translation": kt.joints.Translation(),
+    "reversed planar": kt.joints.Reversed(kt.joints.Planar(SKEW)),
+    "reversed universal": kt.joints.Reversed(kt.joints.Universal((1, 0, 0), (0, 1, 0))),
+    "custom": kt.joints.MultiDof.angular_first([[0.5, 0, 0, 0.1, 1, 0], [0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1]]),
 }
 each = pytest.mark.parametrize("name", KINDS)
 
@@ -172,25 +172,25 @@ def test_regrouped_inertias_leave_forces_and_accelerations_as_they_are(name: str
 
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-PLANE = kt.Planar(SKEW)
+PLANE = kt.joints.Planar(SKEW)
 CHAINS: dict[str, tuple[JointKind, list[JointKind]]] = {
-    "cylindrical": (kt.Cylindrical(SKEW), [kt.Revolute(SKEW), kt.Prismatic(SKEW)]),
-    "universal": (kt.Universal(SKEW, Y), [kt.Revolute(SKEW), kt.Revolute(Y)]),
-    "planar": (kt.Planar(), [kt.Prismatic(X), kt.Prismatic(Y), kt.Revolute(Z)]),
-    "planar across y": (kt.Planar(Y), [kt.Prismatic(Z), kt.Prismatic(X), kt.Revolute(Y)]),
+    "cylindrical": (kt.joints.Cylindrical(SKEW), [kt.Revolute(SKEW), kt.Prismatic(SKEW)]),
+    "universal": (kt.joints.Universal(SKEW, Y), [kt.Revolute(SKEW), kt.Revolute(Y)]),
+    "planar": (kt.joints.Planar(), [kt.Prismatic(X), kt.Prismatic(Y), kt.Revolute(Z)]),
+    "planar across y": (kt.joints.Planar(Y), [kt.Prismatic(Z), kt.Prismatic(X), kt.Revolute(Y)]),
     "planar across a skew normal": (
         PLANE,
         [kt.Prismatic(PLANE.along), kt.Prismatic(PLANE.normal.cross(PLANE.along)), kt.Revolute(SKEW)],
     ),
-    "translation": (kt.Translation(), [kt.Prismatic(X), kt.Prismatic(Y), kt.Prismatic(Z)]),
+    "translation": (kt.joints.Translation(), [kt.Prismatic(X), kt.Prismatic(Y), kt.Prismatic(Z)]),
     "custom planar": (
-        kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]),
+        kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]),
         [kt.Prismatic(X), kt.Prismatic(Y), kt.Revolute(Z)],
     ),
-    "screw without turn": (kt.Screw(angular=(0, 0, 0), linear=Y), [kt.Prismatic(Y)]),
-    "screw without advance": (kt.Screw(angular=(0, -1, 0), linear=(0, 0, 0)), [kt.Revolute((0, -1, 0))]),
-    "helical without pitch": (kt.Helical(SKEW, 0.0), [kt.Revolute(SKEW)]),
-    "screw along its axis": (kt.Screw(angular=Z, linear=(0, 0, 0.2)), [kt.Helical(Z, 0.2)]),
+    "screw without turn": (kt.joints.Screw(angular=(0, 0, 0), linear=Y), [kt.Prismatic(Y)]),
+    "screw without advance": (kt.joints.Screw(angular=(0, -1, 0), linear=(0, 0, 0)), [kt.Revolute((0, -1, 0))]),
+    "helical without pitch": (kt.joints.Helical(SKEW, 0.0), [kt.Revolute(SKEW)]),
+    "screw along its axis": (kt.joints.Screw(angular=Z, linear=(0, 0, 0.2)), [kt.joints.Helical(Z, 0.2)]),
 }
 
 
@@ -230,7 +230,7 @@ def test_a_screw_moves_by_the_exponential_of_its_motion(angular: Vec3, linear: V
     twist = np.zeros((4, 4))
     twist[:3, :3] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
     twist[:3, 3] = linear.components()
-    screw = kt.Screw(angular=angular, linear=linear)
+    screw = kt.joints.Screw(angular=angular, linear=linear)
     np.testing.assert_allclose(homogeneous(screw, [q]), exponential(q * twist), atol=2e-12)
     assert screw.calc([q], [1.0]).S.columns == (Motion(angular, linear),)
 
@@ -238,7 +238,7 @@ def test_a_screw_moves_by_the_exponential_of_its_motion(angular: Vec3, linear: V
 def test_a_screw_about_a_line_far_away_is_exact() -> None:
     """With ω = 1e-6 the line passes a thousand kilometres away; the path is v (sin ωq, 1 - cos ωq) / ω."""
     w, q = 1e-6, 3.0
-    screw = kt.Screw(angular=(0, 0, w), linear=(1, 0, 0))
+    screw = kt.joints.Screw(angular=(0, 0, w), linear=(1, 0, 0))
     x, y, _ = screw.calc([q], [0.0]).X_J.r.components()
     assert x == pytest.approx(q, rel=1e-11)
     assert y == pytest.approx(w * q * q / 2.0, rel=1e-11)
@@ -247,15 +247,15 @@ def test_a_screw_about_a_line_far_away_is_exact() -> None:
 @given(axes(), numbers(1.0), numbers(4.0))
 @law(25)
 def test_helical_joints_are_screws(axis: Sequence[float], pitch: float, q: float) -> None:
-    kind = kt.Helical(axis, pitch)
-    screw = kt.Screw(angular=kind.axis, linear=kind.axis * pitch)
+    kind = kt.joints.Helical(axis, pitch)
+    screw = kt.joints.Screw(angular=kind.axis, linear=kind.axis * pitch)
     np.testing.assert_allclose(homogeneous(kind, [q]), homogeneous(screw, [q]), atol=1e-14)
 
 
 @given(axes())
 @law(50)
 def test_a_planar_joint_has_right_handed_axes_and_the_stated_ones_at_coordinate_normals(axis: Sequence[float]) -> None:
-    kind = kt.Planar(axis)
+    kind = kt.joints.Planar(axis)
     place = homogeneous(kind, [1.0, 0.0, 0.0])[:3, 3], homogeneous(kind, [0.0, 1.0, 0.0])[:3, 3]
     # The normal is off by 3 roundings, each axis by 5 more; a product and a difference add 2.
     np.testing.assert_allclose(np.cross(*place), kind.normal.components(), atol=roundings(3 + 2 * 8 + 2))
@@ -319,35 +319,38 @@ def test_kinds_describe_themselves(name: str, words: str) -> None:
 @each
 def test_a_kind_prints_as_what_makes_it(name: str) -> None:
     kind = KINDS[name]
-    namespace = {k: getattr(kt, k) for k in kt.__all__}
+    namespace = {k: getattr(kt.joints, k) for k in kt.joints.__all__}
     assert eval(repr(kind), namespace) == kind
 
 
 NAN = math.nan
 REFUSED: dict[str, tuple[Callable[[], JointKind], str]] = {
-    "a screw that does not move": (lambda: kt.Screw(angular=(0, 0, 0), linear=(0, 0, 0)), "both zero"),
-    "a screw of two numbers": (lambda: kt.Screw(angular=(0, 1), linear=(0, 0, 0)), "angular must be three numbers"),
-    "a screw of words": (lambda: kt.Screw(angular=Z, linear=("a", 0, 0)), "linear must be three numbers"),
-    "an infinite screw": (lambda: kt.Screw(angular=Z, linear=(math.inf, 0, 0)), "three finite numbers"),
-    "a line out of reach": (lambda: kt.Screw(angular=(0, 0, 1e-200), linear=X), "make it zero for a displacement"),
-    "a pitch that is NaN": (lambda: kt.Helical(Z, NAN), "the pitch must be a finite number"),
-    "a pitch that is no number": (lambda: kt.Helical(Z, "1"), "the pitch must be a finite number"),
-    "a helix about nothing": (lambda: kt.Helical((0, 0, 0), 1.0), "not all zero"),
-    "a cylinder about nothing": (lambda: kt.Cylindrical((0, 0, 0)), "not all zero"),
-    "parallel axes": (lambda: kt.Universal(SKEW, (-2.0, 4.0, -4.0)), "are parallel, so both would turn alike"),
-    "a direction off the plane": (lambda: kt.Planar(Z, along=(1, 0, 0.1)), "does not lie in the plane"),
-    "no normal": (lambda: kt.Planar((0, 0, 0)), "not all zero"),
-    "nothing to reverse": (lambda: kt.Reversed("planar"), "give it a joint kind"),
-    "no subspaces": (lambda: kt.MultiDof.angular_first([]), "there are no subspaces"),
-    "no list": (lambda: kt.MultiDof.linear_first(3), "its subspaces must be a list"),
-    "a row of five": (lambda: kt.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0] * 5]), "row 2 has 5 numbers"),
-    "a row of zeros": (lambda: kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0] * 6]), "row 2 is all zero"),
-    "a row of words": (lambda: kt.MultiDof.angular_first([["x"] * 6]), "row 1 must be six numbers"),
-    "a row that is no row": (lambda: kt.MultiDof.angular_first([7]), "row 1 must be six numbers, not 7"),
-    "a row with NaN": (lambda: kt.MultiDof.linear_first([[NAN, 0, 0, 0, 0, 0]]), "row 1 has numbers that are not fin"),
-    "rows for motions": (lambda: kt.MultiDof([[0, 0, 0, 1, 0, 0]]), "subspace 1 must be a Motion"),
+    "a screw that does not move": (lambda: kt.joints.Screw(angular=(0, 0, 0), linear=(0, 0, 0)), "both zero"),
+    "a screw of two numbers": (lambda: kt.joints.Screw(angular=(0, 1), linear=(0, 0, 0)),
+        "angular must be three numbers"),
+    "a screw of words": (lambda: kt.joints.Screw(angular=Z, linear=("a", 0, 0)), "linear must be three numbers"),
+    "an infinite screw": (lambda: kt.joints.Screw(angular=Z, linear=(math.inf, 0, 0)), "three finite numbers"),
+    "a line out of reach": (lambda: kt.joints.Screw(angular=(0, 0, 1e-200), linear=X),
+        "make it zero for a displacement"),
+    "a pitch that is NaN": (lambda: kt.joints.Helical(Z, NAN), "the pitch must be a finite number"),
+    "a pitch that is no number": (lambda: kt.joints.Helical(Z, "1"), "the pitch must be a finite number"),
+    "a helix about nothing": (lambda: kt.joints.Helical((0, 0, 0), 1.0), "not all zero"),
+    "a cylinder about nothing": (lambda: kt.joints.Cylindrical((0, 0, 0)), "not all zero"),
+    "parallel axes": (lambda: kt.joints.Universal(SKEW, (-2.0, 4.0, -4.0)), "are parallel, so both would turn alike"),
+    "a direction off the plane": (lambda: kt.joints.Planar(Z, along=(1, 0, 0.1)), "does not lie in the plane"),
+    "no normal": (lambda: kt.joints.Planar((0, 0, 0)), "not all zero"),
+    "nothing to reverse": (lambda: kt.joints.Reversed("planar"), "give it a joint kind"),
+    "no subspaces": (lambda: kt.joints.MultiDof.angular_first([]), "there are no subspaces"),
+    "no list": (lambda: kt.joints.MultiDof.linear_first(3), "its subspaces must be a list"),
+    "a row of five": (lambda: kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0] * 5]), "row 2 has 5 numbers"),
+    "a row of zeros": (lambda: kt.joints.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0] * 6]), "row 2 is all zero"),
+    "a row of words": (lambda: kt.joints.MultiDof.angular_first([["x"] * 6]), "row 1 must be six numbers"),
+    "a row that is no row": (lambda: kt.joints.MultiDof.angular_first([7]), "row 1 must be six numbers, not 7"),
+    "a row with NaN": (lambda: kt.joints.MultiDof.linear_first([[NAN, 0, 0, 0, 0, 0]]),
+        "row 1 has numbers that are not fin"),
+    "rows for motions": (lambda: kt.joints.MultiDof([[0, 0, 0, 1, 0, 0]]), "subspace 1 must be a Motion"),
     "a motion out of reach": (
-        lambda: kt.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 1, 0, 1e-200, 0, 0]]),
+        lambda: kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 1, 0, 1e-200, 0, 0]]),
         "subspace 2 is no motion",
     ),
 }  # fmt: skip
@@ -356,26 +359,28 @@ REFUSED: dict[str, tuple[Callable[[], JointKind], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_joint_is_refused(case: str) -> None:
     make, message = REFUSED[case]
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         make()
 
 
 def test_joints_with_dependent_motions_are_refused_by_name() -> None:
-    twice = kt.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
-    with pytest.raises(kt.ModelError, match="joint 'joint0': the 3 columns of its motion subspace are dependent"):
+    twice = kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
+    with pytest.raises(
+        kt.errors.ModelError, match="joint 'joint0': the 3 columns of its motion subspace are dependent"
+    ):
         with_joint(twice)
 
 
 def test_joints_of_more_than_six_degrees_of_freedom_are_refused_by_name() -> None:
     rows = [*np.eye(6).tolist(), [1, 0, 0, 1, 0, 0]]
-    with pytest.raises(kt.ModelError, match="joint 'joint0': its nv must be a whole number from 0 to 6, not 7"):
-        with_joint(kt.MultiDof.linear_first(rows))
+    with pytest.raises(kt.errors.ModelError, match="joint 'joint0': its nv must be a whole number from 0 to 6, not 7"):
+        with_joint(kt.joints.MultiDof.linear_first(rows))
 
 
 def test_the_orders_of_components_are_those_they_are_called_by() -> None:
     row = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    assert kt.MultiDof.angular_first([row]).subspaces == (Motion(Vec3(1.0, 2.0, 3.0), Vec3(4.0, 5.0, 6.0)),)
-    assert kt.MultiDof.linear_first([row]).subspaces == (Motion(Vec3(4.0, 5.0, 6.0), Vec3(1.0, 2.0, 3.0)),)
+    assert kt.joints.MultiDof.angular_first([row]).subspaces == (Motion(Vec3(1.0, 2.0, 3.0), Vec3(4.0, 5.0, 6.0)),)
+    assert kt.joints.MultiDof.linear_first([row]).subspaces == (Motion(Vec3(4.0, 5.0, 6.0), Vec3(1.0, 2.0, 3.0)),)
 
 
 def operations(kind: JointKind, function: Callable[..., Array]) -> int:
@@ -386,11 +391,13 @@ def operations(kind: JointKind, function: Callable[..., Array]) -> int:
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.crba])
 def test_a_planar_joint_of_coordinate_motions_costs_what_planar_costs(function: Callable[..., Array]) -> None:
-    custom, planar = CHAINS["custom planar"][0], kt.Planar()
+    custom, planar = CHAINS["custom planar"][0], kt.joints.Planar()
     assert operations(custom, function) == operations(planar, function)
 
 
-@pytest.mark.parametrize("kind", [kt.Helical, lambda axis, _: kt.Cylindrical(axis), lambda axis, _: kt.Planar(axis)])
+@pytest.mark.parametrize(
+    "kind", [kt.joints.Helical, lambda axis, _: kt.joints.Cylindrical(axis), lambda axis, _: kt.joints.Planar(axis)]
+)
 def test_a_skew_axis_costs_little_more_than_z(kind: Callable[[Sequence[float], float], JointKind]) -> None:
     """Between bodies with skew placements, as the axes can be turned."""
     assert operations(kind(SKEW, 0.1), kt.aba) <= 1.02 * operations(kind(Z, 0.1), kt.aba)
@@ -411,7 +418,7 @@ def test_loops_over_bodies_take_these_joints() -> None:
     inertia = Inertia.from_com(2.0, Vec3(0.1, 0.2, -0.3), Sym3(0.3, 0.4, 0.5, 0.01, 0.02, 0.03))
     for k, name in enumerate(("universal", "planar across x", "helical", "screw", "custom", "translation"), 1):
         builder.add_body(f"b{k}", inertia)
-        builder.add_joint(f"j{k}", KINDS[name], f"b{k - 1}", f"b{k}", kt.placement((0.1, 0.2, 0.3)))
+        builder.add_joint(f"j{k}", KINDS[name], f"b{k - 1}", f"b{k}", kt.lie.placement((0.1, 0.2, 0.3)))
     robot = builder.build()
     q, v, x = rng.normal(size=(3, robot.nv))
     for function, arguments in ((kt.aba, (q, v, x)), (kt.rnea, (q, v, x)), (kt.crba, (q,))):
@@ -422,7 +429,7 @@ def test_loops_over_bodies_take_these_joints() -> None:
 
 def test_every_part_of_a_mirrored_chain_stays_a_joint_of_its_own() -> None:
     """What leaves its kind when mirrored is a composite of simpler ones, so a second mirror gives the first motion."""
-    for kind in (kt.Cylindrical(SKEW), kt.Translation()):
+    for kind in (kt.joints.Cylindrical(SKEW), kt.joints.Translation()):
         q, _ = state(kind)
         image = kind.mirrored(1)
         assert image is not None
@@ -436,7 +443,7 @@ def test_every_part_of_a_mirrored_chain_stays_a_joint_of_its_own() -> None:
 def test_custom_joints_give_the_chain_that_they_emulate(motions: list[tuple[Vec3, Vec3]]) -> None:
     if any(not any((*a.components(), *b.components())) for a, b in motions):
         return
-    kind = kt.MultiDof([Motion(a, b) for a, b in motions])
+    kind = kt.joints.MultiDof([Motion(a, b) for a, b in motions])
     q, v = state(kind)
     placed = np.eye(4)
     for screw, x in zip(kind.chain(), q, strict=True):

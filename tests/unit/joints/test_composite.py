@@ -21,22 +21,25 @@ from tests.strategies import axes, law, transforms
 from tests.unit.joints.flat_kinds import check_motion, homogeneous
 
 BODY = Inertia.from_com(2.0, Vec3(0.1, 0.2, -0.3), Sym3(0.3, 0.4, 0.5, 0.01, 0.02, 0.03))
-SHIFT = kt.placement((0.2, -0.1, 0.3))
-TURN = kt.placement((0.1, 0.4, -0.2), rpy=(0.4, -1.1, 0.6))
+SHIFT = kt.lie.placement((0.2, -0.1, 0.3))
+TURN = kt.lie.placement((0.1, 0.4, -0.2), rpy=(0.4, -1.1, 0.6))
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 CHAINS: dict[str, Sequence[JointKind | Part]] = {
     "two hinges": [kt.Revolute(X), (kt.Revolute(Y), SHIFT)],
     "skew hinges, apart": [(kt.Revolute((1, 2, 2)), TURN), (kt.Revolute((2, -1, 2)), TURN)],
     "hinge and slider": [(kt.Prismatic((0, 3, 4)), TURN), kt.Revolute((0, 3, 4))],
     "with a fixed part": [kt.Revolute(Z), (kt.Fixed(), TURN), kt.Revolute(X)],
-    "ball on a slider": [kt.Prismatic(X), (kt.Spherical(), TURN)],
-    "slider on a ball": [(kt.Spherical(), SHIFT), (kt.Helical((1, 1, 0), 0.3), TURN)],
-    "ball and frame": [(kt.Spherical(), TURN), (kt.Translation(), SHIFT)],
-    "nested": [kt.Composite([kt.Revolute(Z), (kt.Prismatic(X), TURN)]), (kt.Universal(X, Y), SHIFT)],
-    "six": [kt.Planar((1, 1, 0)), (kt.Universal(X, Z), TURN), kt.Prismatic(Y)],
-    "free in two parts": [kt.Translation(), kt.Spherical()],
+    "ball on a slider": [kt.Prismatic(X), (kt.joints.Spherical(), TURN)],
+    "slider on a ball": [(kt.joints.Spherical(), SHIFT), (kt.joints.Helical((1, 1, 0), 0.3), TURN)],
+    "ball and frame": [(kt.joints.Spherical(), TURN), (kt.joints.Translation(), SHIFT)],
+    "nested": [kt.joints.Composite([kt.Revolute(Z), (kt.Prismatic(X), TURN)]), (kt.joints.Universal(X, Y), SHIFT)],
+    "six": [kt.joints.Planar((1, 1, 0)), (kt.joints.Universal(X, Z), TURN), kt.Prismatic(Y)],
+    "free in two parts": [kt.joints.Translation(), kt.joints.Spherical()],
     "free": [(kt.Free(), TURN)],
-    "screws": [kt.Screw(angular=Z, linear=(0.1, 0.4, 0.2)), kt.Screw(angular=(0.5, 0, 0), linear=(0, 1, 0))],
+    "screws": [
+        kt.joints.Screw(angular=Z, linear=(0.1, 0.4, 0.2)),
+        kt.joints.Screw(angular=(0.5, 0, 0), linear=(0, 1, 0)),
+    ],
 }
 each = pytest.mark.parametrize("name", CHAINS)
 IDENTITY = Transform.identity()
@@ -51,25 +54,25 @@ def robot_with(parts: Sequence[Part]) -> kt.Model:
     builder = kt.ModelBuilder("robot")
     builder.add_body("base")
     builder.add_body("link", BODY)
-    builder.add_joint("hinge", kt.Revolute((1, 2, 2)), "base", "link", kt.placement((0.1, 0.0, 0.4)))
+    builder.add_joint("hinge", kt.Revolute((1, 2, 2)), "base", "link", kt.lie.placement((0.1, 0.0, 0.4)))
     before = "link"
     for k, (kind, X) in enumerate(parts, 1):
         last = k == len(parts)
         name = "body" if last else f"between{k}"
         builder.add_body(name, BODY if last else None)
         # The composite's own fixed side stands somewhere, too.
-        where = X @ kt.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9)) if k == 1 else X
+        where = X @ kt.lie.placement((0.3, -0.2, 0.5), rpy=(0.3, -0.2, 0.9)) if k == 1 else X
         builder.add_joint(f"joint{k}", kind, before, name, where, armature=(0.05,) * kind.nv)
         before = name
     builder.add_frame("tool", "body", TURN)
     builder.add_body("tip", BODY)
-    builder.add_joint("tail", kt.Revolute((2, 1, -2)), "body", "tip", kt.placement((0.0, 0.3, 0.2)))
+    builder.add_joint("tail", kt.Revolute((2, 1, -2)), "body", "tip", kt.lie.placement((0.0, 0.3, 0.2)))
     return builder.build()
 
 
 def both(name: str) -> tuple[kt.Model, kt.Model]:
     parts = pairs(CHAINS[name])
-    return robot_with([(kt.Composite(CHAINS[name]), IDENTITY)]), robot_with(parts)
+    return robot_with([(kt.joints.Composite(CHAINS[name]), IDENTITY)]), robot_with(parts)
 
 
 EXPRESSIONS = ("local", "world", "local_world_aligned")
@@ -84,16 +87,19 @@ QUESTIONS: list[tuple[Callable[..., Any], str, dict[str, str]]] = [
     (kt.center_of_mass, "q", {}),
     (kt.integrate, "qv", {}),
     (kt.difference, "qp", {}),
-    (kt.coordinate_rates, "qv", {}),
-    (kt.integrate_jacobian, "qv", {"wrt": "q"}),
-    (kt.integrate_jacobian, "qv", {"wrt": "v"}),
-    (kt.difference_jacobian, "qp", {"wrt": "q0"}),
-    (kt.difference_jacobian, "qp", {"wrt": "q1"}),
+    (kt.kinematics.coordinate_rates, "qv", {}),
+    (kt.kinematics.integrate_jacobian, "qv", {"wrt": "q"}),
+    (kt.kinematics.integrate_jacobian, "qv", {"wrt": "v"}),
+    (kt.kinematics.difference_jacobian, "qp", {"wrt": "q0"}),
+    (kt.kinematics.difference_jacobian, "qp", {"wrt": "q1"}),
     (kt.frame_placement, "q", {"frame": "tool"}),
-    *((kt.frame_velocity, "qv", {"frame": "tool", "expressed_in": e}) for e in EXPRESSIONS),
+    *((kt.kinematics.frame_velocity, "qv", {"frame": "tool", "expressed_in": e}) for e in EXPRESSIONS),
     *((kt.frame_jacobian, "q", {"frame": "tip", "expressed_in": e}) for e in EXPRESSIONS),
-    *((kt.frame_acceleration, "qvx", {"frame": "tool", "expressed_in": e, "kind": "classical"}) for e in EXPRESSIONS),
-    (kt.frame_acceleration, "qvx", {"frame": "tip", "expressed_in": "local", "kind": "spatial"}),
+    *(
+        (kt.kinematics.frame_acceleration, "qvx", {"frame": "tool", "expressed_in": e, "kind": "classical"})
+        for e in EXPRESSIONS
+    ),
+    (kt.kinematics.frame_acceleration, "qvx", {"frame": "tip", "expressed_in": "local", "kind": "spatial"}),
 ]
 
 
@@ -130,9 +136,9 @@ PARTS = st.tuples(
     st.one_of(
         st.builds(kt.Revolute, axes()),
         st.builds(kt.Prismatic, axes()),
-        st.builds(kt.Helical, axes(), st.just(0.4)),
+        st.builds(kt.joints.Helical, axes(), st.just(0.4)),
         st.just(kt.Fixed()),
-        st.just(kt.Planar()),
+        st.just(kt.joints.Planar()),
     ),
     transforms(),
 )
@@ -142,7 +148,7 @@ PARTS = st.tuples(
 @law(60)
 def test_any_composite_has_the_motion_of_its_parts_and_its_relatives(parts: list[Part], seed: int) -> None:
     assume(0 < sum(kind.nv for kind, _ in parts) <= 6)
-    kind = kt.Composite(parts)
+    kind = kt.joints.Composite(parts)
     q, v = np.random.default_rng(seed).uniform(-2.0, 2.0, (2, kind.nv)).tolist()
     check_motion(kind, q, v, tolerance=1e-11)
     placed, start = np.eye(4), 0
@@ -174,7 +180,7 @@ def test_any_composite_has_the_motion_of_its_parts_and_its_relatives(parts: list
 @law(40)
 def test_what_a_composite_leaves_unseen_no_motion_feels(parts: list[Part], seed: int) -> None:
     assume(0 < sum(kind.nv for kind, _ in parts) <= 6)
-    kind = kt.Composite(parts)
+    kind = kt.joints.Composite(parts)
     part = kind.unseen(BODY)
     q = np.random.default_rng(seed).uniform(-2.0, 2.0, kind.nq).tolist()
     X_J, S, _, _ = kind.calc(q, [0.0] * kind.nv)
@@ -190,18 +196,18 @@ def test_what_a_composite_leaves_unseen_no_motion_feels(parts: list[Part], seed:
 
 UNSEEN: dict[str, tuple[JointKind, Inertia]] = {
     "turns about one point: the mass": (
-        kt.Composite([kt.Revolute(X), kt.Spherical()]),
+        kt.joints.Composite([kt.Revolute(X), kt.joints.Spherical()]),
         Inertia(BODY.mass, Vec3.zero(), Sym3.zero()),
     ),
     "displacements: all rotational inertia": (
-        kt.Composite([(kt.Prismatic(X), SHIFT), kt.Prismatic((0, 1, 1))]),
+        kt.joints.Composite([(kt.Prismatic(X), SHIFT), kt.Prismatic((0, 1, 1))]),
         Inertia(0.0, Vec3.zero(), BODY.I),
     ),
     "motion in a plane: a rod": (
-        kt.Composite([kt.Prismatic(X), (kt.Revolute(Z), SHIFT)]),
+        kt.joints.Composite([kt.Prismatic(X), (kt.Revolute(Z), SHIFT)]),
         Inertia(0.0, Vec3.zero(), Sym3(BODY.I.yy, BODY.I.yy, 0.0, 0.0, 0.0, 0.0)),
     ),
-    "anything: nothing": (kt.Composite([kt.Translation(), kt.Spherical()]), Inertia.zero()),
+    "anything: nothing": (kt.joints.Composite([kt.joints.Translation(), kt.joints.Spherical()]), Inertia.zero()),
 }
 
 
@@ -212,21 +218,21 @@ def test_the_unseen_part_is_the_one_expected(case: str) -> None:
 
 
 def test_coordinates_are_those_of_the_parts_in_turn() -> None:
-    kind = kt.Composite([kt.Prismatic(X), kt.Spherical(), kt.Fixed(), kt.Cylindrical(Z)])
+    kind = kt.joints.Composite([kt.Prismatic(X), kt.joints.Spherical(), kt.Fixed(), kt.joints.Cylindrical(Z)])
     assert (kind.nq, kind.nv, kind.is_flat, kind.quaternions) == (7, 6, False, (1,))
     assert kind.q_names == ("1", "2.qx", "2.qy", "2.qz", "2.qw", "4.angle", "4.displacement")
     assert kind.v_names == ("1", "2.wx", "2.wy", "2.wz", "4.angle", "4.displacement")
     assert kind.q_units == ("m", "", "", "", "", "rad", "m")
     assert kind.neutral() == (0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     assert kind.description == "composite of prismatic along x, spherical, fixed, cylindrical about z"
-    nested = kt.Composite([kt.Spherical(), kt.Composite([kt.Prismatic(X), kt.Spherical()])])
+    nested = kt.joints.Composite([kt.joints.Spherical(), kt.joints.Composite([kt.Prismatic(X), kt.joints.Spherical()])])
     assert nested.quaternions == (0, 5)
     assert nested.q_names[4] == "2.1"
     assert nested.v_names[4:] == ("2.2.wx", "2.2.wy", "2.2.wz")
 
 
 def test_random_configurations_keep_to_each_parts_limits() -> None:
-    kind = kt.Composite([kt.Prismatic(X), kt.Spherical(), kt.Revolute(Z)])
+    kind = kt.joints.Composite([kt.Prismatic(X), kt.joints.Spherical(), kt.Revolute(Z)])
     inf = math.inf
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -238,12 +244,12 @@ def test_random_configurations_keep_to_each_parts_limits() -> None:
 
 def test_parts_are_kept_with_their_placements() -> None:
     hinge = kt.Revolute(Z)
-    kind = kt.Composite([hinge, (hinge, SHIFT)])
+    kind = kt.joints.Composite([hinge, (hinge, SHIFT)])
     assert kind.parts == ((hinge, IDENTITY), (hinge, SHIFT))
-    assert kind == kt.Composite([(hinge, IDENTITY), (kt.Revolute(Z), SHIFT)])
-    assert hash(kind) == hash(kt.Composite([hinge, (hinge, SHIFT)]))
-    assert kind != kt.Composite([hinge, hinge])
-    assert repr(kt.Composite([hinge, kt.Free()])) == "Composite([Revolute([0.0, 0.0, 1.0]), Free()])"
+    assert kind == kt.joints.Composite([(hinge, IDENTITY), (kt.Revolute(Z), SHIFT)])
+    assert hash(kind) == hash(kt.joints.Composite([hinge, (hinge, SHIFT)]))
+    assert kind != kt.joints.Composite([hinge, hinge])
+    assert repr(kt.joints.Composite([hinge, kt.Free()])) == "Composite([Revolute([0.0, 0.0, 1.0]), Free()])"
 
 
 def test_relatives_that_a_part_does_not_have_are_none() -> None:
@@ -253,11 +259,11 @@ def test_relatives_that_a_part_does_not_have_are_none() -> None:
         def calc(self, q: Sequence[Any], v: Sequence[Any]) -> Any:
             return kt.Revolute(X).calc(q, v)
 
-    kind = kt.Composite([kt.Revolute(Z), Wobbly()])
+    kind = kt.joints.Composite([kt.Revolute(Z), Wobbly()])
     assert kind.mirrored(0) is None
     assert kind.scaled(2.0) is None
     assert kind.reversed() is not None
-    assert kt.Composite([kt.Revolute(Z), kt.Spherical()]).reversed() is None
+    assert kt.joints.Composite([kt.Revolute(Z), kt.joints.Spherical()]).reversed() is None
 
 
 def test_a_joint_of_users_own_may_be_a_part() -> None:
@@ -269,14 +275,14 @@ def test_a_joint_of_users_own_may_be_a_part() -> None:
         def calc(self, q: Sequence[Any], v: Sequence[Any]) -> Any:
             return kt.Revolute((1, 2, 2)).calc(q, v)
 
-    own = robot_with([(kt.Composite([Bent(), kt.Prismatic(X)]), IDENTITY)])
-    ours = robot_with([(kt.Composite([kt.Revolute((1, 2, 2)), kt.Prismatic(X)]), IDENTITY)])
+    own = robot_with([(kt.joints.Composite([Bent(), kt.Prismatic(X)]), IDENTITY)])
+    ours = robot_with([(kt.joints.Composite([kt.Revolute((1, 2, 2)), kt.Prismatic(X)]), IDENTITY)])
     q, v, x = np.random.default_rng(2).normal(size=(3, ours.nv))
     np.testing.assert_allclose(kt.aba(own, q, v, x), kt.aba(ours, q, v, x), rtol=1e-11)
 
 
 def test_it_works_on_arrays_of_samples() -> None:
-    kind = kt.Composite(CHAINS["skew hinges, apart"])
+    kind = kt.joints.Composite(CHAINS["skew hinges, apart"])
     q, v = np.random.default_rng(6).normal(size=(2, 4, 2))
     motion = kind.calc(list(q.T), list(v.T))
     for k in range(4):
@@ -310,22 +316,24 @@ REFUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_composite_is_refused(case: str) -> None:
     parts, message = REFUSED[case]
-    with pytest.raises(kt.ModelError, match=message):
-        kt.Composite(parts)
+    with pytest.raises(kt.errors.ModelError, match=message):
+        kt.joints.Composite(parts)
 
 
 def test_parts_that_move_alike_are_refused_by_the_joints_name() -> None:
-    with pytest.raises(kt.ModelError, match="joint 'joint1': the 2 columns of its motion subspace are dependent"):
-        robot_with([(kt.Composite([kt.Prismatic(X), kt.Prismatic(X)]), IDENTITY)])
+    with pytest.raises(
+        kt.errors.ModelError, match="joint 'joint1': the 2 columns of its motion subspace are dependent"
+    ):
+        robot_with([(kt.joints.Composite([kt.Prismatic(X), kt.Prismatic(X)]), IDENTITY)])
 
 
 def test_too_many_degrees_of_freedom_are_refused_by_the_joints_name() -> None:
-    with pytest.raises(kt.ModelError, match="joint 'joint1': its nv must be a whole number from 0 to 6, not 7"):
-        robot_with([(kt.Composite([kt.Free(), kt.Revolute(X)]), IDENTITY)])
+    with pytest.raises(kt.errors.ModelError, match="joint 'joint1': its nv must be a whole number from 0 to 6, not 7"):
+        robot_with([(kt.joints.Composite([kt.Free(), kt.Revolute(X)]), IDENTITY)])
 
 
 def test_three_turns_about_a_point_cost_less_than_their_chain() -> None:
     parts = pairs([kt.Revolute(Z), kt.Revolute(Y), kt.Revolute(X)])
-    robots = robot_with([(kt.Composite(parts), IDENTITY)]), robot_with(parts)
+    robots = robot_with([(kt.joints.Composite(parts), IDENTITY)]), robot_with(parts)
     one, many = (compiled_late(robot, kt.aba).__self__.program.operation_counts().total() for robot in robots)
     assert one < many

@@ -82,9 +82,9 @@ def test_the_bias_has_derivatives_by_displacements_and_by_rates(kind: JointKind,
 CONSTANT = {
     "revolute": kt.Revolute([0, 0, 1]),
     "prismatic": kt.Prismatic([1, 2, 0]),
-    "spherical": kt.Spherical(),
+    "spherical": kt.joints.Spherical(),
     "free": kt.Free(),
-    "translation": kt.Translation(),
+    "translation": kt.joints.Translation(),
 }
 
 
@@ -99,7 +99,7 @@ def test_a_subspace_that_is_constant_leaves_no_operation(name: str) -> None:
 
 
 def test_symbols_give_the_same_numbers() -> None:
-    kind = kt.Euler("ZYX")
+    kind = kt.joints.Euler("ZYX")
     q, v = some_state(kind)
 
     def flat(q: Sequence[Any], v: Sequence[Any]) -> list[list[Any]]:
@@ -118,7 +118,7 @@ def test_symbols_give_the_same_numbers() -> None:
 
 def test_a_turn_before_a_slide_turns_the_subspace() -> None:
     """Of a composite, whose S is in its last side's axes."""
-    kind = kt.Composite([kt.Revolute([0, 0, 1]), (kt.Prismatic([1, 0, 0]), kt.placement([0.1, 0.0, 0.2]))])
+    kind = kt.joints.Composite([kt.Revolute([0, 0, 1]), (kt.Prismatic([1, 0, 0]), kt.lie.placement([0.1, 0.0, 0.2]))])
     q, v = some_state(kind)
     rate = matrix(subspace_rate(kind, q.tolist(), v.tolist()))
     assert np.abs(rate).max() > 0.1

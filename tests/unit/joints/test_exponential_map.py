@@ -21,7 +21,7 @@ from kinetree.spatial.rotation_vector import RECHART_ABOVE, RotationVector
 from tests.strategies import law, numbers, positive, roundings
 from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, six, with_joint
 
-KIND = kt.ExponentialMap()
+KIND = kt.joints.ExponentialMap()
 DIRECTION = np.array([0.48, -0.6, 0.64])
 LENGTHS = [0.0, 1e-200, 1e-30, 1e-18, 1e-9, 1e-5, 1e-3, 0.1, 0.7, 1.0, 1.999999, 2.0, 2.000001, 3.0, 4.7, 6.2, 50.0]
 AT_ZERO = [1.0, 1 / 2, 1 / 6, -1 / 12, -1 / 60]
@@ -73,7 +73,7 @@ def test_zero_is_exact() -> None:
 @given(q=rotation_vectors, v=rates, signs=st.tuples(*[st.sampled_from([1.0, -1.0])] * 3))
 @law(60)
 def test_rates_and_accelerations_are_those_of_the_placement(q: Array, v: Array, signs: tuple[float, ...]) -> None:
-    check_motion(kt.ExponentialMap(signs=signs), q.tolist(), v.tolist())
+    check_motion(kt.joints.ExponentialMap(signs=signs), q.tolist(), v.tolist())
 
 
 @given(q=rotation_vectors)
@@ -149,7 +149,8 @@ def test_a_robot_recharts_arrays_whose_axes_broadcast() -> None:
     np.testing.assert_allclose(np.linalg.norm(q_out[:, 1:4], axis=1), 2.0 * math.pi - 3.0 * math.sqrt(3.0))
     for k in range(2):
         before, after = (
-            kt.body_velocities(robot, *state, expressed_in="world") for state in ((q, v[k]), (q_out[k], v_out[k]))
+            kt.kinematics.body_velocities(robot, *state, expressed_in="world")
+            for state in ((q, v[k]), (q_out[k], v_out[k]))
         )
         np.testing.assert_allclose(after, before, atol=1e-13)
 
@@ -158,8 +159,10 @@ def test_a_robot_recharts_arrays_whose_axes_broadcast() -> None:
     "kind",
     [
         KIND,
-        kt.Placed(KIND, kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])),
-        kt.Composite([kt.Revolute([1, 0, 0]), (KIND, kt.placement([0.0, 0.1, 0.2])), kt.Prismatic([0, 1, 0])]),
+        kt.joints.Placed(KIND, kt.lie.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])),
+        kt.joints.Composite(
+            [kt.Revolute([1, 0, 0]), (KIND, kt.lie.placement([0.0, 0.1, 0.2])), kt.Prismatic([0, 1, 0])]
+        ),
     ],
     ids=lambda kind: type(kind).__name__,
 )
@@ -177,7 +180,7 @@ def test_joints_that_hold_it_go_round_with_it_after_however_many_turns(kind: Joi
     assert (v_out[others] == v[others]).all()
     for function, arguments, options in (
         (kt.forward_kinematics, ((q,), (q_out,)), {}),
-        (kt.body_velocities, ((q, v), (q_out, v_out)), {"expressed_in": "world"}),
+        (kt.kinematics.body_velocities, ((q, v), (q_out, v_out)), {"expressed_in": "world"}),
     ):
         before, after = (function(robot, *state, **options) for state in arguments)
         np.testing.assert_allclose(after, before, atol=1e-12)
@@ -222,7 +225,7 @@ def test_a_coupling_refuses_joints_whose_coordinates_change_over() -> None:
     builder.add_joint("j1", KIND, "base", "a")
     builder.add_joint("j2", kt.Revolute([0, 0, 1]), "a", "b")
     builder.add_coupling("pair", ["j1", "j2"], [[1.0], [0.0], [0.0], [1.0]], coordinates=["z"])
-    with pytest.raises(kt.ModelError, match=r"couples 'j1' .exponential map., whose coordinates change over"):
+    with pytest.raises(kt.errors.ModelError, match=r"couples 'j1' .exponential map., whose coordinates change over"):
         builder.build()
 
 
@@ -256,7 +259,7 @@ def test_the_mass_moves_to_the_parent_unseen() -> None:
 
 
 def test_dynamics_are_those_of_the_spherical_joint_at_the_same_motion() -> None:
-    mine, theirs = with_joint(KIND), with_joint(kt.Spherical())
+    mine, theirs = with_joint(KIND), with_joint(kt.joints.Spherical())
     rng = np.random.default_rng(1)
     q, v, qdd = rng.normal(size=(3, 5))
     _, S, v_J, c_J = KIND.calc(list(q[1:4]), list(v[1:4]))
@@ -288,5 +291,5 @@ def test_it_says_what_it_is() -> None:
     assert KIND.description == "exponential map"
     assert repr(KIND) == "ExponentialMap()"
     assert repr(KIND.mirrored(0)) == "ExponentialMap(signs=(1.0, -1.0, -1.0))"
-    with pytest.raises(kt.ModelError, match=r"signs must be 3 numbers, each 1 or -1, not \[2, 1, 1\]"):
-        kt.ExponentialMap(signs=[2, 1, 1])
+    with pytest.raises(kt.errors.ModelError, match=r"signs must be 3 numbers, each 1 or -1, not \[2, 1, 1\]"):
+        kt.joints.ExponentialMap(signs=[2, 1, 1])

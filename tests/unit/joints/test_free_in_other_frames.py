@@ -9,11 +9,11 @@ import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia
 
-NOWHERE = kt.placement((0.0, 0.0, 0.0))
+NOWHERE = kt.lie.placement((0.0, 0.0, 0.0))
 WAYS = {
-    "placed": kt.Placed(kt.Free(), NOWHERE),
-    "composite": kt.Composite([kt.Free()]),
-    "composite of one that is placed": kt.Composite([(kt.Placed(kt.Free(), NOWHERE), NOWHERE)]),
+    "placed": kt.joints.Placed(kt.Free(), NOWHERE),
+    "composite": kt.joints.Composite([kt.Free()]),
+    "composite of one that is placed": kt.joints.Composite([(kt.joints.Placed(kt.Free(), NOWHERE), NOWHERE)]),
 }
 Q = np.array([0.1, 0.2, 0.3, 0.1, -0.2, 0.3, 0.9])
 V = np.array([1.0, 0.5, 0.0, 3.0, 2.0, 1.0])
@@ -41,7 +41,7 @@ def test_steps_are_the_same(kind: JointKind, integrator: str) -> None:
 def test_a_robot_in_principal_axes_takes_the_same_steps(integrator: str) -> None:
     robot = plank(kt.Free())
     turned = robot.in_principal_axes()
-    assert isinstance(turned.joints["flies"].kind, kt.Placed)
+    assert isinstance(turned.joints["flies"].kind, kt.joints.Placed)
     found, expected = (
         kt.rollout(one, Q, V, np.zeros((20, 6)), 0.01, integrator=integrator)  # type: ignore[call-overload]
         for one in (turned, robot)

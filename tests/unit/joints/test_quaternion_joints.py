@@ -24,7 +24,7 @@ from tests.unit.model.bodies import ball, chain
 
 Array = NDArray[Any]
 
-KINDS: list[JointKind] = [kt.Spherical(), kt.FloatingBase(), kt.Free()]
+KINDS: list[JointKind] = [kt.joints.Spherical(), kt.joints.FloatingBase(), kt.Free()]
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
 _STEP = 1e-30
 
@@ -125,7 +125,7 @@ def test_difference_undoes_integrate(kind: JointKind, turn: float) -> None:
 def test_a_floating_base_moves_along_a_straight_line_and_a_free_joint_along_a_screw() -> None:
     """While both make half a turn about z; the velocity is in the fixed side's axes, or in the moving side's."""
     v = [1.0, 0.0, 0.0, 0.0, 0.0, math.pi]
-    base, free = kt.FloatingBase(), kt.Free()
+    base, free = kt.joints.FloatingBase(), kt.Free()
     np.testing.assert_allclose(base.integrate(base.neutral(), v), [1, 0, 0, 0, 0, 1, 0], atol=1e-15)
     np.testing.assert_allclose(free.integrate(free.neutral(), v), [0, 2 / math.pi, 0, 0, 0, 1, 0], atol=1e-15)
 
@@ -216,7 +216,7 @@ def test_the_mass_at_the_centre_of_a_ball_may_sit_on_either_side(
     inertia: Inertia, placement: Transform, x: list[float]
 ) -> None:
     """Joint forces and inertias are the same; the first moment and the rotational inertia must stay."""
-    kind = kt.Spherical()
+    kind = kt.joints.Spherical()
     robot = chain([(kt.Revolute([1, 2, 3]), ball()), (kind, inertia)], offset=placement)
     unseen = kind.unseen(inertia)
     assert unseen == Inertia(inertia.mass, Vec3.zero(), Sym3.zero())
@@ -235,12 +235,12 @@ def test_the_mass_at_the_centre_of_a_ball_may_sit_on_either_side(
 
 
 def test_no_mass_of_a_floating_base_may_sit_elsewhere() -> None:
-    for kind in (kt.FloatingBase(), kt.Free()):
+    for kind in (kt.joints.FloatingBase(), kt.Free()):
         assert kind.unseen(ball(com=(0.1, 0.2, 0.3))) == Inertia.zero()
 
 
 def test_a_model_with_them_shows_their_coordinates() -> None:
-    robot = chain([(kt.FloatingBase(), ball()), (kt.Spherical(), ball(com=(0.1, 0.0, 0.0)))])
+    robot = chain([(kt.joints.FloatingBase(), ball()), (kt.joints.Spherical(), ball(com=(0.1, 0.0, 0.0)))])
     assert (robot.nq, robot.nv) == (11, 9)
     assert robot.q_names[7:] == ["j2.qx", "j2.qy", "j2.qz", "j2.qw"]
     assert robot.v_names[6:] == ["j2.wx", "j2.wy", "j2.wz"]
@@ -248,17 +248,19 @@ def test_a_model_with_them_shows_their_coordinates() -> None:
     assert dict(robot.quaternions) == {"j1": slice(3, 7), "j2": slice(7, 11)}
     q = robot.neutral()
     q[7:] = 0.0
-    with pytest.raises(kt.ConfigurationError, match="j2"):
+    with pytest.raises(kt.errors.ConfigurationError, match="j2"):
         kt.aba(robot, q, np.zeros(9), np.zeros(9))
 
 
 def test_the_derivative_of_positions_of_a_floating_base_is_its_velocity() -> None:
     """What tells it from a free joint: `frame_velocity` in the world's axes begins with v as it is."""
-    robot = chain([(kt.FloatingBase(), ball())])
-    q, v = state_of(kt.FloatingBase())
-    twist = kt.frame_velocity(robot, q, v, "b1", expressed_in="local_world_aligned")
+    robot = chain([(kt.joints.FloatingBase(), ball())])
+    q, v = state_of(kt.joints.FloatingBase())
+    twist = kt.kinematics.frame_velocity(robot, q, v, "b1", expressed_in="local_world_aligned")
     np.testing.assert_allclose(twist[:3], v[:3], atol=1e-15)
-    twist = kt.frame_velocity(robot, q, v, "b1", expressed_in="local")
+    twist = kt.kinematics.frame_velocity(robot, q, v, "b1", expressed_in="local")
     np.testing.assert_allclose(twist[3:], v[3:], atol=1e-15)
-    a = kt.frame_acceleration(robot, q, v, np.zeros(6), "b1", expressed_in="local_world_aligned", kind="classical")
+    a = kt.kinematics.frame_acceleration(
+        robot, q, v, np.zeros(6), "b1", expressed_in="local_world_aligned", kind="classical"
+    )
     np.testing.assert_allclose(a[:3], 0.0, atol=1e-15)

@@ -61,8 +61,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (kt.rnea, {}),
     (kt.crba, {}),
     (kt.frame_placement, {"frame": "b3"}),
-    (kt.frame_velocity, {"frame": "b3", "expressed_in": "local"}),
-    (kt.frame_acceleration, {"frame": "b3", "expressed_in": "world"}),
+    (kt.kinematics.frame_velocity, {"frame": "b3", "expressed_in": "local"}),
+    (kt.kinematics.frame_acceleration, {"frame": "b3", "expressed_in": "world"}),
     (kt.frame_jacobian, {"frame": "b3", "expressed_in": "world"}),
     (kt.kinetic_energy, {}),
     (kt.potential_energy, {}),
@@ -159,7 +159,7 @@ def _sideways(v: Any) -> dict[str, Any]:
     ],
 )
 def test_a_wrong_calc_is_refused_by_the_joints_name(change: Any, message: str) -> None:
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         arm(kt.Revolute([0, 0, 1]), Wrong(change))
     assert str(caught.value).startswith("joint 'j2': ")
     assert message in str(caught.value)
@@ -193,7 +193,7 @@ class Countless(Hinge):
     ],
 )
 def test_a_wrong_kind_is_refused_by_the_joints_name(kind: JointKind, message: str) -> None:
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         arm(kind)
     assert str(caught.value).startswith("joint 'j1': ")
     assert message in str(caught.value)
@@ -215,7 +215,7 @@ def test_kinds_that_hold_arrays_are_compared_by_them() -> None:
 def test_a_kind_does_not_change_once_a_robot_has_it() -> None:
     kind, axis = Cam(0.1), kt.Revolute([0, 0, 1])
     kind.rise = 0.2
-    robot = arm(kind, kt.Composite([axis, kt.Prismatic([1, 0, 0])]))
+    robot = arm(kind, kt.joints.Composite([axis, kt.Prismatic([1, 0, 0])]))
     with pytest.raises(AttributeError, match="make another with a different 'rise'"):
         kind.rise = 0.3
     with pytest.raises(AttributeError, match="make another with a different 'axis'"):

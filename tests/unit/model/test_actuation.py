@@ -37,7 +37,7 @@ def hand(fingers: Any = None, wrist: Any = None, **floating: bool) -> kt.Model:
     builder.add_body("palm", ball())
     for k, name in enumerate(names, 1):
         builder.add_body(f"{name} body", ball(com=(0.1, 0.0, 0.0)))
-        options: dict[str, Any] = {"elbow": {"actuated": False}, "first": {"mimic": kt.Mimic("wrist", 2.0)}}.get(
+        options: dict[str, Any] = {"elbow": {"actuated": False}, "first": {"mimic": kt.model.Mimic("wrist", 2.0)}}.get(
             name, {}
         )
         if name == "wrist":
@@ -56,8 +56,8 @@ def motors(robot: kt.Model) -> dict[str, bool]:
 def test_every_joint_has_a_motor_unless_it_is_said_otherwise() -> None:
     assert robot().actuated.tolist() == [True]
     assert robot(actuated=False).actuated.tolist() == [False]
-    assert robot(kt.Spherical()).joints["j"].actuated == (True, True, True)
-    planar = robot(kt.Planar(), actuated=[True, np.False_, True])
+    assert robot(kt.joints.Spherical()).joints["j"].actuated == (True, True, True)
+    planar = robot(kt.joints.Planar(), actuated=[True, np.False_, True])
     assert planar.actuated.tolist() == [True, False, True]
     assert planar.joints["j"].actuated == (True, False, True)
 
@@ -68,7 +68,13 @@ def test_a_floating_base_has_none() -> None:
     assert floating.joints["root_joint"].actuated == (False,) * 6
 
 
-FREE = [kt.Free(), kt.FloatingBase(), kt.FreeRPY(), kt.Placed(kt.Free(), shift(0.1)), kt.Free().reversed()]
+FREE = [
+    kt.Free(),
+    kt.joints.FloatingBase(),
+    kt.joints.FreeRPY(),
+    kt.joints.Placed(kt.Free(), shift(0.1)),
+    kt.Free().reversed(),
+]
 
 
 @pytest.mark.parametrize("kind", FREE, ids=repr)
@@ -140,7 +146,7 @@ def test_a_robot_s_description_names_what_has_none() -> None:
 
 @pytest.mark.parametrize("given", [None, True, False, [True, False, True]])
 def test_the_text_form_has_what_is_not_usual(given: Any) -> None:
-    planar = robot(kt.Planar(), actuated=given)
+    planar = robot(kt.joints.Planar(), actuated=given)
     text = kt.to_text(planar)
     written = json.loads(text)["joints"][0]
     assert written.get("actuated") == (None if given is True else given)
@@ -173,7 +179,7 @@ def test_a_follower_that_is_read_as_a_joint_of_its_own_has_a_motor(tmp_path: Pat
 def test_a_text_says_true_or_false(given: Any) -> None:
     text = json.loads(kt.to_text(robot()))
     text["joints"][0]["actuated"] = given
-    with pytest.raises(kt.ModelError, match=r"joints\[0\]\.actuated(\[1\])?:? must be true or false"):
+    with pytest.raises(kt.errors.ModelError, match=r"joints\[0\]\.actuated(\[1\])?:? must be true or false"):
         kt.from_text(json.dumps(text))
 
 
@@ -181,7 +187,7 @@ def test_a_text_says_true_or_false(given: Any) -> None:
 
 
 def test_changes_keep_it() -> None:
-    planar = robot(kt.Planar(), actuated=[True, False, False])
+    planar = robot(kt.joints.Planar(), actuated=[True, False, False])
     for changed in (
         planar.mirrored("x"),
         planar.scaled(2.0),
@@ -189,7 +195,7 @@ def test_changes_keep_it() -> None:
         planar.in_principal_axes(),
         planar.attach_body("load", ball(), "arm"),
         kt.ModelBuilder.of(planar).build(),
-        kt.merge([planar], name="world"),
+        kt.model.merge([planar], name="world"),
     ):
         assert changed.actuated.tolist() == [True, False, False]
     full = hand(fingers=[False, True])
@@ -203,7 +209,7 @@ def test_changes_keep_it() -> None:
 
 def test_a_free_base_stays_without_motors_where_a_change_makes_it_a_joint_of_its_own() -> None:
     dog = kt.zoo.load("quadruped")
-    for changed in (kt.merge([dog, dog], name="two", prefixes=["a_", "b_"]), dog.in_principal_axes()):
+    for changed in (kt.model.merge([dog, dog], name="two", prefixes=["a_", "b_"]), dog.in_principal_axes()):
         np.testing.assert_array_equal(changed.actuated, np.tile(dog.actuated, changed.nv // dog.nv))
     assert dog.lock("root_joint").actuated.all()
     assert not robot().rerooted("arm", floating_base=True).actuated[:6].any()
@@ -212,17 +218,21 @@ def test_a_free_base_stays_without_motors_where_a_change_makes_it_a_joint_of_its
 
 def test_a_ball_that_is_turned_round_keeps_all_motors_or_none() -> None:
     for flag in (True, False):
-        assert robot(kt.Spherical(), actuated=flag).rerooted("arm").actuated.tolist() == [flag] * 3
-    with pytest.raises(kt.ModelError, match="joint 'j' has motors on some of the degrees of freedom that it loses"):
-        robot(kt.Spherical(), actuated=[True, False, False]).rerooted("arm")
+        assert robot(kt.joints.Spherical(), actuated=flag).rerooted("arm").actuated.tolist() == [flag] * 3
+    with pytest.raises(
+        kt.errors.ModelError, match="joint 'j' has motors on some of the degrees of freedom that it loses"
+    ):
+        robot(kt.joints.Spherical(), actuated=[True, False, False]).rerooted("arm")
 
 
 def test_a_ball_in_a_mirror_keeps_each_motor_unless_the_mirror_mixes_them() -> None:
-    ball = robot(kt.Spherical(), actuated=[True, False, False])
+    ball = robot(kt.joints.Spherical(), actuated=[True, False, False])
     assert ball.mirrored("z").actuated.tolist() == [True, False, False]
     (spec,) = ball.parts.joints
     exchanged = Image(spec.kind, spec.kind, np.eye(3)[[1, 0, 2]])
-    with pytest.raises(kt.ModelError, match=r"joint 'j' .* has motors on some .* not simply turned round in a mirror"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"joint 'j' .* has motors on some .* not simply turned round in a mirror"
+    ):
         _check_motors(spec, exchanged)
 
 
@@ -236,15 +246,23 @@ def test_motors_can_be_given_and_taken() -> None:
 
 
 REFUSED = {
-    "a follower": ({"first": True}, kt.ModelError, "joint 'first' mimics 'wrist'; name that joint instead"),
-    "a coupled joint": ({"left": True}, kt.ModelError, "name coupling 'fingers' instead"),
-    "a floating base": ({"root_joint": True}, kt.ModelError, "'root_joint' is the joint of a floating base"),
-    "a fixed joint": ({"glue": True}, kt.ModelError, "joint 'glue' is fixed and has no motor"),
-    "a wrong name": ({"wrst": True}, kt.NameNotFoundError, "no joint or coupling 'wrst': .*'wrist'"),
-    "a number": ({3: True}, kt.NameNotFoundError, "no joint or coupling 3"),
-    "a list of names": (["wrist"], kt.ModelError, "takes True or False by name"),
-    "too many": ({"wrist": [True, False]}, kt.ModelError, r"'wrist' needs one flag per degree of freedom \(1\), not 2"),
-    "numbers": ({"wrist": [1.0]}, kt.ModelError, "'wrist' must be True, False or one of them per degree of freedom"),
+    "a follower": ({"first": True}, kt.errors.ModelError, "joint 'first' mimics 'wrist'; name that joint instead"),
+    "a coupled joint": ({"left": True}, kt.errors.ModelError, "name coupling 'fingers' instead"),
+    "a floating base": ({"root_joint": True}, kt.errors.ModelError, "'root_joint' is the joint of a floating base"),
+    "a fixed joint": ({"glue": True}, kt.errors.ModelError, "joint 'glue' is fixed and has no motor"),
+    "a wrong name": ({"wrst": True}, kt.errors.NameNotFoundError, "no joint or coupling 'wrst': .*'wrist'"),
+    "a number": ({3: True}, kt.errors.NameNotFoundError, "no joint or coupling 3"),
+    "a list of names": (["wrist"], kt.errors.ModelError, "takes True or False by name"),
+    "too many": (
+        {"wrist": [True, False]},
+        kt.errors.ModelError,
+        r"'wrist' needs one flag per degree of freedom \(1\), not 2",
+    ),
+    "numbers": (
+        {"wrist": [1.0]},
+        kt.errors.ModelError,
+        "'wrist' must be True, False or one of them per degree of freedom",
+    ),
 }
 
 
@@ -260,15 +278,17 @@ def test_other_names_and_flags_are_refused(given: Any, error: type[Exception], m
 @pytest.mark.parametrize("given", [1, "yes", [True, 1, False], {True}, np.ones(3), 3.0])
 def test_a_builder_takes_true_and_false(given: Any) -> None:
     with pytest.raises(
-        kt.ModelError, match=r"file 3: joint 'j': actuated must be True, False or one of them per .*\(3\)"
+        kt.errors.ModelError, match=r"file 3: joint 'j': actuated must be True, False or one of them per .*\(3\)"
     ):
-        robot(kt.Planar(), actuated=given, where="file 3")
+        robot(kt.joints.Planar(), actuated=given, where="file 3")
 
 
 def test_a_builder_takes_as_many_as_there_are_degrees_of_freedom() -> None:
-    with pytest.raises(kt.ModelError, match=r"joint 'j': actuated needs one flag per degree of freedom \(3\), not 2"):
-        robot(kt.Planar(), actuated=[True, False])
-    with pytest.raises(kt.ModelError, match=r"coupling 'fingers': actuated needs one flag .* \(2\), not 3"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"joint 'j': actuated needs one flag per degree of freedom \(3\), not 2"
+    ):
+        robot(kt.joints.Planar(), actuated=[True, False])
+    with pytest.raises(kt.errors.ModelError, match=r"coupling 'fingers': actuated needs one flag .* \(2\), not 3"):
         hand(fingers=[True] * 3)
 
 
@@ -277,12 +297,16 @@ def test_motors_of_followers_and_coupled_joints_belong_elsewhere() -> None:
     for name in ("base", "a", "b"):
         builder.add_body(name, ball())
     builder.add_joint("a", kt.Revolute(Z), "base", "a", actuated=False)
-    builder.add_joint("b", kt.Revolute(Z), "base", "b", mimic=kt.Mimic("a"), actuated=True)
-    with pytest.raises(kt.ModelError, match="joint 'b' mimics 'a', so a motor acts on that joint; leave out actuated"):
+    builder.add_joint("b", kt.Revolute(Z), "base", "b", mimic=kt.model.Mimic("a"), actuated=True)
+    with pytest.raises(
+        kt.errors.ModelError, match="joint 'b' mimics 'a', so a motor acts on that joint; leave out actuated"
+    ):
         builder.build()
     coupled = kt.ModelBuilder.of(hand(wrist=False).remove("first body"))
     coupled.add_coupling("both", ["wrist"], [[2]], coordinates=["z"])
-    with pytest.raises(kt.ModelError, match="coupling 'both' couples 'wrist', which has actuated=False; motors act on"):
+    with pytest.raises(
+        kt.errors.ModelError, match="coupling 'both' couples 'wrist', which has actuated=False; motors act on"
+    ):
         coupled.build()
 
 
@@ -295,21 +319,21 @@ def test_forces_on_what_has_no_motor_are_refused_with_their_place() -> None:
     tau[..., 6:] = 1.0
     dog.check_actuation(tau)
     tau[3, 1, 2] = -0.5
-    with pytest.raises(kt.ActuationError) as raised:
+    with pytest.raises(kt.errors.ActuationError) as raised:
         dog.check_actuation(tau)
     assert str(raised.value) == (
         "tau[3, 1, 2] is -0.5, but 'root_joint.vz' of 'quadruped' has no motor, as the base floats; give 0 there, and "
-        "forces from outside as f_ext, by frame name, kt.WrenchOn or kt.ForceOn"
+        "forces from outside as f_ext, by frame name, kt.dynamics.WrenchOn or kt.dynamics.ForceOn"
     )
     with pytest.raises(
-        kt.ActuationError, match=r"u\[0\] is 1, but 'elbow' of .*robot.with_actuation\({'elbow': True}\)"
+        kt.errors.ActuationError, match=r"u\[0\] is 1, but 'elbow' of .*robot.with_actuation\({'elbow': True}\)"
     ):
         hand().check_actuation([1, 2, 3, 4], "u")
     with pytest.raises(
-        kt.ActuationError, match=r"\[3\] is nan, but 'fingers.roll' .*with_actuation\({'fingers': True}"
+        kt.errors.ActuationError, match=r"\[3\] is nan, but 'fingers.roll' .*with_actuation\({'fingers': True}"
     ):
         hand(fingers=[True, False]).check_actuation([0, 2, 3, np.nan])
-    with pytest.raises(kt.ShapeError, match=r"tau has shape \(3,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"tau has shape \(3,\)"):
         hand().check_actuation([1, 2, 3])
 
 
@@ -320,7 +344,7 @@ def test_forward_dynamics_refuses_them_on_request() -> None:
     allowed = kt.aba(dog, q, v, tau)
     np.testing.assert_array_equal(kt.aba(dog, q, v, tau, on_unactuated="allow"), allowed)
     for function in (kt.aba, kt.forward_dynamics):
-        with pytest.raises(kt.ActuationError, match=r"tau\[2, 4\] is 1, but 'root_joint.wy'"):
+        with pytest.raises(kt.errors.ActuationError, match=r"tau\[2, 4\] is 1, but 'root_joint.wy'"):
             function(dog, q, v, tau, on_unactuated="error")
     driven = tau * dog.actuated
     np.testing.assert_array_equal(kt.aba(dog, q, v, driven, on_unactuated="error"), kt.aba(dog, q, v, driven))
@@ -328,7 +352,7 @@ def test_forward_dynamics_refuses_them_on_request() -> None:
 
 @pytest.mark.parametrize("value", ["ignore", None, True, np.zeros(2)])
 def test_it_is_one_of_two_words(value: Any) -> None:
-    with pytest.raises(kt.OptionError, match='on_unactuated must be "allow" or "error"'):
+    with pytest.raises(kt.errors.OptionError, match='on_unactuated must be "allow" or "error"'):
         kt.aba(robot(), [0.0], [0.0], [0.0], on_unactuated=value)
 
 

@@ -23,18 +23,18 @@ def _sort(wrong: object) -> str:
 
 
 Z = kt.Revolute([0, 0, 1])
-TURN = np.array(kt.placement(rpy=(1, 1, 1)).E.components()).reshape(3, 3)
+TURN = np.array(kt.lie.placement(rpy=(1, 1, 1)).E.components()).reshape(3, 3)
 WITH_AXIS: dict[str, Callable[[Any], JointKind]] = {
     "Revolute": kt.Revolute,
-    "Continuous": kt.Continuous,
+    "Continuous": kt.joints.Continuous,
     "Prismatic": kt.Prismatic,
-    "Helical": lambda axis: kt.Helical(axis, 0.1),
-    "Cylindrical": kt.Cylindrical,
-    "Planar": kt.Planar,
-    "Universal, first": lambda axis: kt.Universal(axis, [0, 1, 0]),
-    "Universal, second": lambda axis: kt.Universal([1, 0, 0], axis),
-    "Screw, angular": lambda axis: kt.Screw(angular=axis, linear=[0, 0, 1]),
-    "Screw, linear": lambda axis: kt.Screw(angular=[0, 0, 1], linear=axis),
+    "Helical": lambda axis: kt.joints.Helical(axis, 0.1),
+    "Cylindrical": kt.joints.Cylindrical,
+    "Planar": kt.joints.Planar,
+    "Universal, first": lambda axis: kt.joints.Universal(axis, [0, 1, 0]),
+    "Universal, second": lambda axis: kt.joints.Universal([1, 0, 0], axis),
+    "Screw, angular": lambda axis: kt.joints.Screw(angular=axis, linear=[0, 0, 1]),
+    "Screw, linear": lambda axis: kt.joints.Screw(angular=[0, 0, 1], linear=axis),
 }
 NO_AXES = ["x", "123", b"abc", None, 3, True, [1, 2], [], [[1, 0, 0]], ["1", "0", "0"], {}, {1: 0, 2: 0, 3: 0}]
 NO_AXES += [{1, 2, 3}, object(), [1j, 0, 0], [10**400, 0, 0], np.zeros((3, 3)), np.array(5.0)]
@@ -69,7 +69,7 @@ def extended(method: str, *given: Any, **options: Any) -> kt.Model:
     return made.build()
 
 
-def refused(call: Callable[[], Any], *words: str, error: type[Exception] = kt.ModelError) -> None:
+def refused(call: Callable[[], Any], *words: str, error: type[Exception] = kt.errors.ModelError) -> None:
     with pytest.raises(error) as caught:
         call()
     for word in words:
@@ -100,31 +100,31 @@ def test_an_axis_may_be_an_array_or_made_of_numpys_numbers(name: str) -> None:
         ({"limits": 3}, ["its limits must be Limits(lower, upper, velocity, effort), not 3"]),
         ({"limits": "x"}, ["its limits must be Limits"]),
         ({"limits": (1, 2, 3)}, ["its limits must be Limits"]),
-        ({"limits": kt.Limits(1, 2, 3, 4)}, ["its lower limits must be a sequence of numbers, not 1"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits((0.0,), None, (1.0,), (1.0,))}, ["its upper limits", "not None"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits((0.0,), (1.0,), "1", (1.0,))}, ["its velocity limits", "not '1'"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits((0.0,), (1.0,), (1.0,), np.array(3.0))}, ["its effort limits"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits((0.0,), ("1",), (1.0,), (1.0,))}, ["has '1' among its upper limits"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits(np.zeros((1, 2)), (1.0,), (1.0,), (1.0,))}, ["among its lower limits"]),  # type: ignore[arg-type]
-        ({"limits": kt.Limits((0.0,), (10**400,), (1.0,), (1.0,))}, ["has nan among its upper limits"]),
-        ({"mimic": "a"}, ["it needs mimic=kinetree.Mimic('a')"]),
+        ({"limits": kt.model.Limits(1, 2, 3, 4)}, ["its lower limits must be a sequence of numbers, not 1"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits((0.0,), None, (1.0,), (1.0,))}, ["its upper limits", "not None"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits((0.0,), (1.0,), "1", (1.0,))}, ["its velocity limits", "not '1'"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits((0.0,), (1.0,), (1.0,), np.array(3.0))}, ["its effort limits"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits((0.0,), ("1",), (1.0,), (1.0,))}, ["has '1' among its upper limits"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits(np.zeros((1, 2)), (1.0,), (1.0,), (1.0,))}, ["among its lower limits"]),  # type: ignore[arg-type]
+        ({"limits": kt.model.Limits((0.0,), (10**400,), (1.0,), (1.0,))}, ["has nan among its upper limits"]),
+        ({"mimic": "a"}, ["it needs mimic=kinetree.model.Mimic('a')"]),
         ({"mimic": 3}, ["its mimic must be a Mimic", "not 3"]),
-        ({"mimic": kt.Mimic(3)}, ["its mimic must name the joint that it follows, not 3"]),  # type: ignore[arg-type]
-        ({"mimic": kt.Mimic(["a"])}, ["its mimic must name the joint that it follows, not ['a']"]),  # type: ignore[arg-type]
-        ({"mimic": kt.Mimic("a", "2")}, ["the multiplier of its mimic must be a number, not '2'"]),  # type: ignore[arg-type]
-        ({"mimic": kt.Mimic("a", None)}, ["the multiplier of its mimic must be a number, not None"]),  # type: ignore[arg-type]
-        ({"mimic": kt.Mimic("a", 1.0, [0])}, ["the offset of its mimic must be a number, not [0]"]),  # type: ignore[arg-type]
-        ({"mimic": kt.Mimic("a", 10**400)}, ["multiplier or an offset that is not finite"]),
+        ({"mimic": kt.model.Mimic(3)}, ["its mimic must name the joint that it follows, not 3"]),  # type: ignore[arg-type]
+        ({"mimic": kt.model.Mimic(["a"])}, ["its mimic must name the joint that it follows, not ['a']"]),  # type: ignore[arg-type]
+        ({"mimic": kt.model.Mimic("a", "2")}, ["the multiplier of its mimic must be a number, not '2'"]),  # type: ignore[arg-type]
+        ({"mimic": kt.model.Mimic("a", None)}, ["the multiplier of its mimic must be a number, not None"]),  # type: ignore[arg-type]
+        ({"mimic": kt.model.Mimic("a", 1.0, [0])}, ["the offset of its mimic must be a number, not [0]"]),  # type: ignore[arg-type]
+        ({"mimic": kt.model.Mimic("a", 10**400)}, ["multiplier or an offset that is not finite"]),
         ({"placement": np.eye(3)}, ["its placement must be a Transform, such as", "an array (4, 4), not", "(3, 3)"]),
         ({"placement": 0}, ["its placement must be a Transform, such as", "not 0"]),
         ({"placement": Transform(3, Vec3.zero())}, ["its placement has entries that are not numbers"]),  # type: ignore[arg-type]
         ({"rotor": 3}, ["give a Rotor(inertia, ratio)"]),
-        ({"rotor": kt.Rotor(1e300, 1e300)}, ["ratio² inertia overflows"]),
-        ({"rotor": kt.Rotor(10**400, 1.0)}, ["a rotor whose inertia is nan"]),
-        ({"rotor": kt.Rotor("1", 1.0)}, ["a rotor whose inertia is '1'"]),  # type: ignore[arg-type]
-        ({"rotor": kt.Rotor(1.0, 1.0, 5)}, ["give three numbers of length one"]),  # type: ignore[arg-type]
-        ({"rotor": kt.Rotor(1.0, 1.0, np.array(5.0))}, ["give three numbers of length one"]),  # type: ignore[arg-type]
-        ({"rotor": kt.Rotor(1.0, 1.0, np.eye(3))}, ["give three numbers of length one"]),  # type: ignore[arg-type]
+        ({"rotor": kt.model.Rotor(1e300, 1e300)}, ["ratio² inertia overflows"]),
+        ({"rotor": kt.model.Rotor(10**400, 1.0)}, ["a rotor whose inertia is nan"]),
+        ({"rotor": kt.model.Rotor("1", 1.0)}, ["a rotor whose inertia is '1'"]),  # type: ignore[arg-type]
+        ({"rotor": kt.model.Rotor(1.0, 1.0, 5)}, ["give three numbers of length one"]),  # type: ignore[arg-type]
+        ({"rotor": kt.model.Rotor(1.0, 1.0, np.array(5.0))}, ["give three numbers of length one"]),  # type: ignore[arg-type]
+        ({"rotor": kt.model.Rotor(1.0, 1.0, np.eye(3))}, ["give three numbers of length one"]),  # type: ignore[arg-type]
         ({"damping": "1"}, ["damping must be a sequence of numbers, not '1'"]),
         ({"damping": ["1"]}, ["damping must be a sequence of numbers, not ['1']"]),
         ({"damping": {1.0}}, ["damping must be a sequence of numbers"]),
@@ -198,19 +198,19 @@ def test_other_wrong_parts_are_refused(
 
 
 def test_numbers_of_numpy_become_pythons() -> None:
-    rotor = kt.Rotor(np.float64(1e-4), np.float32(2), np.array([0, 0, 1]))  # type: ignore[arg-type]
-    limits = kt.Limits(np.array([-1.0]), [np.float32(1)], (2,), (np.int64(3),))  # type: ignore[arg-type]
+    rotor = kt.model.Rotor(np.float64(1e-4), np.float32(2), np.array([0, 0, 1]))  # type: ignore[arg-type]
+    limits = kt.model.Limits(np.array([-1.0]), [np.float32(1)], (2,), (np.int64(3),))  # type: ignore[arg-type]
     robot = arm(rotor=rotor, limits=limits, damping=np.array([0.5]))
     joint = robot.joints["b"]
-    assert joint.rotor == kt.Rotor(1e-4, 2.0, (0.0, 0.0, 1.0))
+    assert joint.rotor == kt.model.Rotor(1e-4, 2.0, (0.0, 0.0, 1.0))
     assert joint.rotor is not None
     assert joint.rotor.axis is not None
-    assert joint.limits == kt.Limits((-1.0,), (1.0,), (2.0,), (3.0,))
+    assert joint.limits == kt.model.Limits((-1.0,), (1.0,), (2.0,), (3.0,))
     numbers = [joint.rotor.inertia, joint.rotor.ratio, *joint.rotor.axis, *joint.limits.lower, *joint.limits.upper]
     assert all(type(x) is float for x in [*numbers, *joint.limits.velocity, *joint.limits.effort, *joint.damping])
     assert kt.from_text(kt.to_text(robot)) == robot
-    follower = arm(mimic=kt.Mimic("a", np.float32(2), np.int64(1))).joints["b"].mimic  # type: ignore[arg-type]
-    assert follower == kt.Mimic("a", 2.0, 1.0)
+    follower = arm(mimic=kt.model.Mimic("a", np.float32(2), np.int64(1))).joints["b"].mimic  # type: ignore[arg-type]
+    assert follower == kt.model.Mimic("a", 2.0, 1.0)
     assert follower is not None
     assert type(follower.multiplier) is type(follower.offset) is float
 
@@ -220,7 +220,7 @@ class Cam(JointKind):
 
     nq = nv = 1
 
-    def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> kt.JointMotion:
+    def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> kt.joints.JointMotion:
         return Z.calc(q, v)
 
 
@@ -262,13 +262,13 @@ def test_a_kind_with_wrong_names_is_refused_by_the_joints_name(attributes: dict[
 
 
 def test_names_within_a_kind_differ() -> None:
-    kind = type("Twin", (kt.Universal,), {"q_names": ("x", "x")})([1, 0, 0], [0, 1, 0])
+    kind = type("Twin", (kt.joints.Universal,), {"q_names": ("x", "x")})([1, 0, 0], [0, 1, 0])
     refused(lambda: arm(kind), "joint 'b': its q_names must differ from each other")
 
 
 @pytest.mark.parametrize("wrong", ["no", 0, 1.0, [True]], ids=_sort)
 def test_floating_base_is_true_or_false(wrong: Any) -> None:
-    refused(lambda: builder_of_one().build(floating_base=wrong), "floating_base must be", error=kt.OptionError)
+    refused(lambda: builder_of_one().build(floating_base=wrong), "floating_base must be", error=kt.errors.OptionError)
 
 
 def builder_of_one() -> kt.ModelBuilder:
@@ -285,7 +285,7 @@ def test_numpys_true_makes_a_floating_base() -> None:
 
 @pytest.mark.parametrize("first", ["ball", "ball.qx"])
 def test_two_coordinates_of_one_name_are_refused(first: str) -> None:
-    kinds = {"ball": kt.Spherical(), "ball.qx": Z}
+    kinds = {"ball": kt.joints.Spherical(), "ball.qx": Z}
     order = [first, *(name for name in kinds if name != first)]
     made = kt.ModelBuilder("arm")
     made.add_body("base", ball())
@@ -297,11 +297,11 @@ def test_two_coordinates_of_one_name_are_refused(first: str) -> None:
 
 def test_two_degrees_of_freedom_of_one_name_are_refused() -> None:
     made = builder()
-    v_name = kt.Spherical().v_names[0]
-    made.add_joint("s", kt.Spherical(), "a body", "b body")
+    v_name = kt.joints.Spherical().v_names[0]
+    made.add_joint("s", kt.joints.Spherical(), "a body", "b body")
     made.add_body("c body", ball())
     made.add_joint(f"s.{v_name}", Z, "b body", "c body")
-    assert v_name not in kt.Spherical().q_names
+    assert v_name not in kt.joints.Spherical().q_names
     refused(made.build, f"joint 's' and joint 's.{v_name}' both have degrees of freedom named 's.{v_name}'")
 
 
@@ -323,9 +323,9 @@ def test_a_coordinate_of_a_coupling_may_have_no_name() -> None:
 
 def test_names_that_a_follower_or_a_coupled_joint_does_not_use_are_free() -> None:
     made = builder()
-    made.add_joint("b", kt.Spherical(), "a body", "b body")
+    made.add_joint("b", kt.joints.Spherical(), "a body", "b body")
     made.add_body("c body", ball())
-    made.add_joint("b.qx", Z, "b body", "c body", mimic=kt.Mimic("a"))
+    made.add_joint("b.qx", Z, "b body", "c body", mimic=kt.model.Mimic("a"))
     robot = made.build()
     assert robot.q_names == ["a", "b.qx", "b.qy", "b.qz", "b.qw"]
 
@@ -342,20 +342,28 @@ def test_a_coupling_does_not_take_the_name_of_a_floating_base() -> None:
 @pytest.mark.parametrize("order", [5, None, True, "a", b"a", {"a", "b"}, np.array(5.0)], ids=_sort)
 def test_an_order_of_joints_that_is_no_list_is_refused(order: Any) -> None:
     if order is None:
-        assert kt.Layout(arm(), "mujoco", joint_order=None).joint_order == ("a", "b")
+        assert kt.interop.Layout(arm(), "mujoco", joint_order=None).joint_order == ("a", "b")
         return
-    refused(lambda: kt.Layout(arm(), "mujoco", joint_order=order), "joint_order is a list", error=kt.DTypeError)
+    refused(
+        lambda: kt.interop.Layout(arm(), "mujoco", joint_order=order),
+        "joint_order is a list",
+        error=kt.errors.DTypeError,
+    )
 
 
 @pytest.mark.parametrize("order", [[["a"]], [3, "a"], [None], np.eye(2)], ids=_sort)
 def test_an_order_of_joints_that_are_no_names_is_refused(order: Any) -> None:
-    refused(lambda: kt.Layout(arm(), "mujoco", joint_order=order), "no such joint", error=kt.NameNotFoundError)
+    refused(
+        lambda: kt.interop.Layout(arm(), "mujoco", joint_order=order),
+        "no such joint",
+        error=kt.errors.NameNotFoundError,
+    )
 
 
 @pytest.mark.parametrize("path", [None, 3, ["a.stl"], b"a.stl"], ids=_sort)
 def test_the_path_of_a_mesh_is_a_path(path: Any) -> None:
     pytest.importorskip("trimesh")
-    refused(lambda: kt.solids.mesh_file(path, mass=1.0), "mesh_file takes the path", error=kt.DTypeError)
+    refused(lambda: kt.solids.mesh_file(path, mass=1.0), "mesh_file takes the path", error=kt.errors.DTypeError)
     refused(lambda: kt.solids.mesh_file(Path("no such.stl"), mass=1.0), "there is no such file")
 
 
@@ -373,7 +381,7 @@ def test_the_path_of_a_mesh_is_a_path(path: Any) -> None:
     ],
 )
 def test_solids_of_no_size_or_an_endless_one_are_refused(call: Callable[[], Any]) -> None:
-    refused(call, error=kt.OptionError)
+    refused(call, error=kt.errors.OptionError)
 
 
 def test_a_mesh_that_overflows_is_refused() -> None:

@@ -93,7 +93,7 @@ def test_gravity_is_a_field_of_the_model() -> None:
 
 def test_a_wrong_name_is_answered_with_the_nearest(builder: kt.ModelBuilder) -> None:
     model = builder.build()
-    with pytest.raises(kt.NameNotFoundError, match="this robot has no joint 'hing': did you mean 'hinge'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="this robot has no joint 'hing': did you mean 'hinge'"):
         model.joints["hing"]
     assert "hing" not in model.joints
     assert repr(model.bodies) == "body names: ['base', 'arm']"
@@ -129,19 +129,19 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "a mirrored placement": (_with_joint(placement=Transform(Mat3(Vec3(-1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())), "is no rotation matrix"),
     "a placement at NaN": (_with_joint(placement=shift(NAN)), "joint 'j' stands at a place that is not finite"),
     "a name that is a number": (_with_joint(name=3), "the name of a joint must be a string with something in it, not 3"),
-    "limits for two coordinates": (_with_joint(limits=kt.Limits((0.0, 0.0), (1.0, 1.0), (1.0,), (1.0,))), "joint 'j' needs 1 values of lower limits (revolute about z), not 2"),
-    "limits at infinity": (_with_joint(limits=kt.Limits((math.inf,), (math.inf,), (1.0,), (1.0,))), "has both limits at inf; without limits, lower is -inf and upper is inf"),
-    "reversed limits": (_with_joint(limits=kt.Limits((1.0,), (0.0,), (1.0,), (1.0,))), "has the lower limit 1 above the upper limit 0; exchange them"),
-    "a limit that is NaN": (_with_joint(limits=kt.Limits((NAN,), (0.0,), (1.0,), (1.0,))), "has nan among its lower limits; give numbers"),
-    "a limit that is text": (_with_joint(limits=kt.Limits(("0",), (1.0,), (1.0,), (1.0,))), "has '0' among its lower limits"),  # type: ignore[arg-type]
-    "a negative effort limit": (_with_joint(limits=kt.Limits((0.0,), (1.0,), (1.0,), (-1.0,))), "has the negative effort limit -1"),
+    "limits for two coordinates": (_with_joint(limits=kt.model.Limits((0.0, 0.0), (1.0, 1.0), (1.0,), (1.0,))), "joint 'j' needs 1 values of lower limits (revolute about z), not 2"),
+    "limits at infinity": (_with_joint(limits=kt.model.Limits((math.inf,), (math.inf,), (1.0,), (1.0,))), "has both limits at inf; without limits, lower is -inf and upper is inf"),
+    "reversed limits": (_with_joint(limits=kt.model.Limits((1.0,), (0.0,), (1.0,), (1.0,))), "has the lower limit 1 above the upper limit 0; exchange them"),
+    "a limit that is NaN": (_with_joint(limits=kt.model.Limits((NAN,), (0.0,), (1.0,), (1.0,))), "has nan among its lower limits; give numbers"),
+    "a limit that is text": (_with_joint(limits=kt.model.Limits(("0",), (1.0,), (1.0,), (1.0,))), "has '0' among its lower limits"),  # type: ignore[arg-type]
+    "a negative effort limit": (_with_joint(limits=kt.model.Limits((0.0,), (1.0,), (1.0,), (-1.0,))), "has the negative effort limit -1"),
     "damping for two": (_with_joint(damping=(1.0, 2.0)), "joint 'j' needs 1 values of damping (revolute about z), not 2"),
     "damping that is a number": (_with_joint(damping=0.1), "damping must be a sequence of numbers, not 0.1"),
     "friction that is infinite": (_with_joint(friction=(math.inf,)), "joint 'j' has friction that is not finite"),
     "negative armature": (_with_joint(armature=(-0.1,)), "joint 'j' has the negative armature -0.1"),
-    "a rotor that is too fast to be geared": (_with_joint(rotor=kt.Rotor(1.0, 1e160)), "joint 'j' has a rotor whose ratio² inertia overflows"),
-    "a mimic factor that is NaN": (_with_joint(mimic=kt.Mimic("hinge", NAN, 0.0)), "mimics with a multiplier or an offset that is not finite"),
-    "a mimic between joints of several coordinates": (_with_joint(kind=kt.Free(), mimic=kt.Mimic("hinge", 1.0, 0.0)), "both must be joints of one coordinate"),
+    "a rotor that is too fast to be geared": (_with_joint(rotor=kt.model.Rotor(1.0, 1e160)), "joint 'j' has a rotor whose ratio² inertia overflows"),
+    "a mimic factor that is NaN": (_with_joint(mimic=kt.model.Mimic("hinge", NAN, 0.0)), "mimics with a multiplier or an offset that is not finite"),
+    "a mimic between joints of several coordinates": (_with_joint(kind=kt.Free(), mimic=kt.model.Mimic("hinge", 1.0, 0.0)), "both must be joints of one coordinate"),
     "a frame on nothing": (lambda b: b.add_frame("f", "arn", shift()), "frame 'f' sits on 'arn', but there is no such body: did you mean 'arm'?"),
     "a frame with the name of a body": (lambda b: b.add_frame("arm", "base", shift()), "frame 'arm' has the name of a body; rename it"),
     "two frames of one name": (lambda b: (b.add_frame("f", "base", shift()), b.add_frame("f", "arm", shift())), "two frames named 'f'"),  # type: ignore[dict-item, func-returns-value]
@@ -155,7 +155,7 @@ def test_what_cannot_be_is_refused_by_name(spoil: Spoil, message: str, builder: 
         spoil(builder)
         builder.build()
 
-    with pytest.raises(kt.ModelError) as caught:
+    with pytest.raises(kt.errors.ModelError) as caught:
         make()
     assert message in str(caught.value)
 
@@ -163,13 +163,13 @@ def test_what_cannot_be_is_refused_by_name(spoil: Spoil, message: str, builder: 
 def test_where_a_part_stands_begins_the_message(builder: kt.ModelBuilder) -> None:
     builder.add_body("x", ball(-1.0), where="robot.txt, line 7")
     builder.add_joint("j", HINGE, "arm", "x")
-    with pytest.raises(kt.ModelError, match=r"^robot.txt, line 7: body 'x' has the negative mass"):
+    with pytest.raises(kt.errors.ModelError, match=r"^robot.txt, line 7: body 'x' has the negative mass"):
         builder.build()
 
 
 @pytest.mark.parametrize("gravity", [(0, 0), (0, 0, math.inf), (0, 0, "down"), 9.81])
 def test_gravity_must_be_three_finite_numbers(gravity: object) -> None:
-    with pytest.raises(kt.ModelError, match="gravity must be"):
+    with pytest.raises(kt.errors.ModelError, match="gravity must be"):
         kt.ModelBuilder("robot", gravity=gravity)  # type: ignore[arg-type]
 
 
@@ -197,7 +197,7 @@ def test_principal_moments_are_judged_by_the_size_of_the_largest(size: float) ->
         return made.build()
 
     assert build(-1e-7, 1.0, 1.0).notes == build(1.0, 1.0, 2.0 + 1e-7).notes == ()
-    with pytest.raises(kt.ModelError, match="'x' has an inertia with the negative principal moment"):
+    with pytest.raises(kt.errors.ModelError, match="'x' has an inertia with the negative principal moment"):
         build(-0.01, 1.0, 1.0)
-    with pytest.warns(kt.ModelWarning, match="'x' has an inertia that no rigid body can have"):
+    with pytest.warns(kt.errors.ModelWarning, match="'x' has an inertia that no rigid body can have"):
         build(1.0, 1.0, 2.01)

@@ -55,7 +55,7 @@ def test_random_configurations_keep_the_limits_and_repeat_with_their_seed() -> N
     builder = kt.ModelBuilder("slider")
     builder.add_body("base")
     builder.add_body("cart", ball())
-    limits = kt.Limits((0.25,), (0.5,), (math.inf,), (math.inf,))
+    limits = kt.model.Limits((0.25,), (0.5,), (math.inf,), (math.inf,))
     builder.add_joint("rail", kt.Prismatic([1, 0, 0]), "base", "cart", limits=limits)
     model = builder.build()
     rng = np.random.default_rng(1)
@@ -134,13 +134,15 @@ def test_leading_axes_broadcast() -> None:
 
 
 WRONG: dict[str, tuple[object, type[Exception], str]] = {
-    "too short": (np.zeros(3), kt.ShapeError, r"q has shape \(3,\), but 'chain' needs \(…, 9\)"),
-    "a number": (1.0, kt.ShapeError, r"q has shape \(\), but 'chain' needs"),
-    "text": (["a"] * 9, kt.DTypeError, "q must be an array of real numbers"),
-    "complex": (np.zeros(9) * 1j, kt.DTypeError, "q must be an array of real numbers"),
-    "ragged": ([[0.0], [0.0, 1.0]], kt.DTypeError, "q must be an array of real numbers"),
-    "NaN": ([0, 0, math.nan, 0, 0, 0, 0, 1, 0], kt.ConfigurationError, r"q\[2\] \(j2.y\) is nan: a configuration is"),
-    "a zero quaternion": (np.zeros(9), kt.ConfigurationError, r"the quaternion of joint 'j2' \(q\[…, 4:8\]\) is zero"),
+    "too short": (np.zeros(3), kt.errors.ShapeError, r"q has shape \(3,\), but 'chain' needs \(…, 9\)"),
+    "a number": (1.0, kt.errors.ShapeError, r"q has shape \(\), but 'chain' needs"),
+    "text": (["a"] * 9, kt.errors.DTypeError, "q must be an array of real numbers"),
+    "complex": (np.zeros(9) * 1j, kt.errors.DTypeError, "q must be an array of real numbers"),
+    "ragged": ([[0.0], [0.0, 1.0]], kt.errors.DTypeError, "q must be an array of real numbers"),
+    "NaN": ([0, 0, math.nan, 0, 0, 0, 0, 1, 0], kt.errors.ConfigurationError,
+        r"q\[2\] \(j2.y\) is nan: a configuration is"),
+    "a zero quaternion": (np.zeros(9), kt.errors.ConfigurationError,
+        r"the quaternion of joint 'j2' \(q\[…, 4:8\]\) is zero"),
 }  # fmt: skip
 
 

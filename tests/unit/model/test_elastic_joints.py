@@ -44,7 +44,7 @@ def test_the_equations_are_those_of_two_masses_and_a_spring() -> None:
     q, v = np.append(theta, deflection), np.append(rates, rate)
     passive = ["spring", "damping"]
     qdd = kt.aba(robot, q, v, np.append(tau, 0.0), passive=passive)
-    friction = kt.passive_forces(robot, q, v, passive=passive)
+    friction = kt.dynamics.passive_forces(robot, q, v, passive=passive)
     k = ARM.q_names.index("elbow_pitch")
     link, moving, accelerating = theta.copy(), rates.copy(), qdd[:6].copy()
     link[k], moving[k], accelerating[k] = theta[k] + deflection, rates[k] + rate, qdd[k] + qdd[6]
@@ -82,12 +82,12 @@ def test_several_joints_in_turn(tmp_path: Path) -> None:
     assert kt.load(kt.save(robot, tmp_path / "robot.json")) == robot
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # a humanoid has many pairs of shapes
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # a humanoid has many pairs of shapes
 def test_neighbours_do_not_begin_to_touch() -> None:
     robot = kt.zoo.load("humanoid")
 
     def pairs(some: kt.Model) -> set[frozenset[str]]:
-        return {frozenset((touch.first.name, touch.second.name)) for touch in kt.soft_constraints(some).touches}
+        return {frozenset((touch.first.name, touch.second.name)) for touch in kt.contact.soft_constraints(some).touches}
 
     assert pairs(robot.with_elastic_joint("left_elbow", K, D, B)) == pairs(robot)
 
@@ -95,12 +95,12 @@ def test_neighbours_do_not_begin_to_touch() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (("elbow", K, D, B), kt.NameNotFoundError, "elbow_pitch"),
-        (("elbow_pitch", 0.0, D, B), kt.OptionError, "stiffness must be a positive number"),
-        (("elbow_pitch", K, -1.0, B), kt.OptionError, "damping must be"),
-        (("elbow_pitch", K, D, 0.0), kt.OptionError, "rotor_inertia must be a positive number"),
-        (("elbow_pitch", K, D, math.nan), kt.OptionError, "rotor_inertia must be a positive number"),
-        ((3, K, D, B), kt.NameNotFoundError, "no moving joint 3"),
+        (("elbow", K, D, B), kt.errors.NameNotFoundError, "elbow_pitch"),
+        (("elbow_pitch", 0.0, D, B), kt.errors.OptionError, "stiffness must be a positive number"),
+        (("elbow_pitch", K, -1.0, B), kt.errors.OptionError, "damping must be"),
+        (("elbow_pitch", K, D, 0.0), kt.errors.OptionError, "rotor_inertia must be a positive number"),
+        (("elbow_pitch", K, D, math.nan), kt.errors.OptionError, "rotor_inertia must be a positive number"),
+        ((3, K, D, B), kt.errors.NameNotFoundError, "no moving joint 3"),
     ],
 )
 def test_what_cannot_be_elastic_is_refused(given: tuple[Any, ...], error: type[Exception], message: str) -> None:
@@ -109,8 +109,8 @@ def test_what_cannot_be_elastic_is_refused(given: tuple[Any, ...], error: type[E
 
 
 def test_joints_that_cannot_be_elastic_are_refused() -> None:
-    with pytest.raises(kt.ModelError, match="one degree of freedom"):
+    with pytest.raises(kt.errors.ModelError, match="one degree of freedom"):
         kt.zoo.load("humanoid").with_elastic_joint("root_joint", K, D, B)
     elastic = ARM.with_elastic_joint("elbow_pitch", K, D, B)
-    with pytest.raises(kt.ModelError, match="has a spring of its own"):
+    with pytest.raises(kt.errors.ModelError, match="has a spring of its own"):
         elastic.with_elastic_joint("elbow_pitch_spring", K, D, B)

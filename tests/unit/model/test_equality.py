@@ -29,7 +29,7 @@ from tests.robots import load_robot
 from tests.strategies import law, trees
 
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3.scalar(0.1))
-ALL_THERE = kt.Limits((-1.0,), (1.0,), (2.0,), (3.0,))
+ALL_THERE = kt.model.Limits((-1.0,), (1.0,), (2.0,), (3.0,))
 
 
 class Turning(JointKind):
@@ -92,7 +92,7 @@ def test_robots_of_the_same_parts_are_equal_whatever_is_said_of_them() -> None:
     [
         lambda: robot(name="other"),
         lambda: robot(kind=kt.Revolute([0, 1, 0])),
-        lambda: robot(kind=kt.Continuous([0, 0, 1])),
+        lambda: robot(kind=kt.joints.Continuous([0, 0, 1])),
         lambda: robot(body=replace(BODY, mass=1.0000000000000002)),
         lambda: robot(gravity=(0.0, 0.0, -1.62)),
         lambda: robot(frame=0.25),

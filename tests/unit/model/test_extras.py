@@ -67,11 +67,13 @@ FULL = Extras(
 def robot(extras: Extras = FULL) -> kt.Model:
     """A hinge on a slide, and a hand fixed to it."""
     builder = kt.ModelBuilder("robot")
-    solid = kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement([0.1, 0.2, 0.3]))
+    solid = kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.lie.placement([0.1, 0.2, 0.3]))
     for name in ("base", "upper", "lower", "hand"):
-        builder.add_body(name, solid, geometry=[Geometry("visual", "box", (1.0, 1.0, 1.0), kt.placement([0, 0, 0]))])
+        builder.add_body(
+            name, solid, geometry=[Geometry("visual", "box", (1.0, 1.0, 1.0), kt.lie.placement([0, 0, 0]))]
+        )
     builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "base", "upper")
-    builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "upper", "lower", kt.placement([0.0, 0.0, 1.0]))
+    builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "upper", "lower", kt.lie.placement([0.0, 0.0, 1.0]))
     builder.add_joint("weld", kt.Fixed(), "lower", "hand")
     builder.extras = extras
     return builder.build()
@@ -132,7 +134,7 @@ def test_records_are_had_by_name_or_by_place() -> None:
     assert "" not in actuators
     assert actuators == SIMULATED.actuators
     assert hash(actuators) == hash(tuple(actuators))
-    with pytest.raises(kt.NameNotFoundError, match="no record here has the name 'mottor': did you mean 'motor'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no record here has the name 'mottor': did you mean 'motor'"):
         actuators["mottor"]
 
 
@@ -151,7 +153,7 @@ def test_a_text_holds_contacts_of_shapes() -> None:
     contact = ContactParameters(condim=6, friction=(0.5, 0.1, 1e-300))
     builder = kt.ModelBuilder("ball")
     builder.add_body(
-        "ball", geometry=[Geometry("collision", "sphere", (1.0,), kt.placement([0, 0, 0]), contact=contact)]
+        "ball", geometry=[Geometry("collision", "sphere", (1.0,), kt.lie.placement([0, 0, 0]), contact=contact)]
     )
     ball = builder.build()
     assert ball.bodies["ball"].geometry[0].contact == contact
@@ -180,13 +182,13 @@ def test_a_text_holds_contacts_of_shapes() -> None:
 def test_a_text_with_wrong_extras_is_refused_at_its_place(old: str, new: str, message: str) -> None:
     text = kt.to_text(robot())
     assert old in text
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         kt.from_text(text.replace(old, new, 1))
 
 
 def test_what_an_annotation_does_not_allow_is_not_written() -> None:
     wrong: Any = "fast"
-    with pytest.raises(kt.ModelError, match=r"MotionLimits.acceleration must be a number, not 'fast'"):
+    with pytest.raises(kt.errors.ModelError, match=r"MotionLimits.acceleration must be a number, not 'fast'"):
         kt.to_text(robot(Extras(motion_limits=(MotionLimits("hinge", wrong),))))
 
 
@@ -240,7 +242,7 @@ def test_names_that_go_with_a_body_are_dropped() -> None:
 
 
 def test_a_prefix_is_put_before_the_names_in_extras() -> None:
-    pair = kt.merge([robot(), robot()], name="pair", prefixes=["l_", "r_"])
+    pair = kt.model.merge([robot(), robot()], name="pair", prefixes=["l_", "r_"])
     extras = pair.extras
     assert [limits.joint for limits in extras.motion_limits] == ["l_slide", "l_hinge", "r_slide", "r_hinge"]
     assert [group.name for group in extras.groups] == ["l_all", "l_tip", "r_all", "r_tip"]
@@ -264,8 +266,8 @@ def test_robots_with_groups_of_one_name_are_not_merged() -> None:
         builder.extras = one
         return builder.build()
 
-    with pytest.raises(kt.ModelError, match="both have groups named 'arm'"):
-        kt.merge([small(), small()], name="two")
+    with pytest.raises(kt.errors.ModelError, match="both have groups named 'arm'"):
+        kt.model.merge([small(), small()], name="two")
 
 
 def test_a_mirror_keeps_joint_numbers_and_mirrors_points() -> None:

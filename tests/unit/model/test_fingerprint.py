@@ -24,6 +24,7 @@ from kinetree.joints import JointKind, JointMotion
 from kinetree.model import Body, Model, Named
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.spatial import Inertia, Subspace, Sym3, Turn, Vec3
+from tests.functions import PUBLIC
 from tests.strategies import Blueprint, blueprints, law
 
 from .bodies import ball, chain, shift
@@ -206,7 +207,7 @@ def test_functions_of_ours_are_told_apart_by_what_they_hold() -> None:
 
 
 def test_definitions_are_told_apart() -> None:
-    definitions = [getattr(kt, name).definition for name in kt.__all__ if hasattr(getattr(kt, name), "definition")]
+    definitions = [x.definition for x in PUBLIC.values() if hasattr(x, "definition")]
     distinct = {id(d): d for d in definitions}.values()
     prints = {digest(d) for d in distinct}
     assert None not in prints

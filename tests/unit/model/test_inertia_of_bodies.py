@@ -33,8 +33,8 @@ def test_what_is_fixed_to_a_body_is_in_its_rigid_inertia_and_not_in_its_own() ->
     builder.add_body("base")
     builder.add_body("arm", kt.solids.sphere(0.1, mass=1.0))
     builder.add_body("hand", kt.solids.sphere(0.1, mass=3.0))
-    builder.add_joint("hinge", kt.Revolute([0, 0, 1]), "base", "arm", kt.placement([5.0, 0.0, 0.0]))
-    turned = kt.placement([0.0, 1.0, 0.0], rpy=[0.0, 0.0, np.pi / 2])
+    builder.add_joint("hinge", kt.Revolute([0, 0, 1]), "base", "arm", kt.lie.placement([5.0, 0.0, 0.0]))
+    turned = kt.lie.placement([0.0, 1.0, 0.0], rpy=[0.0, 0.0, np.pi / 2])
     builder.add_joint("weld", kt.Fixed(), "arm", "hand", turned)
     robot = builder.build()
     assert (robot.bodies["arm"].mass, robot.bodies["hand"].mass) == (1.0, 3.0)
@@ -51,5 +51,5 @@ def test_what_is_fixed_to_a_body_is_in_its_rigid_inertia_and_not_in_its_own() ->
 
 
 def test_a_wrong_name_is_told() -> None:
-    with pytest.raises(kt.NameNotFoundError, match="no body 'hnd'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no body 'hnd'"):
         kt.zoo.load("arm6").rigid_inertia("hnd")

@@ -16,12 +16,12 @@ from tests.unit.model.bodies import ball
 INF = math.inf
 
 
-def limited(kind: kt.JointKind, number: float) -> kt.Limits:
+def limited(kind: kt.joints.JointKind, number: float) -> kt.model.Limits:
     nq, nv = kind.nq, kind.nv
-    return kt.Limits((-number,) * nq, (2 * number,) * nq, (3 * number,) * nv, (4 * number,) * nv)
+    return kt.model.Limits((-number,) * nq, (2 * number,) * nq, (3 * number,) * nv, (4 * number,) * nv)
 
 
-def robot_of(kinds: dict[str, kt.JointKind], **more: Any) -> kt.ModelBuilder:
+def robot_of(kinds: dict[str, kt.joints.JointKind], **more: Any) -> kt.ModelBuilder:
     """A star of these joints, the k-th with limits of k + 1."""
     builder = kt.ModelBuilder("star")
     builder.add_body("base")
@@ -36,7 +36,9 @@ X = kt.Prismatic([1, 0, 0])
 
 
 def test_limits_are_in_the_order_of_q_and_v_and_quaternions_have_none() -> None:
-    robot = robot_of({"slide": X, "free": kt.Free(), "ball": kt.Spherical(), "turn": kt.Revolute([0, 0, 1])}).build()
+    robot = robot_of(
+        {"slide": X, "free": kt.Free(), "ball": kt.joints.Spherical(), "turn": kt.Revolute([0, 0, 1])}
+    ).build()
     assert robot.lower.tolist() == [-1, -2, -2, -2, *[-INF] * 8, -4]
     assert robot.upper.tolist() == [2, 4, 4, 4, *[INF] * 8, 8]
     assert robot.velocity_limit.tolist() == [3, *[6] * 6, 9, 9, 9, 12]
@@ -63,7 +65,9 @@ def test_limits_are_those_of_the_joints_of_a_real_robot() -> None:
 
 
 def test_limits_of_followers_are_ignored() -> None:
-    robot = robot_of({"lead": X, "after": X}, after={"mimic": kt.Mimic("lead"), "limits": limited(X, 0.1)}).build()
+    robot = robot_of(
+        {"lead": X, "after": X}, after={"mimic": kt.model.Mimic("lead"), "limits": limited(X, 0.1)}
+    ).build()
     assert (robot.lower.tolist(), robot.upper.tolist(), robot.effort_limit.tolist()) == ([-1], [2], [4])
 
 
@@ -79,7 +83,7 @@ def test_a_coupling_has_the_limits_that_its_joints_place_on_one_coordinate_alone
     v = np.zeros(robot.nv)
     for factor, same in ((0.999, True), (1.001, False)):
         tau = factor * robot.effort_limit * [1, 0]
-        assert np.allclose(kt.limited_forces(robot, tau, v), tau, rtol=1e-9) == same
+        assert np.allclose(kt.dynamics.limited_forces(robot, tau, v), tau, rtol=1e-9) == same
 
 
 def test_limits_that_bind_two_coordinates_together_are_not_in_the_arrays() -> None:
@@ -109,7 +113,9 @@ def test_random_takes_a_size(size: Any, shape: tuple[int, ...]) -> None:
 
 
 def test_random_batches_have_the_distribution_of_single_configurations() -> None:
-    robot = robot_of({"slide": X, "free": kt.Free(), "ball": kt.Spherical(), "map": kt.ExponentialMap()}).build()
+    robot = robot_of(
+        {"slide": X, "free": kt.Free(), "ball": kt.joints.Spherical(), "map": kt.joints.ExponentialMap()}
+    ).build()
     batch, rng = robot.random(0, size=4000), np.random.default_rng(1)
     singles = np.array([robot.random(rng) for _ in range(4000)])
     assert ((robot.lower <= batch) & (batch <= robot.upper)).all()
@@ -138,5 +144,5 @@ def test_a_robot_without_coordinates_has_empty_arrays() -> None:
 
 @pytest.mark.parametrize("size", [-1, 2.5, "7", True, (2, -1), (2, "a"), {"a": 1}])
 def test_a_size_that_is_none_is_refused(size: Any) -> None:
-    with pytest.raises(kt.OptionError, match="size is how many"):
+    with pytest.raises(kt.errors.OptionError, match="size is how many"):
         kt.zoo.load("arm6").random(0, size=size)

@@ -43,26 +43,30 @@ def turned(t: Types) -> Transform:
 KINDS: dict[str, Callable[[Types], JointKind]] = {
     "revolute": lambda t: kt.Revolute([t.whole(0), t.whole(0), t.whole(1)]),
     "revolute about a Vec3": lambda t: kt.Revolute(Vec3(t.whole(0), t.f(0.0), t.whole(1))),
-    "continuous": lambda t: kt.Continuous((t.whole(0), t.whole(1), t.f(0.0))),
+    "continuous": lambda t: kt.joints.Continuous((t.whole(0), t.whole(1), t.f(0.0))),
     "prismatic": lambda t: kt.Prismatic([t.f(0.0), t.whole(1), t.whole(0)]),
-    "helical": lambda t: kt.Helical([t.whole(0), t.whole(0), t.whole(1)], t.f(0.25)),
-    "helical of a whole pitch": lambda t: kt.Helical([0, 0, 1], t.whole(2)),
-    "screw": lambda t: kt.Screw(angular=[t.whole(0), t.whole(0), t.whole(1)], linear=[t.f(0.5), t.f(0.0), t.whole(0)]),
-    "cylindrical": lambda t: kt.Cylindrical([t.whole(0), t.whole(0), t.whole(1)]),
-    "universal": lambda t: kt.Universal([t.whole(1), 0, 0], [0, t.whole(1), 0]),
-    "planar": lambda t: kt.Planar([t.whole(0), t.whole(0), t.whole(1)], [t.whole(1), t.whole(0), t.whole(0)]),
-    "Euler": lambda t: kt.Euler(t.s("ZYX"), signs=[t.whole(1), t.f(-1.0), t.whole(1)], inverse=t.flag(True)),
-    "ellipsoid": lambda t: kt.Ellipsoid([t.f(0.5), t.whole(1), t.f(2.0)], signs=[t.whole(1)] * 3, pole=t.whole(-1)),
-    "exponential map": lambda t: kt.ExponentialMap(signs=[t.whole(1), t.whole(-1), t.f(1.0)]),
-    "free, by roll, pitch and yaw": lambda t: kt.FreeRPY(signs=[t.whole(1), t.whole(-1), t.f(1.0)] * 2),
-    "several degrees of freedom": lambda t: kt.MultiDof(
+    "helical": lambda t: kt.joints.Helical([t.whole(0), t.whole(0), t.whole(1)], t.f(0.25)),
+    "helical of a whole pitch": lambda t: kt.joints.Helical([0, 0, 1], t.whole(2)),
+    "screw": lambda t: kt.joints.Screw(
+        angular=[t.whole(0), t.whole(0), t.whole(1)], linear=[t.f(0.5), t.f(0.0), t.whole(0)]
+    ),
+    "cylindrical": lambda t: kt.joints.Cylindrical([t.whole(0), t.whole(0), t.whole(1)]),
+    "universal": lambda t: kt.joints.Universal([t.whole(1), 0, 0], [0, t.whole(1), 0]),
+    "planar": lambda t: kt.joints.Planar([t.whole(0), t.whole(0), t.whole(1)], [t.whole(1), t.whole(0), t.whole(0)]),
+    "Euler": lambda t: kt.joints.Euler(t.s("ZYX"), signs=[t.whole(1), t.f(-1.0), t.whole(1)], inverse=t.flag(True)),
+    "ellipsoid": lambda t: kt.joints.Ellipsoid(
+        [t.f(0.5), t.whole(1), t.f(2.0)], signs=[t.whole(1)] * 3, pole=t.whole(-1)
+    ),
+    "exponential map": lambda t: kt.joints.ExponentialMap(signs=[t.whole(1), t.whole(-1), t.f(1.0)]),
+    "free, by roll, pitch and yaw": lambda t: kt.joints.FreeRPY(signs=[t.whole(1), t.whole(-1), t.f(1.0)] * 2),
+    "several degrees of freedom": lambda t: kt.joints.MultiDof(
         [Motion(Vec3(t.whole(0), t.whole(0), t.f(1.0)), Vec3(t.whole(0), t.f(0.5), t.whole(0)))]
     ),
-    "composite": lambda t: kt.Composite(
+    "composite": lambda t: kt.joints.Composite(
         [(kt.Revolute([0, 0, t.whole(1)]), turned(t)), kt.Prismatic([t.whole(1), 0, 0])]
     ),
-    "placed": lambda t: kt.Placed(kt.Revolute([0, t.whole(0), 1]), turned(t), turned(t)),
-    "reversed": lambda t: kt.Reversed(kt.Euler(t.s("XYZ"))),
+    "placed": lambda t: kt.joints.Placed(kt.Revolute([0, t.whole(0), 1]), turned(t), turned(t)),
+    "reversed": lambda t: kt.joints.Reversed(kt.joints.Euler(t.s("XYZ"))),
 }
 
 
@@ -81,14 +85,14 @@ def robot(t: Types, kind: JointKind) -> kt.Model:
     row = [t.f(0.5)] * kind.nv
     builder.add_joint(
         t.s("joint"), kind, t.s("base"), t.s("link"), turned(t),
-        limits=kt.Limits(*([t.whole(-2)] * kind.nq, [t.whole(2)] * kind.nq, row, row)),
+        limits=kt.model.Limits(*([t.whole(-2)] * kind.nq, [t.whole(2)] * kind.nq, row, row)),
         damping=row, friction=row, friction_speed=row, stiffness=row, rest=[t.whole(0)] * kind.nq, armature=row,
     )  # fmt: skip
     for name in ("left", "right", "lead"):
         axis = (t.whole(0), t.whole(0), t.whole(1))
-        rotor = kt.Rotor(t.f(0.25), t.whole(8), axis) if name == "lead" else None
+        rotor = kt.model.Rotor(t.f(0.25), t.whole(8), axis) if name == "lead" else None
         builder.add_joint(t.s(f"to {name}"), kt.Revolute(axis), t.s("link"), t.s(name), rotor=rotor)
-    mimic = kt.Mimic(t.s("to lead"), t.whole(2), t.f(0.5))
+    mimic = kt.model.Mimic(t.s("to lead"), t.whole(2), t.f(0.5))
     builder.add_joint(t.s("to follower"), kt.Revolute([0, 0, 1]), "link", t.s("follower"), mimic=mimic)
     builder.add_coupling(
         t.s("both"), [t.s("to left"), t.s("to right")], [[t.whole(1)], [t.f(-0.5)]], coordinates=[t.s("z")],
@@ -149,12 +153,14 @@ def test_a_users_kind_that_holds_them_has_a_text_form(types: Types) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda t: kt.Contact(t.s("tool"), t.s("fixed"), axes=t.s("local"), velocity_gain=t.whole(2)),
-        lambda t: kt.Contact(
+        lambda t: kt.constraints.Contact(t.s("tool"), t.s("fixed"), axes=t.s("local"), velocity_gain=t.whole(2)),
+        lambda t: kt.constraints.Contact(
             t.s("tool"), [t.whole(0), t.whole(0), t.whole(1)], at=[t.f(0.5)] * 3, position_gain=t.f(4.0)
         ),
-        lambda t: kt.Contact(t.s("tool"), "fixed", at=turned(t)),
-        lambda t: kt.Loop(t.s("tool"), t.s("left"), t.s("distance"), length=t.whole(2), position_gain=t.f(0.5)),
+        lambda t: kt.constraints.Contact(t.s("tool"), "fixed", at=turned(t)),
+        lambda t: kt.constraints.Loop(
+            t.s("tool"), t.s("left"), t.s("distance"), length=t.whole(2), position_gain=t.f(0.5)
+        ),
     ],
 )
 @pytest.mark.parametrize("types", OTHERS.values(), ids=OTHERS)
@@ -187,18 +193,18 @@ def test_options_in_other_types_ask_for_the_very_same_function() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: kt.Euler("ZYX", inverse="no"), "inverse must be True or False"),
-        (lambda: kt.Euler("ZYX", signs=5), "signs must be 3 numbers"),
-        (lambda: kt.Euler("ZYX", signs="111"), "signs must be 3 numbers"),
-        (lambda: kt.Ellipsoid([1, 1, 1], pole=np.ones(2)), "pole must be 1 or -1"),
-        (lambda: kt.Ellipsoid([1, 1, 10**400]), "three positive numbers"),
-        (lambda: kt.Ellipsoid("123"), "three positive numbers"),
-        (lambda: kt.Helical([0, 0, 1], 10**400), "the pitch must be a finite number"),
-        (lambda: kt.Helical([0, 0, 1], True), "the pitch must be a finite number"),
-        (lambda: kt.MultiDof.angular_first([[10**400] * 6]), "row 1 must be six numbers"),
-        (lambda: kt.MultiDof.angular_first(["123456"]), "row 1 must be six numbers"),
-        (lambda: kt.placement((10**400, 0, 0)), "position must be finite"),
-        (lambda: kt.placement("123"), "position must be 3 numbers"),
+        (lambda: kt.joints.Euler("ZYX", inverse="no"), "inverse must be True or False"),
+        (lambda: kt.joints.Euler("ZYX", signs=5), "signs must be 3 numbers"),
+        (lambda: kt.joints.Euler("ZYX", signs="111"), "signs must be 3 numbers"),
+        (lambda: kt.joints.Ellipsoid([1, 1, 1], pole=np.ones(2)), "pole must be 1 or -1"),
+        (lambda: kt.joints.Ellipsoid([1, 1, 10**400]), "three positive numbers"),
+        (lambda: kt.joints.Ellipsoid("123"), "three positive numbers"),
+        (lambda: kt.joints.Helical([0, 0, 1], 10**400), "the pitch must be a finite number"),
+        (lambda: kt.joints.Helical([0, 0, 1], True), "the pitch must be a finite number"),
+        (lambda: kt.joints.MultiDof.angular_first([[10**400] * 6]), "row 1 must be six numbers"),
+        (lambda: kt.joints.MultiDof.angular_first(["123456"]), "row 1 must be six numbers"),
+        (lambda: kt.lie.placement((10**400, 0, 0)), "position must be finite"),
+        (lambda: kt.lie.placement("123"), "position must be 3 numbers"),
     ],
 )
 def test_silly_values_are_refused_in_words(make: Callable[[], object], message: str) -> None:

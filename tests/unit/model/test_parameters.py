@@ -83,33 +83,33 @@ def test_a_joint_and_a_body_of_one_name_are_told_apart() -> None:
     ],
 )
 def test_a_wrong_name_is_answered_with_what_to_write(name: str, words: str) -> None:
-    with pytest.raises(kt.NameNotFoundError, match=words):
+    with pytest.raises(kt.errors.NameNotFoundError, match=words):
         parameter_ports(gripper(), [name])
 
 
 def test_names_are_a_list_of_different_strings() -> None:
     robot = gripper()
-    with pytest.raises(kt.OptionError, match=r"must be a list of names, such as \['gravity'\]"):
+    with pytest.raises(kt.errors.OptionError, match=r"must be a list of names, such as \['gravity'\]"):
         parameter_ports(robot, "gravity")
-    with pytest.raises(kt.OptionError, match="'gravity' is named twice"):
+    with pytest.raises(kt.errors.OptionError, match="'gravity' is named twice"):
         parameter_ports(robot, ["gravity", "gravity"])
-    with pytest.raises(kt.OptionError, match="'gravity' is named twice"):
+    with pytest.raises(kt.errors.OptionError, match="'gravity' is named twice"):
         parameter_ports(robot, ["gravity", "gravity[:]"])
-    with pytest.raises(kt.OptionError, match="a parameter's name is a string"):
+    with pytest.raises(kt.errors.OptionError, match="a parameter's name is a string"):
         parameter_ports(robot, [3])  # type: ignore[list-item]
 
 
 def test_a_name_with_rows_has_a_port_with_rows() -> None:
     (port,) = parameter_ports(gripper(), ["gravity[:]"], 5)
     assert (port.name, port.shape) == ("gravity[:]", (5, 3))
-    with pytest.raises(kt.NameNotFoundError, match="parameters with one row per step are for"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="parameters with one row per step are for"):
         nominal(gripper(), "gravity[:]")
 
 
 def test_values_are_as_many_as_the_names_take() -> None:
-    with pytest.raises(kt.ShapeError, match="gravity takes 3 numbers, not 2"):
+    with pytest.raises(kt.errors.ShapeError, match="gravity takes 3 numbers, not 2"):
         with_parameters(gripper(), ["gravity"], [(0.0, 1.0)])
-    with pytest.raises(kt.ShapeError, match="1 parameters are named, but values are given for 0"):
+    with pytest.raises(kt.errors.ShapeError, match="1 parameters are named, but values are given for 0"):
         with_parameters(gripper(), ["gravity"], [])
 
 

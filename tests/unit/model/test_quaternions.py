@@ -15,9 +15,9 @@ def robot() -> kt.Model:
     for name in ("trunk", "leg", "foot", "arm", "hand", "toe"):
         builder.add_body(name, ball)
     builder.add_joint("knee", kt.Revolute([0, 1, 0]), "leg", "foot")
-    builder.add_joint("hip", kt.Spherical(), "trunk", "leg")
-    builder.add_joint("arm", kt.Composite([kt.Prismatic([1, 0, 0]), kt.Spherical()]), "trunk", "arm")
-    builder.add_joint("wrist", kt.ExponentialMap(), "arm", "hand")
+    builder.add_joint("hip", kt.joints.Spherical(), "trunk", "leg")
+    builder.add_joint("arm", kt.joints.Composite([kt.Prismatic([1, 0, 0]), kt.joints.Spherical()]), "trunk", "arm")
+    builder.add_joint("wrist", kt.joints.ExponentialMap(), "arm", "hand")
     builder.add_joint("glue", kt.Fixed(), "foot", "toe")
     return builder.build(floating_base=True)
 
@@ -45,7 +45,7 @@ def test_a_quaternion_is_replaced_in_a_copy(robot: kt.Model) -> None:
     others[robot.quaternions["hip"]] = False
     assert np.array_equal(found[..., others], np.broadcast_to(q[others], (5, 2, others.sum())))
     orientation = kt.frame_placement(robot, robot.with_quaternion(robot.neutral(), "trunk", turns[0, 0]), "trunk")
-    assert np.allclose(orientation[:3, :3], kt.attitudes.convert(turns[0, 0], "quaternion", "matrix"), atol=1e-15)
+    assert np.allclose(orientation[:3, :3], kt.lie.convert(turns[0, 0], "quaternion", "matrix"), atol=1e-15)
 
 
 def test_single_precision_stays_single_if_both_are(robot: kt.Model) -> None:
@@ -65,28 +65,30 @@ def test_what_has_no_quaternion_is_answered_with_what_has(robot: kt.Model) -> No
         "toe": rf"no joint moves body 'toe', which is fixed; {have}",
         "hipp": r"'doll' has no joint or body 'hipp': did you mean 'hip'",
     }.items():
-        with pytest.raises(kt.NameNotFoundError, match=message):
+        with pytest.raises(kt.errors.NameNotFoundError, match=message):
             robot.quaternion(q, name)
-        with pytest.raises(kt.NameNotFoundError, match=message):
+        with pytest.raises(kt.errors.NameNotFoundError, match=message):
             robot.with_quaternion(q, name, [0, 0, 0, 1])
-    with pytest.raises(kt.NameNotFoundError, match="given by its name, not 3"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="given by its name, not 3"):
         robot.quaternion(q, 3)  # type: ignore[arg-type]
     arm = kt.zoo.load("arm6")
-    with pytest.raises(kt.NameNotFoundError, match="no joint of this robot has one"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="no joint of this robot has one"):
         arm.quaternion(arm.neutral(), next(iter(arm.joints)))
 
 
 def test_wrong_arrays_are_refused(robot: kt.Model) -> None:
     q = robot.neutral()
-    with pytest.raises(kt.ShapeError, match=r"q has shape \(3,\), but 'doll' needs"):
+    with pytest.raises(kt.errors.ShapeError, match=r"q has shape \(3,\), but 'doll' needs"):
         robot.quaternion(q[:3], "hip")
-    with pytest.raises(kt.ShapeError, match=r"quaternion has shape \(3,\), but a quaternion needs \(…, 4\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"quaternion has shape \(3,\), but a quaternion needs \(…, 4\)"):
         robot.with_quaternion(q, "hip", [0, 0, 1])
     with pytest.raises(
-        kt.ShapeError, match=r"the leading axes of q \(2, 20\) and quaternion \(3, 4\) do not broadcast"
+        kt.errors.ShapeError, match=r"the leading axes of q \(2, 20\) and quaternion \(3, 4\) do not broadcast"
     ):
         robot.with_quaternion(np.stack([q, q]), "hip", np.ones((3, 4)))
-    with pytest.raises(kt.DTypeError, match="quaternion must be an array of real numbers"):
+    with pytest.raises(kt.errors.DTypeError, match="quaternion must be an array of real numbers"):
         robot.with_quaternion(q, "hip", ["a"] * 4)
-    with pytest.raises(kt.ConfigurationError, match=r"quaternion\[1\]: the quaternion of joint 'hip' .* is zero"):
+    with pytest.raises(
+        kt.errors.ConfigurationError, match=r"quaternion\[1\]: the quaternion of joint 'hip' .* is zero"
+    ):
         robot.with_quaternion(q, "hip", [[0, 0, 0, 1], [0, 0, 0, 0]])

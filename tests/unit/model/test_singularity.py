@@ -69,9 +69,9 @@ def test_two_displacements_along_one_line_are_singular() -> None:
 
 def test_inertia_without_mass_resists_a_turn_but_no_displacement() -> None:
     massless = Inertia(0.0, ball().h, ball().I)
-    with pytest.warns(kt.ModelWarning, match="has inertia but no mass"):
+    with pytest.warns(kt.errors.ModelWarning, match="has inertia but no mass"):
         assert chain([(X, massless)]).singular_joints == ()
-    with pytest.warns(kt.ModelWarning, match="has inertia but no mass"):
+    with pytest.warns(kt.errors.ModelWarning, match="has inertia but no mass"):
         assert chain([(ALONG_X, massless)]).singular_joints == ("j1",)
 
 
@@ -104,7 +104,7 @@ def test_legs_that_swing_about_one_line_do_not_hold_a_massless_base() -> None:
 
 @pytest.mark.parametrize(
     ("place", "armature"),
-    [(kt.placement(rpy=(0.0, 0.0, 0.3)), 0.0), (None, 0.01)],
+    [(kt.lie.placement(rpy=(0.0, 0.0, 0.3)), 0.0), (None, 0.01)],
     ids=["in another direction", "geared"],
 )
 def test_a_leg_that_is_not_quite_like_the_others_is_heard(place: Transform | None, armature: float) -> None:
@@ -135,14 +135,16 @@ def test_a_long_chain_of_solid_bodies_on_a_massless_link_is_not_singular() -> No
 
 def test_more_doubtful_bodies_than_can_be_checked_are_refused() -> None:
     with pytest.raises(
-        kt.ModelError, match=r"7,000 or more moving bodies with an inertia that is not positive definite"
+        kt.errors.ModelError, match=r"7,000 or more moving bodies with an inertia that is not positive definite"
     ):
         chain([(ALONG_X, point())] * 7000)
 
 
 def test_inertias_that_overflow_are_refused_at_their_joint() -> None:
-    with pytest.raises(kt.ModelError, match=r"joint 'j2' and what it carries, from body 'b2' outward, have masses"):
-        chain([(X, ball()), (kt.Helical([0, 0, 1], 1e300), NOTHING), (ALONG_X, ball())])
+    with pytest.raises(
+        kt.errors.ModelError, match=r"joint 'j2' and what it carries, from body 'b2' outward, have masses"
+    ):
+        chain([(X, ball()), (kt.joints.Helical([0, 0, 1], 1e300), NOTHING), (ALONG_X, ball())])
 
 
 def test_rounding_where_all_rotational_inertia_is_freed_resists_nothing() -> None:
@@ -161,18 +163,24 @@ def test_coordinates_whose_inertia_overflows_are_refused_at_the_joint() -> None:
         builder.add_body(f"b{k}")
         builder.add_joint(f"j{k}", Z, f"b{k - 1}", f"b{k}", armature=[1e300 * (k - 1)], where=f"line {k}")
     builder.add_coupling("c", ["j1", "j2"], [[1.0], [1e5]], coordinates=["x"])
-    with pytest.raises(kt.ModelError, match=r"line 2: joint 'j2' and what it carries, from body 'b2' outward"):
+    with pytest.raises(kt.errors.ModelError, match=r"line 2: joint 'j2' and what it carries, from body 'b2' outward"):
         builder.build()
 
 
-@pytest.mark.filterwarnings("ignore:body 'b3' has inertia but no mass:kinetree.ModelWarning")
+@pytest.mark.filterwarnings("ignore:body 'b3' has inertia but no mass:kinetree.errors.ModelWarning")
 def test_less_than_no_inertia_by_rounding_is_none() -> None:
     spin = Inertia(0.0, Vec3.zero(), Sym3.scalar(1.0))
-    ellipsoid = kt.Ellipsoid([1.0, 1.0, 1.0])
+    ellipsoid = kt.joints.Ellipsoid([1.0, 1.0, 1.0])
     builder = kt.ModelBuilder("chain")
     builder.add_body("b0")
     for k, (kind, inertia, armature) in enumerate(
-        [(ellipsoid, NOTHING, 1.0), (ellipsoid, NOTHING, 0.0), (kt.Spherical(), spin, 1e99), (ALONG_X, ball(), 0.0)], 1
+        [
+            (ellipsoid, NOTHING, 1.0),
+            (ellipsoid, NOTHING, 0.0),
+            (kt.joints.Spherical(), spin, 1e99),
+            (ALONG_X, ball(), 0.0),
+        ],
+        1,
     ):
         builder.add_body(f"b{k}", inertia)
         builder.add_joint(f"j{k}", kind, f"b{k - 1}", f"b{k}", armature=[armature] * kind.nv)

@@ -14,7 +14,7 @@ def test_the_tree_shows_joints_bodies_masses_and_places_in_q_and_v() -> None:
     builder.add_body("sensor", ball(0.5))
     builder.add_joint("l", kt.Revolute([0, 0, 1]), "base", "left")
     builder.add_joint("r", kt.Prismatic([0, 1, 0]), "base", "right")
-    builder.add_joint("t", kt.Continuous([1, 0, 0]), "left", "tip")
+    builder.add_joint("t", kt.joints.Continuous([1, 0, 0]), "left", "tip")
     builder.add_joint("glue", kt.Fixed(), "left", "sensor", shift(1.0))
     builder.note("a note of ours")
     assert repr(builder.build(floating_base=True)).splitlines() == [

@@ -40,7 +40,7 @@ def ball() -> Any:
 
 
 ROBOT = slider()
-CAMERA = kt.Camera((4.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+CAMERA = kt.pictures.Camera((4.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_samples_are_beside_each_other_or_ghosts(tmp_path: Path) -> None:
 def test_a_sample_that_diverged_is_not_seen_from_then_on(tmp_path: Path) -> None:
     tau = np.zeros((2, 20, 1))
     tau[1, 9] = 1e308
-    with pytest.warns(kt.SimulationWarning):
+    with pytest.warns(kt.errors.SimulationWarning):
         motions = kt.simulate(ROBOT, q=[[-0.3], [0.3]], tau=tau, duration=0.2, dt=0.01, record=[])
     frames, _ = frames_of(motions.film(tmp_path / "run.webp", size=(96, 54), fps=20, camera=CAMERA))
     red = [(frame[..., 0].astype(int) - frame[..., 1] > 100).sum() for frame in frames]
@@ -167,7 +167,7 @@ def test_a_motion_that_grows_without_bound_keeps_its_picture(tmp_path: Path) -> 
         ({"path": "run.gif", "fps": 60}, "at most 50 frames per second, not 60"),
         ({"size": (101, 50)}, r"even width and height, such as \(1280, 720\), and not \(101, 50\)"),
         ({"size": 7}, "size must be the width and height"),
-        ({"camera": "left"}, "camera must be a kt.Camera, 'whole'"),
+        ({"camera": "left"}, "camera must be a kt.pictures.Camera, 'whole'"),
         ({"samples": "both"}, "samples must be 'side by side' or 'ghosts'"),
         ({"shapes": "none"}, "shapes must be 'visual'"),
         ({"progress": 3}, "progress must be a function"),
@@ -177,28 +177,28 @@ def test_what_cannot_be_is_refused(
     motion: kt.Trajectory, options: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / options.pop("path", "run.mp4")
-    with pytest.raises(kt.OptionError, match=message):
+    with pytest.raises(kt.errors.OptionError, match=message):
         motion.film(path, **{"size": (64, 36), **options})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_frames_and_too_many_samples_are_refused(motion: kt.Trajectory, tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match="no rows, so there are no frames"):
+    with pytest.raises(kt.errors.OptionError, match="no rows, so there are no frames"):
         film_of(ROBOT, motion.q[:0], tmp_path / "run.mp4")
     empty = replace(motion, time=motion.time[:0], q=motion.q[:0])
-    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+    with pytest.raises(kt.errors.OptionError, match="has no rows, so there is nothing to be seen"):
         empty.film(tmp_path / "run.mp4")
-    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+    with pytest.raises(kt.errors.OptionError, match="has no rows, so there is nothing to be seen"):
         empty.strip()
-    with pytest.raises(kt.OptionError, match="1 to 64 samples, and these are 65"):
+    with pytest.raises(kt.errors.OptionError, match="1 to 64 samples, and these are 65"):
         kt.simulate(ROBOT, q=np.zeros((65, 1)), duration=0.002, record=[]).film(tmp_path / "run.mp4")
 
 
 def test_an_older_file_needs_the_robot(motion: kt.Trajectory, tmp_path: Path) -> None:
     old = replace(motion, kept=None)
-    with pytest.raises(kt.OptionError, match=r"does not have the robot itself.*robot=kt\.load\(FILE\)"):
+    with pytest.raises(kt.errors.OptionError, match=r"does not have the robot itself.*robot=kt\.load\(FILE\)"):
         old.film(tmp_path / "run.gif", **SMALL)
-    with pytest.raises(kt.OptionError, match="is not that of the motion: its coordinates are"):
+    with pytest.raises(kt.errors.OptionError, match="is not that of the motion: its coordinates are"):
         old.film(tmp_path / "run.gif", **SMALL, robot=kt.zoo.load("cart_pole"))
     assert old.film(tmp_path / "run.gif", **SMALL, robot=ROBOT).exists()
 
@@ -220,7 +220,7 @@ def test_a_full_disk_leaves_the_old_film(
     path = tmp_path / f"run{suffix}"
     path.write_text("old")
     monkeypatch.setattr("kinetree.files.os.fsync", full)
-    with pytest.raises(kt.SaveError, match="cannot be written: No space left on device"):
+    with pytest.raises(kt.errors.SaveError, match="cannot be written: No space left on device"):
         motion.film(path, **SMALL)
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
     assert path.read_text() == "old"
@@ -231,7 +231,7 @@ def test_a_full_disk_leaves_the_old_film(
 def test_a_disk_that_fills_up_while_the_film_is_written(motion: kt.Trajectory, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"run{suffix}"
     path.symlink_to("/dev/full")
-    with pytest.raises(kt.SaveError, match="cannot be written: "):
+    with pytest.raises(kt.errors.SaveError, match="cannot be written: "):
         motion.film(path, **SMALL)
 
 
@@ -258,6 +258,6 @@ def test_a_package_that_is_missing_is_named(
     motion: kt.Trajectory, missing: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(kt.MissingPackageError, match=r"pip install 'kinetree\[view\]'"):
+    with pytest.raises(kt.errors.MissingPackageError, match=r"pip install 'kinetree\[view\]'"):
         motion.film(tmp_path / f"run{suffix}", **SMALL)
     assert list(tmp_path.iterdir()) == []

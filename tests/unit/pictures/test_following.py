@@ -17,13 +17,13 @@ def flying() -> kt.Trajectory:
     builder = kt.ModelBuilder("dumbbell", gravity=(0.0, 0.0, 0.0))
     builder.add_body("rod", kt.solids.cylinder(0.03, 0.6, mass=1.0))
     builder.add_body("ball", kt.solids.sphere(0.1, mass=1.0))
-    builder.add_joint("weld", kt.Fixed(), "rod", "ball", kt.placement((0.0, 0.0, 0.4)))
+    builder.add_joint("weld", kt.Fixed(), "rod", "ball", kt.lie.placement((0.0, 0.0, 0.4)))
     robot = builder.build(floating_base=True)
     return kt.simulate(robot, v=[3.0, 0.0, 0.0, 0.0, 2.0, 0.0], duration=1.0, dt=1e-2)
 
 
 MOTION = flying()
-NEAR = kt.Camera(position=(0.0, -2.0, 0.0), target=(0.0, 0.0, 0.0), follows="ball")
+NEAR = kt.pictures.Camera(position=(0.0, -2.0, 0.0), target=(0.0, 0.0, 0.0), follows="ball")
 
 
 def path() -> np.ndarray:
@@ -50,9 +50,10 @@ def test_each_moment_of_a_strip_has_a_picture_of_its_own() -> None:
     own = [strip[:, 40 * k : 40 * (k + 1)] for k in range(moments)]
     dark = [float(np.abs(x[18:22, 18:22].astype(float) - x[0, 0]).mean()) for x in own]
     assert min(dark) > 10.0  # the ball is in the middle of each
-    fixed = MOTION.strip(size=size, moments=moments, camera=kt.Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0)))
+    fixed = MOTION.strip(size=size, moments=moments, camera=kt.pictures.Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0)))
     assert np.array_equal(
-        fixed[:, :40], MOTION.strip(size=(40, 40), moments=1, camera=kt.Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0)))
+        fixed[:, :40],
+        MOTION.strip(size=(40, 40), moments=1, camera=kt.pictures.Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0))),
     )
     assert not np.array_equal(fixed, strip)
 
@@ -80,13 +81,17 @@ def test_a_film(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"camera": kt.Camera((0, 1, 0), (0, 0, 0), follows="bal")}, kt.NameNotFoundError, "did you mean 'ball'"),
-        ({"camera": "follow"}, kt.OptionError, "camera must be a kt.Camera, or None"),
-        ({"camera": NEAR, "moments": 30, "size": (20, 20)}, kt.OptionError, "no room for 30 moments"),
+        (
+            {"camera": kt.pictures.Camera((0, 1, 0), (0, 0, 0), follows="bal")},
+            kt.errors.NameNotFoundError,
+            "did you mean 'ball'",
+        ),
+        ({"camera": "follow"}, kt.errors.OptionError, "camera must be a kt.pictures.Camera, or None"),
+        ({"camera": NEAR, "moments": 30, "size": (20, 20)}, kt.errors.OptionError, "no room for 30 moments"),
     ],
 )
 def test_what_cannot_be_followed(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         MOTION.strip(**options)
-    with pytest.raises(kt.OptionError, match="follows must be the name"):
-        kt.Camera((0, 1, 0), (0, 0, 0), follows=3)  # type: ignore[arg-type]
+    with pytest.raises(kt.errors.OptionError, match="follows must be the name"):
+        kt.pictures.Camera((0, 1, 0), (0, 0, 0), follows=3)  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def test_a_picture_is_an_array_or_a_file(tmp_path: Path) -> None:
 
 
 def test_a_ball_is_where_the_camera_sees_it() -> None:
-    camera, size = kt.Camera((4.0, 0.5, 1.0), (0.0, 0.3, 0.0)), (240, 160)
+    camera, size = kt.pictures.Camera((4.0, 0.5, 1.0), (0.0, 0.3, 0.0)), (240, 160)
     for y in (-0.5, 0.6):
         picture = kt.render(BALLS, [y], size=size, camera=camera).astype(int)
         rows, columns = np.nonzero(picture[..., 0] - picture[..., 1:].max(axis=-1) > 60)
@@ -79,7 +79,7 @@ def test_everything_is_in_the_picture() -> None:
 def test_several_configurations() -> None:
     q = np.array([[[1.0]], [[-1.0]]])
     beside, ghosts = (kt.render(BALLS, q, **SMALL, samples=samples) for samples in ("side by side", "ghosts"))
-    camera = kt.Camera((6.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    camera = kt.pictures.Camera((6.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     one, both = (kt.render(BALLS, x, **SMALL, camera=camera, samples="ghosts") for x in (q[0], q))
     assert count(beside, 2) > 1.3 * count(ghosts, 2) * 0.5
     assert count(one, 2) == count(both, 2), "what does not move is there once"
@@ -112,7 +112,7 @@ def test_the_floor_is_under_a_base_that_stands_still() -> None:
     ball = Geometry("visual", "sphere", (0.05,), kt.Transform.identity())
     builder.add_body("post", kt.solids.box(0.1, 0.1, 1.0, mass=1.0), geometry=[post])
     builder.add_body("ball", kt.solids.sphere(0.05, mass=1.0), geometry=[ball])
-    builder.add_joint("lift", kt.Prismatic([0, 0, 1]), "post", "ball", kt.placement((0.5, 0, 0)))
+    builder.add_joint("lift", kt.Prismatic([0, 0, 1]), "post", "ball", kt.lie.placement((0.5, 0, 0)))
     robot = builder.build()
     assert height_of_floor(robot, [0.5], [0.0]) == pytest.approx(-0.5), "the ball stays above"
     assert height_of_floor(robot, [0.5], [-0.5]) == pytest.approx(-0.5), "half of it sinks into the floor"
@@ -154,7 +154,7 @@ def test_parameters_place_what_is_fixed_to_something(tmp_path: Path) -> None:
     builder.add_joint("fixed", kt.Fixed(), "world", "post")
     builder.add_joint("slide", kt.Prismatic([0, 1, 0]), "world", "slider")
     robot = builder.build()
-    camera, size = kt.Camera((6.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (240, 160)
+    camera, size = kt.pictures.Camera((6.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (240, 160)
     poses = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (2, 1))
     poses[:, 1] = [0.8, -0.8]
 
@@ -182,13 +182,13 @@ def test_parameters_place_what_is_fixed_to_something(tmp_path: Path) -> None:
     path = motion.film(tmp_path / "a.webp", size=size, camera=camera, samples="ghosts", parameters=values)
     with Image.open(path) as film:
         assert columns(np.asarray(film.convert("RGB")), 2) == seen_at(-0.8, 0.8)
-    with pytest.raises(kt.ShapeError, match=r"film: body.post.placement has shape \(3, 7\), which does not fit"):
+    with pytest.raises(kt.errors.ShapeError, match=r"film: body.post.placement has shape \(3, 7\), which does not fit"):
         motion.film(tmp_path / "b.webp", parameters={"body.post.placement": np.tile(poses[0], (3, 1))})
-    with pytest.raises(kt.ShapeError, match=r"render: body.post.placement has shape \(6,\), but 'fixed' needs"):
+    with pytest.raises(kt.errors.ShapeError, match=r"render: body.post.placement has shape \(6,\), but 'fixed' needs"):
         kt.render(robot, parameters={"body.post.placement": np.zeros(6)})
-    with pytest.raises(kt.DTypeError, match="render: parameters must be a dict"):
+    with pytest.raises(kt.errors.DTypeError, match="render: parameters must be a dict"):
         kt.render(robot, parameters=[1.0])  # type: ignore[call-overload]
-    with pytest.raises(kt.NameNotFoundError, match="placment"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="placment"):
         kt.render(robot, parameters={"body.post.placment": poses[0]})
 
 
@@ -198,24 +198,24 @@ def test_a_robot_without_shapes_is_seen() -> None:
     builder.add_body("arm", kt.solids.box(0.1, 0.1, 0.5, mass=1.0))
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "arm")
     robot = builder.build()
-    empty = kt.render(robot, size=(64, 36), camera=kt.Camera((50.0, 0.0, 0.0), (60.0, 0.0, 0.0)), ground=False)
+    empty = kt.render(robot, size=(64, 36), camera=kt.pictures.Camera((50.0, 0.0, 0.0), (60.0, 0.0, 0.0)), ground=False)
     assert (kt.render(robot, size=(64, 36), ground=False) != empty).any()
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"q": [0.0]}, kt.ShapeError, "needs"),
-        ({"q": [np.nan, 0.0]}, kt.ConfigurationError, "a configuration is finite"),
-        ({"q": np.zeros((0, 2))}, kt.OptionError, "1 to 64 samples, and these are 0"),
-        ({"q": np.zeros((5, 13, 2))}, kt.OptionError, "1 to 64 samples, and these are 65"),
-        ({"size": (0, 10)}, kt.OptionError, "size must be"),
-        ({"camera": "follow"}, kt.OptionError, r"camera must be a kt\.Camera or None, not 'follow'"),
-        ({"samples": "all"}, kt.OptionError, "samples must be"),
-        ({"shapes": "all"}, kt.OptionError, "shapes must be"),
-        ({"ground": "yes"}, kt.OptionError, "ground must be True, False or None"),
-        ({"path": 3}, kt.DTypeError, "render takes the path of a file"),
-        ({"path": "/nowhere/at/all.png"}, kt.SaveError, "make the folder /nowhere/at first"),
+        ({"q": [0.0]}, kt.errors.ShapeError, "needs"),
+        ({"q": [np.nan, 0.0]}, kt.errors.ConfigurationError, "a configuration is finite"),
+        ({"q": np.zeros((0, 2))}, kt.errors.OptionError, "1 to 64 samples, and these are 0"),
+        ({"q": np.zeros((5, 13, 2))}, kt.errors.OptionError, "1 to 64 samples, and these are 65"),
+        ({"size": (0, 10)}, kt.errors.OptionError, "size must be"),
+        ({"camera": "follow"}, kt.errors.OptionError, r"camera must be a kt\.pictures\.Camera or None, not 'follow'"),
+        ({"samples": "all"}, kt.errors.OptionError, "samples must be"),
+        ({"shapes": "all"}, kt.errors.OptionError, "shapes must be"),
+        ({"ground": "yes"}, kt.errors.OptionError, "ground must be True, False or None"),
+        ({"path": 3}, kt.errors.DTypeError, "render takes the path of a file"),
+        ({"path": "/nowhere/at/all.png"}, kt.errors.SaveError, "make the folder /nowhere/at first"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -229,7 +229,7 @@ def test_a_full_disk_leaves_the_old_picture(tmp_path: Path, monkeypatch: pytest.
 
     (tmp_path / "a.png").write_text("old")
     monkeypatch.setattr("kinetree.files.os.fsync", full)
-    with pytest.raises(kt.SaveError, match="No space left"):
+    with pytest.raises(kt.errors.SaveError, match="No space left"):
         kt.render(PENDULUM, **SMALL, path=tmp_path / "a")
     assert [one.read_text() for one in tmp_path.iterdir()] == ["old"]
 
@@ -255,7 +255,7 @@ def test_strips_have_their_moments_from_left_to_right(tmp_path: Path) -> None:
     ghosts = motion.strip(size=(96, 54), moments=4, samples="ghosts")
     assert isinstance(ghosts, np.ndarray)
     assert count(ghosts, 2) > 0
-    with pytest.raises(kt.OptionError, match="moments must be a whole number from 1 to 32, not 0"):
+    with pytest.raises(kt.errors.OptionError, match="moments must be a whole number from 1 to 32, not 0"):
         motion.strip(moments=0)
 
 
@@ -294,7 +294,7 @@ def test_notebooks_show_a_picture_and_the_text() -> None:
 
 def test_notebooks_show_the_text_where_nothing_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> None:
-        raise kt.MissingPackageError("not installed")
+        raise kt.errors.MissingPackageError("not installed")
 
     monkeypatch.setattr("kinetree.pictures.render.picture_of", fails)
     assert PENDULUM._repr_html_() is None
@@ -312,5 +312,5 @@ def test_a_robot_without_joints_is_drawn() -> None:
 def test_a_robot_that_has_nothing_to_draw_is_told() -> None:
     builder = kt.ModelBuilder("nothing")
     builder.add_body("point")
-    with pytest.raises(kt.OptionError, match="'nothing' has nothing to be drawn: no shapes"):
+    with pytest.raises(kt.errors.OptionError, match="'nothing' has nothing to be drawn: no shapes"):
         kt.render(builder.build(), size=(64, 36))

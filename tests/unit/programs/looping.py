@@ -30,7 +30,7 @@ def leaves(x: Any) -> Iterator[Array]:
         yield np.asarray(x)
 
 
-def assert_same(program: kt.Program, *arguments: Any, exact: bool = True, rtol: float = 1e-12) -> None:
+def assert_same(program: kt.programs.Program, *arguments: Any, exact: bool = True, rtol: float = 1e-12) -> None:
     """Assert that the plain run, the statements' meaning and the compiled code agree, these two to the bit.
 
     `exact`: False if it computes sines, which are rounded differently.
@@ -49,7 +49,7 @@ def assert_same(program: kt.Program, *arguments: Any, exact: bool = True, rtol: 
         np.testing.assert_allclose(found, meant, rtol=1e-13, atol=1e-13)
 
 
-def assert_differentiable(program: kt.Program, *arguments: Any, tolerance: float = 1e-6) -> None:
+def assert_differentiable(program: kt.programs.Program, *arguments: Any, tolerance: float = 1e-6) -> None:
     """Assert that the forward derivative is that of differences, and that the reverse one is its transpose."""
     rng = np.random.default_rng(3)
     statements = program.traced().program

@@ -42,31 +42,36 @@ def repeated(q: Any) -> Any:
 
 
 TRACED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
-    "no result": (lambda q: None, kt.ProgramError, "returned None; it must return arrays or numbers"),
-    "a string": (lambda q: "q", kt.ProgramError, "returned str; it must return arrays"),
-    "a robot": (lambda q: ARM, kt.ProgramError, "returned Model; it must return arrays"),
-    "nothing in a tuple": (lambda q: (q, None), kt.ProgramError, r"returned None in its result\[1\]"),
-    "text in a dict": (lambda q: {"q": q, "x": "y"}, kt.ProgramError, r"returned str in its result\['x'\]"),
-    "complex numbers": (lambda q: q * 1j, kt.ProgramError, "complex"),
-    "a branch": (lambda q: q if q[0] > 0 else -q, kt.ProgramError, "cannot decide an `if`: use np.where"),
+    "no result": (lambda q: None, kt.errors.ProgramError, "returned None; it must return arrays or numbers"),
+    "a string": (lambda q: "q", kt.errors.ProgramError, "returned str; it must return arrays"),
+    "a robot": (lambda q: ARM, kt.errors.ProgramError, "returned Model; it must return arrays"),
+    "nothing in a tuple": (lambda q: (q, None), kt.errors.ProgramError, r"returned None in its result\[1\]"),
+    "text in a dict": (lambda q: {"q": q, "x": "y"}, kt.errors.ProgramError, r"returned str in its result\['x'\]"),
+    "complex numbers": (lambda q: q * 1j, kt.errors.ProgramError, "complex"),
+    "a branch": (lambda q: q if q[0] > 0 else -q, kt.errors.ProgramError, "cannot decide an `if`: use np.where"),
     "a loop to a value": (repeated, TypeError, "integer"),
-    "float": (lambda q: float(q[0]), kt.ProgramError, r"float\(x\), math.sin\(x\) .* use np.sin\(x\)"),
-    "math": (lambda q: math.sin(q[0]), kt.ProgramError, r"float\(x\), math.sin\(x\) .* use np.sin\(x\)"),
-    "int": (lambda q: int(q[0]) * q, kt.ProgramError, "round with np.floor or np.trunc"),
-    "an index": (lambda q: Q[np.argmax(q)], kt.ProgramError, "an index, .*, may not depend on arguments"),
-    "a written argument": (changed, kt.ProgramError, "symbolic arrays do not change"),
-    "a written array": (assigned, kt.ProgramError, "an assignment into a plain array cannot take it"),
-    "a plain array that grows": (added_in_place, kt.ProgramError, r"write x = x \+ y instead of x \+= y"),
-    "out": (lambda q: np.add(q, q, out=q), kt.ProgramError, "leave out= away"),
-    "out of a function": (lambda q: kt.crba(ARM, q, out=np.zeros((2, 2))), kt.ProgramError, "out= is not possible"),
-    "a function without a rule": (lambda q: np.linalg.svd(q[None]), kt.ProgramError, "np.linalg.svd has no rule"),
-    "shapes": (lambda q: q + np.ones(3), kt.ShapeError, r"np.add of shapes \(2,\) and \(3,\)"),
-    "shapes of a product": (lambda q: np.ones((3, 3)) @ q, kt.ShapeError, r"\(3, 3\) and \(2,\)"),
-    "shapes of functions": (lambda q: kt.crba(ARM, np.ones(3) * q[0]), kt.ShapeError, r"crba: q has shape \(3,\)"),
+    "float": (lambda q: float(q[0]), kt.errors.ProgramError, r"float\(x\), math.sin\(x\) .* use np.sin\(x\)"),
+    "math": (lambda q: math.sin(q[0]), kt.errors.ProgramError, r"float\(x\), math.sin\(x\) .* use np.sin\(x\)"),
+    "int": (lambda q: int(q[0]) * q, kt.errors.ProgramError, "round with np.floor or np.trunc"),
+    "an index": (lambda q: Q[np.argmax(q)], kt.errors.ProgramError, "an index, .*, may not depend on arguments"),
+    "a written argument": (changed, kt.errors.ProgramError, "symbolic arrays do not change"),
+    "a written array": (assigned, kt.errors.ProgramError, "an assignment into a plain array cannot take it"),
+    "a plain array that grows": (added_in_place, kt.errors.ProgramError, r"write x = x \+ y instead of x \+= y"),
+    "out": (lambda q: np.add(q, q, out=q), kt.errors.ProgramError, "leave out= away"),
+    "out of a function": (lambda q: kt.crba(ARM, q, out=np.zeros((2, 2))), kt.errors.ProgramError,
+        "out= is not possible"),
+    "a function without a rule": (lambda q: np.linalg.svd(q[None]), kt.errors.ProgramError,
+        "np.linalg.svd has no rule"),
+    "shapes": (lambda q: q + np.ones(3), kt.errors.ShapeError, r"np.add of shapes \(2,\) and \(3,\)"),
+    "shapes of a product": (lambda q: np.ones((3, 3)) @ q, kt.errors.ShapeError, r"\(3, 3\) and \(2,\)"),
+    "shapes of functions": (lambda q: kt.crba(ARM, np.ones(3) * q[0]), kt.errors.ShapeError,
+        r"crba: q has shape \(3,\)"),
     "leading axes": (
-        lambda q: kt.rnea(ARM, np.ones((3, 2)), np.ones((4, 2)), q), kt.ShapeError, "leading axes do not broadcast",
+        lambda q: kt.rnea(ARM, np.ones((3, 2)), np.ones((4, 2)), q), kt.errors.ShapeError,
+            "leading axes do not broadcast",
     ),
-    "a kind of number": (lambda q: kt.rnea(ARM, q, Q * 1j, q), kt.DTypeError, "v must be an array of real numbers"),
+    "a kind of number": (lambda q: kt.rnea(ARM, q, Q * 1j, q), kt.errors.DTypeError,
+        "v must be an array of real numbers"),
 }  # fmt: skip
 
 
@@ -85,10 +90,10 @@ def test_options_that_are_symbolic_are_refused_as_other_wrong_values() -> None:
         lambda q: kt.frame_placement(ARM, q, q),
         lambda q: kt.frame_jacobian(ARM, q, ARM.root, expressed_in=q),
         lambda q: kt.crba(ARM, q, threads=q[0]),
-        lambda q: kt.nearest_velocity(ARM, q, q, [kt.Contact(ARM.root)], tolerance=q[0]),
+        lambda q: kt.constraints.nearest_velocity(ARM, q, q, [kt.constraints.Contact(ARM.root)], tolerance=q[0]),
     ]
     for function in wrong:
-        with pytest.raises(kt.OptionError, match="SymbolicArray"):
+        with pytest.raises(kt.errors.OptionError, match="SymbolicArray"):
             kt.program(function, q=2)(Q)
 
 
@@ -104,14 +109,14 @@ def test_symbols_of_an_earlier_run() -> None:
     uses: list[Callable[[Any], Any]] = [lambda q: q + kept[0], lambda q: q + np.sin(kept[0]), lambda q: kept[0]]
     uses += [lambda q: kt.crba(ARM, kept[0]), lambda q: keeps(kept[0]) + q, lambda q: np.stack([kept[0], q])]
     for use in uses:
-        with pytest.raises(kt.ProgramError, match=r"an array of an earlier run.* arrays of a program live only"):
+        with pytest.raises(kt.errors.ProgramError, match=r"an array of an earlier run.* arrays of a program live only"):
             kt.program(use, q=2)(Q)
     for outside in (lambda: kt.crba(ARM, kept[0]), lambda: keeps(kept[0])):
-        with pytest.raises(kt.ProgramError, match=HERE + "a symbolic array is used while no program is traced"):
+        with pytest.raises(kt.errors.ProgramError, match=HERE + "a symbolic array is used while no program is traced"):
             outside()
     with pytest.raises(ValueError, match="is used after its run: it lives only while"):
         kept[0] + 1.0
-    with pytest.raises(kt.ProgramError, match="cannot become a plain array"):
+    with pytest.raises(kt.errors.ProgramError, match="cannot become a plain array"):
         np.asarray(kept[0])
 
 
@@ -133,9 +138,11 @@ def test_a_program_that_calls_itself() -> None:
         return first(2.0 * x)
 
     for program, name in ((itself, "itself"), (of_a_constant, "of_a_constant"), (first, "first"), (second, "second")):
-        with pytest.raises(kt.ProgramError, match=f"{HERE}the program '{name}' calls itself, which would never end"):
+        with pytest.raises(
+            kt.errors.ProgramError, match=f"{HERE}the program '{name}' calls itself, which would never end"
+        ):
             program(1.0)
-    with pytest.raises(kt.ProgramError, match="calls itself"):  # nothing is left behind by the first time
+    with pytest.raises(kt.errors.ProgramError, match="calls itself"):  # nothing is left behind by the first time
         itself(1.0)
     assert kt.program(lambda x: 2.0 * x, x=())(1.0) == 2.0
 
@@ -174,8 +181,8 @@ DECLARED: dict[str, tuple[Callable[[], Any], str]] = {
     "a truth value": (lambda: kt.program(two, q=True, v=2), "not by True"),
     "an array": (lambda: kt.program(two, q=np.zeros(2), v=2), r"not by array\(\[0"),
     "another type": (lambda: kt.program(two, q=complex, v=2), "by bool or int, .* not by <class 'complex'>"),
-    "a dtype": (lambda: kt.Argument(3, np.float32), "is float, int or bool, not <class 'numpy.float32'>"),  # type: ignore[arg-type]
-    "no robot": (lambda: kt.Argument(robot="arm"), "must be the robot of a configuration, not 'arm'"),  # type: ignore[arg-type]
+    "a dtype": (lambda: kt.programs.Argument(3, np.float32), "is float, int or bool, not <class 'numpy.float32'>"),  # type: ignore[arg-type]
+    "no robot": (lambda: kt.programs.Argument(robot="arm"), "must be the robot of a configuration, not 'arm'"),  # type: ignore[arg-type]
     "any number of arguments": (lambda: kt.program(lambda *q: q, q=2), r"every argument has a name .*'\*q'"),
     "any names": (lambda: kt.program(lambda **q: q, q=2), r"every argument has a name .*'\*\*q'"),
     "no function": (lambda: kt.program(3, q=2), r"kt.program takes a function, .* not 3: @kt.program\(q=7"),  # type: ignore[call-overload]
@@ -199,7 +206,7 @@ DECLARED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize(("declare", "words"), DECLARED.values(), ids=DECLARED)
 def test_wrong_declarations(declare: Callable[[], Any], words: str) -> None:
-    with pytest.raises(kt.OptionError, match=words):
+    with pytest.raises(kt.errors.OptionError, match=words):
         declare()
 
 
@@ -214,26 +221,29 @@ def counted(q: Any, on: Any, count: Any = 2) -> Any:
 
 
 CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "too many": (lambda: scaled(Q, 1.0, 2.0), kt.DTypeError, r"scaled takes 2 arrays \(q, gain\), not 3"),
-    "too few": (lambda: scaled(Q), kt.DTypeError, r"scaled takes 2 arrays \(q, gain\); gain is missing"),
-    "an unknown name": (lambda: scaled(Q, gian=1.0), kt.DTypeError, "no argument 'gian': did you mean 'gain'"),
-    "twice": (lambda: scaled(Q, 1.0, q=Q), kt.DTypeError, "scaled: q is given twice, by position and by name"),
-    "a shape": (lambda: scaled(np.zeros(3), 1.0), kt.ShapeError, r"q has shape \(3,\), but the program needs \(…, 2\)"),
-    "no array": (lambda: scaled(None, 1.0), kt.DTypeError, "q must be an array of real numbers"),
-    "text": (lambda: scaled("ab", 1.0), kt.DTypeError, "q must be an array of real numbers"),
-    "complex numbers": (lambda: scaled(Q * 1j, 1.0), kt.DTypeError, "not of dtype complex128"),
-    "a mask": (lambda: scaled(np.ma.array(Q), 1.0), kt.DTypeError, r"give x.filled\(number\)"),
+    "too many": (lambda: scaled(Q, 1.0, 2.0), kt.errors.DTypeError, r"scaled takes 2 arrays \(q, gain\), not 3"),
+    "too few": (lambda: scaled(Q), kt.errors.DTypeError, r"scaled takes 2 arrays \(q, gain\); gain is missing"),
+    "an unknown name": (lambda: scaled(Q, gian=1.0), kt.errors.DTypeError, "no argument 'gian': did you mean 'gain'"),
+    "twice": (lambda: scaled(Q, 1.0, q=Q), kt.errors.DTypeError, "scaled: q is given twice, by position and by name"),
+    "a shape": (lambda: scaled(np.zeros(3), 1.0), kt.errors.ShapeError,
+        r"q has shape \(3,\), but the program needs \(…, 2\)"),
+    "no array": (lambda: scaled(None, 1.0), kt.errors.DTypeError, "q must be an array of real numbers"),
+    "text": (lambda: scaled("ab", 1.0), kt.errors.DTypeError, "q must be an array of real numbers"),
+    "complex numbers": (lambda: scaled(Q * 1j, 1.0), kt.errors.DTypeError, "not of dtype complex128"),
+    "a mask": (lambda: scaled(np.ma.array(Q), 1.0), kt.errors.DTypeError, r"give x.filled\(number\)"),
     "batches": (
-        lambda: scaled(np.zeros((3, 2)), np.ones(4)), kt.ShapeError, r"do not broadcast together: q \(3, 2\), gain \(",
+        lambda: scaled(np.zeros((3, 2)), np.ones(4)), kt.errors.ShapeError,
+            r"do not broadcast together: q \(3, 2\), gain \(",
     ),
-    "the shape of out": (lambda: scaled(Q, 1.0, out=np.zeros(3)), kt.ShapeError, r"out has shape \(3,\)"),
-    "the dtype of out": (lambda: scaled(Q, 1.0, out=np.zeros(2, "f")), kt.DTypeError, "out has dtype float32"),
-    "threads": (lambda: scaled(Q, 1.0, threads=0), kt.OptionError, "threads must be a whole number"),
-    "half true": (lambda: counted(Q, 0.5), kt.DTypeError, "counted: on holds booleans, and 0.5 is none"),
-    "maybe": (lambda: counted(Q, "yes"), kt.DTypeError, "on must be an array of real numbers"),
-    "not a number": (lambda: counted(Q, np.nan), kt.DTypeError, "counted: on holds booleans, and nan is none"),
-    "a fraction": (lambda: counted(Q, True, 2.5), kt.DTypeError, "count holds whole numbers, and 2.5 is none"),
-    "infinitely many": (lambda: counted(Q, True, np.inf), kt.DTypeError, "count holds whole numbers, and inf is none"),
+    "the shape of out": (lambda: scaled(Q, 1.0, out=np.zeros(3)), kt.errors.ShapeError, r"out has shape \(3,\)"),
+    "the dtype of out": (lambda: scaled(Q, 1.0, out=np.zeros(2, "f")), kt.errors.DTypeError, "out has dtype float32"),
+    "threads": (lambda: scaled(Q, 1.0, threads=0), kt.errors.OptionError, "threads must be a whole number"),
+    "half true": (lambda: counted(Q, 0.5), kt.errors.DTypeError, "counted: on holds booleans, and 0.5 is none"),
+    "maybe": (lambda: counted(Q, "yes"), kt.errors.DTypeError, "on must be an array of real numbers"),
+    "not a number": (lambda: counted(Q, np.nan), kt.errors.DTypeError, "counted: on holds booleans, and nan is none"),
+    "a fraction": (lambda: counted(Q, True, 2.5), kt.errors.DTypeError, "count holds whole numbers, and 2.5 is none"),
+    "infinitely many": (lambda: counted(Q, True, np.inf), kt.errors.DTypeError,
+        "count holds whole numbers, and inf is none"),
 }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_out_of_several_results_holds_all_numbers_and_the_results_are_views_of_i
     rows = np.full((40, 2, 11), np.nan)[:, 1]
     several(q, v, 0.3, out=rows)
     assert (rows == out).all()
-    with pytest.raises(kt.ShapeError, match=r"out has shape \(40, 10\), but the result has \(40, 11\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"out has shape \(40, 10\), but the result has \(40, 11\)"):
         several(q, v, 0.3, out=np.zeros((40, 10)))
 
 
@@ -72,8 +72,8 @@ def test_points_and_configurations_have_leading_axes_inside() -> None:
     points = RNG.normal(size=(3, 4, 3))
 
     def clearances(q: Any, centre: Any) -> Any:
-        seen = kt.point_position(PENDULUM, q, points, TIP)
-        moved = kt.point_position(PENDULUM, np.stack([q, 2.0 * q])[:, None], centre + points[0], TIP)
+        seen = kt.kinematics.point_position(PENDULUM, q, points, TIP)
+        moved = kt.kinematics.point_position(PENDULUM, np.stack([q, 2.0 * q])[:, None], centre + points[0], TIP)
         torques = kt.rnea(PENDULUM, [[q, q]], np.zeros((4, 1, 2)), q)
         return np.linalg.norm(seen - centre, axis=-1).min(axis=1), moved, torques
 
@@ -97,16 +97,16 @@ def test_programs_in_programs_broadcast_and_keep_their_kinds_of_numbers() -> Non
     q = RNG.normal(size=2)
     found = kt.program(outer, q=2)(q)
     assert_same(found, (inner(q, True, 2), *(outer(q)[1:])))
-    with pytest.raises(kt.DTypeError, match=r"inner: on holds booleans, and 0\.5 is none"):
+    with pytest.raises(kt.errors.DTypeError, match=r"inner: on holds booleans, and 0\.5 is none"):
         kt.program(lambda q: inner(q, 0.5, 1), q=2)(q)
-    with pytest.raises(kt.DTypeError, match=r"inner: count holds whole numbers, and 0\.5 is none"):
+    with pytest.raises(kt.errors.DTypeError, match=r"inner: count holds whole numbers, and 0\.5 is none"):
         kt.program(lambda q: inner(q, True, 0.5), q=2)(q)
-    with pytest.raises(kt.ShapeError, match=r"test_batches.py:\d+: inner: q has shape \(3,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"test_batches.py:\d+: inner: q has shape \(3,\)"):
         kt.program(lambda q: inner(np.append(q, 1.0), True, 1), q=2)(q)
 
 
 def test_two_robots_and_one_with_other_numbers() -> None:
-    heavy = kt.with_inertial_parameters(PENDULUM, 2.0 * kt.inertial_parameters(PENDULUM))
+    heavy = kt.identification.with_inertial_parameters(PENDULUM, 2.0 * kt.identification.inertial_parameters(PENDULUM))
     body = list(PENDULUM.bodies)[-1]
 
     def relative(p: Any, q: Any, m: Any) -> Any:
@@ -121,11 +121,12 @@ def test_two_robots_and_one_with_other_numbers() -> None:
 def test_single_precision_is_that_of_the_functions() -> None:
     @kt.program(q=6, v=6)
     def control(q: Any, v: Any) -> Any:
-        place = kt.Contact("tool", at=[0.1, 0.2, 0.3])
+        place = kt.constraints.Contact("tool", at=[0.1, 0.2, 0.3])
         return (
             kt.rnea(ARM, q, v, v) - 0.1 * v,
-            kt.frame_jacobian(ARM, q, "tool", expressed_in="world").T @ kt.pose_log(kt.frame_placement(ARM, q, "tool")),
-            kt.constrained_dynamics(ARM, q, v, v, place).qdd,
+            kt.frame_jacobian(ARM, q, "tool", expressed_in="world").T
+            @ kt.lie.pose_log(kt.frame_placement(ARM, q, "tool")),
+            kt.constraints.constrained_dynamics(ARM, q, v, v, place).qdd,
         )
 
     q, v = RNG.normal(size=(2, 30, 6)).astype(np.float32)

@@ -148,7 +148,7 @@ def test_a_configuration_is_displaced_and_an_array_of_its_numbers_is_not() -> No
     unit = np.zeros(QUADRUPED.nv)
     for k in range(QUADRUPED.nv):
         unit[:] = np.arange(QUADRUPED.nv) == k
-        rates = kt.coordinate_rates(QUADRUPED, q, unit)
+        rates = kt.kinematics.coordinate_rates(QUADRUPED, q, unit)
         np.testing.assert_allclose(by_numbers @ rates, expected[k], rtol=1e-10, atol=1e-12)
     weighted = kt.vjp(displaced, (q, v), 2.0)[1]["q"], kt.vjp(QUADRUPED, kt.kinetic_energy, (q, v), 2.0)[1]["q"]
     np.testing.assert_allclose(*weighted, rtol=1e-12, atol=1e-12)
@@ -169,7 +169,7 @@ def test_several_results_come_in_their_form() -> None:
     assert type(by_q.parts) is Parts
     foot = kt.frame_jacobian(QUADRUPED, q, "front_left_foot", expressed_in="local_world_aligned")[:3]
     np.testing.assert_allclose(by_q.hand, foot, atol=1e-13)
-    along = 6.0 * kt.difference_jacobian(QUADRUPED, q, other, wrt="q0")
+    along = 6.0 * kt.kinematics.difference_jacobian(QUADRUPED, q, other, wrt="q0")
     np.testing.assert_allclose(by_q.parts.force, along, atol=1e-12)
     assert by_q.parts.cost["half square"].shape == (nv,)
     assert by_q.parts.cost["reached"].shape == (3, nv)
@@ -240,87 +240,95 @@ def test_float32_in_gives_float32_out() -> None:
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a wrong name": (
-        lambda: kt.jacobian(spring, (Q, V, W), wrt="gian"), kt.NameNotFoundError,
+        lambda: kt.jacobian(spring, (Q, V, W), wrt="gian"), kt.errors.NameNotFoundError,
         "spring cannot be differentiated by 'gian': did you mean 'gain'? (its arguments of real numbers are q, v, ",
     ),
     "a wrong tangent": (
-        lambda: kt.jvp(spring, (Q, V, W), {"d_q": Q}), kt.NameNotFoundError, "spring cannot be differentiated by 'd_q'",
+        lambda: kt.jvp(spring, (Q, V, W), {"d_q": Q}), kt.errors.NameNotFoundError,
+            "spring cannot be differentiated by 'd_q'",
     ),
     "whole numbers": (
-        lambda: kt.jacobian(several, {}, wrt="steps"), kt.DTypeError, "several takes 5 arrays (q, other, x, steps,",
+        lambda: kt.jacobian(several, {}, wrt="steps"), kt.errors.DTypeError,
+            "several takes 5 arrays (q, other, x, steps,",
     ),
     "truth values": (
-        lambda: kt.jacobian(chosen, (1, True, 0.5), wrt="near"), kt.OptionError,
+        lambda: kt.jacobian(chosen, (1, True, 0.5), wrt="near"), kt.errors.OptionError,
         "chosen cannot be differentiated by 'near', which holds booleans; its arguments of real numbers are x",
     ),
     "counts": (
-        lambda: kt.jvp(chosen, (1, True, 0.5), {"n": 1.0}), kt.OptionError,
+        lambda: kt.jvp(chosen, (1, True, 0.5), {"n": 1.0}), kt.errors.OptionError,
         "chosen cannot be differentiated by 'n', which holds whole numbers",
     ),
     "a count that is none": (
-        lambda: kt.jacobian(chosen, (1.5, True, 0.5), wrt="x"), kt.DTypeError, "chosen: n holds whole numbers, and 1.5",
+        lambda: kt.jacobian(chosen, (1.5, True, 0.5), wrt="x"), kt.errors.DTypeError,
+            "chosen: n holds whole numbers, and 1.5",
     ),
     "a program after a robot": (
-        lambda: kt.jacobian(ARM, spring, (Q, V, W), wrt="q"), kt.DTypeError,
+        lambda: kt.jacobian(ARM, spring, (Q, V, W), wrt="q"), kt.errors.DTypeError,
         "the program 'spring' knows its robots: give it without one, as in kt.jacobian(spring, (q, v, target, gain)",
     ),
     "a Python function": (
-        lambda: kt.jacobian(lambda q: q, (Q,), wrt="q"), kt.DTypeError, "is not a program yet: make it one with @kt.pr",
+        lambda: kt.jacobian(lambda q: q, (Q,), wrt="q"), kt.errors.DTypeError,
+            "is not a program yet: make it one with @kt.pr",
     ),
     "forces": (
-        lambda: kt.jvp(spring, (Q, V, W), {"q": Q}, f_ext={"tool": Q}), kt.OptionError,
+        lambda: kt.jvp(spring, (Q, V, W), {"q": Q}, f_ext={"tool": Q}), kt.errors.OptionError,
         "spring is a program, which has no f_ext=: leave it out",
     ),
     "an option": (
-        lambda: kt.jvp(spring, (Q, V, W), {"q": Q}, frame="tool"), kt.OptionError, "spring is a program, which has no",
+        lambda: kt.jvp(spring, (Q, V, W), {"q": Q}, frame="tool"), kt.errors.OptionError,
+            "spring is a program, which has no",
     ),
     "arguments in one array": (
-        lambda: kt.jvp(spring, Q, {"q": Q}), kt.DTypeError,
+        lambda: kt.jvp(spring, Q, {"q": Q}), kt.errors.DTypeError,
         "spring: arguments must be a tuple of its own (q, v, target, gain), not one array",
     ),
     "an argument too few": (
-        lambda: kt.jvp(spring, (Q, V), {"q": Q}), kt.DTypeError, "spring takes 4 arrays (q, v, target, gain); tar",
+        lambda: kt.jvp(spring, (Q, V), {"q": Q}), kt.errors.DTypeError,
+            "spring takes 4 arrays (q, v, target, gain); tar",
     ),
     "a wrong argument": (
-        lambda: kt.jvp(spring, {"q": Q, "vv": V}, {"q": Q}), kt.DTypeError, "spring has no argument 'vv': did you mean",
+        lambda: kt.jvp(spring, {"q": Q, "vv": V}, {"q": Q}), kt.errors.DTypeError,
+            "spring has no argument 'vv': did you mean",
     ),
     "an argument of the wrong shape": (
-        lambda: kt.jvp(spring, (Q, V[:5], W), {"q": Q}), kt.ShapeError,
+        lambda: kt.jvp(spring, (Q, V[:5], W), {"q": Q}), kt.errors.ShapeError,
         "jvp of spring: v has shape (5,), but the program needs (…, 6)",
     ),
     "a direction of the wrong shape": (
-        lambda: kt.jvp(spring, (Q, V, W), {"q": Q[:5]}), kt.ShapeError,
+        lambda: kt.jvp(spring, (Q, V, W), {"q": Q[:5]}), kt.errors.ShapeError,
         "jvp of spring: d_q has shape (5,), but the program needs (…, 6)",
     ),
     "weights of the wrong shape": (
-        lambda: kt.vjp(spring, (Q, V, W), 1.0), kt.ShapeError, "spring: weights have shape (), but the result has (…",
+        lambda: kt.vjp(spring, (Q, V, W), 1.0), kt.errors.ShapeError,
+            "spring: weights have shape (), but the result has (…",
     ),
     "weights without form": (
-        lambda: kt.vjp(chosen, (1, True, 0.5), 1.0), kt.ShapeError,
+        lambda: kt.vjp(chosen, (1, True, 0.5), 1.0), kt.errors.ShapeError,
         "chosen: weights must be in the form of the result, dict of a, b, and have type float; what is None, or ",
     ),
     "weights of another form": (
-        lambda: kt.vjp(chosen, (1, True, 0.5), (1.0,)), kt.ShapeError,
+        lambda: kt.vjp(chosen, (1, True, 0.5), (1.0,)), kt.errors.ShapeError,
         "chosen: weights must be in the form of the result, dict of a, b, and have 1 parts",
     ),
     "weights of a part that is none": (
-        lambda: kt.vjp(chosen, (1, True, 0.5), {"aa": 1.0}), kt.NameNotFoundError,
+        lambda: kt.vjp(chosen, (1, True, 0.5), {"aa": 1.0}), kt.errors.NameNotFoundError,
         "chosen: weights have no part 'aa': did you mean 'a'",
     ),
     "weights that do not broadcast": (
-        lambda: kt.vjp(chosen, (1, True, 0.5), {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]}), kt.ShapeError,
+        lambda: kt.vjp(chosen, (1, True, 0.5), {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]}), kt.errors.ShapeError,
         "chosen: the leading axes of weights do not broadcast together: weights['a'] (2,), weights['b'] (3,)",
     ),
     "nothing to differentiate by": (
-        lambda: kt.vjp(counted, (3,), 1.0), kt.OptionError, "counted: wrt must name each argument once, and",
+        lambda: kt.vjp(counted, (3,), 1.0), kt.errors.OptionError, "counted: wrt must name each argument once, and",
     ),
     "a matrix by nothing": (
         lambda: kt.jacobian(spring, (Q, V, W), wrt=None),  # type: ignore[call-overload]
-        kt.OptionError, "jacobian: wrt must be a name or a list of names, not None",
+        kt.errors.OptionError, "jacobian: wrt must be a name or a list of names, not None",
     ),
     "a zero quaternion": (
         lambda: kt.jacobian(several, (np.zeros(QUADRUPED.nq), QUADRUPED.neutral(), X, 1, True), wrt="x"),
-        kt.ConfigurationError, "q",
+        kt.errors.ConfigurationError, "q",
     ),
 }  # fmt: skip
 
@@ -350,7 +358,7 @@ def test_machine_code_is_kept_by_what_is_differentiated_and_how() -> None:
     def counted(q: Any, other: Any, x: Any, steps: Any, near: Any) -> Any:
         return several.function(q, other, x, steps, near)
 
-    def key(program: kt.Program, *how: Any) -> bytes | None:
+    def key(program: kt.programs.Program, *how: Any) -> bytes | None:
         return program.derivative("float64", *how).source.key()
 
     keys = [

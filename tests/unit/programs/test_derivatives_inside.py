@@ -37,7 +37,9 @@ def slope(q: Any, target: Any) -> Any:
 @kt.program(q=PENDULUM, v=2, tau=2)
 def everything(q: Any, v: Any, tau: Any) -> Any:
     by_q = kt.jacobian(PENDULUM, kt.aba, (q, v, tau), wrt="q")
-    several = kt.jacobian(PENDULUM, kt.frame_velocity, (q, v), wrt=["q", "v"], frame="tip", expressed_in="local")
+    several = kt.jacobian(
+        PENDULUM, kt.kinematics.frame_velocity, (q, v), wrt=["q", "v"], frame="tip", expressed_in="local"
+    )
     value, along = kt.jvp(PENDULUM, kt.crba, (q,), {"q": v})
     same, gradient = kt.vjp(PENDULUM, kt.aba, (q, v, tau), tau)
     change = kt.hvp(PENDULUM, kt.rnea, (q, v, tau), tau, {"q": v, "v": tau}, wrt=["q", "qdd"])
@@ -131,8 +133,10 @@ def test_lists_of_symbols_forces_and_parameters() -> None:
 
 def test_numbers_of_constraints_can_be_symbols() -> None:
     def errors(q: Any, at: Any) -> Any:
-        held = [kt.Contact("tip", at=at)]
-        found = kt.jacobian(PENDULUM, kt.constraint_errors, (q,), wrt=["q", "constraints.0.at"], constraints=held)
+        held = [kt.constraints.Contact("tip", at=at)]
+        found = kt.jacobian(
+            PENDULUM, kt.constraints.constraint_errors, (q,), wrt=["q", "constraints.0.at"], constraints=held
+        )
         return list(found.values())
 
     found = kt.program(errors, q=2, at=3)(Q, [0.1, 0.0, 0.2])
@@ -202,14 +206,14 @@ def test_configurations_are_displaced_inside_too() -> None:
         return by_q["height"] @ v, change["height"], gradient @ v, change["q"], value["q"], by_q["q"]
 
     found = climbing(q, v)
-    rate = kt.center_of_mass_velocity(QUADRUPED, q, v)[2]
-    rates = kt.coordinate_rates(QUADRUPED, q, v)
+    rate = kt.kinematics.center_of_mass_velocity(QUADRUPED, q, v)[2]
+    rates = kt.kinematics.coordinate_rates(QUADRUPED, q, v)
     assert_equal(found[:5], (rate, rate, 2.0 * rate, rates, q))
     assert found[5].shape == (QUADRUPED.nq, QUADRUPED.nv)
     assert_equal(found[5] @ v, rates)
     assert_equal(climbing.function(q, v), found)
     by_q = kt.jacobian(climbing, (q, v), wrt="q")[0]
-    expected = kt.jacobian(QUADRUPED, kt.center_of_mass_velocity, (q, v), wrt="q")[2]
+    expected = kt.jacobian(QUADRUPED, kt.kinematics.center_of_mass_velocity, (q, v), wrt="q")[2]
     np.testing.assert_allclose(by_q, expected, rtol=1e-10, atol=1e-12)
 
 
@@ -250,9 +254,9 @@ def test_a_program_cannot_contain_its_own_derivative() -> None:
         return kt.vjp(other, (x,), x)[1]["x"]
 
     for program, name in ((own, "own"), (other, "other"), (third, "third")):
-        with pytest.raises(kt.ProgramError, match=f"the program '{name}' calls itself, which would never end"):
+        with pytest.raises(kt.errors.ProgramError, match=f"the program '{name}' calls itself, which would never end"):
             program(np.ones(3))
-        with pytest.raises(kt.ProgramError, match="calls itself, which would never end"):
+        with pytest.raises(kt.errors.ProgramError, match="calls itself, which would never end"):
             kt.jacobian(program, (np.ones(3),), wrt="x")
 
 
@@ -265,26 +269,34 @@ def test_a_program_that_is_differentiated_takes_arrays_of_the_one_around_it_as_a
 
         return kt.jacobian(product, (x,), wrt="z")
 
-    with pytest.raises(kt.ProgramError, match="differentiated in another takes what it needs of it as arguments"):
+    with pytest.raises(
+        kt.errors.ProgramError, match="differentiated in another takes what it needs of it as arguments"
+    ):
         around(np.ones(3), np.ones(3))
 
 
 def test_the_nearest_configuration_has_no_derivatives_by_symbols() -> None:
-    held: dict[str, Any] = {"constraints": [kt.Contact("tip", at=[0.3, 0.0, 0.9])]}
+    held: dict[str, Any] = {"constraints": [kt.constraints.Contact("tip", at=[0.3, 0.0, 0.9])]}
     cases = [
-        (lambda x: kt.jacobian(PENDULUM, kt.nearest_configuration, (x,), wrt="q", **held), "how many steps it takes"),
-        (lambda x: kt.jvp(PENDULUM, kt.nearest_configuration, (Q,), {"q": x}, **held), "a direction or weight"),
-        (lambda x: kt.vjp(PENDULUM, kt.nearest_configuration, (Q,), x, **held), "a direction or weight"),
+        (
+            lambda x: kt.jacobian(PENDULUM, kt.constraints.nearest_configuration, (x,), wrt="q", **held),
+            "how many steps it takes",
+        ),
+        (
+            lambda x: kt.jvp(PENDULUM, kt.constraints.nearest_configuration, (Q,), {"q": x}, **held),
+            "a direction or weight",
+        ),
+        (lambda x: kt.vjp(PENDULUM, kt.constraints.nearest_configuration, (Q,), x, **held), "a direction or weight"),
     ]
     for function, message in cases:
-        with pytest.raises(kt.ProgramError, match=re.escape(message)):
+        with pytest.raises(kt.errors.ProgramError, match=re.escape(message)):
             kt.program(function, x=2)(V)
 
 
 def test_the_nearest_configuration_of_numbers_is_a_constant() -> None:
-    held: dict[str, Any] = {"constraints": [kt.Contact("tip", at=[0.3, 0.0, 0.9])]}
+    held: dict[str, Any] = {"constraints": [kt.constraints.Contact("tip", at=[0.3, 0.0, 0.9])]}
 
     def scaled(x: Any) -> Any:
-        return kt.jacobian(PENDULUM, kt.nearest_configuration, (Q,), wrt="q", **held) @ x
+        return kt.jacobian(PENDULUM, kt.constraints.nearest_configuration, (Q,), wrt="q", **held) @ x
 
     np.testing.assert_allclose(kt.program(scaled, x=2)(V), scaled(V), rtol=1e-12, atol=1e-13)

@@ -20,11 +20,11 @@ def flat(x: Any) -> Any:
     return np.concatenate([leaf.ravel() for leaf in leaves(x)])
 
 
-def statements(program: kt.Program) -> set[type]:
+def statements(program: kt.programs.Program) -> set[type]:
     return {type(s) for s in program.traced().program.body.all_statements()}
 
 
-def assert_all_modes_agree(program: kt.Program, arguments: tuple[Any, ...], wrt: list[str]) -> None:
+def assert_all_modes_agree(program: kt.programs.Program, arguments: tuple[Any, ...], wrt: list[str]) -> None:
     """The value along a direction is that of differences, and the other modes agree with it."""
     declared = program.arguments
     direction = {name: RNG.normal(size=declared[name].direction) for name in wrt}
@@ -81,7 +81,7 @@ def test_a_program_that_loops_over_rows() -> None:
             v = v + 0.05 * kt.aba(PENDULUM, q, v, u - damping * v)
             return (q + 0.05 * v, v), np.concatenate([q, v])
 
-        (q, v), rows = kt.scan(step, (q, v), u)
+        (q, v), rows = kt.programs.scan(step, (q, v), u)
         return rows, 0.5 * v @ v
 
     assert Loop in statements(driven)
@@ -97,7 +97,7 @@ def test_a_loop_that_displaces_a_configuration() -> None:
             J = kt.frame_jacobian(QUADRUPED, q, "front_left_foot", expressed_in="local_world_aligned")[:3]
             return kt.integrate(QUADRUPED, q, -J.T @ np.linalg.solve(J @ J.T + 0.1 * np.eye(3), away))
 
-        return kt.fori(3, step, q)
+        return kt.programs.fori(3, step, q)
 
     assert_all_modes_agree(approached, (QUADRUPED.random(RNG), np.array([0.3, 0.2, 0.1])), ["q", "target"])
 
@@ -105,15 +105,15 @@ def test_a_loop_that_displaces_a_configuration() -> None:
 def test_derivatives_in_a_loop_and_of_loops() -> None:
     @kt.program(x=3)
     def repeated(x: Any) -> Any:
-        return kt.fori(4, lambda _, y: 0.5 * np.sin(y) * x + y, x)
+        return kt.programs.fori(4, lambda _, y: 0.5 * np.sin(y) * x + y, x)
 
     @kt.program(x=3, q=ARM, target=3)
     def nested(x: Any, q: Any, target: Any) -> Any:
         J = kt.jacobian(repeated, (x,), wrt="x")
         gradient = kt.vjp(repeated, (x,), x)[1]["x"]
         change = kt.hvp(repeated, (x,), x, {"x": x})["x"]
-        along = kt.fori(2, lambda _, y: 0.1 * kt.jvp(repeated, (y,), {"x": y})[1], x)
-        lower = kt.fori(3, lambda _, q: q - 0.3 * kt.jacobian(reaching, (q, target), wrt="q"), q)
+        along = kt.programs.fori(2, lambda _, y: 0.1 * kt.jvp(repeated, (y,), {"x": y})[1], x)
+        lower = kt.programs.fori(3, lambda _, q: q - 0.3 * kt.jacobian(reaching, (q, target), wrt="q"), q)
         return J, gradient, change, along, lower
 
     arguments = (0.3 * RNG.normal(size=3), RNG.normal(size=6), np.array([0.3, 0.2, 0.4]))

@@ -19,19 +19,20 @@ from tests.unit.programs.alike import assert_runs_as_it_is, assert_same
 Array = NDArray[Any]
 
 
-def chain(name: str, *kinds: kt.JointKind, mimic: kt.Mimic | None = None) -> kt.Model:
+def chain(name: str, *kinds: kt.joints.JointKind, mimic: kt.model.Mimic | None = None) -> kt.Model:
     """Bodies one behind the other, with drives; the last joint may follow another. The last body carries a tool."""
     builder = kt.ModelBuilder(name)
     builder.add_body("body 0")
     for k, kind in enumerate(kinds, 1):
-        solid = kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0 + k, placement=kt.placement([0.1, -0.05, 0.2]))
+        solid = kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0 + k, placement=kt.lie.placement([0.1, -0.05, 0.2]))
         builder.add_body(f"body {k}", solid)
         builder.add_joint(
-            f"joint {k}", kind, f"body {k - 1}", f"body {k}", kt.placement([0.1, 0.2, -0.3], rpy=[0.1, 0.2 * k, 0.3]),
+            f"joint {k}", kind, f"body {k - 1}", f"body {k}", kt.lie.placement([0.1, 0.2, -0.3], rpy=[0.1, 0.2 * k,
+                0.3]),
             damping=[0.2] * kind.nv, friction=[0.1] * kind.nv, armature=[0.02] * kind.nv,
             mimic=mimic if k == len(kinds) else None,
         )  # fmt: skip
-    builder.add_frame("tool", f"body {len(kinds)}", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
+    builder.add_frame("tool", f"body {len(kinds)}", kt.lie.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
     return builder.build()
 
 
@@ -39,7 +40,7 @@ TURN, SLIDE = kt.Revolute([0, 1, 0]), kt.Prismatic([1, 0, 0])
 ROBOTS: dict[str, Callable[[], kt.Model]] = {
     "arm": lambda: chain("arm", TURN, SLIDE),
     "floating": lambda: chain("floating", kt.Free(), TURN),
-    "sharing": lambda: chain("sharing", SLIDE, TURN, TURN, mimic=kt.Mimic("joint 2", -2.0, 0.1)),
+    "sharing": lambda: chain("sharing", SLIDE, TURN, TURN, mimic=kt.model.Mimic("joint 2", -2.0, 0.1)),
 }
 
 
@@ -50,14 +51,16 @@ def robot_of(name: str) -> kt.Model:
 
 def options_of(function: Any) -> dict[str, Any]:
     options = functions.options_of(function, "tool")
-    return options | ({"on_impossible": "least_squares"} if function is kt.constrained_inverse_dynamics else {})
+    return options | (
+        {"on_impossible": "least_squares"} if function is kt.constraints.constrained_inverse_dynamics else {}
+    )
 
 
 def sample_of(robot: kt.Model, function: Any) -> dict[str, Array]:
     """Arguments of one sample, by name."""
     arrays = [x[0] for x in functions.samples(robot, function, 1, np.random.default_rng(3))]
     named = {x: y for (x, _), y in zip(function.definition.inputs, arrays, strict=True)}
-    return named | ({"restitution": np.array([0.5])} if function is kt.impact else {})
+    return named | ({"restitution": np.array([0.5])} if function is kt.constraints.impact else {})
 
 
 def named(function: Callable[..., Any], names: Sequence[str]) -> Any:
@@ -110,7 +113,11 @@ def test_forces_and_parameters_may_be(function: Any) -> None:
         if definition.takes_parameters:
             more["parameters"] = {"gravity": g, "body.body 2.mass": m, "joint.joint 2.placement": [*g, 0, 0, m, 1]}
         if definition.takes_forces:
-            more["f_ext"] = {"tool": w, kt.WrenchOn("body 2", "world"): [m, 0, 0, *g], kt.ForceOn("tool"): 2 * w}
+            more["f_ext"] = {
+                "tool": w,
+                kt.dynamics.WrenchOn("body 2", "world"): [m, 0, 0, *g],
+                kt.dynamics.ForceOn("tool"): 2 * w,
+            }
         return function(robot, **arrays, **options, **more)
 
     assert_runs_as_it_is(call, g, m, w)

@@ -619,7 +619,7 @@ def test_a_dtype_a_declaration_and_a_robot_have_traces_of_their_own(kept: Path, 
             lambda: kt.program(law, q=2)(np.ones(2)),
             lambda: kt.program(law, q=2)(np.ones(2, np.float32)),
             lambda: kt.program(law, q=3)(np.ones(3)),
-            lambda: kt.program(law, q=kt.Argument(2, int))(np.ones(2)),
+            lambda: kt.program(law, q=kt.programs.Argument(2, int))(np.ones(2)),
             lambda: kt.program(law, q=ARM)(np.ones(2)),
             lambda: kt.program(law, q=ARM.with_gravity((0.0, 0.0, 0.0)))(np.ones(2)),
         ]
@@ -671,7 +671,7 @@ def test_what_was_found_on_disk_is_not_traced_after_a_change(kept: Path) -> None
         lambda: kt.jacobian(found, (np.ones(2),), wrt="q"),
         found.operation_counts,
     ):
-        with pytest.raises(kt.ProgramError, match=r"'law' was found on disk .* has changed since"):
+        with pytest.raises(kt.errors.ProgramError, match=r"'law' was found on disk .* has changed since"):
             call()
     gains[:] = [1.0, 2.0]
     assert found(np.ones((1, 2))).tolist() == [[1.0, 2.0]]
@@ -744,3 +744,18 @@ def test_a_new_process_traces_none_of_kinetrees_own_programs(kept: Path) -> None
     count, *first = run("1")
     assert int(count) > 2
     assert run("2") == ["0", *first]
+
+
+def test_a_controller_whose_trace_was_found_is_traced_for_other_shapes(kept: Path) -> None:
+    """Single motions in a process, then in another one also a batch, whose machine code is not there yet."""
+    for shape in ((), (2,)):
+        code = f"""
+import numpy as np
+import kinetree as kt
+arm, law = kt.zoo.load("arm6"), kt.program(lambda t, q, v: -10.0 * q - v, t=(), q=6, v=6)
+one = kt.simulate(arm, tau=law, duration=0.01)
+many = kt.simulate(arm, q=np.zeros(({shape} or ()) + (6,)), tau=law, duration=0.01)
+assert np.array_equal(many.q[0] if many.q.ndim == 3 else many.q, one.q)
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -46,7 +46,7 @@ PARTS: list[Callable[[Any], Any]] = [
 """As many rows, moved, reversed, joined or computed."""
 
 
-def written_by(seed: int) -> kt.Program:
+def written_by(seed: int) -> kt.programs.Program:
     """A program that goes through rows, and through rows of what it collected, nested."""
     random = Random(seed)
     p = random.choices(PARTS, k=6)
@@ -61,7 +61,7 @@ def written_by(seed: int) -> kt.Program:
             a, b = row
             return 0.5 * s + a * b, (s, b - a)
 
-        end, (states, differences) = kt.scan(step, y[0], (given, p[1](y)))
+        end, (states, differences) = kt.programs.scan(step, y[0], (given, p[1](y)))
         states = p[2](states)
 
         def inner(i: Any, s: Any) -> Any:
@@ -69,11 +69,11 @@ def written_by(seed: int) -> kt.Program:
                 source = (x, given, states, differences)[which]
                 return t + source[first(i, j)] * 0.3 - states[second(i, j), 1] * (i - 0.5 * j)
 
-            return kt.fori(3, body, s)
+            return kt.programs.fori(3, body, s)
 
-        last = kt.fori(5, inner, end)
-        large = kt.fori(2, lambda k, s: p[3](s) + x[k] * 0.1, np.concatenate([states[:6], y[6:]]))
-        moved = kt.fori(3, lambda k, s: (p[4](s[1]), s[0]), (differences, np.concatenate([y[2:], x[:2]])))
+        last = kt.programs.fori(5, inner, end)
+        large = kt.programs.fori(2, lambda k, s: p[3](s) + x[k] * 0.1, np.concatenate([states[:6], y[6:]]))
+        moved = kt.programs.fori(3, lambda k, s: (p[4](s[1]), s[0]), (differences, np.concatenate([y[2:], x[:2]])))
         return last, p[5](states), np.concatenate([differences, x]), large, moved
 
     return rows
@@ -119,9 +119,15 @@ def test_second_derivatives() -> None:
 def test_arrays_without_elements() -> None:
     @kt.program(x=3)
     def empty(x: Any) -> Any:
-        end, (a, b) = kt.scan(
+        end, (a, b) = kt.programs.scan(
             lambda s, r: (s, (s, r[1] * 2.0)), np.zeros((0, 2)), (np.zeros((4, 0)), np.ones(4) * x[0])
         )
-        return end, a, b, kt.fori(2, lambda k, s: s, ()), kt.fori(2, lambda k, s: (s[0], s[1] + x[k]), (end, 0))
+        return (
+            end,
+            a,
+            b,
+            kt.programs.fori(2, lambda k, s: s, ()),
+            kt.programs.fori(2, lambda k, s: (s[0], s[1] + x[k]), (end, 0)),
+        )
 
     assert_same(empty, np.arange(3.0))

@@ -17,20 +17,22 @@ def root(x: Any) -> Any:
         y, steps = state
         return 0.5 * (y + x / y), steps + 1
 
-    return kt.fori(50, step, (1.0, 0), until=lambda state: abs(state[0] * state[0] - x) <= 1e-12 * x)
+    return kt.programs.fori(50, step, (1.0, 0), until=lambda state: abs(state[0] * state[0] - x) <= 1e-12 * x)
 
 
 @kt.program(x=3)
 def sum_until(x: Any) -> Any:
     def step(k: Any, total: Any) -> Any:
-        return total + kt.fori(3, lambda j, inner: inner + x[j], 1.0 * k)
+        return total + kt.programs.fori(3, lambda j, inner: inner + x[j], 1.0 * k)
 
-    return kt.fori(range(10, 20), step, 0.0, until=lambda total: total > 40.0)
+    return kt.programs.fori(range(10, 20), step, 0.0, until=lambda total: total > 40.0)
 
 
 @kt.program(x=3)
 def once(x: Any) -> Any:
-    return kt.fori(5, lambda _, y: y + x, x, until=lambda _: True), kt.fori(0, lambda _, y: 2 * y, x, until=np.all)
+    return kt.programs.fori(5, lambda _, y: y + x, x, until=lambda _: True), kt.programs.fori(
+        0, lambda _, y: 2 * y, x, until=np.all
+    )
 
 
 @pytest.mark.parametrize("x", [2.0, 1e6, 1e-3])
@@ -62,31 +64,36 @@ def test_forward_derivatives_follow_the_iterations() -> None:
 @pytest.mark.parametrize(
     ("body", "until", "error", "message"),
     [
-        (lambda _, y: y, lambda y: y > 0, kt.ShapeError, "until returned an array of shape (3,)"),
-        (lambda _, y: y, lambda y: y[0], kt.ShapeError, "says with one truth value"),
-        (lambda _, y: y, True, kt.OptionError, "until is a function of the state that says whether to end, not True"),
+        (lambda _, y: y, lambda y: y > 0, kt.errors.ShapeError, "until returned an array of shape (3,)"),
+        (lambda _, y: y, lambda y: y[0], kt.errors.ShapeError, "says with one truth value"),
         (
-            lambda _, y: kt.scan(lambda s, r: (s + r, s), 0.0, y)[1],
+            lambda _, y: y,
+            True,
+            kt.errors.OptionError,
+            "until is a function of the state that says whether to end, not True",
+        ),
+        (
+            lambda _, y: kt.programs.scan(lambda s, r: (s + r, s), 0.0, y)[1],
             lambda y: y[0] > 0,
-            kt.ProgramError,
+            kt.errors.ProgramError,
             "a loop with until= contains another loop whose results are in memory",
         ),
     ],
 )
 def test_what_it_refuses(body: Any, until: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as told:
-        kt.program(lambda x: kt.fori(3, body, x, until=until), x=3).traced()
+        kt.program(lambda x: kt.programs.fori(3, body, x, until=until), x=3).traced()
     assert message in str(told.value)
-    if error is not kt.ProgramError:
+    if error is not kt.errors.ProgramError:
         with pytest.raises(error):
-            kt.fori(3, body, np.ones(3), until=until)
+            kt.programs.fori(3, body, np.ones(3), until=until)
 
 
 def test_derivatives_are_forward() -> None:
     @kt.program(x=())
     def grown(x: Any) -> Any:
-        return kt.fori(10, lambda _, y: 0.5 * y + x, x, until=lambda y: y > 1.0)
+        return kt.programs.fori(10, lambda _, y: 0.5 * y + x, x, until=lambda y: y > 1.0)
 
     assert kt.jacobian(grown, (0.6,), wrt="x") == 0.5 * 1.5 + 1.0  # two steps
-    with pytest.raises(kt.ProgramError, match=r"kt.jvp and kt.jacobian differentiate forward"):
+    with pytest.raises(kt.errors.ProgramError, match=r"kt.jvp and kt.jacobian differentiate forward"):
         kt.vjp(grown, (0.6,), 1.0)

@@ -119,7 +119,7 @@ class Controller:
         return self.gain + q
 
 
-def nested(gain: float) -> kt.Program:
+def nested(gain: float) -> kt.programs.Program:
     def inner(q: Any) -> Any:
         return gain * q
 

@@ -12,6 +12,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import interpret
+from tests.functions import PUBLIC
 from tests.robots import load_robot
 
 ARM = kt.zoo.load("arm7")
@@ -76,7 +77,7 @@ def test_the_bare_function_is_a_builtin_and_gives_the_same_bits() -> None:
     assert np.array_equal(bare(*given), impedance(*given))
     assert np.array_equal(bare(*given[:3], np.array(given[3])), impedance(*given))
     assert impedance.compile(dtype="float32")(*given).dtype == np.float32
-    with pytest.raises(kt.OptionError, match="float64 or float32"):
+    with pytest.raises(kt.errors.OptionError, match="float64 or float32"):
         impedance.compile(dtype="int64")
 
 
@@ -164,7 +165,7 @@ def test_common_work_is_done_once() -> None:
 @pytest.mark.parametrize("name", ["aba", "rnea", "crba", "bias_forces", "center_of_mass_jacobian"])
 @pytest.mark.parametrize("robot", ["arm7", "quadruped"])
 def test_a_program_of_one_call_is_that_functions_kernel(robot: str, name: str) -> None:
-    model, function = kt.zoo.load(robot), getattr(kt, name)
+    model, function = kt.zoo.load(robot), PUBLIC[name]
     shapes = {"q": model, "v": model.nv, "tau": model.nv, "qdd": model.nv}
     inputs = {x: shapes[x] for x, _ in function.definition.inputs}
     text = f"lambda {', '.join(inputs)}: function(model, {', '.join(inputs)})"
@@ -190,7 +191,7 @@ def test_two_robots_and_a_program_in_a_program() -> None:
 
 
 def test_booleans_and_whole_numbers() -> None:
-    @kt.program(x=3, mask=kt.Argument(3, bool), on=bool, count=int)
+    @kt.program(x=3, mask=kt.programs.Argument(3, bool), on=bool, count=int)
     def kept(x, mask, on, count):  # type: ignore[no-untyped-def]
         return np.where(mask & on, x, -1.0) * count, mask.any(), count + 1
 
@@ -199,9 +200,9 @@ def test_booleans_and_whole_numbers() -> None:
     assert values.tolist() == [2.0, -2.0, 6.0]
     assert (bool(some), some.dtype, more.dtype, int(more)) == (True, np.bool_, np.int64, 3)
     assert kept(x, [True, False, True], np.array([True, False]), 1)[0].tolist() == [[1.0, -1.0, 3.0], [-1.0] * 3]
-    with pytest.raises(kt.DTypeError, match=r"kept: mask holds booleans, and 0.5 is none"):
+    with pytest.raises(kt.errors.DTypeError, match=r"kept: mask holds booleans, and 0.5 is none"):
         kept(x, [1.0, 0.5, 0.0], True, 1)
-    with pytest.raises(kt.DTypeError, match="count holds whole numbers"):
+    with pytest.raises(kt.errors.DTypeError, match="count holds whole numbers"):
         kept(x, [True] * 3, True, 1.5)
 
 
@@ -229,7 +230,7 @@ def test_a_configuration_is_checked() -> None:
     q = quadruped.neutral()
     assert np.isfinite(program(q)).all()
     q[quadruped.quaternions.popitem()[1] if isinstance(quadruped.quaternions, dict) else slice(3, 7)] = 0.0
-    with pytest.raises(kt.ConfigurationError, match="quaternion"):
+    with pytest.raises(kt.errors.ConfigurationError, match="quaternion"):
         program(q)
 
 
@@ -286,9 +287,9 @@ def test_calls_of_several_results_in_every_way_of_giving_arguments() -> None:
     for found in ways:
         for name, x in expected.items():
             np.testing.assert_allclose(found[name], x, rtol=0, atol=1e-12)
-    with pytest.raises(kt.ShapeError, match=r"v has shape \(6,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"v has shape \(6,\)"):
         program(q, v[:6])
-    with pytest.raises(kt.DTypeError, match="takes 2 arrays"):
+    with pytest.raises(kt.errors.DTypeError, match="takes 2 arrays"):
         program(q, v, v)
 
 

@@ -23,7 +23,7 @@ def ball(mass: float = 2.0, name: str = "ball") -> kt.Model:
 
 
 BALL, ARM = ball(), kt.zoo.load("arm6")
-WORLD = kt.WrenchOn("ball", "local_world_aligned")
+WORLD = kt.dynamics.WrenchOn("ball", "local_world_aligned")
 START = {"q": BALL.neutral(), "v": np.array([1.0, 0.0, 0.5, 0.0, 0.0, 0.0])}
 LIFT = np.array([0.0, 0.0, 2.0 * G, 0.0, 0.0, 0.0])
 
@@ -85,7 +85,7 @@ def test_control_dt_says_how_often_it_is_called(kind: str) -> None:
 def test_several_forces_act_beside_arrays_and_a_controller() -> None:
     hover = kt.program(lambda q, v: kt.gravity_forces(ARM, q) - 0.1 * v, q=ARM, v=6)
     wind = kt.program(lambda t: np.stack([np.sin(t), 1.0, 0, 0, 0, 0]), t=())
-    keys = kt.WrenchOn("tool", "world"), kt.ForceOn("hand", "local_world_aligned")
+    keys = kt.dynamics.WrenchOn("tool", "world"), kt.dynamics.ForceOn("hand", "local_world_aligned")
     f_ext = {keys[0]: wind, keys[1]: wind, "forearm": [0, 0, 1.0, 0, 0, 0]}
     motion = kt.simulate(ARM, tau=hover, f_ext=f_ext, duration=0.1)
     rows = {**f_ext, **{key: motion.recorded[f"f_ext.{key.frame}"][:-1] for key in keys}}
@@ -182,7 +182,7 @@ def test_error_control_ends_its_steps_where_a_force_changes() -> None:
     np.testing.assert_allclose(motion.v, rows.v, rtol=0, atol=1e-6)
     program = kt.simulate(BALL, f_ext={"ball": drag}, integrator="rk45", control_dt=0.01, duration=0.2, **START)
     np.testing.assert_allclose(motion.v, program.v, rtol=0, atol=1e-6)
-    with pytest.raises(kt.OptionError, match="control_dt='stages'"):
+    with pytest.raises(kt.errors.OptionError, match="control_dt='stages'"):
         kt.simulate(BALL, f_ext={"ball": dragged}, integrator="rk45", control_dt="stages", **START)
 
 
@@ -207,7 +207,7 @@ def test_forces_act_beside_commands(kind: str, has_controller: bool) -> None:
     force: Any = wind if kind == "program" else lambda t, q, v: [-v[0], 0.5, 0, 0, 0, 0]
     ctrl: Any = [0.2] if not has_controller else follow if kind == "program" else lambda t, q, v: [0.2]
     tau = np.zeros((100, 2))
-    key = kt.WrenchOn(list(pole.bodies)[-1], "local_world_aligned")
+    key = kt.dynamics.WrenchOn(list(pole.bodies)[-1], "local_world_aligned")
     motion = kt.simulate(pole, tau=tau, ctrl=ctrl, f_ext={key: force}, duration=0.1)
     rows = {key: motion.recorded[f"f_ext.{key.frame}"][:-1]}
     known = kt.simulate(pole, tau=tau, ctrl=[0.2], f_ext=rows, duration=0.1)
@@ -219,14 +219,18 @@ def test_forces_act_beside_commands(kind: str, has_controller: bool) -> None:
 @pytest.mark.parametrize(
     ("f_ext", "error", "message"),
     [
-        ({"ball": lambda t, q, v: [1.0, 2.0]}, kt.ShapeError, r"f_ext\['ball'\]\(t, q, v\) returned the shape"),
-        ({"ball": lambda t, q, v: [math.nan] * 6}, kt.SimulationError, r"f_ext\['ball'\]\(t, q, v\) returned nan"),
-        ({"ball": kt.program(lambda v: v[:3], v=6)}, kt.ShapeError, r"f_ext\['ball'\].*\(3,\).*\(6,\)"),
-        ({"ball": kt.program(lambda v: v / (v[0] - 1.0), v=6)}, kt.SimulationError, r"'f_ext.ball'.*at t = 0 s"),
-        ({"bowl": dragged}, kt.NameNotFoundError, "ball"),
-        ({"ball": dragged, WORLD: drag}, kt.OptionError, "all programs or all Python functions"),
-        ({"ball": kt.program(lambda v: {"tau": v}, v=6)}, kt.OptionError, r"must return the wrench"),
-        (dragged, kt.DTypeError, "f_ext must be a dict"),
+        ({"ball": lambda t, q, v: [1.0, 2.0]}, kt.errors.ShapeError, r"f_ext\['ball'\]\(t, q, v\) returned the shape"),
+        (
+            {"ball": lambda t, q, v: [math.nan] * 6},
+            kt.errors.SimulationError,
+            r"f_ext\['ball'\]\(t, q, v\) returned nan",
+        ),
+        ({"ball": kt.program(lambda v: v[:3], v=6)}, kt.errors.ShapeError, r"f_ext\['ball'\].*\(3,\).*\(6,\)"),
+        ({"ball": kt.program(lambda v: v / (v[0] - 1.0), v=6)}, kt.errors.SimulationError, r"'f_ext.ball'.*at t = 0 s"),
+        ({"bowl": dragged}, kt.errors.NameNotFoundError, "ball"),
+        ({"ball": dragged, WORLD: drag}, kt.errors.OptionError, "all programs or all Python functions"),
+        ({"ball": kt.program(lambda v: {"tau": v}, v=6)}, kt.errors.OptionError, r"must return the wrench"),
+        (dragged, kt.errors.DTypeError, "f_ext must be a dict"),
     ],
 )
 def test_what_cannot_be_a_force_is_refused(f_ext: Any, error: type[Exception], message: str) -> None:
@@ -235,14 +239,16 @@ def test_what_cannot_be_a_force_is_refused(f_ext: Any, error: type[Exception], m
 
 
 def test_a_rollout_takes_no_python_function() -> None:
-    with pytest.raises(kt.OptionError, match=r"f_ext\['ball'\] is a Python function"):
+    with pytest.raises(kt.errors.OptionError, match=r"f_ext\['ball'\] is a Python function"):
         kt.rollout(BALL, BALL.neutral(), np.zeros(6), np.zeros((3, 6)), 1e-3, {"ball": dragged})
 
 
 def test_one_motion_of_a_batch_ends_where_its_force_is_not_finite() -> None:
     v = np.array([[1.0, 0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0, 0]])
     bad = kt.program(lambda t, v: np.sqrt(np.where((t > 0.005) & (v[0] > 1.5), -1.0, 1.0)) * np.ones(6), t=(), v=6)
-    with pytest.warns(kt.SimulationWarning, match=r"'f_ext.ball' was given a force that is not finite at t = 0.007 s"):
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"'f_ext.ball' was given a force that is not finite at t = 0.007 s"
+    ):
         motion = kt.simulate(BALL, v=v, f_ext={WORLD: bad}, duration=0.02)
     alone = kt.simulate(BALL, v=v[0], f_ext={WORLD: bad}, duration=0.02)
     assert np.array_equal(motion.q[0], alone.q)

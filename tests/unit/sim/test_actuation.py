@@ -9,11 +9,11 @@ import pytest
 
 import kinetree as kt
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 DOG = kt.zoo.load("quadruped")
 POLE = kt.zoo.load("cart_pole").with_actuation({"hinge": False})
-OUTSIDE = "give 0 there, and forces from outside as f_ext, by frame name, kt.WrenchOn or kt.ForceOn"
+OUTSIDE = "give 0 there, and forces from outside as f_ext, by frame name, kt.dynamics.WrenchOn or kt.dynamics.ForceOn"
 
 
 def constant(robot: kt.Model, k: int, value: float) -> np.ndarray[Any, Any]:
@@ -23,7 +23,7 @@ def constant(robot: kt.Model, k: int, value: float) -> np.ndarray[Any, Any]:
 
 
 def test_a_constant_torque() -> None:
-    with pytest.raises(kt.ActuationError) as raised:
+    with pytest.raises(kt.errors.ActuationError) as raised:
         kt.simulate(POLE, tau=[1.0, 0.25], duration=0.01)
     assert str(raised.value) == (
         f"tau[1] is 0.25, but 'hinge' of 'cart_pole' has no motor; {OUTSIDE}; or give it one: "
@@ -35,7 +35,7 @@ def test_one_row_per_step() -> None:
     rows = np.zeros((10, DOG.nv))
     rows[:, 6:] = 1.0
     rows[7, 2] = 50.0
-    with pytest.raises(kt.ActuationError) as raised:
+    with pytest.raises(kt.errors.ActuationError) as raised:
         kt.simulate(DOG, tau=rows, duration=0.01)
     assert str(raised.value) == (
         f"tau[7, 2] is 50, but 'root_joint.vz' of 'quadruped' has no motor, as the base floats; {OUTSIDE}"
@@ -48,7 +48,7 @@ def test_a_controller_is_checked_at_every_call(integrator: Any) -> None:
         return constant(POLE, 1, 2.0 if t > 0.0045 else 0.0)
 
     with pytest.raises(
-        kt.ActuationError, match=r"returned 2 as entry 1 at t = 0.00(45|5)\d* s, but 'hinge' .* no motor"
+        kt.errors.ActuationError, match=r"returned 2 as entry 1 at t = 0.00(45|5)\d* s, but 'hinge' .* no motor"
     ):
         kt.simulate(POLE, tau=controller, duration=0.01, integrator=integrator)
 
@@ -73,5 +73,7 @@ def test_a_free_joint_with_motors_takes_torques() -> None:
     ship = builder.build()
     motion = kt.simulate(ship, tau=[0.0, 0.0, 2.0 * 9.81, 0.0, 0.0, 0.0], duration=0.01)
     assert abs(motion.v).max() < 1e-12
-    with pytest.raises(kt.ActuationError, match=r"tau\[3\] is 1, but 'jets.wx' .*with_actuation\({'jets': True}\)"):
+    with pytest.raises(
+        kt.errors.ActuationError, match=r"tau\[3\] is 1, but 'jets.wx' .*with_actuation\({'jets': True}\)"
+    ):
         kt.simulate(ship, tau=[0.0, 0.0, 0.0, 1.0, 0.0, 0.0], duration=0.01)

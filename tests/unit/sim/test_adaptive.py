@@ -14,7 +14,7 @@ import kinetree as kt
 from tests.closed_form.scenes import Thing, contact, restitution, world
 from tests.laws.test_integrator_orders import ragdoll
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 Array = np.ndarray[Any, Any]
 G = 9.81
 
@@ -25,8 +25,8 @@ def pendulum_tree() -> kt.Model:
     for name in ("world", "trunk", "left", "right"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.6, mass=1.0))
     builder.add_joint("swing", kt.Revolute([0, 1, 0]), "world", "trunk")
-    builder.add_joint("left", kt.Revolute([0, 1, 0]), "trunk", "left", kt.placement((0.0, 0.2, -0.5)))
-    builder.add_joint("right", kt.Revolute([1, 0, 0]), "trunk", "right", kt.placement((0.0, -0.2, -0.5)))
+    builder.add_joint("left", kt.Revolute([0, 1, 0]), "trunk", "left", kt.lie.placement((0.0, 0.2, -0.5)))
+    builder.add_joint("right", kt.Revolute([1, 0, 0]), "trunk", "right", kt.lie.placement((0.0, -0.2, -0.5)))
     return builder.build()
 
 
@@ -84,7 +84,7 @@ def test_coordinates_with_an_edge_are_left_in_time() -> None:
     builder = kt.ModelBuilder("ball")
     builder.add_body("world")
     builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
-    builder.add_joint("joint", kt.ExponentialMap(), "world", "ball")
+    builder.add_joint("joint", kt.joints.ExponentialMap(), "world", "ball")
     start = {"q": [0.1, 0.2, 0.3], "v": [6.0, 1.0, 4.0]}
     motion = adaptive(builder.build(), duration=2.0, record=["energies"], **start)
     assert 4.0 < np.linalg.norm(motion.q, axis=1).max() < 5.0
@@ -140,7 +140,7 @@ CASES: dict[str, dict[str, Any]] = {
     "a function at every stage": {"tau": waves, "control_dt": "stages"},
     "a program with a state": {"tau": pulls},
     "a program that is held": {"q": np.linspace(-1.0, 1.0, 6).reshape(2, 3), "tau": pulls, "control_dt": 0.03},
-    "a frame that is held": {"v": np.zeros(3), "constraints": [kt.Contact("left")], "q": START["q"]},
+    "a frame that is held": {"v": np.zeros(3), "constraints": [kt.constraints.Contact("left")], "q": START["q"]},
 }
 
 
@@ -149,7 +149,7 @@ def test_a_motion_goes_on_to_the_bit(case: str, tmp_path: Path) -> None:
     settings = {**START, **CASES[case]}
     whole = adaptive(TREE, duration=0.3, **settings)
     first = adaptive(TREE, duration=0.13, **settings)
-    pause = kt.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
+    pause = kt.sim.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
     second = adaptive(TREE, duration=0.17, resume=pause, **CASES[case] | {"q": None, "v": None})
     for name in ("q", "v", "work", "tau"):
         expected = np.split(getattr(whole, name), [13], axis=len(whole.shape))[1]
@@ -176,14 +176,17 @@ def test_torques_and_pushes_may_change_at_the_pause(row: int) -> None:
 
 
 def test_forces_are_known_by_their_names_at_a_pause(tmp_path: Path) -> None:
-    forces = {"left": [0.0, 3.0, 1.0, 0.0, 0.0, 0.0], kt.WrenchOn("right", "world"): [1.0, 0.0, -2.0, 0.0, 0.1, 0.0]}
+    forces = {
+        "left": [0.0, 3.0, 1.0, 0.0, 0.0, 0.0],
+        kt.dynamics.WrenchOn("right", "world"): [1.0, 0.0, -2.0, 0.0, 0.1, 0.0],
+    }
     whole = adaptive(TREE, duration=0.3, f_ext=forces, **START)
     first = adaptive(TREE, duration=0.13, f_ext=forces, **START)
-    pause = kt.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
+    pause = kt.sim.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
     swapped = dict(reversed(forces.items()))
     second = adaptive(TREE, duration=0.17, resume=pause, f_ext=swapped)
     np.testing.assert_array_equal(second.q, whole.q[13:])
-    with pytest.raises(kt.OptionError, match="the force 'left' acted in the step that the snapshot is within"):
+    with pytest.raises(kt.errors.OptionError, match="the force 'left' acted in the step that the snapshot is within"):
         adaptive(TREE, duration=0.1, resume=pause, f_ext={"right": np.zeros(6)})
     gone = {key: np.zeros(6) for key in swapped}
     assert np.isfinite(adaptive(TREE, duration=0.02, resume=pause, f_ext=gone).q).all()
@@ -199,13 +202,17 @@ def test_a_long_motion_in_pieces(tmp_path: Path) -> None:
 
 def test_rows_between_steps_satisfy_the_constraints() -> None:
     builder = kt.ModelBuilder.of(TREE)
-    builder.add_frame("hand", "left", kt.placement((0.0, 0.0, -0.5)))
+    builder.add_frame("hand", "left", kt.lie.placement((0.0, 0.0, -0.5)))
     robot = builder.build()
-    rail = [kt.Contact("hand", directions=(1.0, 0.0, 0.0))]
-    start = {"q": START["q"], "v": kt.nearest_velocity(robot, START["q"], START["v"], rail)}
+    rail = [kt.constraints.Contact("hand", directions=(1.0, 0.0, 0.0))]
+    start = {"q": START["q"], "v": kt.constraints.nearest_velocity(robot, START["q"], START["v"], rail)}
     motion = adaptive(robot, duration=0.5, constraints=rail, record=["energies"], **start)
-    held = [kt.Contact("hand", directions=(1.0, 0.0, 0.0), at=kt.frame_placement(robot, START["q"], "hand")[:3, 3])]
-    assert np.abs(kt.constraint_errors(robot, motion.q, held)).max() < 1e-12
+    held = [
+        kt.constraints.Contact(
+            "hand", directions=(1.0, 0.0, 0.0), at=kt.frame_placement(robot, START["q"], "hand")[:3, 3]
+        )
+    ]
+    assert np.abs(kt.constraints.constraint_errors(robot, motion.q, held)).max() < 1e-12
     assert np.abs(motion.balance_error).max() < 1e-4
 
 
@@ -261,7 +268,7 @@ def test_torques_that_change_at_every_row_are_integrated_exactly() -> None:
 def test_a_motion_that_leaves_no_step_is_stopped_with_the_time_and_the_joint() -> None:
     """v̇ = v³ - g from v = 3 grows beyond all bounds."""
     with pytest.raises(
-        kt.SimulationError, match=r"'lift' cannot go on at t = 0\.\d+ s: no step.*'height' first"
+        kt.errors.SimulationError, match=r"'lift' cannot go on at t = 0\.\d+ s: no step.*'height' first"
     ) as told:
         adaptive(falling(), v=[3.0], tau=explodes, control_dt="stages", duration=1.0)
     part = told.value.trajectory
@@ -274,7 +281,9 @@ def test_one_of_a_batch_is_stopped_and_leaves_the_others_untouched(tmp_path: Pat
     tau = np.zeros((3, 50, 1))
     tau[1, 7:] = 1e308
     q = np.array([[1.0], [2.0], [3.0]])
-    with pytest.warns(kt.SimulationWarning, match=r"1 of 3 motions cannot go on .* \(1,\): 'height' left no step"):
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"1 of 3 motions cannot go on .* \(1,\): 'height' left no step"
+    ):
         motions = adaptive(falling(), q=q, tau=tau, duration=0.5)
     ((sample, lost),) = motions.diverged.items()
     assert (sample, lost.name, lost.cause) == ((1,), "height", "step")
@@ -309,7 +318,7 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
         assert motion.step_counts is not None
         assert motion.step_counts.rejected > 5  # at the first touch and the last one
         assert motion.recorded["contact.error"].max() < 1e-12
-    with pytest.raises(kt.OptionError, match="'rk45' divides it into stages; take integrator=\"discrete\""):
+    with pytest.raises(kt.errors.OptionError, match="'rk45' divides it into stages; take integrator=\"discrete\""):
         adaptive(robot, contact="rigid")
 
 
@@ -328,13 +337,13 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(settings: Any, text: str) -> None:
-    with pytest.raises(kt.OptionError, match=text):
+    with pytest.raises(kt.errors.OptionError, match=text):
         kt.simulate(TREE, **{"integrator": "rk45", "duration": 0.1, **settings})
 
 
 def test_another_tolerance_is_another_motion_and_a_rollout_has_none() -> None:
     first = adaptive(TREE, duration=0.1, **START)
-    with pytest.raises(kt.OptionError, match="rtol = 1e-06, and here rtol = 1e-05"):
+    with pytest.raises(kt.errors.OptionError, match="rtol = 1e-06, and here rtol = 1e-05"):
         adaptive(TREE, duration=0.1, resume=first.snapshot(), rtol=1e-5)
-    with pytest.raises(kt.OptionError, match=r"kt\.rollout takes a fixed number"):
+    with pytest.raises(kt.errors.OptionError, match=r"kt\.rollout takes a fixed number"):
         kt.rollout(TREE, np.zeros(3), np.zeros(3), np.zeros((2, 3)), 0.01, integrator="rk45")  # type: ignore[call-overload]

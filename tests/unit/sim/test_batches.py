@@ -15,7 +15,7 @@ from kinetree.sim import plot
 from kinetree.sim.fastest import Fastest
 from tests.robots import arm3, stork
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 Array = NDArray[np.float64]
 FIELDS = ("q", "v", "tau", "kinetic", "potential", "work", "dissipated", "balance_error")
@@ -59,9 +59,9 @@ def test_steps_are_divided_motion_by_motion() -> None:
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     axis = kt.Revolute([0, 0, 1])
     builder.add_joint("shoulder", axis, "ground", "upper", damping=[300.0])
-    builder.add_joint("elbow", axis, "upper", "lower", kt.placement((0.5, 0.0, 0.0)))
+    builder.add_joint("elbow", axis, "upper", "lower", kt.lie.placement((0.5, 0.0, 0.0)))
     builder.add_body("hand", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
-    builder.add_joint("wrist", kt.Fixed(), "lower", "hand", kt.placement((0.4, 0.0, 0.0)))
+    builder.add_joint("wrist", kt.Fixed(), "lower", "hand", kt.lie.placement((0.4, 0.0, 0.0)))
     robot = builder.build()
     q = np.array([[0.0, angle] for angle in np.linspace(0.0, np.pi, 5)])
     together = kt.simulate(robot, q=q, duration=0.02, dt=0.01)
@@ -77,8 +77,8 @@ def _damped() -> kt.Model:
     for name in ("ground", "upper", "lower"):
         builder.add_body(name, kt.solids.box(0.4, 0.1, 0.1, mass=1.0))
     axis, spring = kt.Revolute([0, 1, 0]), {"damping": [25.0], "stiffness": [40.0]}
-    builder.add_joint("shoulder", axis, "ground", "upper", kt.placement((0.3, 0.0, 0.0)), **spring)
-    builder.add_joint("elbow", axis, "upper", "lower", kt.placement((0.5, 0.0, 0.0)), **spring)
+    builder.add_joint("shoulder", axis, "ground", "upper", kt.lie.placement((0.3, 0.0, 0.0)), **spring)
+    builder.add_joint("elbow", axis, "upper", "lower", kt.lie.placement((0.5, 0.0, 0.0)), **spring)
     return builder.build()
 
 
@@ -107,9 +107,13 @@ def test_a_controller_gets_and_gives_the_batch() -> None:
         same(together, k, alone)
     constant = kt.simulate(ARM, **start, tau=lambda _t, _q, _v: np.ones(6), duration=0.01)
     same(constant, 2, kt.simulate(ARM, q=start["q"][2], v=start["v"][2], tau=np.ones(6), duration=0.01))
-    with pytest.raises(kt.ShapeError, match=r"returned the shape \(4, 5\) at t = 0 s, but 'arm6' needs \(4, 6\)"):
+    with pytest.raises(
+        kt.errors.ShapeError, match=r"returned the shape \(4, 5\) at t = 0 s, but 'arm6' needs \(4, 6\)"
+    ):
         kt.simulate(ARM, **start, tau=lambda _t, _q, _v: np.ones((4, 5)))
-    with pytest.raises(kt.OptionError, match=r"control_dt='stages' is for one motion, and this is a batch \(4,\)"):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"control_dt='stages' is for one motion, and this is a batch \(4,\)"
+    ):
         kt.simulate(ARM, **start, tau=controller, control_dt="stages")
 
 
@@ -154,10 +158,10 @@ def test_a_batch_of_parameters_is_a_batch_of_motions() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"body.tool.mas": 1.0}, kt.NameNotFoundError, "'arm6' has no parameter 'body.tool.mas'"),
-        ({"gravity": [1.0]}, kt.ShapeError, r"gravity has shape \(1,\), but 'arm6' needs \(…, 3\)"),
-        ({"body.tool.mass": np.nan}, kt.ConfigurationError, "body.tool.mass must be finite"),
-        ([1.0], kt.DTypeError, "parameters must be a dict from names such as"),
+        ({"body.tool.mas": 1.0}, kt.errors.NameNotFoundError, "'arm6' has no parameter 'body.tool.mas'"),
+        ({"gravity": [1.0]}, kt.errors.ShapeError, r"gravity has shape \(1,\), but 'arm6' needs \(…, 3\)"),
+        ({"body.tool.mass": np.nan}, kt.errors.ConfigurationError, "body.tool.mass must be finite"),
+        ([1.0], kt.errors.DTypeError, "parameters must be a dict from names such as"),
     ],
 )
 def test_parameters_that_are_none_are_refused(parameters: Any, error: type[Exception], message: str) -> None:
@@ -168,7 +172,7 @@ def test_parameters_that_are_none_are_refused(parameters: Any, error: type[Excep
 @pytest.mark.parametrize("make", [arm3, stork])
 def test_an_empty_batch_is_one(make: Callable[[], kt.Model]) -> None:
     robot = make()
-    contact = kt.Contact(list(robot.bodies)[-1])
+    contact = kt.constraints.Contact(list(robot.bodies)[-1])
     for more in ({}, {"constraints": contact}, {"tau": lambda _t, _q, v: 0.0 * v}):
         motions = kt.simulate(robot, q=np.zeros((0, robot.nq)), duration=0.01, **more)
         assert motions.q.shape == (0, 11, robot.nq)
@@ -182,9 +186,9 @@ def test_a_batch_is_saved_and_drawn_whole(tmp_path: Path) -> None:
     assert plot(motions, tmp_path / "all").exists()
     assert plot(motions[1][0], tmp_path / "picture").exists()
     assert [motion.shape for motion in motions] == [(3,), (3,)]
-    with pytest.raises(kt.ShapeError, match="this trajectory is one motion, not a batch"):
+    with pytest.raises(kt.errors.ShapeError, match="this trajectory is one motion, not a batch"):
         motions[0, 0][0]
-    with pytest.raises(kt.ShapeError, match=r"this trajectory is a batch \(2, 3\); its arrays are in fields"):
+    with pytest.raises(kt.errors.ShapeError, match=r"this trajectory is a batch \(2, 3\); its arrays are in fields"):
         motions[0, 0, 0]
 
 
@@ -194,5 +198,5 @@ def test_a_file_whose_fields_are_of_different_batches_is_refused(tmp_path: Path)
         arrays = dict(archive)
     arrays["v"] = arrays["v"][:1]
     np.savez(tmp_path / "mixed.npz", **arrays)
-    with pytest.raises(kt.TrajectoryFileError, match="'v' has the shape"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="'v' has the shape"):
         kt.Trajectory.load(tmp_path / "mixed.npz")

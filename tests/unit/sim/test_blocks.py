@@ -13,7 +13,7 @@ from kinetree.sim.motion import Held
 from kinetree.sim.record import Record
 from kinetree.sim.stiffness import Parts, Stiffness
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 FIELDS = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated", "substeps")
 EVERYWHERE = 10**6
@@ -60,8 +60,8 @@ def spring_arm() -> kt.Model:
     for name in ("ground", "upper", "lower"):
         builder.add_body(name, kt.solids.box(0.4, 0.1, 0.1, mass=1.0))
     axis, drive = kt.Revolute([0, 1, 0]), {"damping": [20.0], "stiffness": [4000.0]}
-    builder.add_joint("shoulder", axis, "ground", "upper", kt.placement((0.3, 0.0, 0.0)), **drive)
-    builder.add_joint("elbow", axis, "upper", "lower", kt.placement((0.5, 0.0, 0.0)), **drive)
+    builder.add_joint("shoulder", axis, "ground", "upper", kt.lie.placement((0.3, 0.0, 0.0)), **drive)
+    builder.add_joint("elbow", axis, "upper", "lower", kt.lie.placement((0.5, 0.0, 0.0)), **drive)
     return builder.build()
 
 
@@ -100,7 +100,7 @@ def test_what_follows_a_look_that_was_wrong_does_not_count(monkeypatch: pytest.M
     expected = kt.simulate(robot, **settings)
     with monkeypatch.context() as patch:
         patch.setattr(Stiffness, "follow", lambda _, q: q.shape[-2])
-        with pytest.raises(kt.SimulationError, match="no longer finite"):
+        with pytest.raises(kt.errors.SimulationError, match="no longer finite"):
             kt.simulate(robot, **settings)
     look_ahead(monkeypatch, EVERYWHERE)
     motion = kt.simulate(robot, **settings)
@@ -114,7 +114,9 @@ def test_an_error_comes_at_its_own_time_however_far_ahead_steps_are_computed(mon
     done: list[tuple[int, int]] = []
     for looks in (0, 2, EVERYWHERE):
         look_ahead(monkeypatch, looks)
-        with pytest.raises(kt.StiffFrictionError, match=r"'hinge' stops it within .* would need 1\d\d parts") as error:
+        with pytest.raises(
+            kt.errors.StiffFrictionError, match=r"'hinge' stops it within .* would need 1\d\d parts"
+        ) as error:
             kt.simulate(
                 robot, q=[0.0, 0.95], v=[0.3, -2.0], duration=0.95, dt=0.01, progress=lambda *at: done.append(at)
             )
@@ -155,7 +157,7 @@ def test_an_interrupt_keeps_what_was_found_right(monkeypatch: pytest.MonkeyPatch
         return follow(self, q)
 
     monkeypatch.setattr(Stiffness, "follow", interrupted)
-    with pytest.raises(kt.SimulationInterrupted) as stop:
+    with pytest.raises(kt.sim.SimulationInterrupted) as stop:
         kt.simulate(robot, **settings)
     kept = stop.value.trajectory
     assert 2 <= len(kept.time) < 60
@@ -185,14 +187,14 @@ def test_arguments_may_have_any_layout_in_memory() -> None:
         "tau": np.arange(140.0).reshape(7, 20).T,
         "f_ext": {"tool": push},
         "parameters": {"gravity": place[:, 1]},
-        "constraints": [kt.Contact("tool", "fixed", at=pose)],
+        "constraints": [kt.constraints.Contact("tool", "fixed", at=pose)],
         "duration": 0.02,
     }
     plain = strided | {
         "tau": strided["tau"].copy(),
         "f_ext": {"tool": push.copy()},
         "parameters": {"gravity": place[:, 1].copy()},
-        "constraints": [kt.Contact("tool", "fixed", at=pose.copy("C"))],
+        "constraints": [kt.constraints.Contact("tool", "fixed", at=pose.copy("C"))],
     }
     for field in FIELDS:
         np.testing.assert_array_equal(

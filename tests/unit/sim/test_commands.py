@@ -94,21 +94,21 @@ def test_torques_may_come_from_a_function_beside_commands(leg: kt.Model) -> None
 def test_a_motion_goes_on_to_the_same_bits(leg: kt.Model, tmp_path: Path) -> None:
     half, whole = {**START, "duration": 0.02}, kt.simulate(leg, ctrl=CTRL, **START)
     first = kt.simulate(leg, ctrl=CTRL, **half)
-    snapshot = kt.Snapshot.load(first.snapshot().save(tmp_path / "moment"))
+    snapshot = kt.sim.Snapshot.load(first.snapshot().save(tmp_path / "moment"))
     assert snapshot.act.tolist() == first.recorded["act"][-1].tolist()
     options = {name: half[name] for name in ("dt", "duration", "integrator")}
     rest = kt.simulate(leg, ctrl=CTRL, resume=snapshot, **options)
     np.testing.assert_array_equal(states(rest), states(whole)[10:])
     np.testing.assert_array_equal(rest.work, whole.work[10:])
-    with pytest.raises(kt.OptionError, match="with commands = given, and here commands = none"):
+    with pytest.raises(kt.errors.OptionError, match="with commands = given, and here commands = none"):
         kt.simulate(leg, resume=snapshot, **options)
-    with pytest.raises(kt.OptionError, match="act= and resume= exclude each other"):
+    with pytest.raises(kt.errors.OptionError, match="act= and resume= exclude each other"):
         kt.simulate(leg, ctrl=CTRL, act=[0.0, 0.0], resume=snapshot, **options)
     back = kt.Trajectory.load(whole.save(tmp_path / "run"))
     same(back, whole)
     streamed = kt.simulate(leg, ctrl=CTRL, stream=tmp_path / "folder", every=3, **START).read()
     np.testing.assert_array_equal(streamed.recorded["act"], whole.recorded["act"][[*range(0, 20, 3), 20]])
-    with pytest.raises(kt.OptionError, match="holds another motion: ctrl is"):
+    with pytest.raises(kt.errors.OptionError, match="holds another motion: ctrl is"):
         kt.simulate(leg, ctrl=0.5 * CTRL, stream=tmp_path / "folder", every=3, **START)
 
 
@@ -119,7 +119,9 @@ def test_a_motion_whose_command_is_no_number_ends_alone(leg: kt.Model, is_functi
     sound = kt.simulate(leg, ctrl=ctrl, **start)
     ctrl[1, 7, 1] = np.nan
     given: Any = (lambda t, _q, _v: ctrl[:, round(t / 0.002)]) if is_function else ctrl
-    with pytest.warns(kt.SimulationWarning, match=r"\(1,\): 'actuator\[1\]' was given a command that is not finite"):
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"\(1,\): 'actuator\[1\]' was given a command that is not finite"
+    ):
         motions = kt.simulate(leg, ctrl=given, **start)
     ((sample, lost),) = motions.diverged.items()
     assert (sample, lost.name, lost.cause, round(lost.time / 0.002)) == ((1,), "actuator[1]", "command", 8)
@@ -134,7 +136,7 @@ def test_a_motion_whose_command_is_no_number_ends_alone(leg: kt.Model, is_functi
 def test_an_activation_that_is_no_number_ends_a_motion_before_its_state_does(leg: kt.Model) -> None:
     ctrl = np.zeros((2, STEPS, 3))
     ctrl[0, 3, 0] = np.nan  # of the filter, whose force follows from its activation
-    with pytest.warns(kt.SimulationWarning, match="'hip' was given a command"):
+    with pytest.warns(kt.errors.SimulationWarning, match="'hip' was given a command"):
         motions = kt.simulate(leg, ctrl=ctrl, **START)
     assert motions.ended[0] == pytest.approx(0.008)
     assert np.isfinite(motions.recorded["act"]).all()
@@ -151,7 +153,7 @@ def test_ended_by_an_event(leg: kt.Model) -> None:
 
 
 def test_constraints_and_limits_go_with_commands(leg: kt.Model) -> None:
-    tip = [kt.Contact("shin", [0.0, 0.0, 1.0])]
+    tip = [kt.constraints.Contact("shin", [0.0, 0.0, 1.0])]
     start = {**START, "v": np.zeros(2), "integrator": "rk4"}
     motion = kt.simulate(leg, ctrl=CTRL, constraints=tip, limits=True, record=["accelerations"], **start)
     assert kt.frame_placement(leg, motion.q, "shin")[:, 2, 3].std() < 1e-12
@@ -171,29 +173,53 @@ def test_of_contacts_accelerations_are_those_of_the_steps(leg: kt.Model) -> None
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"ctrl": [0.1, 0.2]}, kt.ShapeError, r"ctrl has shape \(2,\), but 'leg' with 20 steps needs \(3,\).* 'hip'"),
-        ({"ctrl": np.zeros((5, 3))}, kt.ShapeError, r"\(20, 3\) for one row per step"),
-        ({"ctrl": [0.1, np.nan, 0.2]}, kt.ConfigurationError, r"ctrl\[1\], the command of 'actuator\[1\]', is nan"),
-        ({"ctrl": np.full((20, 3), np.inf)}, kt.ConfigurationError, r"ctrl\[0, 0\], the command of 'hip', is inf"),
-        ({"ctrl": CTRL, "act": [0.1]}, kt.ShapeError, r"act has shape \(1,\), but 'leg' needs \(2,\).*'hip', 'pull'"),
-        ({"ctrl": CTRL, "act": [0.1, np.nan]}, kt.ConfigurationError, "act must be finite .* not for 'pull'"),
-        ({"act": [0.1, 0.2]}, kt.OptionError, "act, the activations of actuators, is for ctrl"),
-        ({"ctrl": plainly, "control_dt": "stages"}, kt.OptionError, "commands of actuators .* are held over a step"),
-        ({"ctrl": CTRL, "control_dt": 0.01}, kt.OptionError, "it needs a controller"),
-        ({"ctrl": tracking, "tau": lambda _t, q, _v: q}, kt.OptionError, "give tau as an array"),
+        (
+            {"ctrl": [0.1, 0.2]},
+            kt.errors.ShapeError,
+            r"ctrl has shape \(2,\), but 'leg' with 20 steps needs \(3,\).* 'hip'",
+        ),
+        ({"ctrl": np.zeros((5, 3))}, kt.errors.ShapeError, r"\(20, 3\) for one row per step"),
+        (
+            {"ctrl": [0.1, np.nan, 0.2]},
+            kt.errors.ConfigurationError,
+            r"ctrl\[1\], the command of 'actuator\[1\]', is nan",
+        ),
+        (
+            {"ctrl": np.full((20, 3), np.inf)},
+            kt.errors.ConfigurationError,
+            r"ctrl\[0, 0\], the command of 'hip', is inf",
+        ),
+        (
+            {"ctrl": CTRL, "act": [0.1]},
+            kt.errors.ShapeError,
+            r"act has shape \(1,\), but 'leg' needs \(2,\).*'hip', 'pull'",
+        ),
+        ({"ctrl": CTRL, "act": [0.1, np.nan]}, kt.errors.ConfigurationError, "act must be finite .* not for 'pull'"),
+        ({"act": [0.1, 0.2]}, kt.errors.OptionError, "act, the activations of actuators, is for ctrl"),
+        (
+            {"ctrl": plainly, "control_dt": "stages"},
+            kt.errors.OptionError,
+            "commands of actuators .* are held over a step",
+        ),
+        ({"ctrl": CTRL, "control_dt": 0.01}, kt.errors.OptionError, "it needs a controller"),
+        ({"ctrl": tracking, "tau": lambda _t, q, _v: q}, kt.errors.OptionError, "give tau as an array"),
         (
             {"ctrl": CTRL, "tau": kt.program(lambda q: q, q=2)},
-            kt.OptionError,
+            kt.errors.OptionError,
             "program that computes commands as ctrl=",
         ),
         (
             {"ctrl": kt.program(lambda q: q, q=2)},
-            kt.ShapeError,
+            kt.errors.ShapeError,
             r"returns ctrl of shape \(2,\), but 'leg' needs \(3,\)",
         ),
-        ({"ctrl": lambda _t, q, _v: q}, kt.ShapeError, r"ctrl\(t, q, v\) returned the shape \(2,\)"),
-        ({"ctrl": lambda _t, q, _v: q[0] * CTRL * np.nan}, kt.SimulationError, r"nan at t = 0 s, as entry 0 \(hip\)"),
-        ({"ctrl": tracking}, kt.DTypeError, "takes 'gain'"),
+        ({"ctrl": lambda _t, q, _v: q}, kt.errors.ShapeError, r"ctrl\(t, q, v\) returned the shape \(2,\)"),
+        (
+            {"ctrl": lambda _t, q, _v: q[0] * CTRL * np.nan},
+            kt.errors.SimulationError,
+            r"nan at t = 0 s, as entry 0 \(hip\)",
+        ),
+        ({"ctrl": tracking}, kt.errors.DTypeError, "takes 'gain'"),
     ],
 )
 def test_what_cannot_be_commanded_is_refused(leg: kt.Model, options: Any, error: type[Exception], text: str) -> None:
@@ -202,7 +228,7 @@ def test_what_cannot_be_commanded_is_refused(leg: kt.Model, options: Any, error:
 
 
 def test_robots_without_actuators_take_no_commands() -> None:
-    with pytest.raises(kt.OptionError, match="'double_pendulum' has no actuators"):
+    with pytest.raises(kt.errors.OptionError, match="'double_pendulum' has no actuators"):
         kt.simulate(kt.zoo.load("double_pendulum"), ctrl=[1.0])
 
 
@@ -226,8 +252,8 @@ SLIDERS = """
 def turning_link(inertia: float) -> kt.Model:
     builder = kt.ModelBuilder("link", gravity=(0.0, 0.0, 0.0))
     builder.add_body("base")
-    builder.add_body("link", kt.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * inertia))
-    limits = kt.Limits(lower=(-100.0,), upper=(100.0,), effort=(15.0,), velocity=(np.inf,))
+    builder.add_body("link", kt.model.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * inertia))
+    limits = kt.model.Limits(lower=(-100.0,), upper=(100.0,), effort=(15.0,), velocity=(np.inf,))
     builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "link", limits=limits)
     return builder.build()
 
@@ -297,11 +323,11 @@ def test_a_joint_with_its_own_range_limits_the_sum_of_its_actuators(tmp_path: Pa
           <geom size=".1" mass="1"/></body></worldbody>
         <actuator><motor joint="turn" gear="2" forcerange="-8 8"/></actuator></mujoco>""")
     text = (tmp_path / "link.xml").read_text()
-    assert kt.actuator_forces(kt.load(tmp_path / "link.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [15.0]
+    assert kt.dynamics.actuator_forces(kt.load(tmp_path / "link.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [15.0]
     (tmp_path / "two.xml").write_text(text.replace("</actuator>", '<motor joint="turn" forcerange="-8 8"/></actuator>'))
-    assert kt.actuator_forces(kt.load(tmp_path / "two.xml"), [0.0], [0.0], [7.0, 3.0]).tau.tolist() == [15.0]
+    assert kt.dynamics.actuator_forces(kt.load(tmp_path / "two.xml"), [0.0], [0.0], [7.0, 3.0]).tau.tolist() == [15.0]
     (tmp_path / "one.xml").write_text(text.replace('gear="2"', 'gear="-1.5"'))
-    assert kt.actuator_forces(kt.load(tmp_path / "one.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [-12.0]
+    assert kt.dynamics.actuator_forces(kt.load(tmp_path / "one.xml"), [0.0], [0.0], [9.0]).tau.tolist() == [-12.0]
 
 
 def test_a_servo_far_beyond_its_effort_limit_gives_just_the_limit() -> None:

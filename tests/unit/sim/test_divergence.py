@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
 ROBOT = kt.zoo.load("double_pendulum")
 Q = np.array([[1.0, 0.5], [0.3, 0.2], [0.1, -0.4]])
@@ -44,7 +44,9 @@ def test_a_motion_that_diverges_is_flagged_and_leaves_the_others_untouched() -> 
 
 
 def test_a_warning_names_the_first_of_them() -> None:
-    with pytest.warns(kt.SimulationWarning, match=r"1 of 3 motions are no longer finite.* the first of them \(1,\): '"):
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"1 of 3 motions are no longer finite.* the first of them \(1,\): '"
+    ):
         kt.simulate(ROBOT, q=Q, tau=kick(1, 7), duration=0.2, dt=0.01)
 
 
@@ -89,7 +91,7 @@ def test_commands_that_are_no_numbers_end_the_motion_that_they_are_for(is_progra
 
 
 def test_a_single_motion_raises_and_keeps_what_there_was() -> None:
-    with pytest.raises(kt.SimulationError, match="no longer finite at t = ") as error:
+    with pytest.raises(kt.errors.SimulationError, match="no longer finite at t = ") as error:
         kt.simulate(ROBOT, q=Q[1], tau=kick(1, 7)[1], duration=0.2, dt=0.01)
     kept = error.value.trajectory
     assert f"at t = {kept.time[-1] + 0.01:g} s" in str(error.value)
@@ -133,7 +135,7 @@ def test_friction_that_becomes_too_stiff_ends_the_motion_that_it_is_in() -> None
         alone = kt.simulate(robot, q=q[k], v=v[k], **settings)
         for name in FIELDS:
             np.testing.assert_array_equal(getattr(motions[k], name), getattr(alone, name), err_msg=name)
-    with pytest.raises(kt.StiffFrictionError) as error:
+    with pytest.raises(kt.errors.StiffFrictionError) as error:
         kt.simulate(robot, q=q[1], v=v[1], **settings)
     alone, row = error.value.trajectory, round(stop.time / 0.01)
     assert motions.ended[1] == stop.time
@@ -141,14 +143,14 @@ def test_friction_that_becomes_too_stiff_ends_the_motion_that_it_is_in() -> None
     np.testing.assert_array_equal(motions.q[1, : len(alone.q)], alone.q)
     np.testing.assert_array_equal(motions.q[1, row:], np.broadcast_to(motions.q[1, row], (41 - row, 2)))
     with pytest.warns(
-        kt.SimulationWarning, match=r"1 of 3 motions cannot go on .* the first of them \(1,\): 'hinge' has"
+        kt.errors.SimulationWarning, match=r"1 of 3 motions cannot go on .* the first of them \(1,\): 'hinge' has"
     ):
         kt.simulate(robot, q=q, v=v, **settings)
 
 
 def test_friction_that_is_too_stiff_from_the_beginning() -> None:
     robot = braked(1e5)
-    with pytest.raises(kt.StiffFrictionError, match="the friction of 'hinge' stops it within"):
+    with pytest.raises(kt.errors.StiffFrictionError, match="the friction of 'hinge' stops it within"):
         kt.simulate(robot, q=np.zeros((2, 2)), duration=0.1, dt=0.01)
     own = {"body.load.mass": np.array([1.0, 1e6])}
     heavy = kt.simulate(robot, q=[0.0, 1.0], v=[0.1, 0.0], duration=0.1, dt=0.01, parameters=own)

@@ -61,10 +61,10 @@ def test_directions_and_events_that_are_only_recorded() -> None:
     """A mass thrown up passes a height twice, and its apex once."""
     height = 0.5
     passes = {
-        "up": kt.Event(lambda _t, q, _v: q[0] - height, direction=1, terminal=False),
-        "apex": kt.Event(lambda _t, _q, v: v[0], direction=-1, terminal=False),
-        "never": kt.Event(lambda _t, _q, v: v[0], direction=1, terminal=False),
-        "down": kt.Event(lambda _t, q, _v: q[0] - height, direction=-1),
+        "up": kt.sim.Event(lambda _t, q, _v: q[0] - height, direction=1, terminal=False),
+        "apex": kt.sim.Event(lambda _t, _q, v: v[0], direction=-1, terminal=False),
+        "never": kt.sim.Event(lambda _t, _q, v: v[0], direction=1, terminal=False),
+        "down": kt.sim.Event(lambda _t, q, _v: q[0] - height, direction=-1),
     }
     v = 4.0
     motion = kt.simulate(ROBOT, v=[v], duration=2.0, dt=0.02, until=passes)
@@ -85,7 +85,7 @@ def test_a_number_that_begins_at_zero_is_no_event() -> None:
 
 def test_motions_of_a_batch_end_one_by_one() -> None:
     q = np.array([[[1.0], [0.5]], [[2.0], [30.0]]])
-    events = {"lands": lands, "half": kt.Event(lambda _t, q, _v: q[..., 0] - 0.25, terminal=False)}
+    events = {"lands": lands, "half": kt.sim.Event(lambda _t, q, _v: q[..., 0] - 0.25, terminal=False)}
     motions = kt.simulate(ROBOT, q=q, duration=1.0, dt=0.01, until=events)
     falls = np.sqrt(2.0 * q[..., 0] / G)
     np.testing.assert_allclose(motions.ended, np.minimum(falls, 1.0), atol=1e-12)
@@ -147,22 +147,26 @@ def test_events_are_saved(tmp_path: Path) -> None:
     assert [(e.name, e.time, e.sample, e.q.tolist(), e.v.tolist()) for e in back.events] == [
         (e.name, e.time, e.sample, e.q.tolist(), e.v.tolist()) for e in motion.events
     ]
-    with pytest.raises(kt.OptionError, match="an event ended it within a step"):
+    with pytest.raises(kt.errors.OptionError, match="an event ended it within a step"):
         motion.snapshot()
 
 
 @pytest.mark.parametrize(
     ("until", "error", "text"),
     [
-        (3.0, kt.OptionError, "event 'until' must be a function of"),
-        ({"a": 3.0}, kt.OptionError, "event 'a' must be a function of"),
-        ({3: lands}, kt.OptionError, "names that are strings, not 3"),
-        (kt.program(lambda goal: goal, goal=()), kt.NameNotFoundError, "takes 'goal'; a program as event has"),
-        (kt.program(lambda q: q[0], q=4), kt.ShapeError, r"takes q of shape \(4,\), but 'lift' has \(1,\)"),
-        (kt.program(lambda q: q, q=1), kt.DTypeError, r"must return one number, of shape \(\)"),
-        (lambda _t, q, _v: q, kt.ShapeError, r"returned the shape \(1,\), but \(\) is needed"),
-        (lambda _t, _q, _v: np.nan, kt.SimulationError, "'until' is nan at t = 0 s, although the state is finite"),
-        (lambda _t, _q, _v: "a", kt.DTypeError, "must be an array of real numbers"),
+        (3.0, kt.errors.OptionError, "event 'until' must be a function of"),
+        ({"a": 3.0}, kt.errors.OptionError, "event 'a' must be a function of"),
+        ({3: lands}, kt.errors.OptionError, "names that are strings, not 3"),
+        (kt.program(lambda goal: goal, goal=()), kt.errors.NameNotFoundError, "takes 'goal'; a program as event has"),
+        (kt.program(lambda q: q[0], q=4), kt.errors.ShapeError, r"takes q of shape \(4,\), but 'lift' has \(1,\)"),
+        (kt.program(lambda q: q, q=1), kt.errors.DTypeError, r"must return one number, of shape \(\)"),
+        (lambda _t, q, _v: q, kt.errors.ShapeError, r"returned the shape \(1,\), but \(\) is needed"),
+        (
+            lambda _t, _q, _v: np.nan,
+            kt.errors.SimulationError,
+            "'until' is nan at t = 0 s, although the state is finite",
+        ),
+        (lambda _t, _q, _v: "a", kt.errors.DTypeError, "must be an array of real numbers"),
     ],
 )
 def test_what_is_no_event_is_refused(until: Any, error: type[Exception], text: str) -> None:
@@ -175,7 +179,7 @@ def test_what_is_no_event_is_refused(until: Any, error: type[Exception], text: s
     [({"direction": 2}, "1, -1 or 0"), ({"direction": True}, "1, -1 or 0"), ({"terminal": 1}, "terminal must be True")],
 )
 def test_events_with_impossible_options_are_refused(options: Any, text: str) -> None:
-    with pytest.raises(kt.OptionError, match=text):
-        kt.Event(lands, **options)
-    with pytest.raises(kt.OptionError, match="an event is a function"):
-        kt.Event(3.0)  # type: ignore[arg-type]
+    with pytest.raises(kt.errors.OptionError, match=text):
+        kt.sim.Event(lands, **options)
+    with pytest.raises(kt.errors.OptionError, match="an event is a function"):
+        kt.sim.Event(3.0)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from kinetree.sim.fastest import Fastest, steepest_friction
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.tree.drive import FRICTION_SPEED
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 BOTH = ("damping", "friction")
 
@@ -72,7 +72,7 @@ def test_euler_books_work_and_friction_at_the_velocity_that_a_step_leads_to() ->
     )
     before, after = motion.v[:-1], motion.v[1:]
     rest = np.zeros_like(before)
-    coefficient = -kt.passive_forces(robot, rest, before, passive=braking) / before
+    coefficient = -kt.dynamics.passive_forces(robot, rest, before, passive=braking) / before
     np.testing.assert_allclose(motion.dissipated[1:], np.cumsum(dt * coefficient * after**2, axis=0).sum(axis=1))
     np.testing.assert_allclose(motion.work[1:], np.cumsum(dt * after @ tau), rtol=0, atol=1e-14)
 
@@ -107,7 +107,9 @@ def test_friction_is_steepest_at_rest() -> None:
     steepest = steepest_friction(robot, BOTH)
     np.testing.assert_allclose(steepest, [0.3 + 0.2 / 0.01, 0.1 + 0.5 / 0.05], rtol=1e-15)
     slow = np.full(2, 1e-9)
-    np.testing.assert_allclose(kt.passive_forces(robot, [0.0, 0.0], slow, passive=BOTH) / -slow, steepest, rtol=1e-12)
+    np.testing.assert_allclose(
+        kt.dynamics.passive_forces(robot, [0.0, 0.0], slow, passive=BOTH) / -slow, steepest, rtol=1e-12
+    )
     np.testing.assert_array_equal(steepest_friction(robot, ["damping"]), [0.3, 0.1])
     np.testing.assert_array_equal(steepest_friction(robot, ["spring"]), 0.0)
 
@@ -145,7 +147,7 @@ def test_what_a_follower_has_acts_on_its_leader(integrator: str) -> None:
     whole = simulate(gripper(), v=[1.5], duration=0.3, integrator=integrator)
     assert whole.dissipated[-1] > 0.1
     assert np.abs(whole.balance_error).max() < (1e-5 if integrator == "rk4" else 5e-2)
-    sliding = kt.passive_forces(gripper(), [0.0], [1.0], passive=["friction"])
+    sliding = kt.dynamics.passive_forces(gripper(), [0.0], [1.0], passive=["friction"])
     np.testing.assert_allclose(sliding, [-(0.2 + 2.0 * 0.5)], rtol=1e-12)
 
 

@@ -11,7 +11,7 @@ from kinetree.model import Model
 from kinetree.sim import Trajectory, simulate
 from tests.closed_form.machines import hanging_body
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 
 def moving_state(robot: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

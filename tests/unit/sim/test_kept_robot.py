@@ -68,7 +68,7 @@ def test_a_folder_has_the_robot_once(tmp_path: Path) -> None:
     run = motion(stream=tmp_path / "run")
     assert run.model is ROBOT
     opened = kt.load_trajectory(tmp_path / "run")
-    assert isinstance(opened, kt.TrajectoryFolder)
+    assert isinstance(opened, kt.sim.TrajectoryFolder)
     assert opened.model == ROBOT
     assert opened.read().model is opened.model
     assert opened.piece(0).model is opened.model
@@ -93,7 +93,7 @@ def test_a_robot_without_a_text_form_is_said_to_be_missing(tmp_path: Path) -> No
     changed = with_parameters(ROBOT, ["gravity"], [(0.0, 0.0, -1.62)])
     path = kt.simulate(changed, duration=0.01).save(tmp_path / "run")
     back = kt.Trajectory.load(path)
-    with pytest.raises(kt.ModelError, match=r"does not have its robot: .*other numbers than the parts"):
+    with pytest.raises(kt.errors.ModelError, match=r"does not have its robot: .*other numbers than the parts"):
         _ = back.model
 
 
@@ -106,7 +106,7 @@ def test_what_is_damaged_is_said_when_it_is_asked_for(tmp_path: Path, text: str)
         kept = {**arrays, "model": np.frombuffer(text.encode(), np.uint8)}
     np.savez(path, **kept)
     back = kt.Trajectory.load(path)
-    with pytest.raises((kt.TrajectoryFileError, kt.ModelError), match="the file of this motion"):
+    with pytest.raises((kt.errors.TrajectoryFileError, kt.errors.ModelError), match="the file of this motion"):
         _ = back.model
 
 
@@ -116,7 +116,7 @@ def test_bytes_that_are_no_text_are_refused_at_once(tmp_path: Path) -> None:
         with np.load(path) as arrays:
             kept = {**arrays, "model": wrong}
         np.savez(path, **kept)
-        with pytest.raises(kt.TrajectoryFileError, match="'model' is damaged"):
+        with pytest.raises(kt.errors.TrajectoryFileError, match="'model' is damaged"):
             kt.Trajectory.load(path)
 
 

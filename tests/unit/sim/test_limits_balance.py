@@ -13,8 +13,8 @@ import kinetree as kt
 def lever(velocity: float) -> kt.Model:
     builder = kt.ModelBuilder("lever")
     builder.add_body("base")
-    builder.add_body("bar", kt.solids.box(0.1, 0.2, 0.5, mass=2.0, placement=kt.placement([0.0, 0.0, 0.25])))
-    limits = kt.Limits((-math.inf,), (math.inf,), (velocity,), (3.0,))
+    builder.add_body("bar", kt.solids.box(0.1, 0.2, 0.5, mass=2.0, placement=kt.lie.placement([0.0, 0.0, 0.25])))
+    limits = kt.model.Limits((-math.inf,), (math.inf,), (velocity,), (3.0,))
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "bar", limits=limits, damping=[0.05])
     return builder.build()
 

@@ -16,7 +16,7 @@ import pytest
 import kinetree as kt
 from kinetree.sim.live import FRAME, Live
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 ROBOT = kt.zoo.load("double_pendulum")
 START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.2}
@@ -240,7 +240,7 @@ def test_ctrl_c_in_a_pause_keeps_what_was_computed(live_motion: Any) -> None:
         if t > 0.1:
             raise KeyboardInterrupt
 
-    with pytest.raises(kt.SimulationInterrupted) as stopped:
+    with pytest.raises(kt.sim.SimulationInterrupted) as stopped:
         live_motion(Live(show, speed=4.0))
     kept = stopped.value.trajectory
     np.testing.assert_array_equal(kept.q, kt.simulate(ROBOT, **START).q[: len(kept.time)])
@@ -249,10 +249,10 @@ def test_ctrl_c_in_a_pause_keeps_what_was_computed(live_motion: Any) -> None:
 
 def test_a_motion_that_diverges_tells_as_without_anybody_following(live_motion: Any) -> None:
     options: dict[str, Any] = {"v": [1e150, 0.0]}
-    with pytest.raises(kt.SimulationError) as wanted:
+    with pytest.raises(kt.errors.SimulationError) as wanted:
         kt.simulate(ROBOT, **START, **options)
     seen: list[Any] = []
-    with pytest.raises(kt.SimulationError) as found:
+    with pytest.raises(kt.errors.SimulationError) as found:
         live_motion(Live(lambda _, q, __: seen.append(q), speed=4.0), **options)
     assert str(found.value) == str(wanted.value)
     assert np.isfinite(seen).all()
@@ -286,5 +286,5 @@ def test_a_motion_that_cannot_keep_its_pace_says_so(caplog: pytest.LogCaptureFix
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, math.nan, True, "fast"])
 def test_what_is_no_speed_is_refused_without_a_page_too(speed: Any) -> None:
-    with pytest.raises(kt.OptionError, match="speed must be a positive number"):
+    with pytest.raises(kt.errors.OptionError, match="speed must be a positive number"):
         kt.simulate(ROBOT, duration=0.1, speed=speed)

@@ -15,7 +15,7 @@ from kinetree.sim import pushed
 from kinetree.sim.live import Live
 from kinetree.sim.push import Push, PushLaw
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 ROBOT = kt.zoo.load("double_pendulum")
 START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.3}
@@ -39,7 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
         "tau": np.linspace(0.0, 0.4, 600).reshape(300, 2),
         "f_ext": {
             "tip": [0.0, 0.3, 0.0, 0.0, 0.0, 0.0],
-            kt.WrenchOn("lower_rod", "local_world_aligned"): np.repeat(np.eye(3, 6), 100, axis=0),
+            kt.dynamics.WrenchOn("lower_rod", "local_world_aligned"): np.repeat(np.eye(3, 6), 100, axis=0),
         },
     },
 }
@@ -117,7 +117,7 @@ def test_a_push_is_an_external_force(case: str, live_motion: Any) -> None:
         first = np.flatnonzero(np.any(force[1:] != force[:-1], axis=-1)) + 1
         for a, b in zip(first, [*first[1:], len(wrenches)], strict=True):
             wrenches[a:b] = wrenches[a]
-    key = kt.WrenchOn("lower_rod", "local_world_aligned")
+    key = kt.dynamics.WrenchOn("lower_rod", "local_world_aligned")
     forces = dict(options.get("f_ext", {}))
     forces[key] = forces.get(key, 0.0) + wrenches
     again = kt.simulate(ROBOT, **{**START, **options, "f_ext": forces})
@@ -149,7 +149,9 @@ def test_the_mass_that_is_felt_at_a_point() -> None:
         push = Push("ball", point, (0.1, 0.0, point[2]))
         found = PushLaw(ball, {})(push, at_rest, nothing)
         inertia = kt.mass_matrix(ball, at_rest)
-        jacobian = kt.point_jacobian(ball, at_rest, np.array(point), "ball", expressed_in="local_world_aligned")[:3]
+        jacobian = kt.kinematics.point_jacobian(
+            ball, at_rest, np.array(point), "ball", expressed_in="local_world_aligned"
+        )[:3]
         felt = 3.0 / np.trace(jacobian @ np.linalg.inv(inertia) @ jacobian.T)
         assert mass is None or felt == pytest.approx(mass)
         np.testing.assert_allclose(found.wrench[:3], [felt * RATE**2 * 0.1, 0.0, 0.0], atol=1e-12)

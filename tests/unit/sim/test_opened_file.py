@@ -117,12 +117,12 @@ def test_rows_and_samples_that_are_not_there_are_refused(
     on_disk: RecordedMotion, motions: kt.Trajectory, rows: object, samples: object, message: str
 ) -> None:
     for motion in (on_disk, motions):
-        with pytest.raises(kt.OptionError, match=message):
+        with pytest.raises(kt.errors.OptionError, match=message):
             motion.configurations(rows, samples)  # type: ignore[arg-type]
 
 
 def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path) -> None:
-    turns = kt.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
+    turns = kt.sim.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
     motions = kt.simulate(
         ROBOT, q=[[1.0, 0.5], [0.3, 0.2], [0.5, 0.9]], duration=0.5, until={"turns": turns},
         record=["energies", "frames"], integrator="rk45",
@@ -139,7 +139,7 @@ def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path)
     np.testing.assert_array_equal(some.step_counts.accepted, picked.step_counts.accepted)
     assert some.model == ROBOT
     one = kt.load_trajectory(motions[0].save(tmp_path / "one"))
-    with pytest.raises(kt.OptionError, match=r"file of one motion, which kt\.Trajectory\.load reads"):
+    with pytest.raises(kt.errors.OptionError, match=r"file of one motion, which kt\.Trajectory\.load reads"):
         one.read([0])
 
 
@@ -168,7 +168,9 @@ def test_little_memory_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_file_that_was_replaced_is_not_mixed_with_the_old_one(tmp_path: Path) -> None:
     file = kt.load_trajectory(wide(2, 50).save(tmp_path / "run"))
     wide(2, 60).save(tmp_path / "run")
-    with pytest.raises(kt.TrajectoryFileError, match=r"run\.npz cannot be read: it has changed since it was opened"):
+    with pytest.raises(
+        kt.errors.TrajectoryFileError, match=r"run\.npz cannot be read: it has changed since it was opened"
+    ):
         file.configurations()
 
 
@@ -177,7 +179,7 @@ def test_a_damaged_member_is_told(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 10] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(kt.TrajectoryFileError, match=r"run\.npz (is no trajectory|cannot be read): 'q' "):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=r"run\.npz (is no trajectory|cannot be read): 'q' "):
         kt.load_trajectory(path).configurations()
 
 
@@ -186,14 +188,16 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     motions.q[1, 7] = np.nan
     file = kt.load_trajectory(motions.save(tmp_path / "run"))
     file.configurations(samples=[0])
-    with pytest.raises(kt.TrajectoryFileError, match="'q' holds a number that is not finite"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="'q' holds a number that is not finite"):
         file.configurations(samples=[1])
 
 
 def test_columns_are_read_as_a_whole_only(tmp_path: Path) -> None:
     motions = wide(2, 50)
     file = kt.load_trajectory(replace(motions, q=np.asfortranarray(motions.q)).save(tmp_path / "run"))
-    with pytest.raises(kt.TrajectoryFileError, match=r"column by column; kt\.Trajectory\.load reads it as a whole"):
+    with pytest.raises(
+        kt.errors.TrajectoryFileError, match=r"column by column; kt\.Trajectory\.load reads it as a whole"
+    ):
         file.configurations()
 
 
@@ -204,7 +208,7 @@ def test_a_robot_without_joints_has_configurations_too(tmp_path: Path) -> None:
     assert kt.load_trajectory(motion.save(tmp_path / "x")).configurations().shape == (4, 0)
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     tau = np.zeros((3, 20, 2))
     tau[1, 7] = 1e308
@@ -224,12 +228,12 @@ def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     assert f"; {motions.diverged[1,]}>" in repr(motions[1])
     other = kt.load_trajectory(tmp_path / "run.npz")
     motions[:2].save(tmp_path / "run")
-    with pytest.raises(kt.TrajectoryFileError, match="it has changed since it was opened"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="it has changed since it was opened"):
         _ = other.diverged
     assert "rows>" in repr(other)
 
 
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 @pytest.mark.parametrize("is_folder", [False, True])
 def test_a_picture_reads_what_it_shows_and_is_the_same(
     is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -251,8 +255,8 @@ def test_a_picture_reads_what_it_shows_and_is_the_same(
         read.append((name, 4 if samples is None else len(samples), len(rows)))
         return _read(self, name, samples, rows)
 
-    _read = kt.TrajectoryFile._read
-    monkeypatch.setattr(kt.TrajectoryFile, "_read", counted)
+    _read = kt.sim.TrajectoryFile._read
+    monkeypatch.setattr(kt.sim.TrajectoryFile, "_read", counted)
     for asked, most in (
         ({"what": "positions"}, 4 * 40),
         ({"samples": [3]}, 40),
@@ -269,7 +273,7 @@ def test_a_picture_reads_what_it_shows_and_is_the_same(
         read.clear()
     beside = kt.load_trajectory(path)
     same_picture(figure(motions, beside=motions, samples=[1]), figure(motions, beside=beside, samples=[1]))
-    with pytest.raises(kt.OptionError, match="beside must be another trajectory, not 3"):
+    with pytest.raises(kt.errors.OptionError, match="beside must be another trajectory, not 3"):
         figure(motions, beside=3)  # type: ignore[arg-type]
 
 

@@ -19,7 +19,7 @@ ROBOT = kt.zoo.load("double_pendulum")
 
 @pytest.fixture(scope="module")
 def motion() -> kt.Trajectory:
-    turns = kt.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
+    turns = kt.sim.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
     return kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.5, until={"turns": turns}, record=["energies", "frames"])
 
 
@@ -79,7 +79,7 @@ def test_contact_forces_are_drawn_by_pair(motion: kt.Trajectory) -> None:
     figure = touched.plot(what="contacts")
     assert labels(figure) == ["contact force, N"]
     assert list(lines(figure, 0)) == ["pair 1"]
-    with pytest.raises(kt.OptionError, match="contact forces were not recorded; simulate with contact=True"):
+    with pytest.raises(kt.errors.OptionError, match="contact forces were not recorded; simulate with contact=True"):
         motion.plot(what="contacts")
 
 
@@ -187,15 +187,15 @@ def test_batches_are_compared(batch: kt.Trajectory) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"what": "speeds"}, kt.NameNotFoundError, "there is nothing called 'speeds' to draw"),
-        ({"what": []}, kt.OptionError, "what is empty; leave it out for the usual"),
-        ({"what": 3}, kt.OptionError, "what must be a text or a list of texts, not 3"),
-        ({"joints": "knee"}, kt.NameNotFoundError, "no joint of 'double_pendulum' matches 'knee'"),
-        ({"what": "accelerations"}, kt.OptionError, "the accelerations were not recorded"),
-        ({"samples": [1]}, kt.OptionError, "there are 1 samples, numbered from 0, and so no 1"),
-        ({"samples": []}, kt.OptionError, "samples is empty"),
-        ({"beside": "run.npz"}, kt.OptionError, "beside must be another trajectory, not 'run.npz'"),
-        ({"path": "x.jpg"}, kt.OptionError, r"pictures are written as \.png, \.svg or \.pdf, not as '\.jpg'"),
+        ({"what": "speeds"}, kt.errors.NameNotFoundError, "there is nothing called 'speeds' to draw"),
+        ({"what": []}, kt.errors.OptionError, "what is empty; leave it out for the usual"),
+        ({"what": 3}, kt.errors.OptionError, "what must be a text or a list of texts, not 3"),
+        ({"joints": "knee"}, kt.errors.NameNotFoundError, "no joint of 'double_pendulum' matches 'knee'"),
+        ({"what": "accelerations"}, kt.errors.OptionError, "the accelerations were not recorded"),
+        ({"samples": [1]}, kt.errors.OptionError, "there are 1 samples, numbered from 0, and so no 1"),
+        ({"samples": []}, kt.errors.OptionError, "samples is empty"),
+        ({"beside": "run.npz"}, kt.errors.OptionError, "beside must be another trajectory, not 'run.npz'"),
+        ({"path": "x.jpg"}, kt.errors.OptionError, r"pictures are written as \.png, \.svg or \.pdf, not as '\.jpg'"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(
@@ -207,10 +207,10 @@ def test_what_cannot_be_drawn_is_told(
 
 def test_motions_without_anything_in_common_are_refused(motion: kt.Trajectory) -> None:
     late = replace(motion, time=motion.time + 9.0)
-    with pytest.raises(kt.OptionError, match=r"from 0 to 0\.5 s, and the other from 9 to 9\.5 s"):
+    with pytest.raises(kt.errors.OptionError, match=r"from 0 to 0\.5 s, and the other from 9 to 9\.5 s"):
         motion.plot(beside=late)
     named = replace(motion, q_names=("a", "b"), q_joints=("a", "b"))
-    with pytest.raises(kt.OptionError, match="nothing in common"):
+    with pytest.raises(kt.errors.OptionError, match="nothing in common"):
         motion.plot(beside=named, what="positions")
 
 

@@ -112,7 +112,7 @@ def springs() -> kt.Model:
     for name, parent in (("upper", "stand"), ("lower", "upper")):
         builder.add_body(name, kt.solids.box(0.3, 0.1, 0.1, mass=1.0))
         builder.add_joint(
-            f"{name}_axle", kt.Revolute([0, 1, 0]), parent, name, kt.placement((0.3, 0.0, 0.0)), stiffness=[3000.0],
+            f"{name}_axle", kt.Revolute([0, 1, 0]), parent, name, kt.lie.placement((0.3, 0.0, 0.0)), stiffness=[3000.0],
             damping=[0.1],
         )  # fmt: skip
     return builder.build()
@@ -170,7 +170,7 @@ def test_ctrl_c_keeps_what_was_recorded() -> None:
 
     options: dict[str, Any] = {"tau": INTEGRAL, "arguments": {"target": [TARGET, 2.0 * TARGET]}, "duration": 0.3}
     whole = kt.simulate(ARM, **options)
-    with pytest.raises(kt.SimulationInterrupted) as caught:
+    with pytest.raises(kt.sim.SimulationInterrupted) as caught:
         kt.simulate(ARM, progress=stop, **options)
     part = caught.value.trajectory
     count = part.time.size
@@ -207,7 +207,7 @@ def test_what_is_recorded_is_kept_in_files_and_tables(tmp_path: Path) -> None:
 def test_under_constraints() -> None:
     robot = kt.zoo.load("four_bar") if "four_bar" in kt.zoo.names() else kt.zoo.load("quadruped")
     feet = [name for name in robot.frames if "foot" in name][:2]
-    constraints = [kt.Contact(name) for name in feet]
+    constraints = [kt.constraints.Contact(name) for name in feet]
     motors = robot.actuated.astype(float)
 
     @kt.program(q=robot, v=robot.nv, stiffness=())
@@ -218,8 +218,8 @@ def test_under_constraints() -> None:
     options: dict[str, Any] = {"q": q, "duration": 0.02, "constraints": constraints}
     motion = kt.simulate(robot, tau=stand, arguments={"stiffness": 2.0}, **options)
     close(motion, kt.simulate(robot, tau=lambda t, q, v: stand.function(q, v, 2.0), **options))  # noqa: ARG005
-    placed = [kt.Contact(name, at=kt.frame_placement(robot, q, name)[:3, 3]) for name in feet]
-    assert abs(kt.constraint_errors(robot, motion.q[-1], placed)).max() < 1e-9
+    placed = [kt.constraints.Contact(name, at=kt.frame_placement(robot, q, name)[:3, 3]) for name in feet]
+    assert abs(kt.constraints.constraint_errors(robot, motion.q[-1], placed)).max() < 1e-9
 
 
 def test_a_python_function_that_takes_long_says_so(caplog: Any, monkeypatch: Any) -> None:
@@ -238,18 +238,33 @@ def simulated(tau: Any = INTEGRAL, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("tau", "options", "error", "text"),
     [
-        (INTEGRAL, {}, kt.DTypeError, r"takes 'target': give arguments=\{'target': …\}"),
-        (INTEGRAL, {"arguments": {"goal": TARGET}}, kt.NameNotFoundError, "has no argument 'goal'; it has t, q"),
-        (INTEGRAL, {"arguments": {"target": TARGET[:3]}}, kt.ShapeError, r"target has shape \(3,\)"),
-        (INTEGRAL, {"rows": {"target": TARGET}}, kt.ShapeError, r"needs \(…, 10, 7\)"),
-        (INTEGRAL, {"arguments": {"target": TARGET, "integral": TARGET}}, kt.OptionError, "is given in state="),
-        (INTEGRAL, {"arguments": {"target": TARGET}, "state": {"target": TARGET}}, kt.NameNotFoundError, "no state"),
-        (INTEGRAL, {"arguments": {"target": TARGET}, "control_dt": "stages"}, kt.OptionError, "has a state"),
-        (INTEGRAL, {"arguments": [TARGET]}, kt.DTypeError, "arguments must be a dict"),
-        (None, {"arguments": {}}, kt.OptionError, "arguments= is for a controller that is a kt.program"),
-        (lambda *moment: moment[2], {"state": {}}, kt.OptionError, "state= is for a controller that is a kt.program"),
-        (kt.program(lambda q: np.log(q - 5.0), q=7), {}, kt.SimulationError, r"returned nan at t = 0 s, as entry 0 \("),
-        (kt.program(lambda q: q[:3], q=7), {}, kt.ShapeError, r"returns tau of shape \(3,\)"),
+        (INTEGRAL, {}, kt.errors.DTypeError, r"takes 'target': give arguments=\{'target': …\}"),
+        (INTEGRAL, {"arguments": {"goal": TARGET}}, kt.errors.NameNotFoundError, "has no argument 'goal'; it has t, q"),
+        (INTEGRAL, {"arguments": {"target": TARGET[:3]}}, kt.errors.ShapeError, r"target has shape \(3,\)"),
+        (INTEGRAL, {"rows": {"target": TARGET}}, kt.errors.ShapeError, r"needs \(…, 10, 7\)"),
+        (INTEGRAL, {"arguments": {"target": TARGET, "integral": TARGET}}, kt.errors.OptionError, "is given in state="),
+        (
+            INTEGRAL,
+            {"arguments": {"target": TARGET}, "state": {"target": TARGET}},
+            kt.errors.NameNotFoundError,
+            "no state",
+        ),
+        (INTEGRAL, {"arguments": {"target": TARGET}, "control_dt": "stages"}, kt.errors.OptionError, "has a state"),
+        (INTEGRAL, {"arguments": [TARGET]}, kt.errors.DTypeError, "arguments must be a dict"),
+        (None, {"arguments": {}}, kt.errors.OptionError, "arguments= is for a controller that is a kt.program"),
+        (
+            lambda *moment: moment[2],
+            {"state": {}},
+            kt.errors.OptionError,
+            "state= is for a controller that is a kt.program",
+        ),
+        (
+            kt.program(lambda q: np.log(q - 5.0), q=7),
+            {},
+            kt.errors.SimulationError,
+            r"returned nan at t = 0 s, as entry 0 \(",
+        ),
+        (kt.program(lambda q: q[:3], q=7), {}, kt.errors.ShapeError, r"returns tau of shape \(3,\)"),
     ],
 )
 def test_what_is_wrong_is_said(tau: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -260,5 +275,5 @@ def test_what_is_wrong_is_said(tau: Any, options: dict[str, Any], error: type[Ex
 def test_forces_without_a_motor_are_refused() -> None:
     robot = kt.zoo.load("quadruped")
     push = kt.program(lambda v: 1.0 - v, v=robot.nv)
-    with pytest.raises(kt.ActuationError, match="has no motor, as the base floats"):
+    with pytest.raises(kt.errors.ActuationError, match="has no motor, as the base floats"):
         kt.simulate(robot, tau=push, duration=0.01)

@@ -11,7 +11,7 @@ import kinetree as kt
 
 ROBOT = kt.zoo.load("quadruped")
 Q = ROBOT.neutral()
-PUSH = kt.ForceOn("trunk", "local_world_aligned")
+PUSH = kt.dynamics.ForceOn("trunk", "local_world_aligned")
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
@@ -41,11 +41,15 @@ def test_a_constant_push_is_that_of_a_rollout() -> None:
 @pytest.mark.parametrize(
     ("f_ext", "error", "message"),
     [
-        ([1.0], kt.DTypeError, "f_ext must be a dict from frame names"),
-        ({"trunc": np.zeros(6)}, kt.NameNotFoundError, "no frame 'trunc': did you mean 'trunk'"),
-        ({"trunk": np.zeros((5, 6))}, kt.ShapeError, r"f_ext\['trunk'\] has shape \(5, 6\), but a motion of 10 steps"),
-        ({"trunk": [np.nan] * 6}, kt.ConfigurationError, r"f_ext\['trunk'\] must be finite"),
-        ({PUSH: "up"}, kt.DTypeError, r"f_ext\[ForceOn\('trunk', 'local_world_aligned'\)\]"),
+        ([1.0], kt.errors.DTypeError, "f_ext must be a dict from frame names"),
+        ({"trunc": np.zeros(6)}, kt.errors.NameNotFoundError, "no frame 'trunc': did you mean 'trunk'"),
+        (
+            {"trunk": np.zeros((5, 6))},
+            kt.errors.ShapeError,
+            r"f_ext\['trunk'\] has shape \(5, 6\), but a motion of 10 steps",
+        ),
+        ({"trunk": [np.nan] * 6}, kt.errors.ConfigurationError, r"f_ext\['trunk'\] must be finite"),
+        ({PUSH: "up"}, kt.errors.DTypeError, r"f_ext\[ForceOn\('trunk', 'local_world_aligned'\)\]"),
     ],
 )
 def test_wrong_forces_are_refused_in_words(f_ext: Any, error: type[Exception], message: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.model.extras import Extras, Sensor
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
 ROBOT = kt.zoo.load("double_pendulum")
 START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.025}
@@ -73,7 +73,9 @@ def test_sensors_of_accelerations() -> None:
     builder.extras = Extras(sensors=(Sensor("felt", "framelinacc", "xbody", list(ROBOT.bodies)[-1]),))
     robot = builder.build()
     motion = kt.simulate(robot, record=["sensors", "accelerations"], **START)
-    np.testing.assert_array_equal(motion.recorded["sensor.felt"], kt.sensors(robot, motion.q, motion.v, motion.qdd))
+    np.testing.assert_array_equal(
+        motion.recorded["sensor.felt"], kt.dynamics.sensors(robot, motion.q, motion.v, motion.qdd)
+    )
     assert np.isnan(kt.simulate(robot, record=["sensors"], **START).qdd).all()
 
 
@@ -84,7 +86,8 @@ def test_forces_of_constraints() -> None:
     )
     expected = kt.contact_dynamics(robot, contact.q, contact.v, contact.tau).forces
     np.testing.assert_array_equal(contact.recorded["constraint_forces"], expected)
-    held = kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.005, constraints=kt.Contact(list(ROBOT.frames)[-1], [0, 0, 1]),
+    held = kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.005, constraints=kt.constraints.Contact(list(ROBOT.frames)[-1],
+        [0, 0, 1]),
                        record=["constraint_forces"])  # fmt: skip
     assert held.recorded["constraint_forces"].shape == (6, 1)
 
@@ -92,21 +95,41 @@ def test_forces_of_constraints() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"record": ["contact"]}, kt.NameNotFoundError, "nothing called 'contact' to record"),
-        ({"record": "frames"}, kt.OptionError, r"record must be a list of names, or a dict, such as \['frames'\]"),
-        ({"record": 3}, kt.OptionError, "record must be a list of names, or a dict, not 3"),
-        ({"record": {"frames": "tip"}}, kt.OptionError, r"record\['frames'\] must be True, False or a list of names"),
-        ({"record": {"energies": ["kinetic"]}}, kt.OptionError, r"record\['energies'\] must be True or False, not"),
-        ({"record": {"frames": ["nose"]}}, kt.NameNotFoundError, "has no frame 'nose' to record"),
-        ({"record": ["sensors"]}, kt.OptionError, "has no sensors"),
-        ({"record": ["constraint_forces"]}, kt.OptionError, "there are no constraint forces to record"),
-        ({"every": 0}, kt.OptionError, "every must be a whole number of steps from 1 on, or seconds, not 0"),
-        ({"every": -2}, kt.OptionError, "every must be a whole number of steps from 1 on"),
-        ({"every": 0.0}, kt.OptionError, "every must be a whole number of steps, .* or a positive number of seconds"),
-        ({"every": 0.0015}, kt.OptionError, r"every=0.0015 is a time in s, .* must be a multiple of dt \(0.001 s\)"),
-        ({"every": True}, kt.OptionError, "not True"),
-        ({"every": np.nan}, kt.OptionError, "every must be a whole number of steps"),
-        ({"every": "10"}, kt.OptionError, "not '10'"),
+        ({"record": ["contact"]}, kt.errors.NameNotFoundError, "nothing called 'contact' to record"),
+        (
+            {"record": "frames"},
+            kt.errors.OptionError,
+            r"record must be a list of names, or a dict, such as \['frames'\]",
+        ),
+        ({"record": 3}, kt.errors.OptionError, "record must be a list of names, or a dict, not 3"),
+        (
+            {"record": {"frames": "tip"}},
+            kt.errors.OptionError,
+            r"record\['frames'\] must be True, False or a list of names",
+        ),
+        (
+            {"record": {"energies": ["kinetic"]}},
+            kt.errors.OptionError,
+            r"record\['energies'\] must be True or False, not",
+        ),
+        ({"record": {"frames": ["nose"]}}, kt.errors.NameNotFoundError, "has no frame 'nose' to record"),
+        ({"record": ["sensors"]}, kt.errors.OptionError, "has no sensors"),
+        ({"record": ["constraint_forces"]}, kt.errors.OptionError, "there are no constraint forces to record"),
+        ({"every": 0}, kt.errors.OptionError, "every must be a whole number of steps from 1 on, or seconds, not 0"),
+        ({"every": -2}, kt.errors.OptionError, "every must be a whole number of steps from 1 on"),
+        (
+            {"every": 0.0},
+            kt.errors.OptionError,
+            "every must be a whole number of steps, .* or a positive number of seconds",
+        ),
+        (
+            {"every": 0.0015},
+            kt.errors.OptionError,
+            r"every=0.0015 is a time in s, .* must be a multiple of dt \(0.001 s\)",
+        ),
+        ({"every": True}, kt.errors.OptionError, "not True"),
+        ({"every": np.nan}, kt.errors.OptionError, "every must be a whole number of steps"),
+        ({"every": "10"}, kt.errors.OptionError, "not '10'"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(options: Any, error: type[Exception], text: str) -> None:

@@ -13,8 +13,8 @@ import kinetree as kt
 from tests.unit.sim.test_commands import turning_link
 
 
-def stops(lower: float, upper: float) -> kt.Limits:
-    return kt.Limits((lower,), (upper,), velocity=(np.inf,), effort=(np.inf,))
+def stops(lower: float, upper: float) -> kt.model.Limits:
+    return kt.model.Limits((lower,), (upper,), velocity=(np.inf,), effort=(np.inf,))
 
 
 def slider(lower: float = -1.0, upper: float = 2.0) -> kt.Model:
@@ -23,7 +23,7 @@ def slider(lower: float = -1.0, upper: float = 2.0) -> kt.Model:
     for name in ("rail", "cart", "wheel"):
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=0.5))
     builder.add_joint("track", kt.Prismatic([1, 0, 0]), "rail", "cart", limits=stops(lower, upper))
-    builder.add_joint("axle", kt.Continuous([1, 0, 0]), "cart", "wheel")
+    builder.add_joint("axle", kt.joints.Continuous([1, 0, 0]), "cart", "wheel")
     return builder.build()
 
 
@@ -39,7 +39,7 @@ def said(robot: kt.Model, **settings: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kt.simulate(robot, **settings)
-    assert all(warning.category is kt.SimulationWarning for warning in caught)
+    assert all(warning.category is kt.errors.SimulationWarning for warning in caught)
     assert all(warning.filename == __file__ for warning in caught)
     return [str(warning.message) for warning in caught]
 
@@ -93,7 +93,9 @@ def test_a_base_that_falls_is_named_with_time_and_depth() -> None:
     robot = kt.ModelBuilder("stone")
     robot.add_body("world")
     robot.add_body("stone", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
-    robot.add_joint("free", kt.FloatingBase(), "world", "stone", kt.placement((0.0, 0.0, 0.0), rpy=(1.0, 0.5, 0.2)))
+    robot.add_joint(
+        "free", kt.joints.FloatingBase(), "world", "stone", kt.lie.placement((0.0, 0.0, 0.0), rpy=(1.0, 0.5, 0.2))
+    )
     stone = robot.build()
     (sentence,) = said(stone, duration=2.1, dt=0.01)
     assert sentence == (
@@ -143,8 +145,8 @@ def test_stiff_servos_make_no_energy(integrator: str) -> None:
 def test_servos_of_tendons_and_ball_joints_divide_steps_too() -> None:
     ball = kt.ModelBuilder("ball", gravity=(0.0, 0.0, 0.0))
     ball.add_body("base")
-    ball.add_body("link", kt.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * 2.7e-6))
-    ball.add_joint("turn", kt.Spherical(), "base", "link")
+    ball.add_body("link", kt.model.Inertia.from_com(0.01, [0.0, 0.0, 0.0], np.eye(3) * 2.7e-6))
+    ball.add_joint("turn", kt.joints.Spherical(), "base", "link")
     motion = kt.simulate(ball.build().with_servos(0.0, 0.1), ctrl=[0.3, 0.0, 0.1], duration=0.05, integrator="rk4")
     assert motion.substeps > 20
     np.testing.assert_allclose(motion.v[-1], [0.3, 0.0, 0.1], rtol=0, atol=1e-6)
@@ -152,7 +154,11 @@ def test_servos_of_tendons_and_ball_joints_divide_steps_too() -> None:
 
 def test_a_servo_that_no_division_resolves_is_refused_with_the_integrator_that_does() -> None:
     robot = turning_link(2.7e-6)
-    with pytest.raises(kt.StiffFrictionError, match=r"friction or servo of 'turn'.*use the integrator 'discrete'"):
+    with pytest.raises(
+        kt.errors.StiffFrictionError, match=r"friction or servo of 'turn'.*use the integrator 'discrete'"
+    ):
         kt.simulate(robot.with_servos(0.0, 100.0), ctrl=[0.3], duration=0.1, integrator="rk4")
-    with pytest.raises(kt.SimulationError, match=r"spring or servo of 'turn'.*'discrete' takes servos at the end"):
+    with pytest.raises(
+        kt.errors.SimulationError, match=r"spring or servo of 'turn'.*'discrete' takes servos at the end"
+    ):
         kt.simulate(robot.with_servos(1e6, 1e-9), ctrl=[0.3], duration=0.1, integrator="rk4")

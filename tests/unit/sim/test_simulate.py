@@ -146,7 +146,7 @@ def test_progress_is_told_after_every_block_of_steps(pendulum: Model, monkeypatc
     ("name", "integrator", "limits"),
     [*product(["cart_pole", "arm6"], INTEGRATORS, [False, True]), ("quadruped", INTEGRATORS[0], True)],
 )
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 def test_known_torques_a_controller_and_a_rollout_give_the_same_motion(
     name: str, integrator: Any, limits: bool, control_dt: Any
 ) -> None:

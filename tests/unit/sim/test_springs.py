@@ -17,7 +17,7 @@ from kinetree.spatial import Inertia, Sym3, Vec3
 Array = NDArray[np.float64]
 
 
-def wheel(stiffness: float, rest: float = 0.0, limits: kt.Limits | None = None, damping: float = 0.0) -> kt.Model:
+def wheel(stiffness: float, rest: float = 0.0, limits: kt.model.Limits | None = None, damping: float = 0.0) -> kt.Model:
     """Half a kg·m² on a spring."""
     builder = kt.ModelBuilder("wheel")
     builder.add_body("stand")
@@ -29,8 +29,8 @@ def wheel(stiffness: float, rest: float = 0.0, limits: kt.Limits | None = None, 
     return builder.build()
 
 
-def motor(effort: float = math.inf, velocity: float = math.inf) -> kt.Limits:
-    return kt.Limits((-math.inf,), (math.inf,), (velocity,), (effort,))
+def motor(effort: float = math.inf, velocity: float = math.inf) -> kt.model.Limits:
+    return kt.model.Limits((-math.inf,), (math.inf,), (velocity,), (effort,))
 
 
 def test_a_spring_swings_about_its_rest_position() -> None:

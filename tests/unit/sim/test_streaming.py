@@ -18,7 +18,7 @@ from kinetree.files import create_locked
 from kinetree.sim import stream as stream_module
 from kinetree.sim.trajectory_file import PER_MOTION
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
 ROBOT = kt.zoo.load("double_pendulum")
 START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.95}
@@ -71,7 +71,7 @@ def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Pat
     if whole.end is not None:
         np.testing.assert_array_equal(motion.snapshot().q, whole.snapshot().q)
     else:
-        with pytest.raises(kt.OptionError, match="has no snapshot: an event ended the motion"):
+        with pytest.raises(kt.errors.OptionError, match="has no snapshot: an event ended the motion"):
             motion.snapshot()
     assert not [name for name in os.listdir(motion.path) if "lock" in name or name.startswith(".")]
     again = kt.simulate(ROBOT, stream=tmp_path / "run", progress=pytest.fail, **CASES[case])  # it is there
@@ -82,7 +82,7 @@ def test_an_event_between_the_last_row_of_a_piece_and_the_first_of_the_next_is_k
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "_steps_per_piece", lambda _: 100)
-    noon = kt.Event(kt.program(lambda t: t - 0.0955, t=()), terminal=False)
+    noon = kt.sim.Event(kt.program(lambda t: t - 0.0955, t=()), terminal=False)
     given: dict[str, Any] = START | {"duration": 0.2, "every": 10, "until": {"noon": noon}}
     motion = kt.simulate(ROBOT, stream=tmp_path / "run", **given)
     assert [piece.time[-1] for piece in motion] == [0.09, 0.2]
@@ -98,19 +98,19 @@ def test_parts_of_it_are_read_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert repr(motion).endswith("of 'double_pendulum': 9 pieces, complete>")
     assert (motion.robot, motion.dt, motion.steps) == ("double_pendulum", 0.001, 950)
     read: list[int] = []
-    load = kt.TrajectoryFolder.piece
+    load = kt.sim.TrajectoryFolder.piece
 
-    def counted(folder: kt.TrajectoryFolder, number: int) -> kt.Trajectory:
+    def counted(folder: kt.sim.TrajectoryFolder, number: int) -> kt.Trajectory:
         read.append(number)
         return load(folder, number)
 
-    monkeypatch.setattr(kt.TrajectoryFolder, "piece", counted)
+    monkeypatch.setattr(kt.sim.TrajectoryFolder, "piece", counted)
     some = motion.read(0.25, 0.45, every=10)
     np.testing.assert_array_equal(some.q, whole.q[250:451:10])
     assert len(read) <= 4
-    with pytest.raises(kt.OptionError, match="has no rows from t = 2 s to 3 s"):
+    with pytest.raises(kt.errors.OptionError, match="has no rows from t = 2 s to 3 s"):
         motion.read(2.0, 3.0)
-    with pytest.raises(kt.OptionError, match="every must be a whole number of rows from 1 on, not 0"):
+    with pytest.raises(kt.errors.OptionError, match="every must be a whole number of rows from 1 on, not 0"):
         motion.read(every=0)
 
 
@@ -126,7 +126,7 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_pat
     while stops:
         with pytest.raises(KeyboardInterrupt) as stopped:
             kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **settings)
-    assert isinstance(stopped.value, kt.SimulationInterrupted)
+    assert isinstance(stopped.value, kt.sim.SimulationInterrupted)
     assert str(stopped.value).endswith(f"is in the folder {tmp_path / 'run'}, from which the same call goes on")
     whole = kt.simulate(ROBOT, **settings)
     part = kt.load_trajectory(tmp_path / "run")
@@ -183,7 +183,9 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
 
     with monkeypatch.context() as patch:
         patch.setattr("kinetree.files.os.fsync", full)
-        with pytest.raises(kt.SaveError, match=r"\d\.npz: cannot be written: No space left on device; ") as error:
+        with pytest.raises(
+            kt.errors.SaveError, match=r"\d\.npz: cannot be written: No space left on device; "
+        ) as error:
             kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     assert error.value.errno == errno.ENOSPC
     assert str(error.value).endswith("free some space, and the same call goes on from there")
@@ -207,7 +209,7 @@ def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Pat
     place, elsewhere = tmp_path / "run" / name, tmp_path / "elsewhere"
     assert not place.exists()
     place.symlink_to(elsewhere)
-    with pytest.raises((kt.SaveError, kt.TrajectoryFileError)):
+    with pytest.raises((kt.errors.SaveError, kt.errors.TrajectoryFileError)):
         kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     assert not elsewhere.exists()
 
@@ -217,7 +219,7 @@ def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("kinetree.files.os.fsync", full)
-    with pytest.raises(kt.SaveError, match=r"motion\.json: cannot be written: No space left on device"):
+    with pytest.raises(kt.errors.SaveError, match=r"motion\.json: cannot be written: No space left on device"):
         kt.simulate(ROBOT, stream=tmp_path / "run", **START)
 
 
@@ -225,7 +227,7 @@ def test_a_motion_that_diverges_keeps_what_there_was(tmp_path: Path) -> None:
     tau = np.zeros((95, 2))
     tau[60] = 1e308
     options: dict[str, Any] = {"q": [1.0, 0.5], "tau": tau, "duration": 0.95, "dt": 0.01}
-    with pytest.raises(kt.SimulationError, match="no longer finite") as error:
+    with pytest.raises(kt.errors.SimulationError, match="no longer finite") as error:
         kt.simulate(ROBOT, stream=tmp_path / "run", **options)
     kept = error.value.trajectory.read()
     assert 0.5 < kept.time[-1] < 0.62
@@ -236,7 +238,7 @@ def test_a_motion_that_diverges_keeps_what_there_was(tmp_path: Path) -> None:
 
 
 def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match='stream="folder" keeps longer ones on disk'):
+    with pytest.raises(kt.errors.OptionError, match='stream="folder" keeps longer ones on disk'):
         kt.simulate(ROBOT, duration=1e6)
 
     def stop(done: int, steps: int) -> None:
@@ -244,7 +246,7 @@ def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) ->
         if done > 300:
             raise KeyboardInterrupt
 
-    with pytest.raises(kt.SimulationInterrupted, match=r"of 1e\+06 s"):
+    with pytest.raises(kt.sim.SimulationInterrupted, match=r"of 1e\+06 s"):
         kt.simulate(ROBOT, q=[1.0, 0.5], duration=1e6, stream=tmp_path / "run", progress=stop)
 
 
@@ -265,30 +267,30 @@ def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) ->
 def test_the_folder_of_another_motion_is_refused(changed: Any, text: str, tmp_path: Path) -> None:
     kt.simulate(ROBOT, stream=tmp_path / "run", **START | {"duration": 0.95})
     before = sorted(os.listdir(tmp_path / "run"))
-    with pytest.raises(kt.OptionError, match=text):
+    with pytest.raises(kt.errors.OptionError, match=text):
         kt.simulate(ROBOT, stream=tmp_path / "run", **START | changed)
     assert sorted(os.listdir(tmp_path / "run")) == before
 
 
 def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(kt.SaveError, match="a motion is streamed into a folder, and this is a file"):
+    with pytest.raises(kt.errors.SaveError, match="a motion is streamed into a folder, and this is a file"):
         kt.simulate(ROBOT, stream=tmp_path / "file", **START)
-    with pytest.raises(kt.SaveError, match=r"none/run: cannot be made; make the folder .*none first"):
+    with pytest.raises(kt.errors.SaveError, match=r"none/run: cannot be made; make the folder .*none first"):
         kt.simulate(ROBOT, stream=tmp_path / "none" / "run", **START)
-    with pytest.raises(kt.OptionError, match=r"holds other files \('file', …\) and no motion"):
+    with pytest.raises(kt.errors.OptionError, match=r"holds other files \('file', …\) and no motion"):
         kt.simulate(ROBOT, stream=tmp_path, **START)
-    with pytest.raises(kt.DTypeError, match="simulate: stream takes the path of a folder, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="simulate: stream takes the path of a folder, not int"):
         kt.simulate(ROBOT, stream=3, **START)  # type: ignore[call-overload]
     if os.geteuid():
         closed = tmp_path / "closed"
         closed.mkdir(0o500)
-        with pytest.raises(kt.SaveError, match="no file can be made in this folder"):
+        with pytest.raises(kt.errors.SaveError, match="no file can be made in this folder"):
             kt.simulate(ROBOT, stream=closed, **START)
     (tmp_path / "run").mkdir()
     lock = create_locked(str(tmp_path / "run" / "writing.lock"), 0o600)
     try:
-        with pytest.raises(kt.SaveError, match="another process is writing a motion into this folder"):
+        with pytest.raises(kt.errors.SaveError, match="another process is writing a motion into this folder"):
             kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     finally:
         os.close(lock)
@@ -296,7 +298,7 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
-    with pytest.raises(kt.TrajectoryFileError, match="none cannot be read: No such file"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="none cannot be read: No such file"):
         kt.load_trajectory(tmp_path / "none")
     for content, text in (
         ("[]", "not a description of a motion"),
@@ -304,14 +306,14 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
         ('{"settings": {}}', "its format is"),
     ):
         (tmp_path / "motion.json").write_text(content)
-        with pytest.raises(kt.TrajectoryFileError, match=text):
+        with pytest.raises(kt.errors.TrajectoryFileError, match=text):
             kt.load_trajectory(tmp_path)
     run = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     (run.path / "piece-000001.npz").write_bytes(b"torn")
-    with pytest.raises(kt.TrajectoryFileError, match=r"piece-000001\.npz is no trajectory"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=r"piece-000001\.npz is no trajectory"):
         run.read()
     assert len(run.piece(0).time) > 10
-    with pytest.raises(kt.TrajectoryFileError, match="cannot be read: No such file"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="cannot be read: No such file"):
         run.piece(99)
 
 

@@ -14,7 +14,7 @@ import kinetree as kt
 from kinetree.identification import read_log
 
 pandas = pytest.importorskip("pandas")
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
 
 def motion(name: str = "double_pendulum", **options: Any) -> kt.Trajectory:
@@ -50,11 +50,11 @@ def test_accelerations_count_forces_limits_and_parameters() -> None:
 
 def test_accelerations_satisfy_constraints() -> None:
     robot = kt.zoo.load("arm6")
-    tip = [kt.Contact("tool")]
+    tip = [kt.constraints.Contact("tool")]
     found = kt.simulate(robot, q=robot.random(1), constraints=tip, duration=0.02)
-    rates = kt.constraint_jacobian(robot, found.q, tip) @ found.qdd[..., None]
+    rates = kt.constraints.constraint_jacobian(robot, found.q, tip) @ found.qdd[..., None]
     assert np.abs(found.qdd).max() > 1.0
-    np.testing.assert_allclose(rates[..., 0], -kt.constraint_bias(robot, found.q, found.v, tip), atol=1e-8)
+    np.testing.assert_allclose(rates[..., 0], -kt.constraints.constraint_bias(robot, found.q, found.v, tip), atol=1e-8)
 
 
 def test_other_moments_are_on_the_motion() -> None:
@@ -94,13 +94,13 @@ def test_a_batch_is_resampled_motion_by_motion() -> None:
 @pytest.mark.parametrize(
     ("times", "error", "words"),
     [
-        ([0.0, 0.3], kt.OptionError, "within the motion, 0 to 0.2 s"),
-        ([-0.1, 0.1], kt.OptionError, "within the motion"),
-        ([0.1, np.nan], kt.OptionError, "within the motion"),
-        ([0.1, 0.1], kt.OptionError, "must increase"),
-        (0.1, kt.ShapeError, r"a row of moments \(K,\)"),
-        ([], kt.ShapeError, "a row of moments"),
-        (["a"], kt.DTypeError, "times"),
+        ([0.0, 0.3], kt.errors.OptionError, "within the motion, 0 to 0.2 s"),
+        ([-0.1, 0.1], kt.errors.OptionError, "within the motion"),
+        ([0.1, np.nan], kt.errors.OptionError, "within the motion"),
+        ([0.1, 0.1], kt.errors.OptionError, "must increase"),
+        (0.1, kt.errors.ShapeError, r"a row of moments \(K,\)"),
+        ([], kt.errors.ShapeError, "a row of moments"),
+        (["a"], kt.errors.DTypeError, "times"),
     ],
 )
 def test_moments_outside_are_refused(times: Any, error: type[Exception], words: str) -> None:
@@ -150,7 +150,7 @@ def test_names_with_commas_come_back_from_csv(tmp_path: Path) -> None:
 
 
 def test_a_batch_has_no_place_in_csv(tmp_path: Path) -> None:
-    with pytest.raises(kt.OptionError, match=r"a \.csv file holds one motion, and this is a batch \(2,\)"):
+    with pytest.raises(kt.errors.OptionError, match=r"a \.csv file holds one motion, and this is a batch \(2,\)"):
         motion(q=np.zeros((2, 2)), v=np.zeros(2)).save(tmp_path / "log.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -146,7 +146,7 @@ def test_an_octahedron_has_its_closed_form() -> None:
 def test_a_far_mesh_keeps_its_digits() -> None:
     near = kt.solids.mesh(CUBE, CUBE_FACES, density=1.0)
     far = kt.solids.mesh(CUBE + 4096.0, CUBE_FACES, density=1.0)
-    moved = kt.placement((4096.0, 4096.0, 4096.0)).back(near)
+    moved = kt.lie.placement((4096.0, 4096.0, 4096.0)).back(near)
     np.testing.assert_allclose(ten(far), ten(moved), rtol=1e-15)
     # Far off and at no whole numbers the coordinates themselves are rounded to 1e-12, their cubes to 1e-5.
     assert kt.solids.mesh(CUBE + 4096.1, CUBE_FACES, density=1.0).mass == pytest.approx(1.0, rel=1e-11)
@@ -170,7 +170,7 @@ def test_two_solids_that_share_an_edge_make_one_closed_mesh() -> None:
     both = np.vstack([CUBE, CUBE + np.array([1.0, 1.0, 0.0])])
     mesh = kt.solids.mesh(both, np.vstack([CUBE_FACES, CUBE_FACES + 8]), density=1.0)
     cube = kt.solids.mesh(CUBE, CUBE_FACES, density=1.0)
-    assert_same(mesh, cube + kt.placement((1, 1, 0)).back(cube))
+    assert_same(mesh, cube + kt.lie.placement((1, 1, 0)).back(cube))
 
 
 @pytest.mark.parametrize(
@@ -318,12 +318,12 @@ def test_a_solid_that_cannot_be_is_refused(call: Any, message: str) -> None:
 
 def test_a_placement_by_angles_is_that_by_quaternion() -> None:
     half = 0.35
-    by_angle = kt.placement((1, 2, 3), rpy=(0, 2 * half, 0))
-    by_quaternion = kt.placement((1, 2, 3), quaternion=(0, 3 * math.sin(half), 0, 3 * math.cos(half)))
+    by_angle = kt.lie.placement((1, 2, 3), rpy=(0, 2 * half, 0))
+    by_quaternion = kt.lie.placement((1, 2, 3), quaternion=(0, 3 * math.sin(half), 0, 3 * math.cos(half)))
     np.testing.assert_allclose(by_angle.homogeneous(), by_quaternion.homogeneous(), atol=1e-15)
-    assert kt.placement() == kt.Transform.identity()
+    assert kt.lie.placement() == kt.Transform.identity()
     for length in (1e-200, 1e200):
-        assert kt.placement(quaternion=(0, 0, length, 0)) == kt.placement(quaternion=(0, 0, 1, 0))
+        assert kt.lie.placement(quaternion=(0, 0, length, 0)) == kt.lie.placement(quaternion=(0, 0, 1, 0))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_a_placement_that_is_none_is_refused(
     arguments: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        kt.placement(*arguments, **options)
+        kt.lie.placement(*arguments, **options)
 
 
 # -- MuJoCo
@@ -366,14 +366,14 @@ def test_mujoco_finds_the_same_mass_centre_and_inertia(names: list[str]) -> None
         text, solid = GEOMS[name]
         x = (0.3 + k, -0.2, 0.5 * k)
         geoms += f'<geom {text} density="{900 + k}" pos="{x[0]} {x[1]} {x[2]}" quat="{q[3]} {q[0]} {q[1]} {q[2]}"/>'
-        solids = solids + solid(density=900.0 + k, placement=kt.placement(x, quaternion=q.tolist()))
+        solids = solids + solid(density=900.0 + k, placement=kt.lie.placement(x, quaternion=q.tolist()))
     vertices, faces = (" ".join(map(str, array.ravel().tolist())) for array in (WEDGE, CUBE_FACES))
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><asset><mesh name="wedge" inertia="exact" vertex="{vertices}" face="{faces}"/></asset>'
         f'<worldbody><body name="b"><freejoint/>{geoms}</body></worldbody></mujoco>'
     )
     w, x, y, z = model.body_iquat[1]
-    com = kt.placement(model.body_ipos[1], quaternion=(x, y, z, w))
+    com = kt.lie.placement(model.body_ipos[1], quaternion=(x, y, z, w))
     R = np.array(com.E.components()).reshape(3, 3).T
     theirs = kt.solids.inertia(float(model.body_mass[1]), model.body_ipos[1], R @ np.diag(model.body_inertia[1]) @ R.T)
     assert_same(theirs, solids, 1e-9)
@@ -381,13 +381,13 @@ def test_mujoco_finds_the_same_mass_centre_and_inertia(names: list[str]) -> None
 
 def test_an_inertia_is_made_of_plain_arrays() -> None:
     I = np.array([[0.3, 0.01, 0.02], [0.01, 0.2, 0.03], [0.02, 0.03, 0.4]])
-    found = kt.Inertia.from_com(2.0, np.array([0.1, 0.2, 0.3]), I)
+    found = kt.model.Inertia.from_com(2.0, np.array([0.1, 0.2, 0.3]), I)
     np.testing.assert_allclose(found.center_of_mass, [0.1, 0.2, 0.3], rtol=1e-15)
     np.testing.assert_allclose(found.about_center_of_mass, I, atol=1e-15)
-    assert found == kt.Inertia.from_com(2.0, [0.1, 0.2, 0.3], I.tolist())
-    with pytest.raises(kt.OptionError, match="inertia must be symmetric"):
-        kt.Inertia.from_com(2.0, [0, 0, 0], np.arange(9.0).reshape(3, 3))
-    with pytest.raises(kt.ShapeError, match=r"com must have the shape \(3,\), not \(2,\)"):
-        kt.Inertia.from_com(2.0, [0, 0], I)
-    with pytest.raises(kt.DTypeError, match="inertia"):
-        kt.Inertia.from_com(2.0, [0, 0, 0], "heavy")
+    assert found == kt.model.Inertia.from_com(2.0, [0.1, 0.2, 0.3], I.tolist())
+    with pytest.raises(kt.errors.OptionError, match="inertia must be symmetric"):
+        kt.model.Inertia.from_com(2.0, [0, 0, 0], np.arange(9.0).reshape(3, 3))
+    with pytest.raises(kt.errors.ShapeError, match=r"com must have the shape \(3,\), not \(2,\)"):
+        kt.model.Inertia.from_com(2.0, [0, 0], I)
+    with pytest.raises(kt.errors.DTypeError, match="inertia"):
+        kt.model.Inertia.from_com(2.0, [0, 0, 0], "heavy")

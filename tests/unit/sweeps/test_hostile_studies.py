@@ -47,14 +47,14 @@ def changed(path: Path, **changes: Any) -> None:
 )
 def test_a_wrong_description_of_a_study_is_told(changes: dict[str, Any], sentence: str, folder: Path) -> None:
     changed(folder / "study.json", **changes)
-    with pytest.raises(kt.TrajectoryFileError, match=rf"study\.json cannot be read: {sentence}"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=rf"study\.json cannot be read: {sentence}"):
         kt.sweeps.load_study(folder)
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "[" * 5000, "{", '{"format": 1}', "\u00e9", ""])
 def test_what_is_no_description_is_told(text: str, folder: Path) -> None:
     (folder / "study.json").write_text(text, encoding="latin-1")
-    with pytest.raises(kt.TrajectoryFileError, match=r"study\.json cannot be read"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=r"study\.json cannot be read"):
         kt.sweeps.load_study(folder)
 
 
@@ -73,7 +73,7 @@ def test_what_is_no_description_is_told(text: str, folder: Path) -> None:
 )
 def test_a_wrong_description_of_an_array_is_told(changes: dict[str, Any], sentence: str, folder: Path) -> None:
     changed(folder / "results" / "q" / "zarr.json", **changes)
-    with pytest.raises(kt.TrajectoryFileError, match=sentence):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=sentence):
         kt.sweeps.load_study(folder).results["q"]
 
 
@@ -89,7 +89,9 @@ def test_a_study_does_not_go_on_with_other_arrays(name: str, changes: dict[str, 
         changed(folder / "results" / name / "zarr.json", **changes | shape)
     for file in (folder / "results" / "status" / "c").iterdir():
         file.unlink()
-    with pytest.raises(kt.TrajectoryFileError, match=r"holds an array .* where the study has .* take a new folder"):
+    with pytest.raises(
+        kt.errors.TrajectoryFileError, match=r"holds an array .* where the study has .* take a new folder"
+    ):
         kt.sweep(ROBOT, folder, samples=3, chunk=2, duration=0.01, vary={"q.elbow": kt.sweeps.Uniform(0.0, 1.0)})
 
 
@@ -97,7 +99,7 @@ def test_a_study_does_not_go_on_with_other_arrays(name: str, changes: dict[str, 
 def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder: Path) -> None:
     grid = {"name": "regular", "configuration": {"chunk_shape": [chunk, 10**9]}}
     changed(folder / "results" / "q" / "zarr.json", shape=[10**9, 10**9], chunk_grid=grid)
-    with pytest.raises(kt.TrajectoryFileError, match="of which less than a hundredth is computed yet"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="of which less than a hundredth is computed yet"):
         kt.sweeps.load_study(folder).results["q"]
 
 
@@ -114,7 +116,7 @@ def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder
 def test_a_wrong_description_of_a_motion_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     kt.simulate(ROBOT, duration=0.01, stream=tmp_path / "run")
     changed(tmp_path / "run" / "motion.json", **changes)
-    with pytest.raises(kt.TrajectoryFileError, match=rf"motion\.json cannot be read: {sentence}"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match=rf"motion\.json cannot be read: {sentence}"):
         kt.load_trajectory(tmp_path / "run")
 
 
@@ -139,5 +141,5 @@ def test_wrong_values_in_a_study_as_toml_are_told(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("values", [["x", 1.0], [[1.0], 2.0], [None], [True, "a"], [1j]])
 def test_wrong_values_of_samples_are_told(values: list[Any], tmp_path: Path) -> None:
-    with pytest.raises(kt.DTypeError, match=r"vary: q\.elbow must be an array of real numbers"):
+    with pytest.raises(kt.errors.DTypeError, match=r"vary: q\.elbow must be an array of real numbers"):
         kt.sweep(ROBOT, tmp_path / "study", duration=0.01, vary={"q.elbow": values})

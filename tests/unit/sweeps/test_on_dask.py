@@ -91,7 +91,7 @@ def test_functions_of_a_script_go_along(tmp_path: Path, client: Any) -> None:
 
 def test_what_does_not_work_on_a_cluster(tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_dask, "_PATIENCE", 0.2)
-    with pytest.raises(kt.OptionError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+    with pytest.raises(kt.errors.OptionError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         kt.sweep(ROBOT, tmp_path / "study", scheduler="tcp://127.0.0.1:1", **STUDY)
     lock = threading.Lock()
 
@@ -99,5 +99,5 @@ def test_what_does_not_work_on_a_cluster(tmp_path: Path, client: Any, monkeypatc
         with lock:
             return {"x": motion.ended}
 
-    with pytest.raises(kt.DTypeError, match="cannot be sent to workers"):
+    with pytest.raises(kt.errors.DTypeError, match="cannot be sent to workers"):
         kt.sweep(ROBOT, tmp_path / "study", scheduler=client, measure=measure, **STUDY)

@@ -97,27 +97,27 @@ def test_arguments_of_programs_vary_as_the_kind_of_numbers_that_they_are() -> No
 @pytest.mark.parametrize(
     ("vary", "samples", "error", "message"),
     [
-        ({}, 1, kt.DTypeError, "vary must be a dict"),
-        ({"q": Uniform(0, 1)}, None, kt.OptionError, "samples must be a whole number from 1 on, not None"),
-        ({"q": Uniform(0, 1)}, True, kt.OptionError, "not True"),
-        ({"q": 1.0}, 1, kt.DTypeError, "what is the same for all samples is an argument of its own"),
-        ({3: Uniform(0, 1)}, 1, kt.DTypeError, "a name, or a tuple of names"),
-        ({"q.elbo": Uniform(0, 1)}, 1, kt.NameNotFoundError, "did you mean 'q.elbow'"),
-        ({"body.rod.mass": Uniform(0, 1)}, 1, kt.NameNotFoundError, "there is no body 'rod'"),
-        ({"f_ext.top": Uniform(0, 1)}, 1, kt.NameNotFoundError, "has no frame 'top'"),
-        ({"arguments.gain": Uniform(0, 1)}, 1, kt.OptionError, "there is none"),
-        ({"q": Uniform(1, 0)}, 1, kt.OptionError, "the lower end of .* is above the upper one"),
-        ({"q": Uniform(0, np.nan)}, 1, kt.OptionError, "must be finite"),
-        ({"q": Uniform(0, [1, 2, 3])}, 1, kt.ShapeError, "do not go together"),
-        ({"q": LogUniform(0, 1)}, 1, kt.OptionError, "must be positive"),
-        ({"q": Normal(0, -1)}, 1, kt.OptionError, "must not be negative"),
-        ({"q": Grid([])}, 1, kt.OptionError, "a list of one or more values"),
-        ({"q": Grid([[1, 2, 3]])}, 1, kt.ShapeError, "but q has the shape"),
-        ({"q": Uniform(1, 2, relative=True)}, 1, kt.OptionError, "q is zero"),
-        ({MASS: Uniform(1, 2, relative=1)}, 1, kt.OptionError, "relative must be True or False, not 1"),  # type: ignore[arg-type]
-        ({"v": Anywhere()}, 1, kt.OptionError, "for q alone"),
-        ({"q": np.zeros((3, 2))}, 4, kt.ShapeError, "3 values, but there are 4 samples"),
-        ({("q", "v"): Uniform(0, 1), "v": Uniform(0, 1)}, 1, kt.OptionError, "v is there twice"),
+        ({}, 1, kt.errors.DTypeError, "vary must be a dict"),
+        ({"q": Uniform(0, 1)}, None, kt.errors.OptionError, "samples must be a whole number from 1 on, not None"),
+        ({"q": Uniform(0, 1)}, True, kt.errors.OptionError, "not True"),
+        ({"q": 1.0}, 1, kt.errors.DTypeError, "what is the same for all samples is an argument of its own"),
+        ({3: Uniform(0, 1)}, 1, kt.errors.DTypeError, "a name, or a tuple of names"),
+        ({"q.elbo": Uniform(0, 1)}, 1, kt.errors.NameNotFoundError, "did you mean 'q.elbow'"),
+        ({"body.rod.mass": Uniform(0, 1)}, 1, kt.errors.NameNotFoundError, "there is no body 'rod'"),
+        ({"f_ext.top": Uniform(0, 1)}, 1, kt.errors.NameNotFoundError, "has no frame 'top'"),
+        ({"arguments.gain": Uniform(0, 1)}, 1, kt.errors.OptionError, "there is none"),
+        ({"q": Uniform(1, 0)}, 1, kt.errors.OptionError, "the lower end of .* is above the upper one"),
+        ({"q": Uniform(0, np.nan)}, 1, kt.errors.OptionError, "must be finite"),
+        ({"q": Uniform(0, [1, 2, 3])}, 1, kt.errors.ShapeError, "do not go together"),
+        ({"q": LogUniform(0, 1)}, 1, kt.errors.OptionError, "must be positive"),
+        ({"q": Normal(0, -1)}, 1, kt.errors.OptionError, "must not be negative"),
+        ({"q": Grid([])}, 1, kt.errors.OptionError, "a list of one or more values"),
+        ({"q": Grid([[1, 2, 3]])}, 1, kt.errors.ShapeError, "but q has the shape"),
+        ({"q": Uniform(1, 2, relative=True)}, 1, kt.errors.OptionError, "q is zero"),
+        ({MASS: Uniform(1, 2, relative=1)}, 1, kt.errors.OptionError, "relative must be True or False, not 1"),  # type: ignore[arg-type]
+        ({"v": Anywhere()}, 1, kt.errors.OptionError, "for q alone"),
+        ({"q": np.zeros((3, 2))}, 4, kt.errors.ShapeError, "3 values, but there are 4 samples"),
+        ({("q", "v"): Uniform(0, 1), "v": Uniform(0, 1)}, 1, kt.errors.OptionError, "v is there twice"),
     ],
 )
 def test_what_cannot_vary_is_refused(vary: Any, samples: Any, error: type[Exception], message: str) -> None:
@@ -126,9 +126,9 @@ def test_what_cannot_vary_is_refused(vary: Any, samples: Any, error: type[Except
 
 
 def test_what_a_controller_computes_cannot_vary() -> None:
-    with pytest.raises(kt.OptionError, match="a controller computes it"):
+    with pytest.raises(kt.errors.OptionError, match="a controller computes it"):
         plan({"tau": Uniform(0, 1)}, 1, tau=pulls)
-    with pytest.raises(kt.OptionError, match="constant over the motion"):
+    with pytest.raises(kt.errors.OptionError, match="constant over the motion"):
         plan({"tau": Uniform(0, 1)}, 1, tau=np.zeros((5, 2)))
-    with pytest.raises(kt.OptionError, match="seed must be a whole number from 0 on"):
+    with pytest.raises(kt.errors.OptionError, match="seed must be a whole number from 0 on"):
         plan({"q": Uniform(0, 1)}, 1, seed=-1)

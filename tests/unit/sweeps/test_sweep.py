@@ -154,7 +154,7 @@ kt.sweep(kt.zoo.load("double_pendulum"), {str(tmp_path / "study")!r}, chunk=2, s
 def test_samples_that_fail_do_not_stop_the_others(tmp_path: Path) -> None:
     values = np.zeros((6, 2))
     values[1], values[4], values[5] = 1e200, np.nan, 1e200
-    with pytest.warns(kt.SimulationWarning, match="3 of 6 samples failed"):
+    with pytest.warns(kt.errors.SimulationWarning, match="3 of 6 samples failed"):
         study = kt.sweep(ROBOT, tmp_path / "study", vary={"v": values}, duration=0.08, dt=0.01, chunk=3)
     assert study.results["status"].tolist() == [1, 3, 1, 1, 4, 3]
     diverged, refused, later = study.failures
@@ -165,7 +165,7 @@ def test_samples_that_fail_do_not_stop_the_others(tmp_path: Path) -> None:
     alone = kt.simulate(ROBOT, v=[0.0, 0.0], duration=0.08, dt=0.01)
     np.testing.assert_array_equal(study.results["q"][5], alone.q[-1])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kt.SimulationWarning)
+        warnings.simplefilter("ignore", kt.errors.SimulationWarning)
         same(kt.sweep(ROBOT, tmp_path / "other", vary={"v": values}, duration=0.08, dt=0.01), study)
 
 
@@ -185,7 +185,7 @@ def test_another_study_is_not_continued(tmp_path: Path) -> None:
         ({"tau": [1.0, 0.0]}, "tau is none there"),
     ]
     for changes, what in cases:
-        with pytest.raises(kt.OptionError, match=what):
+        with pytest.raises(kt.errors.OptionError, match=what):
             go(**changes)
 
 
@@ -193,15 +193,15 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
     vary: dict[Any, Any] = {"q": Uniform(-1.0, 1.0)}
     options = MOTION
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(kt.OptionError, match=r"holds other files \('notes.txt', …\) and no study"):
+    with pytest.raises(kt.errors.OptionError, match=r"holds other files \('notes.txt', …\) and no study"):
         kt.sweep(ROBOT, tmp_path, vary=vary, **options)
-    with pytest.raises(kt.SaveError, match="this is a file"):
+    with pytest.raises(kt.errors.SaveError, match="this is a file"):
         kt.sweep(ROBOT, tmp_path / "notes.txt", vary=vary, **options)
-    with pytest.raises(kt.SaveError, match="make the folder"):
+    with pytest.raises(kt.errors.SaveError, match="make the folder"):
         kt.sweep(ROBOT, tmp_path / "no" / "study", vary=vary, **options)
     (tmp_path / "busy").mkdir()
     lock = create_locked(str(tmp_path / "busy" / "writing.lock"), 0o666)
-    with pytest.raises(kt.SaveError, match="another process is writing a study"):
+    with pytest.raises(kt.errors.SaveError, match="another process is writing a study"):
         kt.sweep(ROBOT, tmp_path / "busy", vary=vary, **options)
     os.close(lock)
 
@@ -210,37 +210,37 @@ def test_damaged_studies_are_told_of(tmp_path: Path) -> None:
     study = kt.sweep(ROBOT, tmp_path / "study", vary={"q": Uniform(-1.0, 1.0)}, **MOTION)
     place = tmp_path / "study" / "results" / "q" / "c" / "0" / "0"
     place.write_bytes(place.read_bytes()[:-8])
-    with pytest.raises(kt.TrajectoryFileError, match="is cut off"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="is cut off"):
         study.results["q"]
-    with pytest.raises(kt.NameNotFoundError, match="has nothing called 'p' among its results"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has nothing called 'p' among its results"):
         study.results["p"]
     about = tmp_path / "study" / "study.json"
     for text in ("[]", "{", json.dumps({"format": 7})):
         about.write_text(text)
-        with pytest.raises(kt.TrajectoryFileError, match=r"study.json cannot be read"):
+        with pytest.raises(kt.errors.TrajectoryFileError, match=r"study.json cannot be read"):
             load_study(tmp_path / "study")
 
 
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"vew": True}, kt.OptionError, "'vew' is not among it"),
-        ({"view": True}, kt.OptionError, "'view' is not among it"),
+        ({"vew": True}, kt.errors.OptionError, "'vew' is not among it"),
+        ({"view": True}, kt.errors.OptionError, "'view' is not among it"),
         ({"q": np.zeros((3, 2))}, kt.KinetreeError, "q can vary if it is constant|are those of one motion"),
-        ({"act": [1.0]}, kt.OptionError, "act"),
-        ({"v": np.zeros((10, 2))}, kt.ShapeError, "give what differs from sample to sample in vary"),
-        ({"keep": "q"}, kt.OptionError, "a list of names"),
-        ({"keep": ["p"]}, kt.NameNotFoundError, "nothing called 'p' to keep"),
-        ({"chunk": 0}, kt.OptionError, "chunk must be"),
-        ({"chunk": 10**7}, kt.OptionError, "take smaller chunks"),
-        ({"measure": 3}, kt.OptionError, "measure must be a function"),
-        ({"measure": lambda _: [1]}, kt.OptionError, "not a dict"),
-        ({"measure": lambda motion: {"all": motion.q.sum()}}, kt.ShapeError, "one value per motion"),
-        ({"measure": lambda motion: {"q": motion.q}}, kt.OptionError, "is kept already"),
-        ({"measure": lambda _: {"x": np.array(["a"])}}, kt.OptionError, "only numbers and truth values"),
-        ({"progress": 3}, kt.OptionError, "progress must be a function"),
-        ({"duration": -1.0}, kt.OptionError, "duration must be"),
-        ({"scheduler": 3}, kt.DTypeError, "scheduler is a distributed.Client"),
+        ({"act": [1.0]}, kt.errors.OptionError, "act"),
+        ({"v": np.zeros((10, 2))}, kt.errors.ShapeError, "give what differs from sample to sample in vary"),
+        ({"keep": "q"}, kt.errors.OptionError, "a list of names"),
+        ({"keep": ["p"]}, kt.errors.NameNotFoundError, "nothing called 'p' to keep"),
+        ({"chunk": 0}, kt.errors.OptionError, "chunk must be"),
+        ({"chunk": 10**7}, kt.errors.OptionError, "take smaller chunks"),
+        ({"measure": 3}, kt.errors.OptionError, "measure must be a function"),
+        ({"measure": lambda _: [1]}, kt.errors.OptionError, "not a dict"),
+        ({"measure": lambda motion: {"all": motion.q.sum()}}, kt.errors.ShapeError, "one value per motion"),
+        ({"measure": lambda motion: {"q": motion.q}}, kt.errors.OptionError, "is kept already"),
+        ({"measure": lambda _: {"x": np.array(["a"])}}, kt.errors.OptionError, "only numbers and truth values"),
+        ({"progress": 3}, kt.errors.OptionError, "progress must be a function"),
+        ({"duration": -1.0}, kt.errors.OptionError, "duration must be"),
+        ({"scheduler": 3}, kt.errors.DTypeError, "scheduler is a distributed.Client"),
     ],
 )
 def test_unusable_arguments_are_refused_at_once(
@@ -254,16 +254,16 @@ def test_robots_that_cannot_exist_are_failures(tmp_path: Path) -> None:
     masses, moments = np.ones(6), np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], (6, 1))
     masses[[1, 4]], moments[3, 3] = -1.0, 1.5
     vary: dict[str | tuple[str, ...], Any] = {MASS: masses, "body.upper_rod.inertia": moments}
-    with pytest.warns(kt.SimulationWarning, match="3 of 6 samples failed"):
+    with pytest.warns(kt.errors.SimulationWarning, match="3 of 6 samples failed"):
         study = kt.sweep(ROBOT, tmp_path / "study", vary=vary, **{**MOTION, "samples": 6})
     assert study.results["status"].tolist() == [1, 4, 1, 4, 4, 1]
     assert [one.sample for one in study.failures] == [1, 3, 4]
     assert study.failures[0].cause == f"{MASS} is negative: -1"
     assert "negative principal moment -0.5 kg" in study.failures[1].cause
     np.testing.assert_array_equal(study.results["q"][5], study.motion(5).q[-1])
-    with pytest.raises(kt.OptionError, match=r"sample 4 was refused: .* is negative"):
+    with pytest.raises(kt.errors.OptionError, match=r"sample 4 was refused: .* is negative"):
         load_study(tmp_path / "study").motion(4)
-    with pytest.raises(kt.OptionError, match="is negative"):
+    with pytest.raises(kt.errors.OptionError, match="is negative"):
         kt.sweep(ROBOT, tmp_path / "none", vary={MASS: -masses}, **{**MOTION, "samples": 6})
 
 
@@ -275,15 +275,15 @@ def test_a_loaded_study_says_what_it_cannot_do(tmp_path: Path) -> None:
     again = loaded.motion(4)
     np.testing.assert_array_equal(again.q, study.motion(4).q)
     np.testing.assert_array_equal(again.q[-1], study.results["q"][4])
-    with pytest.raises(kt.OptionError, match="there are samples 0 to 9"):
+    with pytest.raises(kt.errors.OptionError, match="there are samples 0 to 9"):
         study.motion(10)
-    with pytest.raises(kt.OptionError, match="tau would change the motion"):
+    with pytest.raises(kt.errors.OptionError, match="tau would change the motion"):
         study.motion(1, tau=[0.0, 1.0])
     kt.sweep(ROBOT, tmp_path / "other", vary={"q": Uniform(-1.0, 1.0)}, tau=lambda _t, _q, v: -v, **MOTION)
-    with pytest.raises(kt.OptionError, match=r"long arrays, here tau; call kt\.sweep with the arguments"):
+    with pytest.raises(kt.errors.OptionError, match=r"long arrays, here tau; call kt\.sweep with the arguments"):
         load_study(tmp_path / "other").motion(0)
     shutil.rmtree(tmp_path / "study")
-    with pytest.raises(kt.TrajectoryFileError, match="holds no study"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="holds no study"):
         load_study(tmp_path / "study")
 
 
@@ -303,7 +303,7 @@ def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Pat
         place.rename(elsewhere)
     place.symlink_to(elsewhere)
     before = _contents(elsewhere)
-    with pytest.raises(kt.SaveError, match=f"{place} is a link, which would be written through; remove it"):
+    with pytest.raises(kt.errors.SaveError, match=f"{place} is a link, which would be written through; remove it"):
         kt.sweep(ROBOT, study, vary=VARY, chunk=2, **MOTION)
     assert _contents(elsewhere) == before
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree import ShapeError
+from kinetree.errors import ShapeError
 from kinetree.symbolic.reductions import sorted_by_a_network
 from tests.strategies import law
 from tests.unit.symbolic.running import assert_same, run

@@ -102,7 +102,7 @@ VALUES: dict[str, tuple[Callable[[Any], Any], str]] = {
 @pytest.mark.parametrize("name", VALUES)
 def test_what_needs_values(name: str) -> None:
     function, advice = VALUES[name]
-    with pytest.raises(kt.ProgramError, match=rf"(?s)^{HERE}:\d+: .*{advice}") as caught:
+    with pytest.raises(kt.errors.ProgramError, match=rf"(?s)^{HERE}:\d+: .*{advice}") as caught:
         function(three())
     assert isinstance(caught.value, TypeError)
 
@@ -110,20 +110,20 @@ def test_what_needs_values(name: str) -> None:
 @pytest.mark.parametrize(
     ("function", "advice"),
     [
-        (lambda q: [1, 2, 3][q[0]], r"np\.where.*kt\.scan"),
-        (lambda q: np.arange(3)[q[0]], r"np\.where.*kt\.scan"),
-        (lambda q: np.arange(3)[q], r"np\.where.*kt\.scan"),
-        (lambda q: q[q[0]], r"np\.where.*kt\.scan"),
-        (lambda q: q[q], r"np\.where.*kt\.scan"),
-        (lambda q: q[: q[0]], r"np\.where.*kt\.scan"),
-        (lambda q: np.take(np.arange(3.0), q), r"np\.where.*kt\.scan"),
+        (lambda q: [1, 2, 3][q[0]], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: np.arange(3)[q[0]], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: np.arange(3)[q], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: q[q[0]], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: q[q], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: q[: q[0]], r"np\.where.*kt\.programs\.scan"),
+        (lambda q: np.take(np.arange(3.0), q), r"np\.where.*kt\.programs\.scan"),
         (lambda q: range(q[0]), r"np\.where"),
         (lambda q: int(q[0]), r"np\.floor"),
-        (lambda q: q[np.argmax(q)], r"np\.where.*kt\.scan"),
+        (lambda q: q[np.argmax(q)], r"np\.where.*kt\.programs\.scan"),
     ],
 )
 def test_an_index_from_arguments(function: Callable[[Any], Any], advice: str) -> None:
-    with pytest.raises(kt.ProgramError, match=rf"^{HERE}:\d+: .*{advice}"):
+    with pytest.raises(kt.errors.ProgramError, match=rf"^{HERE}:\d+: .*{advice}"):
         function(whole())
 
 
@@ -147,7 +147,7 @@ def test_an_index_from_arguments(function: Callable[[Any], Any], advice: str) ->
     ],
 )
 def test_functions_without_a_rule(function: Callable[[Any], Any], name: str, advice: str) -> None:
-    with pytest.raises(kt.ProgramError, match=rf"^{HERE}:\d+: {re.escape(name)} .*{re.escape(advice)}"):
+    with pytest.raises(kt.errors.ProgramError, match=rf"^{HERE}:\d+: {re.escape(name)} .*{re.escape(advice)}"):
         function(three())
 
 
@@ -181,7 +181,7 @@ def test_functions_without_a_rule(function: Callable[[Any], Any], name: str, adv
     ],
 )
 def test_shapes_that_do_not_fit(function: Callable[[Any], Any], shapes: str) -> None:
-    with pytest.raises(kt.ShapeError, match=rf"^{HERE}:\d+: .*{re.escape(shapes)}"):
+    with pytest.raises(kt.errors.ShapeError, match=rf"^{HERE}:\d+: .*{re.escape(shapes)}"):
         function(three())
 
 
@@ -203,7 +203,7 @@ def test_symbols_of_two_traces_are_not_a_misfit_of_shapes(function: Callable[[An
 
 def test_the_line_of_an_error_is_the_users() -> None:
     here = int(user_line().rpartition(":")[2])
-    with pytest.raises(kt.ShapeError, match=rf":{here + 2}: "):
+    with pytest.raises(kt.errors.ShapeError, match=rf":{here + 2}: "):
         np.concatenate([three(), np.ones((2, 2))])
 
 
@@ -225,11 +225,11 @@ def test_what_numpy_says_of_numbers_and_objects_is_explained(function: Callable[
         function(three())
     assert not isinstance(caught.value, kt.KinetreeError)
     better = explained(caught.value)
-    assert isinstance(better, kt.ProgramError)
+    assert isinstance(better, kt.errors.ProgramError)
     assert re.match(rf"{HERE}:\d+: .*np\.stack", str(better))
     assert better.__traceback__ is caught.value.__traceback__
     program = kt.program(q=3)(function)
-    with pytest.raises(kt.ProgramError, match=rf"^{HERE}:\d+: .*np\.stack"):
+    with pytest.raises(kt.errors.ProgramError, match=rf"^{HERE}:\d+: .*np\.stack"):
         program(np.ones(3))
 
 

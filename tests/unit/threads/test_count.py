@@ -18,16 +18,18 @@ from kinetree.compiler.thread_count import thread_count
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, True, 2.0, "2", np.float64(2.0), [2]])
 def test_a_wrong_number_of_threads_is_refused_for_small_batches_too(threads: Any) -> None:
-    with pytest.raises(kt.OptionError, match=r"threads must be a whole number from 1 to 1024, or None .*, not "):
+    with pytest.raises(kt.errors.OptionError, match=r"threads must be a whole number from 1 to 1024, or None .*, not "):
         call_in_pieces(np.positive, [np.ones(3)], None, (0,), (), float, 1e-9, threads)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "2.0", "1025", "9" * 50, "²"])
 def test_a_wrong_environment_variable_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETREE_NUM_THREADS", text)
-    with pytest.raises(kt.OptionError, match=r"KINETREE_NUM_THREADS must be a whole number .* from 1 to 1024, not "):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"KINETREE_NUM_THREADS must be a whole number .* from 1 to 1024, not "
+    ):
         thread_count()
-    with pytest.raises(kt.OptionError, match="KINETREE_NUM_THREADS"):
+    with pytest.raises(kt.errors.OptionError, match="KINETREE_NUM_THREADS"):
         call_in_pieces(np.positive, [np.ones(300)], None, (0,), (), float, 1.0)
 
 

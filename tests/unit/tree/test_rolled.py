@@ -271,7 +271,11 @@ def test_light_kinds_are_those_whose_bodies_all_need_what_they_carry() -> None:
 
 def test_axes_are_turned_to_z_and_the_robot_stays_as_it_is() -> None:
     robot = chain(
-        [(kt.Revolute([1, 2, 2]), ball(com=(0.1, 0.2, 0.3))), (kt.Continuous([0, -1, 0]), ball()), (SLIDER, ball())],
+        [
+            (kt.Revolute([1, 2, 2]), ball(com=(0.1, 0.2, 0.3))),
+            (kt.joints.Continuous([0, -1, 0]), ball()),
+            (SLIDER, ball()),
+        ],
         offset=shift(0.1, 0.2, 0.3),
     )
     turned = aligned(robot)

@@ -123,7 +123,7 @@ def test_names_that_the_user_allows() -> None:
 
 @pytest.mark.parametrize("names", [["a b"], [""], [7], ["http://lab.example.org"], ["lab:8080"]])
 def test_names_that_are_none(names: list[Any]) -> None:
-    with pytest.raises(kt.OptionError, match="allow_hosts are names of this machine"):
+    with pytest.raises(kt.errors.OptionError, match="allow_hosts are names of this machine"):
         view(kt.zoo.load("arm6"), port=0, allow_hosts=names)
 
 
@@ -155,7 +155,7 @@ def test_a_viser_that_starts_its_server_otherwise_is_not_used() -> None:
             self.stopped = True
 
     server = Unguarded()
-    with pytest.raises(kt.MissingPackageError, match="cannot guard"):
+    with pytest.raises(kt.errors.MissingPackageError, match="cannot guard"):
         Gate("127.0.0.1").guarded(lambda: server)  # type: ignore[type-var,arg-type,return-value]
     assert server.stopped
 

@@ -32,10 +32,10 @@ def test_a_page_with_what_is_switched_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("fps", "sentence"), [(0.0, "fps is a number above 0"), (True, "not True"), (500, "not 500")])
 def test_moments_per_second(tmp_path: Path, fps: float, sentence: str) -> None:
-    with pytest.raises(kt.OptionError, match=sentence):
+    with pytest.raises(kt.errors.OptionError, match=sentence):
         kt.simulate(PENDULUM, duration=0.01).save_html(tmp_path / "a.html", fps=fps)
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(kt.SaveError, match="missing"):
+    with pytest.raises(kt.errors.SaveError, match="missing"):
         kt.simulate(PENDULUM, duration=0.01).save_html(tmp_path / "missing" / "a.html")

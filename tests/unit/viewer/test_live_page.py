@@ -21,7 +21,7 @@ from kinetree.viewer.live import LivePage
 from kinetree.viewer.push import Hand
 from kinetree.viewer.viewer import Viewer
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 
 ROBOT = kt.zoo.load("double_pendulum")
 START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.2}
@@ -140,7 +140,7 @@ def test_the_end_button_returns_what_was_computed(
 
 
 def test_a_motion_that_diverges_says_so_on_the_page(viewer: Viewer, pages: list[LivePage]) -> None:
-    with pytest.raises(kt.SimulationError):
+    with pytest.raises(kt.errors.SimulationError):
         kt.simulate(ROBOT, view=viewer, speed=math.inf, v=[1e150, 0.0], **START)
     assert "no longer finite" in texts(pages)
 
@@ -151,7 +151,7 @@ def test_ctrl_c_leaves_the_motion_on_the_page(viewer: Viewer, monkeypatch: pytes
             raise KeyboardInterrupt
 
     at_moments(monkeypatch, act)
-    with pytest.raises(kt.SimulationInterrupted):
+    with pytest.raises(kt.sim.SimulationInterrupted):
         kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
     assert viewer._player is not None
 
@@ -250,17 +250,20 @@ def test_the_page_tells_how_quickly_time_passes() -> None:
     ],
 )
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
+    with pytest.raises(kt.errors.OptionError, match=message):
         kt.simulate(ROBOT, duration=0.01, **options)
 
 
 def test_pages_that_cannot_show_the_motion(viewer: Viewer) -> None:
-    with pytest.raises(kt.OptionError, match="another robot"):
+    with pytest.raises(kt.errors.OptionError, match="another robot"):
         kt.simulate(kt.zoo.load("cart_pole"), view=viewer, duration=0.01)
-    with view(kt.simulate(ROBOT, **START), port=0) as other, pytest.raises(kt.OptionError, match="shows motions"):
+    with (
+        view(kt.simulate(ROBOT, **START), port=0) as other,
+        pytest.raises(kt.errors.OptionError, match="shows motions"),
+    ):
         kt.simulate(ROBOT, view=other, duration=0.01)
     viewer.close()
-    with pytest.raises(kt.OptionError, match="is closed"):
+    with pytest.raises(kt.errors.OptionError, match="is closed"):
         kt.simulate(ROBOT, view=viewer, duration=0.01)
 
 
@@ -271,7 +274,7 @@ def test_friction_that_is_too_stiff_leaves_the_page_as_it_was() -> None:
     builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "rod", damping=[1e5])
     robot = builder.build()
     with view(robot, port=0) as viewer:
-        with pytest.raises(kt.StiffFrictionError):
+        with pytest.raises(kt.errors.StiffFrictionError):
             kt.simulate(robot, view=viewer, integrator="rk4", duration=0.01)
         assert viewer._player is None
         viewer.set([0.1])

@@ -92,7 +92,7 @@ def test_samples_that_cannot_be_read_are_not_shown() -> None:
     class Broken(OnDisk):
         def configurations(self, rows: Any = slice(None), samples: Sequence[int] | None = None) -> NDArray[np.float64]:
             if 700 in (samples or ()):
-                raise kt.TrajectoryFileError("it is cut off")
+                raise kt.errors.TrajectoryFileError("it is cut off")
             return super().configurations(rows, samples)
 
     with kt.view(Broken(), port=0, samples="one") as viewer:

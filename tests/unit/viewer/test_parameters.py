@@ -42,5 +42,7 @@ def test_pages_and_files_take_parameters(robot: kt.Model, tmp_path: Path) -> Non
             assert viewer.stages[0].high[2] == pytest.approx(0.32, abs=1e-6)
     assert motion.save_html(tmp_path / "a", parameters=UP).stat().st_size > 0
     two = {name: [x, x] for name, x in UP.items()}
-    with pytest.raises(kt.ShapeError, match=r"view: body.platform.placement has shape \(2, 7\), and a page shows one"):
+    with pytest.raises(
+        kt.errors.ShapeError, match=r"view: body.platform.placement has shape \(2, 7\), and a page shows one"
+    ):
         kt.view(robot, parameters=two)

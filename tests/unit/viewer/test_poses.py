@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.attitudes import convert
+from kinetree.lie import convert
 from kinetree.viewer import Viewer
 from kinetree.viewer.poses import PosedNodes
 

@@ -38,7 +38,7 @@ def test_a_port_in_use() -> None:
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(
-            kt.OptionError, match=rf"port {port} of 127\.0\.0\.1 is in use; give another one, or port 0"
+            kt.errors.OptionError, match=rf"port {port} of 127\.0\.0\.1 is in use; give another one, or port 0"
         ):
             started(port=port)
 
@@ -53,11 +53,11 @@ def test_a_port_in_use() -> None:
     ],
 )
 def test_where_no_server_can_be(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(kt.OptionError, match=sentence):
+    with pytest.raises(kt.errors.OptionError, match=sentence):
         started(**options)
 
 
 def test_viser_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(kt.MissingPackageError, match=r"needs viser: pip install 'kinetree\[view\]'"):
+    with pytest.raises(kt.errors.MissingPackageError, match=r"needs viser: pip install 'kinetree\[view\]'"):
         kt.view(kt.zoo.load("double_pendulum"))

@@ -48,9 +48,9 @@ def test_what_follows_another_joint_has_no_slider() -> None:
     builder.add_body("base")
     for side in ("left", "right"):
         builder.add_body(side, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
-    limits = kt.Limits((0.0,), (0.04,), (1.0,), (10.0,))
+    limits = kt.model.Limits((0.0,), (0.04,), (1.0,), (10.0,))
     builder.add_joint("left", kt.Prismatic([1, 0, 0]), "base", "left", limits=limits)
-    builder.add_joint("right", kt.Prismatic([-1, 0, 0]), "base", "right", mimic=kt.Mimic("left"))
+    builder.add_joint("right", kt.Prismatic([-1, 0, 0]), "base", "right", mimic=kt.model.Mimic("left"))
     (dial,) = dials_of(builder.build(), 1.0)
     assert (dial.labels, dial.low, dial.high) == (("left, m",), 0.0, 0.04)
 

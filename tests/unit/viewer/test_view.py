@@ -165,7 +165,7 @@ def test_a_motion_has_a_time_and_no_sliders_for_joints() -> None:
         moved(viewer, "t, s", 0.2)
         expected = kt.frame_placement(ARM, motion.q[-1], HAND)[:3, 3]
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
-        with pytest.raises(kt.OptionError, match=r"its own; viewer\.set_time"):
+        with pytest.raises(kt.errors.OptionError, match=r"its own; viewer\.set_time"):
             viewer.set(ARM.neutral())
 
 
@@ -282,7 +282,7 @@ def _chain(count: int) -> kt.Model:
     for k in range(1, count):
         chain.add_body(f"link {k}", kt.solids.box(0.02, 0.02, 0.1, mass=0.1))
         chain.add_joint(
-            f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.placement((0, 0, 0.1))
+            f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.lie.placement((0, 0, 0.1))
         )
     return chain.build()
 
@@ -323,7 +323,7 @@ def test_what_is_not_drawn_is_listed(tmp_path: Any) -> None:
     ],
 )
 def test_what_cannot_be_viewed(shown: Any, options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises((kt.OptionError, kt.ShapeError), match=sentence):
+    with pytest.raises((kt.errors.OptionError, kt.errors.ShapeError), match=sentence):
         kt.view(shown, port=0, **options)
 
 
@@ -335,7 +335,7 @@ def test_a_closed_page_says_so() -> None:
     viewer.close()
     assert repr(viewer) == "<Viewer of 'arm6': closed>"
     viewer.wait()
-    with pytest.raises(kt.OptionError, match="no time"):
+    with pytest.raises(kt.errors.OptionError, match="no time"):
         viewer.set_time(0.0)
 
 

@@ -112,11 +112,11 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
         tasks: a task, or several in a list. Their priorities are part of the program, their weights are an argument.
 
     Returns:
-        A `kt.Program` with the arguments q0 (nq,); target, or target_0, target_1, … for several tasks; lower and upper
-        (nq,); weights, one per row of all tasks; tolerance, starts and evaluations, one number each; and shift, which
-        moves the sequence of starts: numbers from 0 to 1, one per coordinate of joints about or along an axis, then
-        three per spherical joint. It returns q, errors, reached, starts and evaluations. `operation_counts` counts a
-        million evaluations, which no search takes.
+        A `kt.programs.Program` with the arguments q0 (nq,); target, or target_0, target_1, … for several tasks; lower
+        and upper (nq,); weights, one per row of all tasks; tolerance, starts and evaluations, one number each; and
+        shift, which moves the sequence of starts: numbers from 0 to 1, one per coordinate of joints about or along an
+        axis, then three per spherical joint. It returns q, errors, reached, starts and evaluations. `operation_counts`
+        counts a million evaluations, which no search takes.
 
     Raises:
         OptionError, NameNotFoundError: as for `inverse_kinematics`.

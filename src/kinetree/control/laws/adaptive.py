@@ -32,9 +32,9 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     - dt γ P L P with `metric="natural"`, for each body's pseudo-inertia P and the gradient L of sᵀ Y π by it, in steps
       that keep P positive definite. γ is one number per body, in 1/J.
 
-    **Stability.** V = ½ sᵀ M s + (the distance from π̂ to the true π in the metric) falls by sᵀ K s per second, so s and
-    the error tend to zero for all K, Λ, Γ > 0, in continuous time: `dt` must be short beside 1/Λ and the estimate's own
-    motion. π̂ itself converges, in the identifiable combinations, if the reference is persistently exciting: if the
+    **Stability.** V = ½ sᵀ M s + (the distance from π̂ to the true π in the metric) falls by sᵀ K s per second, so s
+    and the error tend to zero for all K, Λ, Γ > 0, in continuous time: `dt` must be short beside 1/Λ and the estimate's
+    own motion. π̂ itself converges, in the identifiable combinations, if the reference is persistently exciting: if the
     integral of Yᵀ Y over some time stays above a positive multiple of the identity there. Otherwise it only stays
     bounded. Forces that are not modelled, such as friction, let it drift: stop (Γ = 0) when |s| is at the noise.
 
@@ -49,12 +49,13 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
         {"tau": joint forces (nv,), "estimate": the next estimate (10 B,), "s": (nv,)}, with the state "estimate" for
         `kt.rollout` and `kt.simulate`. q and target (nq,), v (nv,); rate and gain (nv,) as in `passivity_based`;
         adaptation (10 B,), the diagonal of Γ, or (B,), γ of each body; dt in s; estimate (10 B,) in the order of
-        `kt.inertial_parameters`, by default the robot's own; target_velocity and target_acceleration (nv,), by default
+        `kt.identification.inertial_parameters`, by default the robot's own; target_velocity and target_acceleration
+        (nv,), by default
         0. If the forces or the estimate are not finite, all forces are zero and the estimate stays.
 
     Raises:
         ActuationError: a degree of freedom has no motor.
-        NameNotFoundError, OptionError: as for `bodies` of `kt.joint_torque_regressor`; metric is neither word.
+        NameNotFoundError, OptionError: as for `bodies` of `kt.dynamics.joint_torque_regressor`; metric is neither word.
 
     Source: Slotine and Li, "On the adaptive control of robot manipulators", Int. J. Robotics Research 6 (1987); Lee,
     Kwon and Park, "A natural adaptive control law for robot manipulators" (2018).

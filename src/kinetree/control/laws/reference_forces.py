@@ -1,7 +1,7 @@
 """The forces M(q) a + C(q, v) w + g(q) of a reference velocity w, and their regressor.
 
-C is that of `kt.coriolis_matrix`, with Ṁ − 2 C skew. Where v is the rate of q it comes from Christoffel symbols, so
-C(q, v) w is symmetric in v and w, and follows from Coriolis forces c(v) = C(q, v) v by polarisation:
+C is that of `kt.dynamics.coriolis_matrix`, with Ṁ − 2 C skew. Where v is the rate of q it comes from Christoffel
+symbols, so C(q, v) w is symmetric in v and w, and follows from Coriolis forces c(v) = C(q, v) v by polarisation:
 
     M a + C(q, v) w + g = rnea(q, (v + w) / 2, a) − c((v − w) / 2).
 

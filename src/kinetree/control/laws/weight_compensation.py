@@ -19,8 +19,8 @@ def weight_compensation(robot: Model) -> Program:
     """A law that carries the robot's weight and brakes: τ = g(q) − D v.
 
     With D = 0 the robot floats: pushed, it coasts with constant kinetic energy. With D > 0 it comes to rest anywhere:
-    the kinetic energy falls by vᵀ D v per second. (`kt.gravity_compensation` is something else: the buoyancy of bodies
-    in MJCF files.)
+    the kinetic energy falls by vᵀ D v per second. (`kt.dynamics.gravity_compensation` is something else: the buoyancy
+    of bodies in MJCF files.)
 
     Args:
         robot: the robot; every degree of freedom has a motor. A payload is a body of it (`robot.attach_body`).

@@ -33,9 +33,9 @@ class Phase:
             multiplied by dt.
         dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
             the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
-        constraints: `kt.Contact` and `kt.Loop` records that hold during the phase, m rows in total, as for
-            `kt.constrained_dynamics`; the cost may then take `forces` (m). Rows that depend on each other in any
-            configuration share their forces, which have the least norm.
+        constraints: `kt.constraints.Contact` and `kt.constraints.Loop` records that hold during the phase, m rows in
+            total, as for `kt.constraints.constrained_dynamics`; the cost may then take `forces` (m). Rows that depend
+            on each other in any configuration share their forces, which have the least norm.
 
     Raises:
         OptionError: the number of steps or dt is not positive, a cost or dynamics is no program, or constraints are
@@ -85,11 +85,13 @@ class Phase:
     def impact(cls, cost: Program, constraints: Constraints, *, restitution: float = 0.0) -> Phase:
         """A sudden contact between two phases: one step that takes no time, after which q is what it was.
 
-        The velocity becomes that of `kt.impact`. Controls have no effect in an instant; they are left as they are.
+        The velocity becomes that of `kt.constraints.impact`. Controls have no effect in an instant; they are left as
+        they are.
 
         Args:
             cost: as for other phases, by the state before the impact; it may take `impulses` (m).
-            constraints: `kt.Contact` and `kt.Loop` records that are hit at once, m rows in total.
+            constraints: `kt.constraints.Contact` and `kt.constraints.Loop` records that are hit at once, m rows in
+                total.
             restitution: from 0, for what stops, to 1, for what bounces.
 
         Raises:
@@ -101,14 +103,16 @@ class Phase:
         >>> @kt.program(v=robot.nv, impulses=3)
         ... def soft(v, impulses):
         ...     return np.concatenate([0.1 * v, impulses])
-        >>> kt.control.Phase.impact(soft, kt.Contact("front_left_foot")).is_impact
+        >>> kt.control.Phase.impact(soft, kt.constraints.Contact("front_left_foot")).is_impact
         True
         """
         if not isinstance(cost, Program):
             raise OptionError(f"the cost of an impact must be a program, made by kt.program, not {cost!r:.60}")
         held, e = _held(constraints), real_number(restitution)
         if not held:
-            raise OptionError("an impact needs constraints: the list of kt.Contact and kt.Loop that are hit")
+            raise OptionError(
+                "an impact needs constraints: the list of kt.constraints.Contact and kt.constraints.Loop that are hit"
+            )
         if e is None or not 0.0 <= e <= 1.0:
             raise OptionError(f"the restitution of an impact must be a number from 0 to 1, not {restitution!r:.60}")
         made: Phase = object.__new__(cls)
@@ -134,7 +138,10 @@ def _held(given: Constraints) -> tuple[Contact | Loop, ...]:
         return (given,)
     held = tuple(given) if isinstance(given, Sequence) else ()
     if not isinstance(given, Sequence) or not all(isinstance(x, Contact | Loop) for x in held):
-        raise OptionError(f"the constraints of a Phase must be a list of kt.Contact and kt.Loop, not {given!r:.60}")
+        raise OptionError(
+            f"the constraints of a Phase must be a list of kt.constraints.Contact and kt.constraints.Loop, not "
+            f"{given!r:.60}"
+        )
     return held
 
 

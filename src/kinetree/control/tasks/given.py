@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.attitudes.arguments import attitudes
-from kinetree.attitudes.exponential_maps import refuse_other_rows
 from kinetree.errors import ConfigurationError, OptionError
 from kinetree.inputs import real_array, whole_number
+from kinetree.lie.arguments import attitudes
+from kinetree.lie.exponential_maps import refuse_other_rows
 
 if TYPE_CHECKING:
     from kinetree.model import Model

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
 from kinetree.control.tasks.given import (
@@ -16,6 +15,7 @@ from kinetree.control.tasks.given import (
     has_frames,
 )
 from kinetree.inputs import chosen_word, real_array
+from kinetree.lie.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -44,7 +44,7 @@ class Orientation(Task):
     >>> arm = kt.zoo.load("arm6")
     >>> task = kt.control.Orientation("tool")
     >>> R = task.present(arm, np.zeros(6))
-    >>> task.error(arm, np.zeros(6), kt.rotation_exp([0.0, 0.0, 0.25]) @ R).round(12).tolist()
+    >>> task.error(arm, np.zeros(6), kt.lie.rotation_exp([0.0, 0.0, 0.25]) @ R).round(12).tolist()
     [0.0, 0.0, 0.25]
     """
 

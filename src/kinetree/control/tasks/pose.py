@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinetree.attitudes.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.control.tasks import seen
 from kinetree.control.tasks.base import Task
 from kinetree.control.tasks.given import (
@@ -18,6 +17,7 @@ from kinetree.control.tasks.given import (
     has_frames,
 )
 from kinetree.inputs import chosen_word, real_array
+from kinetree.lie.exponential_maps import rotation_log, rotation_log_jacobian
 from kinetree.model import Model
 from kinetree.records import record
 

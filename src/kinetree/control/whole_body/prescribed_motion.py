@@ -53,8 +53,8 @@ def prescribed_motion(
     always hold; contacts that are active do not move; the joints accelerate as wanted; the root does as far as the
     forces of the contacts allow. Of all forces that do so, those with the smallest sum of weighted squares are chosen
     (`Support.force_weight`), so that two equal feet side by side share the load equally. Without contacts the root
-    moves as it must, and the torques are those of `kt.floating_inverse_dynamics`; where no cone and no limit matters,
-    they are those of `kt.constrained_inverse_dynamics`.
+    moves as it must, and the torques are those of `kt.dynamics.floating_inverse_dynamics`; where no cone and no limit
+    matters, they are those of `kt.constraints.constrained_inverse_dynamics`.
 
     Args:
         robot: the robot; degrees of freedom without a motor (`robot.actuated`) are its root.

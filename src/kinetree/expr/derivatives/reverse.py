@@ -250,7 +250,8 @@ class Reverse:
         if s.until is not None:
             if any(self._has_adjoint(adjoints, s.defines[k]) for k in active):
                 raise ProgramError(
-                    "a loop that ends early (kt.fori with until=) has no derivative in reverse: kt.jvp and kt.jacobian "
+                    "a loop that ends early (kt.programs.fori with until=) has no derivative in reverse: kt.jvp and "
+                    "kt.jacobian "
                     "differentiate forward; otherwise let it run a fixed number of times"
                 )
             return

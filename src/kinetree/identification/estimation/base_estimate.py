@@ -133,10 +133,10 @@ def base_estimate(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> q, v, qdd = np.random.default_rng(0).normal(size=(3, 100, 2))
     >>> tau = kt.rnea(robot, q, v, qdd)
-    >>> equations = kt.identification.Regression(kt.base_parameters(robot))
+    >>> equations = kt.identification.Regression(kt.identification.base_parameters(robot))
     >>> equations.add(kt.identification.log_of(robot, np.arange(100.0), q, tau, v=v, qdd=qdd))
     >>> found = kt.identification.base_estimate(equations)
-    >>> bool(np.allclose(found.values, found.base.of(kt.inertial_parameters(robot))))
+    >>> bool(np.allclose(found.values, found.base.of(kt.identification.inertial_parameters(robot))))
     True
     """
     if not isinstance(equations, Regression):

@@ -47,7 +47,7 @@ class ConsistentEstimate:
     robot: Model
     """The robot with these parameters."""
     parameters: Array
-    """As `kt.inertial_parameters(robot, drives=…)` has them."""
+    """As `kt.identification.inertial_parameters(robot, drives=…)` has them."""
     values: Array
     """The base parameters (and offsets) that belong to them, in the order of `BaseEstimate.values`."""
     deviations: Array

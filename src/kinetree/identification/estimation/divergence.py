@@ -1,6 +1,6 @@
 """How far a body's inertia is from another one's, in numbers of its own.
 
-For pseudo-inertias J and J₀ (see `kinetree.log_cholesky`),
+For pseudo-inertias J and J₀ (see `kinetree.identification.log_cholesky`),
 
     d(J, J₀) = tr(J J₀⁻¹) - log det(J J₀⁻¹) - 4
 

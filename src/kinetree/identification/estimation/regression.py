@@ -34,7 +34,7 @@ class Regression:
     >>> robot = kt.zoo.load("double_pendulum")
     >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=2.0, passive=False)
     >>> log = kt.identification.log_of(robot, motion.time, motion.q, motion.tau, v=motion.v, qdd=motion.qdd)
-    >>> equations = kt.identification.Regression(kt.base_parameters(robot))
+    >>> equations = kt.identification.Regression(kt.identification.base_parameters(robot))
     >>> equations.add(log)
     >>> equations.rows
     2001
@@ -63,7 +63,9 @@ class Regression:
             OptionError: base is not made by `base_parameters`, or offsets is neither True nor False.
         """
         if not isinstance(base, BaseParameters):
-            raise OptionError(f"Regression takes the result of kt.base_parameters, not {type(base).__name__}")
+            raise OptionError(
+                f"Regression takes the result of kt.identification.base_parameters, not {type(base).__name__}"
+            )
         self.base, self.offsets = base, flag("offsets", offsets)
         self.friction = FrictionColumns.of(base) if friction is None else friction
         more = [f"offset({name})" for name in base.robot.v_names] if offsets else []

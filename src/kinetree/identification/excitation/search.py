@@ -82,8 +82,8 @@ def exciting_trajectory(
         robot: with a fixed base and joints of plain angles or lengths. Joints that are not to move must be locked.
         period: s.
         harmonics: multiples of 1/period; the highest is the bandwidth that the log's filter must pass.
-        base: the parameters to excite; by default `kt.base_parameters(robot)`. With `drives=True` those of the joints'
-            friction are among them.
+        base: the parameters to excite; by default `kt.identification.base_parameters(robot)`. With `drives=True` those
+            of the joints' friction are among them.
         criterion: "condition", the condition number of the regressor, or "determinant", the volume in which the
             estimate is (D-optimality).
         position_limit: bounds (2, n) used instead of the robot's own.
@@ -123,7 +123,7 @@ def exciting_trajectory(
     tries, most = whole_between("starts", starts, 1, 10_000), whole_between("steps", steps, 1, 100_000)
     seconds, unused = number_between("period", period, unit="seconds"), number_between("margin", margin, 0.0, 1.0)
     if not (base is None or isinstance(base, BaseParameters)):
-        raise OptionError(f"base must be a result of kt.base_parameters, not {type(base).__name__}")
+        raise OptionError(f"base must be a result of kt.identification.base_parameters, not {type(base).__name__}")
     if base is not None and base.robot != model:
         raise OptionError(f"base has the parameters of {base.robot.name!r}, which is another robot than {model.name!r}")
     if not (keep_positive is None or isinstance(keep_positive, Program)):

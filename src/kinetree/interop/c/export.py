@@ -1,4 +1,4 @@
-"""`kinetree.to_c`: a function or its derivatives as C99."""
+"""`kinetree.interop.to_c`: a function or its derivatives as C99."""
 
 from __future__ import annotations
 
@@ -74,21 +74,23 @@ def to_c(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> made = kt.to_c(kt.gravity_forces, robot, dtype="float32", name="gravity")
+    >>> made = kt.interop.to_c(kt.gravity_forces, robot, dtype="float32", name="gravity")
     >>> print(made.header[made.header.index("void"):].splitlines()[0])
     void gravity(const float q[2], float gravity_forces[2]);
     """
     found = dtype_name(dtype)
     if found not in REALS:
-        raise OptionError(f"kt.to_c: dtype must be float64 or float32, not {found}")
+        raise OptionError(f"kt.interop.to_c: dtype must be float64 or float32, not {found}")
     _check_interface(interface, derivatives, found)
-    asked = partial(Subject, function, robot, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.to_c")
+    asked = partial(
+        Subject, function, robot, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.interop.to_c"
+    )
     subject = asked(unroll=unroll)
     if unroll is None and _is_long(subject, found) and subject.can_loop:
         subject = asked(unroll=False)
     node = _derived(subject, subject.node(found), derivative, by)
     if not sum(port.size for port in node.outputs):
-        raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
+        raise OptionError(f"kt.interop.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
     chosen = _chosen_name(subject, node, name)
     if interface == "casadi":
         return casadi_source(subject, node, chosen, 1 if derivatives is None else derivatives)
@@ -97,15 +99,15 @@ def to_c(
 
 def _check_interface(interface: str, derivatives: int | None, dtype: str) -> None:
     if interface not in ("plain", "casadi"):
-        raise OptionError(f'kt.to_c: interface must be "plain" or "casadi", not {interface!r:.60}')
+        raise OptionError(f'kt.interop.to_c: interface must be "plain" or "casadi", not {interface!r:.60}')
     if interface == "plain" and derivatives is not None:
         raise OptionError(
-            'kt.to_c: derivatives= is for interface="casadi"; a plain function takes derivative="reverse"'
+            'kt.interop.to_c: derivatives= is for interface="casadi"; a plain function takes derivative="reverse"'
         )
     if derivatives is not None and (type(derivatives) is not int or derivatives not in (0, 1, 2)):
-        raise OptionError(f"kt.to_c: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
+        raise OptionError(f"kt.interop.to_c: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
     if interface == "casadi" and dtype != "float64":
-        raise OptionError('kt.to_c: interface="casadi" is in double precision, as CasADi is; leave out dtype')
+        raise OptionError('kt.interop.to_c: interface="casadi" is in double precision, as CasADi is; leave out dtype')
 
 
 def _is_long(subject: Subject, dtype: str) -> bool:
@@ -120,19 +122,24 @@ def _derived(
     names = subject.names
     if derivative is None:
         if by is not None:
-            raise OptionError('kt.to_c: by= is for derivatives; give derivative="forward" or derivative="reverse" too')
+            raise OptionError(
+                'kt.interop.to_c: by= is for derivatives; give derivative="forward" or derivative="reverse" too'
+            )
         return node
     modes = [derivative] if isinstance(derivative, str) else derivative
     if not isinstance(modes, Sequence) or not modes or any(mode not in ("forward", "reverse") for mode in modes):
         raise OptionError(
-            f'kt.to_c: derivative must be "forward" or "reverse", or a sequence of these, not {derivative!r:.60}'
+            f'kt.interop.to_c: derivative must be "forward" or "reverse", or a sequence of these, not '
+            f"{derivative!r:.60}"
         )
     if by is not None and not (isinstance(by, Sequence) and by):
-        raise OptionError(f"kt.to_c: by must be names of arguments, such as {list(names)}, not {by!r:.60}")
+        raise OptionError(f"kt.interop.to_c: by must be names of arguments, such as {list(names)}, not {by!r:.60}")
     chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:
-            raise OptionError(f"kt.to_c: {subject.name} has no argument {one!r:.60}: {nearest_names(str(one), names)}")
+            raise OptionError(
+                f"kt.interop.to_c: {subject.name} has no argument {one!r:.60}: {nearest_names(str(one), names)}"
+            )
     numbers = [names.index(one) for one in dict.fromkeys(chosen)]
     for mode in modes:
         node = node.forward(numbers) if mode == "forward" else node.reverse(numbers)
@@ -147,12 +154,14 @@ def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
         return own if robot is None or room < 2 else identifier(f"{identifier(robot, longest=room)}_{own}")
     if not isinstance(name, str) or identifier(name) != name or is_reserved(name):
         raise OptionError(
-            f"kt.to_c: {name!r:.60} cannot be the name of a C function and its files: letters, digits and _ make a "
+            f"kt.interop.to_c: {name!r:.60} cannot be the name of a C function and its files: letters, digits and _ "
+            f"make a "
             f"name, which has no meaning in C, such as {identifier(str(name), longest=_LONGEST_NAME)!r}"
         )
     if len(name) > _LONGEST_NAME:
         raise OptionError(
-            f"kt.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room for endings "
+            f"kt.interop.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room "
+            f"for endings "
             "in the 31 that C compilers tell apart"
         )
     return name

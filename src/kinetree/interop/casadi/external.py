@@ -60,7 +60,8 @@ def _compiled(made: CSource) -> Path:
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode:
         raise MissingPackageError(
-            f"kt.to_casadi: the C compiler {command[0]} could not compile {made.name}: {found.stderr.strip()[-400:]}; "
+            f"kt.interop.to_casadi: the C compiler {command[0]} could not compile {made.name}: "
+            f"{found.stderr.strip()[-400:]}; "
             'name another one in the environment variable CC, or use form="SX"'
         )
     return library
@@ -72,6 +73,6 @@ def _compiler() -> str:
     if found is None:
         missing = f"there is no C compiler {asked!r} (CC)" if asked else "there is no C compiler here (cc, gcc, clang)"
         raise MissingPackageError(
-            f'kt.to_casadi: {missing}; install one, such as the Debian package gcc, or use form="SX"'
+            f'kt.interop.to_casadi: {missing}; install one, such as the Debian package gcc, or use form="SX"'
         )
     return found

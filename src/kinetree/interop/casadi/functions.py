@@ -1,4 +1,4 @@
-"""`kinetree.to_casadi`: a function of kinetree, or a program, as a function of CasADi."""
+"""`kinetree.interop.to_casadi`: a function of kinetree, or a program, as a function of CasADi."""
 
 from __future__ import annotations
 
@@ -64,25 +64,33 @@ def to_casadi(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.to_casadi(kt.aba, robot)
+    >>> kt.interop.to_casadi(kt.aba, robot)
     Function(aba:(q[2],v[2],tau[2])->(aba[2]) SXFunction)
     """
-    check_installed("kt.to_casadi", "casadi")
+    check_installed("kt.interop.to_casadi", "casadi")
     if form not in ("SX", "external"):
-        raise OptionError(f'kt.to_casadi: form must be "SX" or "external", not {form!r:.60}')
+        raise OptionError(f'kt.interop.to_casadi: form must be "SX" or "external", not {form!r:.60}')
     subject = Subject(
-        function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_casadi"
+        function,
+        robot,
+        f_ext=f_ext,
+        parameters=parameters,
+        unroll=unroll,
+        options=options,
+        adapter="kt.interop.to_casadi",
     )
     called = identifier(subject.name if name is None else name)
     if name is not None and called != name:
-        raise OptionError(f"kt.to_casadi: {name!r:.60} cannot be the name of a function; {called!r} can")
+        raise OptionError(f"kt.interop.to_casadi: {name!r:.60} cannot be the name of a function; {called!r} can")
     if form == "SX":
         if derivatives is not None:
-            raise OptionError('kt.to_casadi: derivatives= is for form="external"; CasADi differentiates SX by itself')
+            raise OptionError(
+                'kt.interop.to_casadi: derivatives= is for form="external"; CasADi differentiates SX by itself'
+            )
         return symbolic_function(subject, called)
     count = 1 if derivatives is None else derivatives
     if type(count) is not int or count not in (0, 1, 2):
-        raise OptionError(f"kt.to_casadi: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
+        raise OptionError(f"kt.interop.to_casadi: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
     from kinetree.interop.casadi.external import external_function
 
     arguments = argument_names(subject)
@@ -96,7 +104,8 @@ def symbolic_function(subject: Subject, name: str) -> casadi.Function:
     node = subject.node("float64")
     if node.marked_program is not without_slopes(node.marked_program):
         raise OptionError(
-            f"kt.to_casadi: {subject.name} of {subject.source.subject} ends iterations by their results, and CasADi "
+            f"kt.interop.to_casadi: {subject.name} of {subject.source.subject} ends iterations by their results, "
+            f"and CasADi "
             'would differentiate them step by step; use form="external", which has the derivatives of what they find'
         )
     arguments, constants = argument_names(subject), subject.numbers_of_options()

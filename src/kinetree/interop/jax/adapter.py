@@ -1,4 +1,4 @@
-"""`kt.to_jax`: the request, and whether there is a JAX for it."""
+"""`kt.interop.to_jax`: the request, and whether there is a JAX for it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def to_jax(
     >>> import jax
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> aba = kt.to_jax(kt.aba, robot)
+    >>> aba = kt.interop.to_jax(kt.aba, robot)
     >>> aba
     <aba(q[2], v[2], tau[2]) of 'double_pendulum' for JAX>
     >>> q, v, tau = jax.numpy.zeros((3, 1000, 2))
@@ -80,14 +80,20 @@ def to_jax(
     """
     return adapted(
         Subject(
-            function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_jax"
+            function,
+            robot,
+            f_ext=f_ext,
+            parameters=parameters,
+            unroll=unroll,
+            options=options,
+            adapter="kt.interop.to_jax",
         )
     )
 
 
 def adapted(subject: Subject) -> JaxFunction:
     """A function of JAX's arrays."""
-    check_installed("kt.to_jax", "jax", _OLDEST)
+    check_installed("kt.interop.to_jax", "jax", _OLDEST)
     from kinetree.interop.jax.function import JaxFunction
 
     return JaxFunction(subject)
@@ -95,7 +101,7 @@ def adapted(subject: Subject) -> JaxFunction:
 
 def dtype_among(name: str, arrays: Sequence[Any]) -> str:
     """The dtype of a call of the function `name`, as `to_jax` decides it."""
-    check_installed("kt.to_jax", "jax", _OLDEST)
+    check_installed("kt.interop.to_jax", "jax", _OLDEST)
     from kinetree.interop.jax.dtypes import common_dtype
 
     return common_dtype(name, arrays).name

@@ -1,4 +1,4 @@
-"""The dtype of a call with JAX's arrays, as `kt.to_jax` and kinetree's own functions decide it."""
+"""The dtype of a call with JAX's arrays, as `kt.interop.to_jax` and kinetree's own functions decide it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of `kt.to_jax`: a function of JAX's arrays."""
+"""The result of `kt.interop.to_jax`: a function of JAX's arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAKEN: dict[type | None, str] = {None: "real numbers", float: "real numbers", i
 
 
 class JaxFunction:
-    """A function of kinetree, or a program, for JAX's arrays; `kt.to_jax` makes it."""
+    """A function of kinetree, or a program, for JAX's arrays; `kt.interop.to_jax` makes it."""
 
     def __init__(self, subject: Subject) -> None:
         self.names = subject.names

@@ -1,4 +1,4 @@
-"""`kt.to_torch`: the request, and whether there is a PyTorch for it."""
+"""`kt.interop.to_torch`: the request, and whether there is a PyTorch for it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def to_torch(
     >>> import torch
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> aba = kt.to_torch(kt.aba, robot)
+    >>> aba = kt.interop.to_torch(kt.aba, robot)
     >>> aba
     <aba(q[2], v[2], tau[2]) of 'double_pendulum' for PyTorch>
     >>> q, v, tau = torch.zeros(3, 1000, 2)
@@ -79,14 +79,20 @@ def to_torch(
     """
     return adapted(
         Subject(
-            function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_torch"
+            function,
+            robot,
+            f_ext=f_ext,
+            parameters=parameters,
+            unroll=unroll,
+            options=options,
+            adapter="kt.interop.to_torch",
         )
     )
 
 
 def adapted(subject: Subject) -> TorchFunction:
     """A function of PyTorch's tensors."""
-    check_installed("kt.to_torch", "torch", _OLDEST)
+    check_installed("kt.interop.to_torch", "torch", _OLDEST)
     from kinetree.interop.torch.function import TorchFunction
 
     return TorchFunction(subject)
@@ -94,7 +100,7 @@ def adapted(subject: Subject) -> TorchFunction:
 
 def dtype_among(name: str, arrays: Sequence[Any]) -> str:
     """The dtype of a call of the function `name`, as `to_torch` decides it."""
-    check_installed("kt.to_torch", "torch", _OLDEST)
+    check_installed("kt.interop.to_torch", "torch", _OLDEST)
     from kinetree.interop.torch.tensors import common_dtype
 
     return str(common_dtype(name, arrays)).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""The result of `kt.to_torch`: a function of PyTorch's tensors."""
+"""The result of `kt.interop.to_torch`: a function of PyTorch's tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _is_compiling = torch.compiler.is_dynamo_compiling
 
 
 class TorchFunction:
-    """A function of kinetree, or a program, for PyTorch's tensors; `kt.to_torch` makes it."""
+    """A function of kinetree, or a program, for PyTorch's tensors; `kt.interop.to_torch` makes it."""
 
     def __init__(self, subject: Subject) -> None:
         self.names = subject.names

@@ -34,7 +34,7 @@ def as_tensor(function: str, name: str, port: Port, kind: type | None, x: Any) -
     tensor = x if isinstance(x, torch.Tensor) else _from_others(function, name, port, kind, x)
     if tensor.device.type not in _DEVICES:
         raise DeviceError(
-            f"{function}: {name} is on the device {tensor.device}, and kt.to_torch computes on the CPU; give "
+            f"{function}: {name} is on the device {tensor.device}, and kt.interop.to_torch computes on the CPU; give "
             f"{name}.cpu(), whose gradient goes back by itself"
         )
     if tensor.layout != torch.strided:

@@ -52,7 +52,10 @@ def read_body_settings(
             tuple(float(x) for x in center),
         )
         if settings.gravity_compensation:
-            notes.add("the compensation of gravity is kept as data; kt.gravity_compensation has its forces", body.name)
+            notes.add(
+                "the compensation of gravity is kept as data; kt.dynamics.gravity_compensation has its forces",
+                body.name,
+            )
         if settings.mocap:
             if body.joints:
                 a.fail(

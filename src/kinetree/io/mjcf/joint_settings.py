@@ -60,7 +60,7 @@ def _settings(part: Part, name: str, made_of: Mapping[str, MovingJoint], notes: 
             name,
         )
     if any(stiffness[1:]) or any(damping[1:]):
-        notes.add("quadratic and cubic terms of springs and dampers are forces of kt.tendon_forces", name)
+        notes.add("quadratic and cubic terms of springs and dampers are forces of kt.dynamics.tendon_forces", name)
     if spring_yield:
         notes.add("springs that yield are elastic here; their thresholds are kept as data", name)
     if kind == "free" and any(stiffness):

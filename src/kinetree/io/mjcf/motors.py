@@ -105,7 +105,7 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], anatom
             if one.armature or one.damping[0]:
                 notes.add("joints have the inertia and damping of their actuators, times gear²", one.target)
             if any(one.damping[1:]):
-                notes.add("quadratic and cubic damping of actuators is part of kt.tendon_forces", one.name)
+                notes.add("quadratic and cubic damping of actuators is part of kt.dynamics.tendon_forces", one.name)
         elif one.transmission == "tendon":
             _add_armature(motors, by_name[one.target], one.armature * gear2, notes)
             for joint in _of_tendon(by_name[one.target], anatomy):

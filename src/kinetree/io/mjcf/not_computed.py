@@ -22,14 +22,17 @@ def note_actuator(element: Element, actuator: Actuator, notes: Notes) -> None:
     if actuator.delay:
         what["delay"] = "a delay"
     if what:
-        sentence = "actuators whose forces are not computed, so that kt.actuator_forces refuses the robot"
+        sentence = "actuators whose forces are not computed, so that kt.dynamics.actuator_forces refuses the robot"
         notes.add(sentence, f"{element} ({', '.join(what.values())})")
 
 
 def note_sensor(element: Element, sensor: Sensor, notes: Notes) -> None:
     """A note if a sensor is not computed."""
     if sensor.kind in _SENSORS:
-        notes.add("sensors that are not computed, so that kt.sensors needs the names of others", f"{element}")
+        notes.add("sensors that are not computed, so that kt.dynamics.sensors needs the names of others", f"{element}")
     elif sensor.delay or any(sensor.interval):
         what = "a delay" if sensor.delay else "an interval"
-        notes.add("sensors that are not computed, so that kt.sensors needs the names of others", f"{element} ({what})")
+        notes.add(
+            "sensors that are not computed, so that kt.dynamics.sensors needs the names of others",
+            f"{element} ({what})",
+        )

@@ -55,7 +55,7 @@ def robots(source: str) -> list[str]:
         MissingPackageError: It is not installed.
 
     >>> import kinetree as kt
-    >>> kt.robots("zoo")[:2]
+    >>> kt.zoo.robots("zoo")[:2]
     ['arm6', 'arm7']
     """
     source = _known(source)

@@ -86,7 +86,9 @@ def _kind(joint: Element, name: str, axis: Element | None, notes: Notes, problem
     if word == "planar":
         normal = problems.attempt(_X, _axis, axis, name, notes)
         if normal != (0.0, 0.0, 1.0):
-            notes.add("the two directions of planar joints whose axis is not z are chosen as kt.Planar does", name)
+            notes.add(
+                "the two directions of planar joints whose axis is not z are chosen as kt.joints.Planar does", name
+            )
         return joints.Planar(normal)
     return _ON_AXIS[word](problems.attempt(_X, _axis, axis, name, notes))
 

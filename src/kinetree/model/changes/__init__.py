@@ -1,10 +1,8 @@
 """Changed robots: each change takes a robot and gives the parts of another."""
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.model.changes.actuation import with_actuation
     from kinetree.model.changes.attach import attach, attach_body
     from kinetree.model.changes.common import Changed
@@ -22,29 +20,6 @@ if typing.TYPE_CHECKING:
     from kinetree.model.changes.scale import scaled
     from kinetree.model.changes.scene import beside, with_free_body, with_obstacle
     from kinetree.model.changes.terrain import on_terrain
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "actuation": "with_actuation",
-            "attach": "attach attach_body",
-            "common": "Changed",
-            "contacts": "with_contacts without_self_contact",
-            "elastic": "with_elastic_joint",
-            "gravity": "with_gravity",
-            "ground": "on_ground on_slope",
-            "lock": "lock",
-            "mirror": "mirrored mirrored_configuration mirrored_velocity",
-            "mocap": "with_mocap",
-            "motors": "with_motors with_servos",
-            "principal_axes": "in_principal_axes",
-            "remove": "detach remove",
-            "root": "rerooted",
-            "scale": "scaled",
-            "scene": "beside with_free_body with_obstacle",
-            "terrain": "on_terrain",
-        },
-    )
 
 __all__ = [
     "Changed",

@@ -70,8 +70,9 @@ class Structure:
                     fault(
                         spec.where,
                         f"body {spec.child!r} is the child of two joints, {other!r} and {spec.name!r}; "
-                        "a tree gives each body one joint; leave one of them out, and close the loop with kt.Loop "
-                        "in the calls of kt.constrained_dynamics and its relatives",
+                        "a tree gives each body one joint; leave one of them out, and close the loop with "
+                        "kt.constraints.Loop "
+                        "in the calls of kt.constraints.constrained_dynamics and its relatives",
                         "two-parents",
                     )
                 )

@@ -4,11 +4,9 @@ The records are plain and frozen; they name joints, bodies and frames by their n
 robot.
 """
 
-import typing
-
 from kinetree.lazy_names import lazy_names as _lazy_names
 
-if typing.TYPE_CHECKING:
+with _lazy_names(__name__):
     from kinetree.model.extras.actuators import Actuator
     from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
     from kinetree.model.extras.by_name import Records
@@ -31,34 +29,6 @@ if typing.TYPE_CHECKING:
     from kinetree.model.extras.textures import Texture
     from kinetree.model.extras.transmissions import Transmission, TransmissionActuator, TransmissionJoint
     from kinetree.model.extras.unused import Unused
-else:
-    __getattr__ = _lazy_names(
-        __name__,
-        {
-            "actuators": "Actuator",
-            "bodies": "BodySettings ShapeSettings Site",
-            "by_name": "Records",
-            "cameras": "Camera",
-            "carried": "carried",
-            "change": "Change",
-            "collisions": "BodySpheres CollisionPair Sphere UncheckedBody",
-            "contacts": "ContactExclusion ContactPair ContactParameters",
-            "equalities": "Equality",
-            "extras": "NO_EXTRAS Extras",
-            "groups": "EndEffector JointGroup JointValues NamedState VirtualJoint",
-            "images": "image_address image_paths with_images",
-            "joint_limits": "Calibration MotionLimits SafetyLimits",
-            "joint_properties": "JointProperty PassiveJoint",
-            "joints": "JointSettings",
-            "keyframes": "JointState Keyframe",
-            "options": "SimulationFlags SimulationOptions",
-            "sensors": "Sensor",
-            "tendons": "Pulley Tendon TendonJoint TendonShape TendonSite",
-            "textures": "Texture",
-            "transmissions": "Transmission TransmissionActuator TransmissionJoint",
-            "unused": "Unused",
-        },
-    )
 
 __all__ = [
     "NO_EXTRAS",

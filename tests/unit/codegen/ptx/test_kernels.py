@@ -226,7 +226,7 @@ def test_more_memory_than_a_thread_can_have() -> None:
     scratch = Array("scratch", size)
     body = Block((Store(2, Index(0), 0), Load(2, Index(0), 1), Store(1, Index(0), 1)))
     program = Program("large", (Port("x", (1,)),), (Port("y", (1,)),), body, None, (scratch,))
-    with pytest.raises(kt.OptionError, match="large needs 524,296 bytes of memory for one sample"):
+    with pytest.raises(kt.errors.OptionError, match="large needs 524,296 bytes of memory for one sample"):
         module(program, F64, gpu(), "large")
 
 

@@ -13,10 +13,12 @@ def ball_arm() -> kt.Model:
     """A shoulder that turns in all directions, an elbow, and a hand that rolls."""
     builder = kt.ModelBuilder("ball_arm")
     for name in ("base", "upper", "lower", "hand"):
-        builder.add_body(name, kt.solids.cylinder(0.03, 0.3, density=500.0, placement=kt.placement((0, 0, 0.15))))
-    bent, rolled = (kt.Limits(lower=(a,), upper=(b,), velocity=(9.0,), effort=(9.0,)) for a, b in ((0.5, 1.5), (-1, 1)))
-    at_the_end = kt.placement((0, 0, 0.3))
-    builder.add_joint("shoulder", kt.Spherical(), "base", "upper", at_the_end)
+        builder.add_body(name, kt.solids.cylinder(0.03, 0.3, density=500.0, placement=kt.lie.placement((0, 0, 0.15))))
+    bent, rolled = (
+        kt.model.Limits(lower=(a,), upper=(b,), velocity=(9.0,), effort=(9.0,)) for a, b in ((0.5, 1.5), (-1, 1))
+    )
+    at_the_end = kt.lie.placement((0, 0, 0.3))
+    builder.add_joint("shoulder", kt.joints.Spherical(), "base", "upper", at_the_end)
     builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", at_the_end, limits=bent)
     builder.add_joint("roll", kt.Revolute([0, 0, 1]), "lower", "hand", at_the_end, limits=rolled)
     return builder.build()

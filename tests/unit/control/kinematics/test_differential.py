@@ -64,13 +64,21 @@ def test_nan_gives_no_velocity() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"dt": 0.0}, kt.OptionError, "dt must be a positive number of seconds, not 0.0"),
-        ({"q": None}, kt.DTypeError, "q must be an array of real numbers"),
-        ({"velocity_limit": np.ones((2, 7)), "q": np.tile(Q, (3, 1))}, kt.ShapeError, "q (3,), velocity_limit (2,)"),
-        ({"gain": 1.5}, kt.OptionError, "gain is the part of the errors that goes within dt, at most 1, not 1.5"),
-        ({"damping": -1.0}, kt.OptionError, "damping must be a number from 0 on"),
-        ({"velocity_limit": [1.0]}, kt.ShapeError, "velocity_limit has shape (1,)"),
-        ({"velocity_limit": -np.ones(7)}, kt.OptionError, "not negative, inf for no limit"),
+        ({"dt": 0.0}, kt.errors.OptionError, "dt must be a positive number of seconds, not 0.0"),
+        ({"q": None}, kt.errors.DTypeError, "q must be an array of real numbers"),
+        (
+            {"velocity_limit": np.ones((2, 7)), "q": np.tile(Q, (3, 1))},
+            kt.errors.ShapeError,
+            "q (3,), velocity_limit (2,)",
+        ),
+        (
+            {"gain": 1.5},
+            kt.errors.OptionError,
+            "gain is the part of the errors that goes within dt, at most 1, not 1.5",
+        ),
+        ({"damping": -1.0}, kt.errors.OptionError, "damping must be a number from 0 on"),
+        ({"velocity_limit": [1.0]}, kt.errors.ShapeError, "velocity_limit has shape (1,)"),
+        ({"velocity_limit": -np.ones(7)}, kt.errors.OptionError, "not negative, inf for no limit"),
     ],
 )
 def test_what_it_refuses(options: Any, error: type[Exception], message: str) -> None:

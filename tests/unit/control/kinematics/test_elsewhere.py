@@ -56,7 +56,7 @@ def test_in_a_simulation() -> None:
 
 @needs("gcc")
 def test_in_c(tmp_path: Path) -> None:
-    made = kt.to_c(IK, name="ik")
+    made = kt.interop.to_c(IK, name="ik")
     files = [path for path in made.save(tmp_path) if path.suffix == ".c"]
     loaded = library(tmp_path, "gcc", files[:1], *STRICT, "-O1")
     for target in (place(np.array(0.4)), 5.0 * CENTER):
@@ -68,7 +68,7 @@ def test_in_c(tmp_path: Path) -> None:
 def test_in_jax() -> None:
     jax = pytest.importorskip("jax")
     given = Q + 0.1, NUMBERS
-    ik = kt.to_jax(IK)
+    ik = kt.interop.to_jax(IK)
 
     def height(target: Any) -> Any:
         return ik(given[0], target, *given[1]).q.sum()
@@ -83,7 +83,7 @@ def test_in_torch() -> None:
     torch = pytest.importorskip("torch")
     targets = torch.tensor(CENTER + np.array([[0.0, 0.0, 0.0], [0.05, 0.0, 0.02]]), requires_grad=True)
     numbers = [torch.tensor(x, dtype=torch.float64) for x in (Q + 0.1, *NUMBERS)]
-    found = kt.to_torch(IK)(numbers[0], targets, *numbers[1:])
+    found = kt.interop.to_torch(IK)(numbers[0], targets, *numbers[1:])
     found.q.sum().backward()
     expected = kt.jacobian(IK, (Q + 0.1, targets.detach().numpy(), *NUMBERS), wrt="target").q.sum(axis=1)
     np.testing.assert_allclose(targets.grad.numpy(), expected, atol=1e-12)

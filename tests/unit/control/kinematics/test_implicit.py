@@ -25,21 +25,21 @@ def arguments(rows: int, **others: Any) -> dict[str, Any]:
     return usual | others
 
 
-def by(program: kt.Program, wrt: Any, **given: Any) -> Any:
+def by(program: kt.programs.Program, wrt: Any, **given: Any) -> Any:
     return kt.jacobian(program, given, wrt=wrt)
 
 
 @pytest.fixture(scope="module")
-def both() -> kt.Program:
+def both() -> kt.programs.Program:
     return inverse_kinematics_program(ROBOT, BOTH)
 
 
 @pytest.fixture(scope="module")
-def height() -> kt.Program:
+def height() -> kt.programs.Program:
     return inverse_kinematics_program(ROBOT, HEIGHT)
 
 
-def test_a_solution_follows_its_target(both: kt.Program) -> None:
+def test_a_solution_follows_its_target(both: kt.programs.Program) -> None:
     given = arguments(2)
     found, slopes = both(**given), by(both, ("target", "q0", "weights"), **given)
     assert found.reached
@@ -55,7 +55,7 @@ def test_a_solution_follows_its_target(both: kt.Program) -> None:
         np.testing.assert_allclose(slopes[name].q, 0.0, atol=1e-9)
 
 
-def test_forward_and_backward_agree_in_batches(both: kt.Program) -> None:
+def test_forward_and_backward_agree_in_batches(both: kt.programs.Program) -> None:
     targets = TARGET + np.random.default_rng(0).uniform(-0.02, 0.02, (20, 3))
     given = arguments(2, target=targets)
     matrix = by(both, "target", **given).q
@@ -66,14 +66,14 @@ def test_forward_and_backward_agree_in_batches(both: kt.Program) -> None:
     np.testing.assert_allclose(back["target"], [1.0, -2.0] @ matrix, atol=1e-12)
 
 
-def test_freedom_that_is_left_is_not_used(height: kt.Program) -> None:
+def test_freedom_that_is_left_is_not_used(height: kt.programs.Program) -> None:
     """Of all motions of the joints that keep a point at its height, the shortest one is taken."""
     given = arguments(1)
     q, slope = height(**given).q, by(height, "target", **given).q
     np.testing.assert_allclose(slope[:, [2]], np.linalg.pinv(HEIGHT.jacobian(ROBOT, q, TARGET)), atol=1e-7)
 
 
-def test_coordinates_at_a_limit_move_with_it(height: kt.Program) -> None:
+def test_coordinates_at_a_limit_move_with_it(height: kt.programs.Program) -> None:
     lower = np.array([0.41, -np.inf])
     given = arguments(1, lower=lower, q0=[0.41, 1.1])
     found, slopes = height(**given), by(height, ("target", "lower"), **given)
@@ -85,7 +85,7 @@ def test_coordinates_at_a_limit_move_with_it(height: kt.Program) -> None:
     np.testing.assert_allclose(slopes["lower"].q[:, 1], 0.0, atol=1e-9)
 
 
-def test_they_are_finite_where_nothing_is_reached(both: kt.Program) -> None:
+def test_they_are_finite_where_nothing_is_reached(both: kt.programs.Program) -> None:
     """Out of reach, and exactly stretched, where the derivatives of the errors have no full rank."""
     far = arguments(2, target=5.0 * TARGET)
     assert not both(**far).reached
@@ -112,13 +112,13 @@ def test_lower_priorities_move_in_what_is_left() -> None:
     np.testing.assert_allclose(slopes["target_0"].q[:, 2], [1.0 / a, 0.0], atol=1e-6)
 
 
-def test_second_derivatives_are_refused(both: kt.Program) -> None:
+def test_second_derivatives_are_refused(both: kt.programs.Program) -> None:
     given, weights = arguments(2), (np.ones(2), None, None, None, None)
-    with pytest.raises(kt.OptionError, match="first derivatives only"):
+    with pytest.raises(kt.errors.OptionError, match="first derivatives only"):
         kt.hvp(both, given, weights, {"target": TARGET}, wrt="target")
 
 
-def test_coordinates_at_an_upper_limit_move_with_it(height: kt.Program) -> None:
+def test_coordinates_at_an_upper_limit_move_with_it(height: kt.programs.Program) -> None:
     """The mirror image of a lower one: the height is even in q."""
     lower = arguments(1, lower=np.array([0.41, -np.inf]), q0=[0.41, 1.1])
     upper = arguments(1, upper=np.array([-0.41, np.inf]), q0=[-0.41, -1.1])

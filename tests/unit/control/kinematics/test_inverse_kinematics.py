@@ -268,42 +268,78 @@ class Empty(Task):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: inverse_kinematics(ARM, Short("tool"), 0.2), kt.ShapeError, "Short.error returned an array of shape"),
+        (
+            lambda: inverse_kinematics(ARM, Short("tool"), 0.2),
+            kt.errors.ShapeError,
+            "Short.error returned an array of shape",
+        ),
         (lambda: inverse_kinematics(ARM, Empty(), 0.2), NotImplementedError, "Empty has no method size(robot)"),
         (
             lambda: inverse_kinematics(ARM, TOOL, TARGETS[:3], np.zeros((2, 7))),
-            kt.ShapeError,
+            kt.errors.ShapeError,
             "the leading axes do not broadcast together: q0 (2,), target (3,)",
         ),
-        (lambda: inverse_kinematics(ARM, "tool", TARGETS), kt.OptionError, "tasks must be a task, such as"),
-        (lambda: inverse_kinematics(ARM, [], []), kt.OptionError, "a list of tasks with at least one"),
-        (lambda: inverse_kinematics(ARM, Pose("tol"), TARGETS), kt.NameNotFoundError, "tool"),
-        (lambda: inverse_kinematics(ARM, [TOOL], TARGETS), kt.ShapeError, "targets must be a list of 1, one for each"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.ShapeError, "but it must be (…, 4, 4)"),
-        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS), kt.ConfigurationError, "is not a rotation"),
-        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS[0]), kt.ConfigurationError, "is not a rotation"),
+        (lambda: inverse_kinematics(ARM, "tool", TARGETS), kt.errors.OptionError, "tasks must be a task, such as"),
+        (lambda: inverse_kinematics(ARM, [], []), kt.errors.OptionError, "a list of tasks with at least one"),
+        (lambda: inverse_kinematics(ARM, Pose("tol"), TARGETS), kt.errors.NameNotFoundError, "tool"),
+        (
+            lambda: inverse_kinematics(ARM, [TOOL], TARGETS),
+            kt.errors.ShapeError,
+            "targets must be a list of 1, one for each",
+        ),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.errors.ShapeError, "but it must be (…, 4, 4)"),
+        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS), kt.errors.ConfigurationError, "is not a rotation"),
+        (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS[0]), kt.errors.ConfigurationError, "is not a rotation"),
         (
             lambda: inverse_kinematics(ARM, TOOL, TARGETS * [[1.0], [1.0], [1.0], [np.nan]]),
-            kt.ConfigurationError,
+            kt.errors.ConfigurationError,
             "there alone",
         ),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS.mT), kt.ConfigurationError, "its last row must be 0, 0, 0, 1"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, [0.0]), kt.ShapeError, "q0 has shape (1,)"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=np.ones(6)), kt.ShapeError, "lower has shape (6,)"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=9 * np.ones(7)), kt.OptionError, "q[0]: the lower limit"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[-np.inf] * 7), kt.OptionError, "q[0]: "),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS.mT),
+            kt.errors.ConfigurationError,
+            "its last row must be 0, 0, 0, 1",
+        ),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, [0.0]), kt.errors.ShapeError, "q0 has shape (1,)"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=np.ones(6)),
+            kt.errors.ShapeError,
+            "lower has shape (6,)",
+        ),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=9 * np.ones(7)),
+            kt.errors.OptionError,
+            "q[0]: the lower limit",
+        ),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[-np.inf] * 7), kt.errors.OptionError, "q[0]: "),
         (
             lambda: inverse_kinematics(ARM, TOOL, TARGETS, lower=[np.inf] * 7, upper=[np.inf] * 7),
-            kt.OptionError,
+            kt.errors.OptionError,
             "q[0]: no position is between inf and inf",
         ),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[np.nan] * 7), kt.OptionError, "upper contains NaN"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, tolerance=-1.0), kt.OptionError, "tolerance must be a number"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=0), kt.OptionError, "starts must be a whole number"),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=True), kt.OptionError, "starts must be a whole number"),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, upper=[np.nan] * 7),
+            kt.errors.OptionError,
+            "upper contains NaN",
+        ),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, tolerance=-1.0),
+            kt.errors.OptionError,
+            "tolerance must be a number",
+        ),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=0),
+            kt.errors.OptionError,
+            "starts must be a whole number",
+        ),
+        (
+            lambda: inverse_kinematics(ARM, TOOL, TARGETS, starts=True),
+            kt.errors.OptionError,
+            "starts must be a whole number",
+        ),
         (
             lambda: inverse_kinematics(ARM, TOOL, TARGETS, evaluations=1.5),
-            kt.OptionError,
+            kt.errors.OptionError,
             "evaluations must be a whole",
         ),
     ],
@@ -316,7 +352,9 @@ def test_what_it_refuses(call: Any, error: type[Exception], message: str) -> Non
 
 def test_limits_of_a_free_joint_are_refused() -> None:
     robot = kt.zoo.load("quadruped")
-    with pytest.raises(kt.OptionError, match=r"lower: q\[0\] belongs to a joint whose velocities are not the rates"):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"lower: q\[0\] belongs to a joint whose velocities are not the rates"
+    ):
         inverse_kinematics(robot, CenterOfMass(), np.zeros(3), lower=np.full(robot.nq, -1.0))
 
 

@@ -21,7 +21,7 @@ GAINS = {"rate": np.full(6, 8.0), "gain": np.array([20.0, 20.0, 10.0, 1.0, 1.0, 
 
 @cache
 def loaded() -> kt.Model:
-    box = kt.solids.box(0.2, 0.1, 0.15, mass=2.0, placement=kt.placement([0.03, 0.02, 0.08]))
+    box = kt.solids.box(0.2, 0.1, 0.15, mass=2.0, placement=kt.lie.placement([0.03, 0.02, 0.08]))
     return ARM.attach_body("payload", box, "tool")
 
 
@@ -40,7 +40,7 @@ def test_the_error_vanishes_and_the_mass_is_learned(metric: str, adaptation: Arr
     )  # fmt: skip
     s, estimate = np.linalg.norm(motion.recorded["s"], axis=-1), motion.recorded["estimate"]
     assert s[-2000:].max() < 0.12 * s[:2000].max()
-    true = kt.inertial_parameters(robot)[-10:]
+    true = kt.identification.inertial_parameters(robot)[-10:]
     assert abs(estimate[-1, 0] - true[0]) < 0.06
     assert np.abs(estimate[-1, 1:4] - true[1:4]).max() < 0.02
     if metric == "natural":
@@ -54,7 +54,7 @@ def test_the_energy_of_error_and_estimate_falls_by_s_K_s(robot: kt.Model) -> Non
     rng, n, name = np.random.default_rng(3), robot.nv, list(robot.bodies)[-1]
     q, (v, v_d, a_d) = robot.random(rng), rng.normal(size=(3, n))
     q_d, rate, gain = robot.integrate(q, 0.3 * rng.normal(size=n)), np.full(n, 3.0), np.linspace(1.0, 2.0, n)
-    true, speed, dt = kt.inertial_parameters(robot)[-10:], np.linspace(0.1, 1.0, 10), 1e-3
+    true, speed, dt = kt.identification.inertial_parameters(robot)[-10:], np.linspace(0.1, 1.0, 10), 1e-3
     found = kt.control.adaptive(robot, bodies=[name])(q, v, q_d, rate, gain, speed, dt, START, v_d, a_d)
     reference = kt.program(
         Tracking(robot).reference, q=robot, v=n, target=robot, target_velocity=n, target_qdd=n, rate=n
@@ -62,7 +62,7 @@ def test_the_energy_of_error_and_estimate_falls_by_s_K_s(robot: kt.Model) -> Non
     w, a = reference(q, v, q_d, v_d, a_d, rate)
     s, s_rate = w - v, a - kt.aba(robot, q, v, found["tau"])
     assert np.allclose(found["s"], s, rtol=0, atol=1e-12)
-    C = kt.coriolis_matrix(robot, q, v)  # ½ sᵀ Ṁ s = sᵀ C s
+    C = kt.dynamics.coriolis_matrix(robot, q, v)  # ½ sᵀ Ṁ s = sᵀ C s
     estimate_rate = (found["estimate"] - START) / dt
     V_rate = s @ (kt.crba(robot, q) @ s_rate + C @ s) + (START - true) @ (estimate_rate / speed)
     assert abs(V_rate + s @ (gain * s)) < 1e-9 * abs(s @ (gain * s))
@@ -79,7 +79,7 @@ def test_bodies_that_are_not_learned_and_rotors_are_the_robot_s_own() -> None:
 
 
 def test_ten_parameters_are_a_positive_definite_matrix_and_stay_one() -> None:
-    ten, rng = kt.inertial_parameters(loaded())[-10:], np.random.default_rng(5)
+    ten, rng = kt.identification.inertial_parameters(loaded())[-10:], np.random.default_rng(5)
     assert np.allclose(ten_parameters(pseudo_inertia(ten)), ten, rtol=0, atol=1e-15)
     for size in (1e-3, 1.0, 1e3):
         after = natural_step(ten, rng.normal(size=10), size)

@@ -21,7 +21,7 @@ ARM = kt.zoo.load("arm6")
 TARGET = np.array([0.0, 0.4, -0.8, 0.1, 0.5, 0.0])
 SIX = np.full(6, 2.0)
 TRACKING = {"target": TARGET, "target_velocity": SIX / 7, "target_acceleration": SIX / 9}
-LAWS: dict[str, tuple[Callable[[kt.Model], kt.Program], dict[str, Any]]] = {
+LAWS: dict[str, tuple[Callable[[kt.Model], kt.programs.Program], dict[str, Any]]] = {
     "weight_compensation": (control.weight_compensation, {"damping": SIX}),
     "pd_with_gravity": (control.pd_with_gravity, {"target": TARGET, "stiffness": SIX, "damping": SIX}),
     "computed_torque": (control.computed_torque, {**TRACKING, "stiffness": SIX, "damping": SIX}),
@@ -45,7 +45,7 @@ STATES = np.random.default_rng(0).normal(size=(2, 5, 6))
 
 
 @cache
-def law(name: str) -> kt.Program:
+def law(name: str) -> kt.programs.Program:
     return LAWS[name][0](ARM)
 
 
@@ -117,7 +117,7 @@ def test_a_law_is_pickled_as_what_it_was_made_of(name: str) -> None:
 @needs("gcc")
 @pytest.mark.parametrize("name", ["adaptive", "cartesian_impedance"])
 def test_a_law_is_written_as_c(name: str, tmp_path: Path) -> None:
-    made = kt.to_c(law(name))
+    made = kt.interop.to_c(law(name))
     for path, text in ((tmp_path / f"{made.name}.c", made.source), (tmp_path / f"{made.name}.h", made.header)):
         path.write_text(text)
     given = law(name).bound(STATES[:, 0], LAWS[name][1])
@@ -132,7 +132,9 @@ def test_a_law_is_written_as_c(name: str, tmp_path: Path) -> None:
 @NAMES
 def test_a_robot_with_a_joint_without_motor_is_refused(name: str) -> None:
     floating = kt.zoo.load("quadruped")
-    with pytest.raises(kt.ActuationError, match=f"kt.control.{name} gives a force to every degree of freedom, but"):
+    with pytest.raises(
+        kt.errors.ActuationError, match=f"kt.control.{name} gives a force to every degree of freedom, but"
+    ):
         LAWS[name][0](floating)
 
 
@@ -144,20 +146,20 @@ def test_a_joint_that_moves_nothing_is_told_where_the_mass_matrix_is_inverted(na
     builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "tool")
     law = LAWS[name][0](builder.build())
     given: Any = {x: np.zeros(a.shape) for x, a in law.arguments.items() if x not in law.defaults}
-    with pytest.raises(kt.SingularModelError, match="joint 'turn' of 'hand' moves nothing that has mass"):
+    with pytest.raises(kt.errors.SingularModelError, match="joint 'turn' of 'hand' moves nothing that has mass"):
         law(**given)
 
 
 def test_options_that_cannot_be_are_told() -> None:
-    with pytest.raises(kt.OptionError, match="damping must be 'ratio' or 'given', not 'critical'"):
+    with pytest.raises(kt.errors.OptionError, match="damping must be 'ratio' or 'given', not 'critical'"):
         control.joint_impedance(ARM, damping="critical")
-    with pytest.raises(kt.OptionError, match="damping must be 'ratio' or 'given'"):
+    with pytest.raises(kt.errors.OptionError, match="damping must be 'ratio' or 'given'"):
         control.cartesian_impedance(ARM, "tool", damping=1.0)  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match="metric must be 'euclidean' or 'natural', not 'riemannian'"):
+    with pytest.raises(kt.errors.OptionError, match="metric must be 'euclidean' or 'natural', not 'riemannian'"):
         control.adaptive(ARM, metric="riemannian")
-    with pytest.raises(kt.NameNotFoundError, match="tol"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="tol"):
         control.cartesian_impedance(ARM, "tol")
-    with pytest.raises(kt.NameNotFoundError, match="wrld"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="wrld"):
         control.cartesian_impedance(ARM, "tool", axes="wrld")
-    with pytest.raises(kt.NameNotFoundError, match="load"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="load"):
         control.adaptive(ARM, bodies=["load"])

@@ -24,7 +24,7 @@ POSTURE = {"posture": Q, "posture_stiffness": np.full(7, 2.0), "posture_damping"
 
 
 @cache
-def in_the_world() -> kt.Program:
+def in_the_world() -> kt.programs.Program:
     return kt.control.cartesian_impedance(ARM, "tool")
 
 
@@ -44,7 +44,7 @@ def test_pulled_by_a_force_the_hand_yields_by_force_over_stiffness_and_in_the_ti
     f, dt = np.array([2.0, -1.5, 1.0, 0.0, 0.0, 0.0]), 2.5e-4
     arguments = {"target": TARGET, "stiffness": K, "damping_ratio": 0.7, **POSTURE}
     states, _ = kt.rollout(
-        ARM, Q, np.zeros(7), in_the_world(), dt, {kt.WrenchOn("tool", "local_world_aligned"): f}, steps=8000,
+        ARM, Q, np.zeros(7), in_the_world(), dt, {kt.dynamics.WrenchOn("tool", "local_world_aligned"): f}, steps=8000,
         arguments=arguments,
     )  # fmt: skip
     moved = kt.frame_placement(ARM, states[::40, :7], "tool") - TARGET
@@ -141,7 +141,7 @@ def test_the_spring_knows_how_its_target_moves(axes: str) -> None:
 
     def moved(t: float) -> Array:
         there = aim.copy()
-        there[:3, :3] = kt.rotation_exp(t * twist[3:]) @ aim[:3, :3]
+        there[:3, :3] = kt.lie.rotation_exp(t * twist[3:]) @ aim[:3, :3]
         there[:3, 3] += t * twist[:3]
         return there
 
@@ -164,7 +164,7 @@ def test_forces_are_finite_and_bounded_at_singular_configurations_and_half_a_tur
     tau = np.array([law(arm + x, v, aim, K, **POSTURE) for x in (0.0, 1e-9, 1e-6, 1e-3, 1e-1)])
     assert np.abs(tau).max() < 500.0
     assert np.abs(tau[1] - tau[0]).max() < 1e-4
-    opposite = kt.frame_placement(ARM, Q, "tool") @ kt.placement([0, 0, 0], rpy=[np.pi, 0, 0]).matrix
+    opposite = kt.frame_placement(ARM, Q, "tool") @ kt.lie.placement([0, 0, 0], rpy=[np.pi, 0, 0]).matrix
     assert np.abs(law(Q, np.zeros(7), opposite, K)).max() < 500.0
 
 

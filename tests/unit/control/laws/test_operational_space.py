@@ -18,7 +18,7 @@ Q = np.array([0.1, 0.5, -0.2, -1.2, 0.3, 0.8, 0.0])
 
 
 @cache
-def two_tasks() -> kt.Program:
+def two_tasks() -> kt.programs.Program:
     turn, elbow = Orientation("tool", priority=1), Position("forearm_a", priority=2)
     return kt.control.operational_space(ARM, {"turn": turn, "hand": Position("tool"), "elbow": elbow})
 
@@ -39,14 +39,14 @@ def given(q: Array, **more: Array) -> dict[str, Array]:
 
 def accelerations(tau: Array, q: Array, v: Array, frame: str) -> Array:
     qdd = kt.aba(ARM, q, v, tau)
-    return kt.frame_acceleration(ARM, q, v, qdd, frame, expressed_in="local_world_aligned", kind="classical")
+    return kt.kinematics.frame_acceleration(ARM, q, v, qdd, frame, expressed_in="local_world_aligned", kind="classical")
 
 
 def test_each_task_accelerates_as_asked_and_the_last_one_as_it_can() -> None:
     v = np.random.default_rng(0).normal(size=7)
     arguments = given(Q, v=v, hand_velocity=np.array([0.1, 0.2, 0.3]), hand_acceleration=np.array([1.0, 2.0, -1.0]))
     tau = two_tasks()(**arguments)
-    twist = kt.frame_velocity(ARM, Q, v, "tool", expressed_in="local_world_aligned")
+    twist = kt.kinematics.frame_velocity(ARM, Q, v, "tool", expressed_in="local_world_aligned")
     wanted = np.array([1.0, 2.0, -1.0]) + 10.0 * (np.array([0.1, 0.2, 0.3]) - twist[:3]) + 25.0 * 0.1
     reached = accelerations(tau, Q, v, "tool")
     assert np.abs(reached[:3] - wanted).max() < 1e-9
@@ -68,7 +68,7 @@ def test_it_is_khatib_s_law_for_one_task() -> None:
     )  # fmt: skip
     tool = {"frame": "tool", "expressed_in": "local_world_aligned"}
     J = kt.frame_jacobian(ARM, q, **tool, part="linear")
-    rate = kt.frame_bias_acceleration(ARM, q, v, **tool, kind="classical")[:3]
+    rate = kt.kinematics.frame_bias_acceleration(ARM, q, v, **tool, kind="classical")[:3]
     M = kt.crba(ARM, q)
     Lambda = np.linalg.inv(J @ np.linalg.solve(M, J.T))
     x = kt.frame_placement(ARM, q, "tool")[:3, 3]
@@ -108,8 +108,8 @@ def test_bodies_without_mass_are_moved_by_their_armatures() -> None:
     builder = kt.ModelBuilder("rotors")
     for name in ("base", "arm"):
         builder.add_body(name)
-    builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "arm", kt.placement([1.0, 0.0, 0.0]), armature=[2.0])
-    builder.add_frame("tip", "arm", kt.placement([0.5, 0.0, 0.0]))
+    builder.add_joint("turn", kt.Revolute([0, 0, 1]), "base", "arm", kt.lie.placement([1.0, 0.0, 0.0]), armature=[2.0])
+    builder.add_frame("tip", "arm", kt.lie.placement([0.5, 0.0, 0.0]))
     law = kt.control.operational_space(builder.build(), {"tip": Position("tip", axes="y")})
     tau = law([0.0], [0.0], [0.0, 0.3, 0.0], [10.0], [1.0])
     assert np.allclose(tau, [2.0 * 10.0 * 0.3 / 0.5])
@@ -196,7 +196,7 @@ def test_tasks_of_one_priority_are_weighed_against_each_other() -> None:
     ],
 )
 def test_tasks_that_cannot_be_are_told(tasks: object, message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
+    with pytest.raises(kt.errors.OptionError, match=message):
         kt.control.operational_space(ARM, tasks)  # type: ignore[arg-type]
-    with pytest.raises(kt.NameNotFoundError, match="hammer"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="hammer"):
         kt.control.operational_space(ARM, {"hand": Pose("hammer")})

@@ -33,8 +33,8 @@ def balls() -> kt.Model:
     builder.add_body("base")
     builder.add_body("arm", kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0))
     builder.add_body("hand", kt.solids.ellipsoid(0.2, 0.2, 0.3, mass=0.7))
-    builder.add_joint("shoulder", kt.Spherical(), "base", "arm")
-    builder.add_joint("slide", kt.Planar([0, 0, 1]), "arm", "hand", kt.placement([0.3, 0.0, 0.1]))
+    builder.add_joint("shoulder", kt.joints.Spherical(), "base", "arm")
+    builder.add_joint("slide", kt.joints.Planar([0, 0, 1]), "arm", "hand", kt.lie.placement([0.3, 0.0, 0.1]))
     return builder.build()
 
 
@@ -95,5 +95,5 @@ def test_the_robot_floats_when_its_weight_is_carried() -> None:
     assert np.abs(motion.kinetic / motion.kinetic[0] - 1).max() < 1e-9
     damping = np.linspace(0.1, 0.6, 6)
     qdd = kt.aba(ARM, q, v, law(q, v, damping))
-    drag = kt.crba(ARM, q) @ qdd + kt.coriolis_forces(ARM, q, v)
+    drag = kt.crba(ARM, q) @ qdd + kt.dynamics.coriolis_forces(ARM, q, v)
     assert np.allclose(drag, -damping * v, rtol=0, atol=1e-12)

@@ -127,10 +127,10 @@ def test_free_bodies_move_on_their_manifold() -> None:
 
 
 def test_what_cannot_be_transcribed_is_refused() -> None:
-    held = Phase(2, 0.1, effort, constraints=kt.Contact("tip"))
-    with pytest.raises(kt.OptionError, match="robot's own equations"):
+    held = Phase(2, 0.1, effort, constraints=kt.constraints.Contact("tip"))
+    with pytest.raises(kt.errors.OptionError, match="robot's own equations"):
         Collocation(OptimalControl(ARM, held), np.zeros(2))
-    with pytest.raises(kt.OptionError, match="scheme must be"):
+    with pytest.raises(kt.errors.OptionError, match="scheme must be"):
         transcribed("euler")
 
 

@@ -142,7 +142,7 @@ def test_free_bodies_move_by_displacements() -> None:
 
 
 def test_impacts_join_phases() -> None:
-    wall = kt.Contact("tip", [1.0, 0.0, 0.0])
+    wall = kt.constraints.Contact("tip", [1.0, 0.0, 0.0])
 
     @kt.program(v=2, impulses=1, weight=())
     def soft(v: Any, impulses: Any, weight: Any = 1e-3) -> Any:
@@ -154,7 +154,9 @@ def test_impacts_join_phases() -> None:
     found = ilqr(problem, [0.4, 0.3], arguments={"goal": GOALS[0]}, tolerance=1e-12)
     assert found.converged
     assert np.array_equal(found.q[8], found.q[9])
-    assert np.allclose(found.v[9], kt.impact(ARM, found.q[8], found.v[8], wall, restitution=0.5).v, atol=1e-12)
+    assert np.allclose(
+        found.v[9], kt.constraints.impact(ARM, found.q[8], found.v[8], wall, restitution=0.5).v, atol=1e-12
+    )
     assert not found.u[8].any()
     exact = ilqr(problem, [0.4, 0.3], arguments={"goal": GOALS[0]}, tolerance=1e-12, hessian="exact")
     assert np.isclose(exact.cost, found.cost, rtol=1e-10)
@@ -166,7 +168,7 @@ def test_a_row_that_is_held_twice_changes_nothing_but_the_forces() -> None:
     def slow(v: Any, u: Any) -> Any:
         return np.concatenate([v, 0.1 * u])
 
-    wall = kt.Contact("tip", [1.0, 0.0, 0.0], velocity_gain=10.0)
+    wall = kt.constraints.Contact("tip", [1.0, 0.0, 0.0], velocity_gain=10.0)
     once, twice = (
         ilqr(OptimalControl(ARM, Phase(6, DT, slow, constraints=rows)), [0.4, 0.3], [0.0, 1.0], tolerance=1e-13)
         for rows in ([wall], [wall, wall])
@@ -183,7 +185,7 @@ def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None
     def slow(v: Any) -> Any:
         return 0.1 * v
 
-    rows = kt.Contact("tip", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    rows = kt.constraints.Contact("tip", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     phase = Phase.impact(slow, rows) if is_impact else Phase(1, DT, slow, constraints=rows)
     problem = OptimalControl(ARM, phase)
     found = ilqr(problem, [[0.4, 0.3], [0.4, 0.0]])  # stretched out, the tip moves only across
@@ -195,11 +197,11 @@ def test_constraints_that_depend_on_each_other_are_told(is_impact: bool) -> None
 
 
 def test_impacts_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(kt.OptionError, match="an impact needs constraints"):
+    with pytest.raises(kt.errors.OptionError, match="an impact needs constraints"):
         Phase.impact(running, [])
-    with pytest.raises(kt.OptionError, match="restitution of an impact must be a number from 0 to 1"):
-        Phase.impact(running, kt.Contact("tip"), restitution=1.5)
-    with pytest.raises(kt.OptionError, match="constraints of a Phase must be a list"):
+    with pytest.raises(kt.errors.OptionError, match="restitution of an impact must be a number from 0 to 1"):
+        Phase.impact(running, kt.constraints.Contact("tip"), restitution=1.5)
+    with pytest.raises(kt.errors.OptionError, match="constraints of a Phase must be a list"):
         Phase.impact(running, "tip")  # type: ignore[arg-type]
 
 
@@ -257,7 +259,7 @@ def test_phases_whose_steps_are_alike_are_compiled_once() -> None:
         def cost(q: Any, v: Any, u: Any) -> Any:
             return np.concatenate([q - aim, 0.1 * v, 0.1 * u])
 
-        held = [kt.Contact("tip", velocity_gain=gain)]
+        held = [kt.constraints.Contact("tip", velocity_gain=gain)]
         return Phase(steps, 0.01, kt.program(q=robot, v=robot.nv, u=2)(cost), constraints=held)
 
     given = ((4, 0.1), (5, 0.1), (4, 0.1), (4, 0.2), (4, 0.1, 6.0))

@@ -25,9 +25,9 @@ def leg() -> kt.Model:
     builder.add_body("ground")
     builder.add_body("thigh", kt.solids.box(0.1, 0.1, 0.4, mass=1.0))
     builder.add_body("shank", kt.solids.box(0.05, 0.05, 0.4, mass=0.3))
-    builder.add_joint("hip", kt.Spherical(), "ground", "thigh")
-    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.05, -0.3]))
-    builder.add_frame("foot", "shank", kt.placement([0.05, 0.0, -0.4]))
+    builder.add_joint("hip", kt.joints.Spherical(), "ground", "thigh")
+    builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.lie.placement([0.0, 0.05, -0.3]))
+    builder.add_frame("foot", "shank", kt.lie.placement([0.05, 0.0, -0.4]))
     return builder.build()
 
 
@@ -44,7 +44,7 @@ def held_arm() -> tuple[kt.Model, Phase]:
     def cost(q: Any, v: Any, u: Any, forces: Any) -> Any:
         return {"cost": np.cos(q[-1]) * u[0] ** 2 + forces[0] ** 3 * v[0], "residual": forces * q[-1]}
 
-    held = kt.Contact("tip", [0, 0, 1], at=[0.1, 0.0, 0.2], velocity_gain=50.0, position_gain=100.0)
+    held = kt.constraints.Contact("tip", [0, 0, 1], at=[0.1, 0.0, 0.2], velocity_gain=50.0, position_gain=100.0)
     return ARM, Phase(2, DT, cost, constraints=held)
 
 
@@ -53,7 +53,7 @@ def struck_leg() -> tuple[kt.Model, Phase]:
     def cost(q: Any, v: Any, impulses: Any) -> Any:
         return {"cost": impulses[0] ** 3, "residual": v * q[-1]}
 
-    return leg(), Phase.impact(cost, kt.Contact("foot", [0, 0, 1]), restitution=0.3)
+    return leg(), Phase.impact(cost, kt.constraints.Contact("foot", [0, 0, 1]), restitution=0.3)
 
 
 def own_steps() -> tuple[kt.Model, Phase]:
@@ -95,8 +95,8 @@ def test_hessians_are_the_derivatives_of_gradients(made: Any) -> None:
 def test_forces_of_redundant_rows_have_exact_derivatives(gain: float, is_impact: bool) -> None:
     # The second contact holds a direction that the first one holds too, or pulls with another gain.
     rows = [
-        kt.Contact("tip", [[1, 0, 0], [0, 0, 1]], velocity_gain=20.0),
-        kt.Contact("tip", [0.6, 0.0, 0.8], velocity_gain=gain),
+        kt.constraints.Contact("tip", [[1, 0, 0], [0, 0, 1]], velocity_gain=20.0),
+        kt.constraints.Contact("tip", [0.6, 0.0, 0.8], velocity_gain=gain),
     ]
 
     @kt.program(u=2, forces=3)
@@ -122,7 +122,7 @@ def test_forces_of_redundant_rows_have_exact_derivatives(gain: float, is_impact:
     by, slope = found[n:cost].reshape(n, p), found[cost + 1 :][:p]
     assert np.allclose(by, differences[:n], atol=1e-6)
     assert np.allclose(slope, differences[cost], atol=1e-6)
-    with pytest.raises(kt.OptionError, match="3 rows of which 2 are independent"):
+    with pytest.raises(kt.errors.OptionError, match="3 rows of which 2 are independent"):
         hessian_program(problem, phase)
 
 
@@ -217,5 +217,5 @@ def test_batches_and_threads_change_no_bit() -> None:
 
 
 def test_other_words_are_refused() -> None:
-    with pytest.raises(kt.OptionError, match="hessian must be 'gauss_newton' or 'exact'"):
+    with pytest.raises(kt.errors.OptionError, match="hessian must be 'gauss_newton' or 'exact'"):
         ilqr(swing_up(), [0.0, np.pi], hessian="newton")  # type: ignore[arg-type]

@@ -120,17 +120,17 @@ def test_a_batch_has_the_bits_of_single_problems() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"A": [[1.0, 1.0]]}, kt.OptionError, "both A and b"),
-        ({"C": [[1.0, 1.0]]}, kt.OptionError, "lower, upper or both"),
-        ({"upper": [1.0]}, kt.OptionError, "need C"),
-        ({"P": np.eye(3)}, kt.ShapeError, r"P must have shape .*\(2, 2\), not \(3, 3\)"),
-        ({"x_lower": [0.0]}, kt.ShapeError, "x_lower must have shape"),
-        ({"q": 1.0}, kt.ShapeError, "n of at least 1"),
-        ({"q": np.zeros((3, 2)), "P": np.ones((2, 2, 2))}, kt.ShapeError, "do not broadcast: P"),
-        ({"q": ["a", "b"]}, kt.DTypeError, "q must be an array of real numbers"),
-        ({"P": [[2.0, 1.0], [0.0, 2.0]]}, kt.OptionError, "P must be symmetric"),
-        ({"threads": 0}, kt.OptionError, "threads must be a whole number"),
-        ({"solver": "simplex"}, kt.OptionError, "solver must be"),
+        ({"A": [[1.0, 1.0]]}, kt.errors.OptionError, "both A and b"),
+        ({"C": [[1.0, 1.0]]}, kt.errors.OptionError, "lower, upper or both"),
+        ({"upper": [1.0]}, kt.errors.OptionError, "need C"),
+        ({"P": np.eye(3)}, kt.errors.ShapeError, r"P must have shape .*\(2, 2\), not \(3, 3\)"),
+        ({"x_lower": [0.0]}, kt.errors.ShapeError, "x_lower must have shape"),
+        ({"q": 1.0}, kt.errors.ShapeError, "n of at least 1"),
+        ({"q": np.zeros((3, 2)), "P": np.ones((2, 2, 2))}, kt.errors.ShapeError, "do not broadcast: P"),
+        ({"q": ["a", "b"]}, kt.errors.DTypeError, "q must be an array of real numbers"),
+        ({"P": [[2.0, 1.0], [0.0, 2.0]]}, kt.errors.OptionError, "P must be symmetric"),
+        ({"threads": 0}, kt.errors.OptionError, "threads must be a whole number"),
+        ({"solver": "simplex"}, kt.errors.OptionError, "solver must be"),
     ],
 )
 def test_wrong_arguments(given: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -143,7 +143,7 @@ def test_it_is_no_part_of_a_program() -> None:
     def nearest(x: Any) -> Any:
         return solve(np.eye(2), -x, x_lower=[0.0, 0.0]).x
 
-    with pytest.raises(kt.DTypeError, match="q is symbolic; quadratic programs are solved outside programs"):
+    with pytest.raises(kt.errors.DTypeError, match="q is symbolic; quadratic programs are solved outside programs"):
         nearest([1.0, -1.0])
 
 

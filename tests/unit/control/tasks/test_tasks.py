@@ -83,7 +83,7 @@ def test_an_axis_turns_by_the_angle_between(angle: float) -> None:
     arm, q = kt.zoo.load("arm6"), np.array([0.1, 0.4, -0.3, 0.2, 0.7, 0.0])
     task = Axis("tool", axis=[0.0, 1.0, 0.0])
     R = kt.frame_placement(arm, q, "tool")[:3, :3]
-    target = 2.0 * R @ kt.rotation_exp([angle, 0.0, 0.0]) @ [0.0, 1.0, 0.0]
+    target = 2.0 * R @ kt.lie.rotation_exp([angle, 0.0, 0.0]) @ [0.0, 1.0, 0.0]
     error = task.error(arm, q, target)
     assert np.linalg.norm(error) == pytest.approx(angle, abs=2e-8)
     assert np.isfinite(task.error_jacobian(arm, q, target)).all()
@@ -126,14 +126,14 @@ def test_a_task_is_a_record() -> None:
     ],
 )
 def test_what_a_task_cannot_be_is_told(make: Any, message: str) -> None:
-    with pytest.raises(kt.OptionError) as told:
+    with pytest.raises(kt.errors.OptionError) as told:
         make()
     assert message in str(told.value)
 
 
 def test_what_a_robot_lacks_is_told() -> None:
     for task in (Pose("fot"), Position(LEFT, "fot"), CenterOfMass("fot"), Posture(["fot"])):
-        with pytest.raises(kt.NameNotFoundError, match="fot"):
+        with pytest.raises(kt.errors.NameNotFoundError, match="fot"):
             task.check(ROBOT)
-    with pytest.raises(kt.OptionError, match="Axis has 2 rows here, but 3 weights"):
+    with pytest.raises(kt.errors.OptionError, match="Axis has 2 rows here, but 3 weights"):
         Axis(LEFT, weight=[1.0, 2.0, 3.0]).check(ROBOT)

@@ -80,7 +80,7 @@ def test_pyramids_are_inside_the_cone_of_their_normal(sides: int) -> None:
     ],
 )
 def test_what_is_not_allowed(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(kt.OptionError, match=message):
+    with pytest.raises(kt.errors.OptionError, match=message):
         Support(**{"frame": "foot", **given})
 
 

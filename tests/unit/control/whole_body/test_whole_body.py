@@ -59,10 +59,10 @@ def test_momentum_commands_are_met_to_rounding_where_they_can_be(seed: int) -> N
     q, v = state(seed)
     rate = np.random.default_rng(seed).uniform(-5.0, 5.0, 6)
     found = whole_body().step(q, v, TARGETS, accelerations={"momentum": rate})
-    wanted = rate - 10.0 * kt.centroidal_momentum(ROBOT, q, v)
+    wanted = rate - 10.0 * kt.dynamics.centroidal_momentum(ROBOT, q, v)
     assert is_physical(q, v, found)
     assert found.programs == 1
-    assert np.allclose(kt.centroidal_momentum_rate(ROBOT, q, v, found.qdd), wanted, rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.dynamics.centroidal_momentum_rate(ROBOT, q, v, found.qdd), wanted, rtol=0.0, atol=1e-9)
     assert all(found.is_met(foot, 1e-9) for foot in FEET)
 
 
@@ -100,7 +100,7 @@ def test_in_flight_only_gravity_changes_the_momentum() -> None:
     found = whole_body().step(q, v, TARGETS, active=dict.fromkeys(FEET, False))
     whole_body().step(q, v, TARGETS, active=dict.fromkeys(FEET, True))
     assert is_physical(q, v, found)
-    rate = kt.centroidal_momentum_rate(ROBOT, q, v, found.qdd)
+    rate = kt.dynamics.centroidal_momentum_rate(ROBOT, q, v, found.qdd)
     assert np.allclose(rate, [0.0, 0.0, -9.81 * ROBOT.mass, 0.0, 0.0, 0.0], atol=1e-9)
 
 
@@ -111,15 +111,15 @@ def test_the_solution_is_that_of_the_quadratic_program() -> None:
     effort = control.Effort(1e-4, 1e-3, 1e-3, priority=0)
     controller = control.WholeBody(ROBOT, tasks, feet, effort=effort, joint_limit_horizon=None)
     q, v = state(4)
-    v = kt.nearest_velocity(ROBOT, q, 0.1 * v, [kt.Contact(name) for name in FEET])
+    v = kt.constraints.nearest_velocity(ROBOT, q, 0.1 * v, [kt.constraints.Contact(name) for name in FEET])
     com = kt.center_of_mass(ROBOT, q) + np.array([0.1, 0.0, 0.05])
     found = controller.step(q, v, {"com": com, "posture": STANDING})
     M, h = kt.crba(ROBOT, q), kt.bias_forces(ROBOT, q, v)
-    J = kt.constraint_jacobian(ROBOT, q, [kt.Contact(name) for name in FEET])
+    J = kt.constraints.constraint_jacobian(ROBOT, q, [kt.constraints.Contact(name) for name in FEET])
     dynamics = np.hstack([M, -J.T])
-    Jc, ec = kt.center_of_mass_jacobian(ROBOT, q), com - kt.center_of_mass(ROBOT, q)
-    rate = kt.center_of_mass_acceleration(ROBOT, q, v, np.zeros(ROBOT.nv))
-    ac = 100.0 * ec - 20.0 * kt.center_of_mass_velocity(ROBOT, q, v) - rate
+    Jc, ec = kt.kinematics.center_of_mass_jacobian(ROBOT, q), com - kt.center_of_mass(ROBOT, q)
+    rate = kt.kinematics.center_of_mass_acceleration(ROBOT, q, v, np.zeros(ROBOT.nv))
+    ac = 100.0 * ec - 20.0 * kt.kinematics.center_of_mass_velocity(ROBOT, q, v) - rate
     ap = 100.0 * kt.difference(ROBOT, q, STANDING) - 20.0 * v
     nf = len(J)
     costs = [
@@ -138,7 +138,9 @@ def test_the_solution_is_that_of_the_quadratic_program() -> None:
         row[:, ROBOT.nv + 3 * k : ROBOT.nv + 3 * k + 3] = D
         rows, lower, upper = [*rows, row], [*lower, least], [*upper, most]
     equations = np.vstack([dynamics[:6], np.hstack([J, np.zeros((nf, nf))])])
-    right = np.concatenate([-h[:6], -kt.constraint_bias(ROBOT, q, v, [kt.Contact(name) for name in FEET])])
+    right = np.concatenate(
+        [-h[:6], -kt.constraints.constraint_bias(ROBOT, q, v, [kt.constraints.Contact(name) for name in FEET])]
+    )
     other = control.quadratic_program(
         sum(w * A.T @ A for w, A, _ in costs), -sum(w * A.T @ b for w, A, b in costs),
         equations, right, C(rows), low(lower), high(upper), solver="daqp",
@@ -195,7 +197,7 @@ def test_only_joints_with_limits_cost_rows() -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 def test_a_ragdoll_that_is_sent_into_its_ankle_stops_stays_on_its_feet() -> None:
     """Without limits in the controller the stops push the feet off the ground, and the motion diverges after 1 s."""
     doll = kt.zoo.load("ragdoll")
@@ -231,13 +233,13 @@ def test_its_text_names_tasks_and_contacts() -> None:
 def test_no_torques_follow_from_nan(bad: float) -> None:
     q, v = state(5)
     wrong = np.where(np.arange(len(v)) == 8, bad, v)
-    with pytest.raises(kt.ConfigurationError, match=r"v\[8\] \(front_left_knee\) is"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"v\[8\] \(front_left_knee\) is"):
         whole_body().step(q, wrong, TARGETS)
-    with pytest.raises(kt.ConfigurationError, match=r"q\[0\]"):  # on which nothing depends
+    with pytest.raises(kt.errors.ConfigurationError, match=r"q\[0\]"):  # on which nothing depends
         whole_body().step(np.where(np.arange(len(q)) == 0, bad, q), v, TARGETS)
-    with pytest.raises(kt.ConfigurationError, match=r"q\[8\]"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"q\[8\]"):
         whole_body().step(np.where(np.arange(len(q)) == 8, bad, q), v, TARGETS)
-    with pytest.raises(kt.ConfigurationError, match="reference of task 'momentum'"):
+    with pytest.raises(kt.errors.ConfigurationError, match="reference of task 'momentum'"):
         whole_body().step(q, v, TARGETS, accelerations={"momentum": [bad, 0, 0, 0, 0, 0]})
     assert np.isfinite(whole_body().step(q, v, TARGETS).tau).all()
 
@@ -255,20 +257,20 @@ def test_wild_states_give_torques_within_limits(seed: int) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"tasks": {"a": 1}}, kt.OptionError, "must be a kt.control.Task"),
-        ({"contacts": {"a": control.Support("nowhere")}}, kt.NameNotFoundError, "nowhere"),
-        ({"stiffness": {"b": 1.0}}, kt.OptionError, "names 'b'"),
-        ({"stiffness": 1.0}, kt.OptionError, "stiffness must be a dict"),
+        ({"tasks": {"a": 1}}, kt.errors.OptionError, "must be a kt.control.Task"),
+        ({"contacts": {"a": control.Support("nowhere")}}, kt.errors.NameNotFoundError, "nowhere"),
+        ({"stiffness": {"b": 1.0}}, kt.errors.OptionError, "names 'b'"),
+        ({"stiffness": 1.0}, kt.errors.OptionError, "stiffness must be a dict"),
         (
             {"tasks": {"m": control.Momentum()}, "stiffness": {"m": 1.0}},
-            kt.OptionError,
+            kt.errors.OptionError,
             "no stiffness pulls it there; give its damping",
         ),
-        ({"damping": {"posture": -1.0}}, kt.OptionError, "not negative"),
-        ({"torque_limit": [1.0]}, kt.ShapeError, "torque_limit"),
-        ({"joint_limit_horizon": 0.0}, kt.OptionError, "positive number of seconds"),
-        ({"effort": control.Effort(priority=3)}, kt.OptionError, "effort's priority"),
-        ({"contacts": {"posture": control.Support(FEET[0])}}, kt.OptionError, "a task and a contact"),
+        ({"damping": {"posture": -1.0}}, kt.errors.OptionError, "not negative"),
+        ({"torque_limit": [1.0]}, kt.errors.ShapeError, "torque_limit"),
+        ({"joint_limit_horizon": 0.0}, kt.errors.OptionError, "positive number of seconds"),
+        ({"effort": control.Effort(priority=3)}, kt.errors.OptionError, "effort's priority"),
+        ({"contacts": {"posture": control.Support(FEET[0])}}, kt.errors.OptionError, "a task and a contact"),
     ],
 )
 def test_wrong_controllers(change: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -279,13 +281,13 @@ def test_wrong_controllers(change: dict[str, Any], error: type[Exception], messa
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"targets": {"hand": np.eye(4)}}, kt.OptionError, "names 'hand'"),
-        ({"targets": {"momentum": np.zeros(6)}}, kt.OptionError, r"has no target; velocities\['momentum'\]"),
-        ({"targets": [STANDING]}, kt.OptionError, "targets must be a dict"),
-        ({"targets": {"posture": [0.0]}}, kt.ShapeError, "targets"),
-        ({"accelerations": {"momentum": [0.0]}}, kt.ShapeError, r"\(6,\)"),
-        ({"active": {"tail": True}}, kt.OptionError, "names 'tail'"),
-        ({"active": {FEET[0]: 1}}, kt.OptionError, "True or False"),
+        ({"targets": {"hand": np.eye(4)}}, kt.errors.OptionError, "names 'hand'"),
+        ({"targets": {"momentum": np.zeros(6)}}, kt.errors.OptionError, r"has no target; velocities\['momentum'\]"),
+        ({"targets": [STANDING]}, kt.errors.OptionError, "targets must be a dict"),
+        ({"targets": {"posture": [0.0]}}, kt.errors.ShapeError, "targets"),
+        ({"accelerations": {"momentum": [0.0]}}, kt.errors.ShapeError, r"\(6,\)"),
+        ({"active": {"tail": True}}, kt.errors.OptionError, "names 'tail'"),
+        ({"active": {FEET[0]: 1}}, kt.errors.OptionError, "True or False"),
     ],
 )
 def test_wrong_references(given: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -295,7 +297,7 @@ def test_wrong_references(given: dict[str, Any], error: type[Exception], message
 
 def test_a_task_without_a_target_is_told() -> None:
     controller = control.WholeBody(ROBOT, {"posture": control.Posture()}, {})
-    with pytest.raises(kt.OptionError, match="'posture' has no target yet"):
+    with pytest.raises(kt.errors.OptionError, match="'posture' has no target yet"):
         controller.step(STANDING, np.zeros(ROBOT.nv))
 
 
@@ -303,7 +305,7 @@ def many(count: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """States and references, some of which cannot be met."""
     rng = np.random.default_rng(6)
     q = ROBOT.integrate(STANDING, 0.1 * rng.normal(size=(count, ROBOT.nv)))
-    trunk = kt.attitudes.convert(0.1 * rng.normal(size=(count, 3)), "rotation_vector", "matrix")
+    trunk = kt.lie.convert(0.1 * rng.normal(size=(count, 3)), "rotation_vector", "matrix")
     return q, 0.3 * rng.normal(size=(count, ROBOT.nv)), {
         "targets": {"trunk": trunk, "posture": STANDING},
         "accelerations": {"momentum": 10.0 ** rng.uniform(0, 3, (count, 1)) * rng.normal(size=(count, 6))},
@@ -341,7 +343,7 @@ def test_axes_of_samples_broadcast() -> None:
     assert found.forces[FEET[0]].shape == (3, 3, 3)
     assert np.array_equal(found.tau[1, 2], whole_body().step(q[2], v[1]).tau)
     assert whole_body().step(q[:0], v[:0]).tau.shape == (0, ROBOT.nv)
-    with pytest.raises(kt.ShapeError, match=r"do not broadcast: q \(3,\), v \(2,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast: q \(3,\), v \(2,\)"):
         whole_body().step(q, v[:2])
 
 
@@ -356,12 +358,12 @@ def test_references_with_axes_of_samples_are_not_kept() -> None:
 def test_the_sample_that_is_not_finite_is_told() -> None:
     q, v, _ = many(3)
     v[2, 8] = np.nan
-    with pytest.raises(kt.ConfigurationError, match=r"sample \[2\]: v\[8\] \(front_left_knee\) is nan"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"sample \[2\]: v\[8\] \(front_left_knee\) is nan"):
         whole_body().step(q, v, TARGETS)
-    with pytest.raises(kt.ConfigurationError, match=r"sample \[1\]: a reference of task 'momentum'"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"sample \[1\]: a reference of task 'momentum'"):
         whole_body().step(STANDING, np.zeros(ROBOT.nv), accelerations={"momentum": [[0.0] * 6, [np.inf] * 6]})
     q[1, 3:7] = 0.0
-    with pytest.raises(kt.ConfigurationError, match=r"q\[1\]: the quaternion of joint"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"q\[1\]: the quaternion of joint"):
         whole_body().step(q, np.zeros(ROBOT.nv), TARGETS)
 
 
@@ -396,11 +398,11 @@ def test_it_is_no_part_of_a_program() -> None:
     def law(q: Any) -> Any:
         return whole_body().step(q, np.zeros(ROBOT.nv)).tau
 
-    with pytest.raises(kt.DTypeError, match="q is symbolic; whole-body control is computed outside programs"):
+    with pytest.raises(kt.errors.DTypeError, match="q is symbolic; whole-body control is computed outside programs"):
         law(STANDING)
 
 
 def test_a_target_that_is_no_pose_is_told() -> None:
     controller = control.WholeBody(ROBOT, {"foot": control.Pose(FEET[0])}, {})
-    with pytest.raises(kt.ConfigurationError, match="not a rotation"):
+    with pytest.raises(kt.errors.ConfigurationError, match="not a rotation"):
         controller.step(STANDING, np.zeros(ROBOT.nv), {"foot": 2.0 * np.eye(4)})

@@ -16,7 +16,7 @@ ROBOT = kt.zoo.load("double_pendulum")
 gcc = needs("gcc")
 
 
-def results(made: kt.CSource, folder: Path, *arguments: object) -> list[np.ndarray]:
+def results(made: kt.interop.CSource, folder: Path, *arguments: object) -> list[np.ndarray]:
     """What the C function gives, each result in its shape."""
     sources = [path for path in made.save(folder) if path.name == f"{made.name}.c"]
     loaded = library(folder, "gcc", sources, *STRICT, "-O0")
@@ -27,7 +27,7 @@ def results(made: kt.CSource, folder: Path, *arguments: object) -> list[np.ndarr
 
 @gcc
 def test_forces_and_parameters_are_arguments(tmp_path: Path) -> None:
-    made = kt.to_c(kt.aba, ROBOT, f_ext=["tip"], parameters=["gravity", "body.lower_rod.mass"])
+    made = kt.interop.to_c(kt.aba, ROBOT, f_ext=["tip"], parameters=["gravity", "body.lower_rod.mass"])
     assert [port.name for port in made.inputs] == ["q", "v", "tau", "f_ext_tip", "gravity", "body_lower_rod_mass"]
     q, v, tau, f = [0.3, -0.4], [1.0, 2.0], [0.1, 0.2], np.arange(6.0)
     (found,) = results(made, tmp_path, q, v, tau, f, [0.0, 0.0, -1.6], 2.0)
@@ -42,7 +42,7 @@ def test_a_program_with_several_results_and_kinds_of_arguments(tmp_path: Path) -
     def control(q, gains, on):
         return {"tau": np.where(on, -gains @ q, 0.0), "energy": kt.potential_energy(ROBOT, q)}
 
-    made = kt.to_c(control)
+    made = kt.interop.to_c(control)
     assert made.name == "control"
     assert " *     from 0: result['tau'], shape (2,)\n *     from 2: result['energy'], shape ()\n" in made.header
     q, gains = np.array([0.3, -0.4]), np.array([[2.0, 1.0], [0.0, 3.0]])
@@ -61,9 +61,9 @@ def test_loops_and_calls_of_a_program(tmp_path: Path) -> None:
             v = v + dt * kt.aba(ROBOT, q, v, np.zeros(2))
             return kt.integrate(ROBOT, q, dt * v), v
 
-        return kt.fori(20, step, (q, v))
+        return kt.programs.fori(20, step, (q, v))
 
-    made = kt.to_c(simulated)
+    made = kt.interop.to_c(simulated)
     assert "for (int32_t" in made.source
     (found,) = results(made, tmp_path, [0.3, -0.4], [0.0, 1.0], 0.01)
     np.testing.assert_allclose(found, np.ravel(simulated([0.3, -0.4], [0.0, 1.0], 0.01)), rtol=1e-11)
@@ -72,18 +72,18 @@ def test_loops_and_calls_of_a_program(tmp_path: Path) -> None:
 @gcc
 def test_a_rollout_and_derivatives(tmp_path: Path) -> None:
     q, v, tau = [0.3, -0.4], [0.0, 1.0], np.full((5, 2), 0.1)
-    (found,) = results(kt.to_c(kt.rollout, ROBOT, steps=5), tmp_path, q, v, tau, 0.01)
+    (found,) = results(kt.interop.to_c(kt.rollout, ROBOT, steps=5), tmp_path, q, v, tau, 0.01)
     states = kt.rollout(ROBOT, q, v, tau, dt=0.01)
     np.testing.assert_allclose(found, np.concatenate(states, axis=-1).reshape(5, 4), rtol=1e-12)
 
     weights, along = [0.3, -0.7], [1.0, 0.5]
     given = (q, v, tau[0])
-    made = kt.to_c(kt.aba, ROBOT, derivative="reverse", by=["q", "tau"])
+    made = kt.interop.to_c(kt.aba, ROBOT, derivative="reverse", by=["q", "tau"])
     assert (made.name, [port.name for port in made.outputs]) == ("double_pendulum_bar_aba", ["bar_q", "bar_tau"])
     _, expected = kt.vjp(ROBOT, kt.aba, given, weights, wrt=["q", "tau"])
     for x, name in zip(results(made, tmp_path, *given, weights), expected, strict=True):
         np.testing.assert_allclose(x, expected[name], rtol=1e-11)
-    (found,) = results(kt.to_c(kt.aba, ROBOT, derivative="forward", by="v"), tmp_path, *given, along)
+    (found,) = results(kt.interop.to_c(kt.aba, ROBOT, derivative="forward", by="v"), tmp_path, *given, along)
     _, expected = kt.jvp(ROBOT, kt.aba, given, {"v": along})
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
@@ -93,25 +93,27 @@ def test_a_robot_without_joints(tmp_path: Path) -> None:
     builder = kt.ModelBuilder("rock")
     builder.add_body("rock", kt.solids.sphere(0.1, mass=2.0))
     rock = builder.build()
-    with pytest.raises(kt.OptionError, match="aba of 'rock' has no numbers as a result"):
-        kt.to_c(kt.aba, rock)
-    made = kt.to_c(kt.center_of_mass, rock)
+    with pytest.raises(kt.errors.OptionError, match="aba of 'rock' has no numbers as a result"):
+        kt.interop.to_c(kt.aba, rock)
+    made = kt.interop.to_c(kt.center_of_mass, rock)
     assert "void rock_center_of_mass(double center_of_mass[3]);" in made.header
     (found,) = results(made, tmp_path)
     np.testing.assert_array_equal(found, kt.center_of_mass(rock, []))
 
 
 def test_large_functions_loop_and_small_ones_are_written_out() -> None:
-    assert kt.to_c(kt.aba, kt.zoo.load("arm7")).workspace == 0
-    assert kt.to_c(kt.aba, kt.zoo.load("arm7"), unroll=False).workspace > 0
-    large = kt.to_c(kt.aba, kt.zoo.load("humanoid"))
+    assert kt.interop.to_c(kt.aba, kt.zoo.load("arm7")).workspace == 0
+    assert kt.interop.to_c(kt.aba, kt.zoo.load("arm7"), unroll=False).workspace > 0
+    large = kt.interop.to_c(kt.aba, kt.zoo.load("humanoid"))
     assert large.workspace > 0
     assert len(large.source) < 120_000
 
 
 @pytest.mark.parametrize("text", ["double", "*/ int main(void) {", "ロボット", "a" * 80, "7 dof", "sin"])
 def test_every_name_of_a_robot_is_possible(text: str) -> None:
-    made = kt.to_c(kt.center_of_mass, kt.from_text(kt.to_text(ROBOT).replace('"double_pendulum"', f'"{text}"', 1)))
+    made = kt.interop.to_c(
+        kt.center_of_mass, kt.from_text(kt.to_text(ROBOT).replace('"double_pendulum"', f'"{text}"', 1))
+    )
     assert re.fullmatch(r"[A-Za-z]\w*", made.name)
     assert made.source.isascii()
     assert made.source.count("*/") == made.source.count("/*")
@@ -132,24 +134,24 @@ def test_what_is_refused() -> None:
         ({"derivative": "forward", "by": []}, r"by must be names of arguments, .* not \[\]"),
         ({"fraem": "tool"}, "fraem"),
     ):
-        with pytest.raises(kt.OptionError, match=sentence):
-            kt.to_c(kt.aba, ROBOT, **wrong)
-    with pytest.raises(kt.OptionError, match="steps must be a whole number from 1"):
-        kt.to_c(kt.rollout, ROBOT)
-    with pytest.raises(kt.OptionError, match=r"kt\.to_c takes one of kinetree's functions and a robot"):
-        kt.to_c(kt.aba)
+        with pytest.raises(kt.errors.OptionError, match=sentence):
+            kt.interop.to_c(kt.aba, ROBOT, **wrong)
+    with pytest.raises(kt.errors.OptionError, match="steps must be a whole number from 1"):
+        kt.interop.to_c(kt.rollout, ROBOT)
+    with pytest.raises(kt.errors.OptionError, match=r"kt\.interop\.to_c takes one of kinetree's functions and a robot"):
+        kt.interop.to_c(kt.aba)
 
 
 def test_files_are_written_into_a_folder(tmp_path: Path) -> None:
-    made = kt.to_c(kt.crba, ROBOT)
+    made = kt.interop.to_c(kt.crba, ROBOT)
     assert made.save(tmp_path / "src") == [tmp_path / "src" / f"{made.name}{end}" for end in (".c", ".h", "_test.c")]
-    with pytest.raises(kt.SaveError, match="name a folder, in one that exists"):
+    with pytest.raises(kt.errors.SaveError, match="name a folder, in one that exists"):
         made.save(tmp_path / "no" / "folder")
-    with pytest.raises(kt.DTypeError, match="takes the path of a folder, not int"):
+    with pytest.raises(kt.errors.DTypeError, match="takes the path of a folder, not int"):
         made.save(1)
-    assert kt.to_c(kt.crba, ROBOT) == made
+    assert kt.interop.to_c(kt.crba, ROBOT) == made
     assert made.fingerprint in made.header
-    assert kt.to_c(kt.crba, kt.zoo.load("arm6")).fingerprint != made.fingerprint
+    assert kt.interop.to_c(kt.crba, kt.zoo.load("arm6")).fingerprint != made.fingerprint
 
 
 @needs("gcc")
@@ -161,7 +163,7 @@ def test_defaults_of_a_program_are_in_the_header(tmp_path: Path, dtype: str) -> 
     def law(q, gain=(2.5, -1.0 / 3.0), most=np.inf, count=3):  # type: ignore[no-untyped-def]
         return np.minimum(gain * q * count, most)
 
-    made = kt.to_c(law, dtype=dtype)
+    made = kt.interop.to_c(law, dtype=dtype)
     real = "double" if dtype == "float64" else "float"
     caller = f"""
 #include "law.h"
@@ -181,9 +183,9 @@ void called(const {real} q[2], {real} result[2])
 
 
 def test_own_numbers_of_a_robot_are_in_the_header_as_well() -> None:
-    made = kt.to_c(kt.aba, kt.zoo.load("double_pendulum"), parameters=["gravity"])
+    made = kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum"), parameters=["gravity"])
     assert "#define DOUBLE_PENDULUM_ABA_DEFAULT_gravity {0.0, 0.0, -9.81}\n" in made.header
-    assert "DEFAULT" not in kt.to_c(kt.aba, kt.zoo.load("double_pendulum")).header
+    assert "DEFAULT" not in kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum")).header
 
 
 def test_no_argument_has_the_name_of_the_function() -> None:
@@ -191,7 +193,7 @@ def test_no_argument_has_the_name_of_the_function() -> None:
     def twice(result):  # type: ignore[no-untyped-def]
         return 2.0 * result
 
-    made = kt.to_c(twice, name="result")
+    made = kt.interop.to_c(twice, name="result")
     names = [port.name for port in (*made.inputs, *made.outputs)]
     assert len({"result", *names}) == 3
 
@@ -201,6 +203,6 @@ def test_arguments_without_numbers_are_not_described() -> None:
     def both(x, nothing):  # type: ignore[no-untyped-def]
         return np.concatenate([x, nothing])
 
-    made = kt.to_c(both)
+    made = kt.interop.to_c(both)
     assert "x[2]" in made.header
     assert "nothing" not in made.header

@@ -17,7 +17,7 @@ from tests.c_code import STRICT, built, called, library, needs, ran
 ROBOT = kt.zoo.load("double_pendulum")
 
 
-def sources(made: kt.CSource, folder: Path) -> list[Path]:
+def sources(made: kt.interop.CSource, folder: Path) -> list[Path]:
     return [path for path in made.save(folder) if path.suffix == ".c"]
 
 
@@ -25,12 +25,12 @@ def sources(made: kt.CSource, folder: Path) -> list[Path]:
 def test_every_public_function(tmp_path: Path) -> None:
     """One library of all of them, on floats as well; compilers see operations, not joints, so one robot will do."""
     robot = ROBOT
-    made: dict[str, tuple[kt.CSource, Any, dict[str, Any]]] = {}
+    made: dict[str, tuple[kt.interop.CSource, Any, dict[str, Any]]] = {}
     for name, function in functions.FIXED.items():
         options = functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
         if name in ("difference_jacobian", "integrate_jacobian"):
             options["wrt"] = function.definition.inputs[-1][0]
-        one = kt.to_c(function, robot, name=f"function_{len(made)}", **options)
+        one = kt.interop.to_c(function, robot, name=f"function_{len(made)}", **options)
         made[name] = one, function, options
     text = "".join(f'#include "{sources(one, tmp_path)[0].name}"\n' for one, _, _ in made.values())
     (tmp_path / "all.c").write_text(text)
@@ -56,7 +56,7 @@ def test_every_public_function(tmp_path: Path) -> None:
     ],
 )
 def test_the_self_test_passes(compiler: str, level: str, dtype: str, unroll: bool, tmp_path: Path) -> None:
-    made = kt.to_c(kt.aba, ROBOT, dtype=dtype, unroll=unroll)
+    made = kt.interop.to_c(kt.aba, ROBOT, dtype=dtype, unroll=unroll)
     assert (made.workspace > 0) is not unroll
     assert ran(built(tmp_path, compiler, sources(made, tmp_path), *STRICT, level)) == 0
 
@@ -65,15 +65,15 @@ def test_the_self_test_passes(compiler: str, level: str, dtype: str, unroll: boo
 def test_results_that_are_computed_after_a_loop_are_those(tmp_path: Path) -> None:
     @kt.program(x=3)
     def after_a_loop(x: Any) -> Any:
-        return 1.0 + kt.fori(4, lambda _, y: 0.5 * (y + x / y), x)
+        return 1.0 + kt.programs.fori(4, lambda _, y: 0.5 * (y + x / y), x)
 
-    made = kt.to_c(after_a_loop)
+    made = kt.interop.to_c(after_a_loop)
     assert ran(built(tmp_path, "gcc", sources(made, tmp_path), *STRICT)) == 0
 
 
 @needs("gcc")
 def test_the_self_test_finds_a_fault(tmp_path: Path) -> None:
-    made = kt.to_c(kt.crba, ROBOT)
+    made = kt.interop.to_c(kt.crba, ROBOT)
     paths = sources(made, tmp_path)
     text = paths[0].read_text()
     assert text.count("crba[3] = 0.3334333;") == 1

@@ -36,7 +36,7 @@ def test_a_capsule_of_pytorch() -> None:
     x = torch.arange(24.0).reshape(4, 6)[1:].T
     pointer, shape, strides, dtype, _ = contents(x.__dlpack__())
     assert (pointer, shape, strides, dtype) == (x.data_ptr(), (6, 3), (1, 6), np.float32)
-    with pytest.raises(kt.DTypeError, match="such as bfloat16"):
+    with pytest.raises(kt.errors.DTypeError, match="such as bfloat16"):
         contents(x.to(torch.bfloat16).__dlpack__())
 
 

@@ -158,7 +158,7 @@ def test_out_on_the_device(gpu: CountingDriver) -> None:
         (np.empty((5, 2)), "out is in this computer's memory"),
         (There(np.empty((5, 2), np.float32)), "out is float32, but this function was compiled for float64"),
     ):
-        with pytest.raises((kt.ShapeError, kt.DTypeError), match=message):
+        with pytest.raises((kt.errors.ShapeError, kt.errors.DTypeError), match=message):
             f(There(q), There(v), There(q), out=wrong)
 
 
@@ -166,21 +166,23 @@ def test_what_does_not_fit(gpu: CountingDriver) -> None:
     f = compiled(gpu)
     q, v, tau = arguments()
     there = [There(q), There(v), There(tau)]
-    with pytest.raises(kt.DTypeError, match=r"is on cuda:0 .*, but argument 2 \(numpy.ndarray\) is in this computer's"):
+    with pytest.raises(
+        kt.errors.DTypeError, match=r"is on cuda:0 .*, but argument 2 \(numpy.ndarray\) is in this computer's"
+    ):
         f(there[0], v, there[2])
-    with pytest.raises(kt.DTypeError, match=r'v is float32, .* compiled for float64: .*dtype="float32"'):
+    with pytest.raises(kt.errors.DTypeError, match=r'v is float32, .* compiled for float64: .*dtype="float32"'):
         f(there[0], There(v.astype(np.float32)), there[2])
-    with pytest.raises(kt.DTypeError, match="v is int64, but this function takes float64"):
+    with pytest.raises(kt.errors.DTypeError, match="v is int64, but this function takes float64"):
         f(there[0], There(v.astype(np.int64)), there[2])
-    with pytest.raises(kt.ShapeError, match=r"v has shape \(5, 3\), but 'double_pendulum' needs \(…, 2\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"v has shape \(5, 3\), but 'double_pendulum' needs \(…, 2\)"):
         f(there[0], There(np.zeros((5, 3))), there[2])
-    with pytest.raises(kt.ShapeError, match="the leading axes do not broadcast together"):
+    with pytest.raises(kt.errors.ShapeError, match="the leading axes do not broadcast together"):
         f(there[0], There(np.zeros((4, 2))), there[2])
-    with pytest.raises(kt.DTypeError, match=r"aba takes 3 arrays \(q, v, tau\), not 2"):
+    with pytest.raises(kt.errors.DTypeError, match=r"aba takes 3 arrays \(q, v, tau\), not 2"):
         f(*there[:2])
-    with pytest.raises(kt.DTypeError, match="stream must be a stream of PyTorch, CuPy or Numba, or its number"):
+    with pytest.raises(kt.errors.DTypeError, match="stream must be a stream of PyTorch, CuPy or Numba, or its number"):
         f(*there, stream="main")
-    with pytest.raises(kt.DTypeError, match="aba: q is a masked array: give its numbers"):
+    with pytest.raises(kt.errors.DTypeError, match="aba: q is a masked array: give its numbers"):
         f(Masked(), *there[1:])
     assert gpu.launches == []
     assert gpu.memory == {}
@@ -224,17 +226,17 @@ def test_numbers_among_arrays_of_the_device(gpu: CountingDriver) -> None:
         found = f(There(q), There(v), There(forces), 0.01)
         np.testing.assert_array_equal(found.numpy(), kt.compile(ROBOT, kt.rollout, steps=3)(q, v, forces, 0.01))
     assert gpu.counts["cuMemcpyHtoDAsync_v2"] == 1
-    with pytest.raises(kt.ShapeError, match=r"v has shape \(\), but 'double_pendulum' needs \(…, 2\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"v has shape \(\), but 'double_pendulum' needs \(…, 2\)"):
         f(There(q), 1.0, There(forces), 0.01)
 
 
 def test_numbers_of_constraints_may_be_left_out(gpu: CountingDriver) -> None:
     """They are brought to the device once."""
     frame = list(ROBOT.frames)[-1]
-    held = [kt.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, 0.0, 0.2])]
-    f = compiled(gpu, kt.constraint_errors, constraints=held)
+    held = [kt.constraints.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, 0.0, 0.2])]
+    f = compiled(gpu, kt.constraints.constraint_errors, constraints=held)
     q = arguments()[0]
-    expected = kt.constraint_errors(ROBOT, q, constraints=held)
+    expected = kt.constraints.constraint_errors(ROBOT, q, constraints=held)
     for _ in range(2):
         np.testing.assert_array_equal(f(There(q)).numpy(), expected)
     copied = gpu.counts["cuMemcpyHtoDAsync_v2"]
@@ -267,36 +269,39 @@ def test_quaternions_of_this_computers_arrays_are_checked(gpu: CountingDriver) -
     f = compiled(gpu, kt.gravity_forces, robot)
     q = np.tile(robot.neutral(), (3, 1))
     q[1, 3:7] = 0.0
-    with pytest.raises(kt.ConfigurationError, match=r"q\[1\]: the quaternion"):
+    with pytest.raises(kt.errors.ConfigurationError, match=r"q\[1\]: the quaternion"):
         f(q)
 
 
 def test_the_device_is_full(gpu: CountingDriver) -> None:
     f = compiled(gpu)
     gpu.full = True
-    with pytest.raises(kt.DeviceError, match=r"CUDA: cuMemAllocAsync failed: out of memory \(CUDA_ERROR_OOM\)"):
+    with pytest.raises(kt.errors.DeviceError, match=r"CUDA: cuMemAllocAsync failed: out of memory \(CUDA_ERROR_OOM\)"):
         f(*arguments())
 
 
 def test_machines_without_a_device() -> None:
     missing = patch("kinetree.interop.cuda.driver.ctypes.CDLL", side_effect=OSError)
-    with missing, pytest.raises(kt.DeviceError, match=r"a graphics processor of NVIDIA: its driver \(.*\) is missing"):
+    with (
+        missing,
+        pytest.raises(kt.errors.DeviceError, match=r"a graphics processor of NVIDIA: its driver \(.*\) is missing"),
+    ):
         kt.compile(ROBOT, kt.aba, device="cuda")
     for made, message in (
         (CountingDriver(devices=0), "its driver is here, but there is none"),
         (CountingDriver(capability=(7, 0)), r"has compute capability 7.0; kernels need 7.5 or more \(Turing, 2018\)"),
     ):
-        with counting(made), pytest.raises(kt.DeviceError, match=message):
+        with counting(made), pytest.raises(kt.errors.DeviceError, match=message):
             kt.compile(ROBOT, kt.aba, device="cuda")
     stopped = CountingDriver()
     stopped.start = 100
-    with counting(stopped), pytest.raises(kt.DeviceError, match="its driver is here, but there is none"):
+    with counting(stopped), pytest.raises(kt.errors.DeviceError, match="its driver is here, but there is none"):
         kt.compile(ROBOT, kt.aba, device="cuda")
-    with counting(CountingDriver(devices=2)), pytest.raises(kt.DeviceError, match="there are cuda:0 to cuda:1"):
+    with counting(CountingDriver(devices=2)), pytest.raises(kt.errors.DeviceError, match="there are cuda:0 to cuda:1"):
         kt.compile(ROBOT, kt.aba, device="cuda:2")
 
 
 @pytest.mark.parametrize("wrong", ["gpu", "cuda:", "cuda:x", "", 1, None, "CUDA"])
 def test_other_names_of_devices(wrong: Any) -> None:
-    with pytest.raises(kt.OptionError, match='device must be "cpu", "cuda" or'):
+    with pytest.raises(kt.errors.OptionError, match='device must be "cpu", "cuda" or'):
         kt.compile(ROBOT, kt.aba, device=wrong)

@@ -97,7 +97,7 @@ def test_jax(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [kind(x) for x in GIVEN]
     assert f(*given) == "an array of JAX"
     np.testing.assert_array_equal(taken[0].numpy(), kt.aba(ROBOT, *GIVEN))
-    with pytest.raises(kt.ShapeError, match="out is read-only"):
+    with pytest.raises(kt.errors.ShapeError, match="out is read-only"):
         f(*given, out=kind(np.empty((5, 2))))
 
 
@@ -111,13 +111,13 @@ def test_another_device(f: Any) -> None:
     kind = of("other")
     wrong = of("other")
     wrong.number = 1
-    with pytest.raises(kt.DTypeError, match="v is on cuda:1, but this function is on cuda:0"):
+    with pytest.raises(kt.errors.DTypeError, match="v is on cuda:1, but this function is on cuda:0"):
         f(kind(GIVEN[0]), wrong(GIVEN[1]), kind(GIVEN[2]))
 
 
 def test_tensors_of_this_computer_are_refused(f: Any) -> None:
     torch = pytest.importorskip("torch")
-    with pytest.raises(kt.DTypeError, match="torch"):
+    with pytest.raises(kt.errors.DTypeError, match="torch"):
         f(*map(torch.tensor, GIVEN))
 
 
@@ -137,5 +137,5 @@ def test_streams_of_every_library(stream: Any) -> None:
 
 @pytest.mark.parametrize("wrong", ["main", True, 1.0, object()])
 def test_other_streams(wrong: Any) -> None:
-    with pytest.raises(kt.DTypeError, match="stream must be a stream of PyTorch, CuPy or Numba, or its number"):
+    with pytest.raises(kt.errors.DTypeError, match="stream must be a stream of PyTorch, CuPy or Numba, or its number"):
         stream_handle(wrong)

@@ -19,22 +19,24 @@ Q, V, TAU = state(PENDULUM, 3)
 
 @pytest.fixture(scope="module")
 def aba() -> object:
-    return kt.to_jax(kt.aba, PENDULUM)
+    return kt.interop.to_jax(kt.aba, PENDULUM)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(
     ("given", "kind", "sentence"),
     [
-        ((Q, V), kt.DTypeError, r"aba takes 3 arrays \(q, v, tau\); tau is missing"),
-        ((Q, V, TAU, TAU), kt.DTypeError, r"aba takes 3 arrays \(q, v, tau\), not 4"),
-        ((Q, V, np.zeros(3)), kt.ShapeError, r"tau has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"),
-        ((Q, V, 0.0), kt.ShapeError, r"tau has shape \(\), but"),
-        ((Q, V, TAU[:2]), kt.ShapeError, "the leading axes do not broadcast together: q"),
-        ((Q, V, TAU + 0j), kt.DTypeError, r"tau must be .* real numbers of shape \(…, 2\), not of dtype complex"),
-        ((Q, V, TAU > 0), kt.DTypeError, "tau must be an array of real numbers .*, not of dtype bool"),
-        ((Q, V, [TAU[0], TAU]), kt.DTypeError, "tau must be an array of real numbers"),
-        ((Q.astype(np.float16),) * 3, kt.DTypeError, "aba computes in float32 or float64, not in float16; convert"),
+        ((Q, V), kt.errors.DTypeError, r"aba takes 3 arrays \(q, v, tau\); tau is missing"),
+        ((Q, V, TAU, TAU), kt.errors.DTypeError, r"aba takes 3 arrays \(q, v, tau\), not 4"),
+        ((Q, V, np.zeros(3)), kt.errors.ShapeError, r"tau has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"),
+        ((Q, V, 0.0), kt.errors.ShapeError, r"tau has shape \(\), but"),
+        ((Q, V, TAU[:2]), kt.errors.ShapeError, "the leading axes do not broadcast together: q"),
+        ((Q, V, TAU + 0j), kt.errors.DTypeError,
+            r"tau must be .* real numbers of shape \(…, 2\), not of dtype complex"),
+        ((Q, V, TAU > 0), kt.errors.DTypeError, "tau must be an array of real numbers .*, not of dtype bool"),
+        ((Q, V, [TAU[0], TAU]), kt.errors.DTypeError, "tau must be an array of real numbers"),
+        ((Q.astype(np.float16),) * 3, kt.errors.DTypeError,
+            "aba computes in float32 or float64, not in float16; convert"),
         ((Q, V, "no numbers"), TypeError, "(?s)not a valid JAX|abstract array"),
     ],
 )  # fmt: skip
@@ -45,31 +47,37 @@ def test_arguments_that_do_not_fit(aba: Any, compiled: bool, given: Any, kind: t
 
 def test_an_array_of_another_framework(aba: Any) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    with pytest.raises(kt.DTypeError, match=r"aba: an argument must be .*, not Tensor of torch; give x\.detach"):
+    with pytest.raises(kt.errors.DTypeError, match=r"aba: an argument must be .*, not Tensor of torch; give x\.detach"):
         aba(torch.zeros(2), V, TAU)
 
 
 def test_studies_take_arrays_of_numpy(tmp_path: Path) -> None:
-    with pytest.raises(kt.DTypeError, match=r"vary: q must be an array .*, not ArrayImpl of jax; give numpy\.asarray"):
+    with pytest.raises(
+        kt.errors.DTypeError, match=r"vary: q must be an array .*, not ArrayImpl of jax; give numpy\.asarray"
+    ):
         kt.sweep(PENDULUM, tmp_path / "study", samples=3, vary={"q": jnp.zeros((3, 2))}, duration=0.1)
 
 
 def test_names_that_do_not_fit(aba: Any) -> None:
-    with pytest.raises(kt.DTypeError, match="aba has no argument 'torque': "):
+    with pytest.raises(kt.errors.DTypeError, match="aba has no argument 'torque': "):
         aba(Q, V, torque=TAU)
-    with pytest.raises(kt.DTypeError, match="aba: v is given twice"):
+    with pytest.raises(kt.errors.DTypeError, match="aba: v is given twice"):
         aba(Q, V, TAU, v=V)
 
 
 def test_kinds_of_a_programs_arguments() -> None:
-    f, count, on = kt.to_jax(controller), "count must be an array of whole numbers", "on must be an array of booleans"
-    with pytest.raises(kt.DTypeError, match=rf"controller: {count} of shape \(…\), not of"):
+    f, count, on = (
+        kt.interop.to_jax(controller),
+        "count must be an array of whole numbers",
+        "on must be an array of booleans",
+    )
+    with pytest.raises(kt.errors.DTypeError, match=rf"controller: {count} of shape \(…\), not of"):
         f(Q, 1.0, 2.0)
-    with pytest.raises(kt.DTypeError, match=rf"controller: {on} of shape \(…\), not"):
+    with pytest.raises(kt.errors.DTypeError, match=rf"controller: {on} of shape \(…\), not"):
         f(Q, 1.0, 2, 1)
-    with pytest.raises(kt.DTypeError, match=f"controller: {count}"):
+    with pytest.raises(kt.errors.DTypeError, match=f"controller: {count}"):
         controller(Q, 1.0, jnp.asarray(2.5))
-    with pytest.raises(kt.DTypeError, match=f"controller: {on}"):
+    with pytest.raises(kt.errors.DTypeError, match=f"controller: {on}"):
         jax.jit(lambda on: controller(Q, 1.0, 2, on))(1)
 
 
@@ -85,14 +93,16 @@ def test_arrays_of_other_devices_and_transformations(aba: Any) -> None:
 
 
 def test_requests_that_cannot_be_met() -> None:
-    with pytest.raises(kt.OptionError, match=r"kt\.to_jax takes one of kinetree's functions and a robot, as in"):
-        kt.to_jax(kt.aba)
-    with pytest.raises(kt.OptionError, match=r"kt\.to_jax: the program 'controller' knows its robots"):
-        kt.to_jax(controller, PENDULUM)
-    with pytest.raises(kt.OptionError, match="frames"):
-        kt.to_jax(kt.aba, PENDULUM, frames=1)
-    with pytest.raises(kt.OptionError, match="sin"):
-        kt.to_jax(np.sin, PENDULUM)
+    with pytest.raises(
+        kt.errors.OptionError, match=r"kt\.interop\.to_jax takes one of kinetree's functions and a robot, as in"
+    ):
+        kt.interop.to_jax(kt.aba)
+    with pytest.raises(kt.errors.OptionError, match=r"kt\.interop\.to_jax: the program 'controller' knows its robots"):
+        kt.interop.to_jax(controller, PENDULUM)
+    with pytest.raises(kt.errors.OptionError, match="frames"):
+        kt.interop.to_jax(kt.aba, PENDULUM, frames=1)
+    with pytest.raises(kt.errors.OptionError, match="sin"):
+        kt.interop.to_jax(np.sin, PENDULUM)
 
 
 def test_a_program_that_cannot_be_traced() -> None:
@@ -100,14 +110,18 @@ def test_a_program_that_cannot_be_traced() -> None:
     def broken(x):
         return x if x[0] > 0 else -x
 
-    with pytest.raises(kt.ProgramError, match=r"np\.where"):
-        kt.to_jax(broken)
+    with pytest.raises(kt.errors.ProgramError, match=r"np\.where"):
+        kt.interop.to_jax(broken)
 
 
 def test_jax_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jax, "__version__", "0.4.38")
-    with pytest.raises(kt.MissingPackageError, match=r"kt.to_jax needs jax 0.5 or newer, and 0.4.38 is installed: pip"):
-        kt.to_jax(kt.aba, PENDULUM)
+    with pytest.raises(
+        kt.errors.MissingPackageError, match=r"kt.interop.to_jax needs jax 0.5 or newer, and 0.4.38 is installed: pip"
+    ):
+        kt.interop.to_jax(kt.aba, PENDULUM)
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(kt.MissingPackageError, match=r"kt.to_jax needs jax: pip install 'kinetree\[jax\]'"):
-        kt.to_jax(kt.aba, PENDULUM)
+    with pytest.raises(
+        kt.errors.MissingPackageError, match=r"kt.interop.to_jax needs jax: pip install 'kinetree\[jax\]'"
+    ):
+        kt.interop.to_jax(kt.aba, PENDULUM)

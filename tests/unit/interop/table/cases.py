@@ -21,7 +21,7 @@ from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
 from tests.actuated import LEG
 from tests.closed_form.scenes import Thing, contact, world
-from tests.functions import EVERY, FIXED, options_of
+from tests.functions import EVERY, FIXED, PUBLIC, options_of
 
 __all__ = ["FIRST_ONLY", "NAMES", "PROGRAM", "SAMPLES", "Case", "case"]
 
@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 
 SAMPLES = 3
 OTHERS = [
-    kt.actuated_rollout, kt.actuator_forces, kt.closest_points, kt.contact_dynamics, kt.contact_forces, kt.distance,
-    kt.fluid_forces, kt.rollout, kt.sensors,
+    kt.sim.actuated_rollout, kt.dynamics.actuator_forces, kt.contact.closest_points, kt.contact_dynamics,
+        kt.contact.contact_forces, kt.contact.distance,
+    kt.dynamics.fluid_forces, kt.rollout, kt.dynamics.sensors,
 ]  # fmt: skip
 """The public functions that `tests.functions.EVERY` leaves out."""
 PROGRAM = "a program of your own"
@@ -63,7 +64,7 @@ def ball() -> kt.Model:
 
 
 @cache
-def program() -> kt.Program:
+def program() -> kt.programs.Program:
     """It has arguments and results of each kind."""
     robot = leg()
 
@@ -86,11 +87,11 @@ class Case:
         if name == PROGRAM:
             self.function = program()
         else:
-            self.function = getattr(kt, name)
+            self.function = PUBLIC[name]
             self.robot = robot_of(name)
             self.options = options_of(self.function, [*self.robot.bodies][-1]) | OPTIONS.get(name, {})
         self.subject = Subject(self.function, self.robot, options=self.options, adapter="the table")
-        """All frameworks' adapters are made of it, as by `kt.to_jax` and the others of the same arguments."""
+        """All frameworks' adapters are made of it, as by `kt.interop.to_jax` and the others of the same arguments."""
         self.arrays = [np.array(x) for x in self._arguments()]
         """All arguments for three samples, in order; the last one is the same for all of them, if there are others."""
         own = self.subject.numbers_of_options()

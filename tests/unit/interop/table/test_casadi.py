@@ -118,7 +118,7 @@ def symbolic(name: str) -> Any:
 
 
 def compiled(name: str, machine_code: Library) -> Any:
-    """As `kt.to_casadi(form="external")` makes it, without a run of the compiler of its own."""
+    """As `kt.interop.to_casadi(form="external")` makes it, without a run of the compiler of its own."""
     subject = case(name).subject
     arguments = argument_names(subject)
     with (

@@ -45,7 +45,7 @@ def detours(monkeypatch: pytest.MonkeyPatch) -> Detours:
 
 def warmed(robot: kt.Model, dtype: str = "float64") -> Any:
     """Forward dynamics that have been called with one sample and with a batch."""
-    aba = kt.to_torch(kt.aba, robot)
+    aba = kt.interop.to_torch(kt.aba, robot)
     for batch in ((), (3,)):
         aba(*(torch.tensor(x.astype(dtype)) for x in state(robot, *batch)))
     return aba
@@ -99,7 +99,7 @@ def test_usual_calls_take_no_detour(dtype: str, detours: Detours) -> None:
 
 @needs_layout
 def test_numbers_and_results_without_axes(detours: Detours) -> None:
-    heavier = kt.to_torch(kt.kinetic_energy, PENDULUM, parameters=["body.lower_rod.mass"])
+    heavier = kt.interop.to_torch(kt.kinetic_energy, PENDULUM, parameters=["body.lower_rod.mass"])
     for dtype in (torch.float64, torch.float32):
         q, v = (torch.tensor([0.3, -0.4], dtype=dtype) for _ in range(2))
         expected = heavier(q, v, 1.8)
@@ -118,7 +118,7 @@ def test_programs_with_several_results(detours: Detours) -> None:
     def controller(q, gain):
         return {"torque": -gain * q, "mass": kt.crba(PENDULUM, q)}
 
-    f, q = kt.to_torch(controller), torch.tensor([0.1, 0.2], dtype=torch.float64)
+    f, q = kt.interop.to_torch(controller), torch.tensor([0.1, 0.2], dtype=torch.float64)
     f(q, 2.0)
     detours.clear()
     found = f(q, 2.0)
@@ -172,7 +172,7 @@ def test_quaternions_are_checked() -> None:
         given[0][..., 3:7] *= 1.2 * np.sqrt(np.finfo(float).tiny)  # barely long enough: machine code does not decide
         same(aba(*given), kt.aba(TOP, *(x.numpy() for x in given)))
         given[0][..., 3:7] = 0.0
-        with pytest.raises(kt.ConfigurationError, match="quaternion"):
+        with pytest.raises(kt.errors.ConfigurationError, match="quaternion"):
             aba(*given)
 
 
@@ -195,7 +195,7 @@ def test_nothing_is_lost_or_kept_over_many_calls() -> None:
         aba(*one)
         aba(*many)
     for _ in range(200):
-        with pytest.raises(kt.ConfigurationError):
+        with pytest.raises(kt.errors.ConfigurationError):
             aba(lost, one[1], one[2])
     assert [*map(sys.getrefcount, watched)] == before
     assert resident() - memory < 4 << 20

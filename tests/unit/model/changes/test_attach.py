@@ -18,7 +18,7 @@ def gripper(**build: bool) -> kt.Model:
     for name in ("mount", "finger", "thumb"):
         builder.add_body(name, ball())
     builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "mount", "finger", where="gripper.urdf:7")
-    builder.add_joint("opposite", kt.Prismatic([-1, 0, 0]), "mount", "thumb", mimic=kt.Mimic("slide"))
+    builder.add_joint("opposite", kt.Prismatic([-1, 0, 0]), "mount", "thumb", mimic=kt.model.Mimic("slide"))
     builder.add_frame("grip", "finger", shift(z=0.1))
     builder.note("the thumb follows")
     return builder.build(**build)
@@ -37,7 +37,7 @@ def differential() -> kt.Model:
 def test_a_robot_is_fixed_to_a_body() -> None:
     both = ARM.attach(gripper(), "b2", shift(z=0.2))
     assert both.q_names == ["j1", "j2", "slide"]
-    assert both.joints["opposite"].mimic == kt.Mimic("slide")
+    assert both.joints["opposite"].mimic == kt.model.Mimic("slide")
     assert both.bodies["mount"].is_fixed
     assert both.notes[0] == "attached robot 'gripper' to 'b2' by joint 'b2_to_mount' (fixed)"
     assert "gripper: the thumb follows" in both.notes
@@ -53,16 +53,16 @@ def test_a_robot_is_put_on_a_frame_by_a_joint_that_has_a_name() -> None:
     both = first.attach(gripper(), "grip", prefix="small ", joint=kt.Revolute([0, 0, 1]), name="turn")
     assert both.q_names == ["j1", "j2", "slide", "turn", "small slide"]
     assert both.joints["turn"].parent == "finger"
-    assert both.joints["small opposite"].mimic == kt.Mimic("small slide")
+    assert both.joints["small opposite"].mimic == kt.model.Mimic("small slide")
     assert both.frames["small grip"].body == "small finger"
 
 
 def test_what_is_put_on_a_frame_stands_where_the_frame_says() -> None:
     """A placement in the frame, which is itself placed on its body: robots and single bodies alike."""
-    place = kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
+    place = kt.lie.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
     builder = kt.ModelBuilder("hand")
     builder.add_body("palm", ball())
-    builder.add_frame("pad", "palm", kt.placement([0.0, 0.1, 0.05], rpy=[1.0, 0.0, 0.5]))
+    builder.add_frame("pad", "palm", kt.lie.placement([0.0, 0.1, 0.05], rpy=[1.0, 0.0, 0.5]))
     hand = builder.build()
     for both, name in (
         (hand.attach(ARM, "pad", place), "b0"),
@@ -98,12 +98,12 @@ def test_a_payload_hangs_on_a_joint_if_one_is_given() -> None:
 
 def test_a_payload_that_no_body_can_be_is_warned_of_and_what_was_known_is_not() -> None:
     odd = Inertia.from_com(1.0, Vec3.zero(), Sym3(1.0, 1.0, 5.0, 0.0, 0.0, 0.0))
-    with pytest.warns(kt.ModelWarning, match="'first' .* triangle inequality"):
+    with pytest.warns(kt.errors.ModelWarning, match="'first' .* triangle inequality"):
         once = ARM.attach_body("first", odd, "b2")
     twice = once.attach_body("second", ball(), "b2").lock("j1")
     assert any("'first'" in note and "triangle inequality" in note for note in twice.notes)
-    assert kt.merge([once, twice], name="both", prefixes=["a ", "b "]).nq == 3
-    with pytest.warns(kt.ModelWarning, match="'third'") as caught:
+    assert kt.model.merge([once, twice], name="both", prefixes=["a ", "b "]).nq == 3
+    with pytest.warns(kt.errors.ModelWarning, match="'third'") as caught:
         twice.attach_body("third", odd, "b2")
     assert len(caught) == 1
 
@@ -111,27 +111,51 @@ def test_a_payload_that_no_body_can_be_is_warned_of_and_what_was_known_is_not() 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda: ARM.attach(ARM, "b2"), kt.ModelError, "both have bodies or frames named 'b0', 'b1', 'b2'; .* prefix"),
-        (lambda: ARM.attach("gripper.urdf", "b2"), kt.ModelError, "what is attached must be a Model"),
-        (lambda: ARM.attach(gripper(), "c2"), kt.NameNotFoundError, "no body or frame 'c2': did you mean 'b2'"),
-        (lambda: ARM.attach(gripper(), "b2", [0, 0, 1]), kt.ModelError, "a placement must be a Transform"),
-        (lambda: ARM.attach(gripper(), "b2", prefix=3), kt.ModelError, "a prefix must be a string"),
-        (lambda: ARM.attach(gripper(), "b2", joint="hinge"), kt.ModelError, "must be a joint kind"),
-        (lambda: ARM.attach(gripper(), "b2", name="slide"), kt.ModelError, "a joint named 'slide' already"),
-        (lambda: ARM.attach_body("b1", ball(), "b2"), kt.ModelError, "has a body named 'b1' already"),
-        (lambda: ARM.attach(gripper(), "b2").attach_body("grip", ball(), "b2"), kt.ModelError, "a frame named 'grip'"),
-        (lambda: ARM.attach_body("load", 2.0, "b2"), kt.ModelError, "'load': its inertia must be an Inertia"),
-        (lambda: ARM.attach_body("load", ball(), "b9"), kt.NameNotFoundError, "'b9'"),
-        (lambda: kt.merge([ARM, ARM], name="x"), kt.ModelError, "both have bodies or frames .*; give prefixes"),
-        (lambda: kt.merge([], name="x"), kt.ModelError, "nothing to merge"),
-        (lambda: kt.merge(ARM, name="x"), kt.ModelError, "takes a list of robots"),
-        (lambda: kt.merge([ARM, 3], name="x"), kt.ModelError, r"robots\[1\] must be a Model"),
-        (lambda: kt.merge([ARM], name="x", prefixes=["a", "b"]), kt.ShapeError, "2 prefixes for 1 robots"),
-        (lambda: kt.merge([ARM], name="x", prefixes="a"), kt.ShapeError, "prefixes must be a list"),
-        (lambda: kt.merge([ARM], name="x", placements=shift()), kt.ShapeError, "placements must be a list"),
-        (lambda: kt.merge([ARM], name="x", placements=[3]), kt.ModelError, "a placement must be a Transform"),
-        (lambda: kt.merge([ARM], name="x", gravity=[0, 0]), kt.ModelError, "gravity must be three finite numbers"),
-        (lambda: kt.merge([ARM], name=""), kt.ModelError, "the name of a robot"),
+        (
+            lambda: ARM.attach(ARM, "b2"),
+            kt.errors.ModelError,
+            "both have bodies or frames named 'b0', 'b1', 'b2'; .* prefix",
+        ),
+        (lambda: ARM.attach("gripper.urdf", "b2"), kt.errors.ModelError, "what is attached must be a Model"),
+        (lambda: ARM.attach(gripper(), "c2"), kt.errors.NameNotFoundError, "no body or frame 'c2': did you mean 'b2'"),
+        (lambda: ARM.attach(gripper(), "b2", [0, 0, 1]), kt.errors.ModelError, "a placement must be a Transform"),
+        (lambda: ARM.attach(gripper(), "b2", prefix=3), kt.errors.ModelError, "a prefix must be a string"),
+        (lambda: ARM.attach(gripper(), "b2", joint="hinge"), kt.errors.ModelError, "must be a joint kind"),
+        (lambda: ARM.attach(gripper(), "b2", name="slide"), kt.errors.ModelError, "a joint named 'slide' already"),
+        (lambda: ARM.attach_body("b1", ball(), "b2"), kt.errors.ModelError, "has a body named 'b1' already"),
+        (
+            lambda: ARM.attach(gripper(), "b2").attach_body("grip", ball(), "b2"),
+            kt.errors.ModelError,
+            "a frame named 'grip'",
+        ),
+        (lambda: ARM.attach_body("load", 2.0, "b2"), kt.errors.ModelError, "'load': its inertia must be an Inertia"),
+        (lambda: ARM.attach_body("load", ball(), "b9"), kt.errors.NameNotFoundError, "'b9'"),
+        (
+            lambda: kt.model.merge([ARM, ARM], name="x"),
+            kt.errors.ModelError,
+            "both have bodies or frames .*; give prefixes",
+        ),
+        (lambda: kt.model.merge([], name="x"), kt.errors.ModelError, "nothing to merge"),
+        (lambda: kt.model.merge(ARM, name="x"), kt.errors.ModelError, "takes a list of robots"),
+        (lambda: kt.model.merge([ARM, 3], name="x"), kt.errors.ModelError, r"robots\[1\] must be a Model"),
+        (lambda: kt.model.merge([ARM], name="x", prefixes=["a", "b"]), kt.errors.ShapeError, "2 prefixes for 1 robots"),
+        (lambda: kt.model.merge([ARM], name="x", prefixes="a"), kt.errors.ShapeError, "prefixes must be a list"),
+        (
+            lambda: kt.model.merge([ARM], name="x", placements=shift()),
+            kt.errors.ShapeError,
+            "placements must be a list",
+        ),
+        (
+            lambda: kt.model.merge([ARM], name="x", placements=[3]),
+            kt.errors.ModelError,
+            "a placement must be a Transform",
+        ),
+        (
+            lambda: kt.model.merge([ARM], name="x", gravity=[0, 0]),
+            kt.errors.ModelError,
+            "gravity must be three finite numbers",
+        ),
+        (lambda: kt.model.merge([ARM], name=""), kt.errors.ModelError, "the name of a robot"),
     ],
 )
 def test_what_cannot_be_put_together_is_refused(change: object, error: type[Exception], message: str) -> None:
@@ -140,19 +164,19 @@ def test_what_cannot_be_put_together_is_refused(change: object, error: type[Exce
 
 
 def test_a_placement_that_is_no_rotation_is_refused() -> None:
-    with pytest.raises(kt.ModelError, match="no rotation matrix"):
+    with pytest.raises(kt.errors.ModelError, match="no rotation matrix"):
         ARM.attach_body("load", ball(), "b2", Transform(Mat3.identity() + Mat3.identity(), Vec3.zero()))
 
 
 def test_a_floating_robot_that_both_have_a_base_joint_for_is_refused() -> None:
     other = gripper(floating_base=True)
     arm = chain([(kt.Revolute([0, 1, 0]), ball())])
-    with pytest.raises(kt.ModelError, match="joints named 'root_joint'"):
-        kt.merge([other, kt.ModelBuilder.of(arm).build(floating_base=True)], name="x")
+    with pytest.raises(kt.errors.ModelError, match="joints named 'root_joint'"):
+        kt.model.merge([other, kt.ModelBuilder.of(arm).build(floating_base=True)], name="x")
 
 
 def test_robots_side_by_side_keep_their_bases() -> None:
-    merged = kt.merge([gripper(floating_base=True), ARM], name="scene", placements=[shift(1.0), None])
+    merged = kt.model.merge([gripper(floating_base=True), ARM], name="scene", placements=[shift(1.0), None])
     assert merged.q_names[:2] == ["root_joint.x", "root_joint.y"]
     assert merged.q_names[7:] == ["slide", "j1", "j2"]
     assert (merged.root, merged.floating_base, merged.bodies["world"].inertia) == ("world", False, Inertia.zero())
@@ -163,13 +187,13 @@ def test_robots_of_different_gravity_need_to_be_told_which_is_meant() -> None:
     builder = kt.ModelBuilder("on the moon", gravity=(0.0, 0.0, -1.62))
     builder.add_body("lander", ball())
     lander = builder.build(floating_base=True)
-    with pytest.raises(kt.ModelError, match=r"gravity of 'chain' is .* 'on the moon' .*gravity=\(x, y, z\)"):
-        kt.merge([ARM, lander], name="x")
-    assert kt.merge([ARM, lander], name="x", gravity=[0, 0, -1.62]).gravity == (0.0, 0.0, -1.62)
+    with pytest.raises(kt.errors.ModelError, match=r"gravity of 'chain' is .* 'on the moon' .*gravity=\(x, y, z\)"):
+        kt.model.merge([ARM, lander], name="x")
+    assert kt.model.merge([ARM, lander], name="x", gravity=[0, 0, -1.62]).gravity == (0.0, 0.0, -1.62)
     assert "gave way to (0.0, 0.0, -9.81)" in ARM.attach(lander, "b2").notes[0]
 
 
 def test_a_world_that_is_there_already_is_not_taken_for_the_new_one() -> None:
     builder = kt.ModelBuilder("with a world")
     builder.add_body("world", ball())
-    assert kt.merge([builder.build()], name="x").root == "world_"
+    assert kt.model.merge([builder.build()], name="x").root == "world_"

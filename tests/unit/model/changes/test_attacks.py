@@ -15,12 +15,12 @@ from kinetree.model.changes.kinds import is_same
 BALL = kt.solids.box(0.3, 0.2, 0.1, mass=1.0)
 
 
-def with_kind(kind: kt.JointKind) -> kt.Model:
+def with_kind(kind: kt.joints.JointKind) -> kt.Model:
     """Two bodies and a joint of the kind, "odd", between them."""
     builder = kt.ModelBuilder("two bodies")
     builder.add_body("base", BALL)
     builder.add_body("link", BALL)
-    builder.add_joint("odd", kind, "base", "link", kt.placement([0.1, 0.2, 0.3], rpy=[0.3, 0.2, 0.1]))
+    builder.add_joint("odd", kind, "base", "link", kt.lie.placement([0.1, 0.2, 0.3], rpy=[0.3, 0.2, 0.1]))
     return builder.build()
 
 
@@ -31,7 +31,7 @@ CHANGES: dict[str, Callable[[kt.Model], kt.Model]] = {
 }
 
 
-def answering(base: type[kt.JointKind], method: str, answer: Callable[..., Any]) -> type[kt.JointKind]:
+def answering(base: type[kt.joints.JointKind], method: str, answer: Callable[..., Any]) -> type[kt.joints.JointKind]:
     """A class of a user's own whose method gives that."""
     return type("Odd", (base,), {method: lambda self, *_: answer(self)})
 
@@ -40,7 +40,7 @@ def raising(_: object) -> Any:
     raise ZeroDivisionError("no such thing")
 
 
-class Lost(kt.Helical):
+class Lost(kt.joints.Helical):
     """Has no motion."""
 
     def calc(self, q: Any, v: Any) -> Any:  # noqa: ARG002
@@ -51,10 +51,10 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a number": (lambda _: 3, "must return a kind of joint, or None if there is none, not 3"),
     "a word": (lambda _: "x", "must return a kind of joint, or None if there is none, not 'x'"),
     "an error": (raising, "raised ZeroDivisionError: no such thing"),
-    "a kind of another size": (lambda _: kt.Planar(), "nq = 3, where the kind itself has"),
+    "a kind of another size": (lambda _: kt.joints.Planar(), "nq = 3, where the kind itself has"),
 }
 FLAT_WRONG: dict[str, tuple[Callable[..., Any], str]] = {
-    "another axis": (lambda _: kt.Helical([0, 1, 0], 0.1), "that is not the .*placement X_J is another"),
+    "another axis": (lambda _: kt.joints.Helical([0, 1, 0], 0.1), "that is not the .*placement X_J is another"),
     "a kind that raises": (lambda _: Lost([0, 0, 1], 0.1), "LookupError: lost"),
     "itself": (lambda self: self, "that is not the .*placement X_J is another"),
 }
@@ -64,7 +64,7 @@ FLAT_WRONG: dict[str, tuple[Callable[..., Any], str]] = {
 @pytest.mark.parametrize("case", [*WRONG, *FLAT_WRONG])
 def test_images_of_a_user_s_flat_kind_that_are_none_are_refused(method: str, case: str) -> None:
     answer, message = {**WRONG, **FLAT_WRONG}[case]
-    kind = answering(kt.Helical, method, answer)([0, 0, 1], 0.1)  # type: ignore[call-arg]
+    kind = answering(kt.joints.Helical, method, answer)([0, 0, 1], 0.1)  # type: ignore[call-arg]
     with pytest.raises(ModelError, match=rf"joint 'odd'.*{message}"):
         CHANGES[method](with_kind(kind))
 
@@ -74,41 +74,43 @@ def test_images_of_a_user_s_flat_kind_that_are_none_are_refused(method: str, cas
 def test_images_of_a_user_s_ball_joint_that_are_none_are_refused(method: str, case: str) -> None:
     answer, message = WRONG[case]
     with pytest.raises(ModelError, match=rf"joint 'odd'.*{message}"):
-        CHANGES[method](with_kind(answering(kt.Spherical, method, answer)()))
+        CHANGES[method](with_kind(answering(kt.joints.Spherical, method, answer)()))
 
 
 @pytest.mark.parametrize("method", CHANGES)
 def test_a_ball_about_another_point_is_no_image_of_a_ball_joint(method: str) -> None:
-    moved = kt.Placed(kt.Spherical(), after=kt.placement([0.0, 0.0, 0.2]))
+    moved = kt.joints.Placed(kt.joints.Spherical(), after=kt.lie.placement([0.0, 0.0, 0.2]))
     with pytest.raises(ModelError, match="joint 'odd'"):
-        CHANGES[method](with_kind(answering(kt.Spherical, method, lambda _: moved)()))
+        CHANGES[method](with_kind(answering(kt.joints.Spherical, method, lambda _: moved)()))
 
 
 def test_coordinates_are_not_mirrored_by_a_wrong_kind_either() -> None:
-    robot = with_kind(answering(kt.Spherical, "mirrored", lambda _: "x")())
+    robot = with_kind(answering(kt.joints.Spherical, "mirrored", lambda _: "x")())
     with pytest.raises(ModelError, match=r"joint 'odd'.*Odd\.mirrored must return a kind"):
         robot.mirrored_configuration(robot.neutral())
 
 
-class Ball(kt.Spherical):
+class Ball(kt.joints.Spherical):
     """A user's own, whose inverse has other coordinates than its base class says."""
 
-    def reversed(self) -> kt.JointKind:
-        return kt.Reversed(self)
+    def reversed(self) -> kt.joints.JointKind:
+        return kt.joints.Reversed(self)
 
 
-class Helix(kt.Helical):
+class Helix(kt.joints.Helical):
     """A user's own that inherits its images."""
 
 
 @pytest.mark.parametrize("kind", [Ball(), Helix([0, 0, 1], 0.1)], ids=["ball", "helix"])
 @pytest.mark.parametrize("method", CHANGES)
-def test_right_images_of_a_user_s_own_kind_are_taken(kind: kt.JointKind, method: str) -> None:
+def test_right_images_of_a_user_s_own_kind_are_taken(kind: kt.joints.JointKind, method: str) -> None:
     assert CHANGES[method](with_kind(kind)).nv == kind.nv
 
 
 def test_a_composite_s_velocity_mirrored_twice_is_the_very_same() -> None:
-    robot = with_kind(kt.Composite([kt.Spherical(), (kt.Prismatic([1, 0, 0]), kt.placement([0.0, 0.0, 0.001]))]))
+    robot = with_kind(
+        kt.joints.Composite([kt.joints.Spherical(), (kt.Prismatic([1, 0, 0]), kt.lie.placement([0.0, 0.0, 0.001]))])
+    )
     v = np.array([0.1, 0.2, 0.3, 0.001])
     for normal in "xyz":
         twice = robot.mirrored(normal).mirrored_velocity(robot.mirrored_velocity(v, normal), normal)
@@ -126,9 +128,9 @@ REFUSED: dict[str, tuple[Callable[[], object], type[KinetreeError], str]] = {
     "a length out of all proportion": (lambda: pendulum().scaled(1e200), OptionError, "from 1e-06 to 1e"),
     "a vanishing length": (lambda: pendulum().scaled(1e-150), OptionError, "not 1e-150"),
     "a vanishing mass": (lambda: pendulum().scaled(1.0, mass=1e-300), OptionError, "mass must be from 1e-18"),
-    "nothing to merge": (lambda: kt.merge(None, name="x"), ModelError, "takes a list of robots"),  # type: ignore[arg-type]
+    "nothing to merge": (lambda: kt.model.merge(None, name="x"), ModelError, "takes a list of robots"),  # type: ignore[arg-type]
     "a number of placements": (
-        lambda: kt.merge([pendulum()], name="x", placements=3),  # type: ignore[arg-type]
+        lambda: kt.model.merge([pendulum()], name="x", placements=3),  # type: ignore[arg-type]
         ShapeError,
         "a list with one for each",
     ),
@@ -155,7 +157,7 @@ def test_the_least_and_the_greatest_length_keep_all_masses() -> None:
 
 
 def test_a_locked_quaternion_is_told_with_length_one() -> None:
-    locked = with_kind(kt.Spherical()).lock({"odd": [0.0, 0.0, 0.0, 2.0]})
+    locked = with_kind(kt.joints.Spherical()).lock({"odd": [0.0, 0.0, 0.0, 2.0]})
     assert "'odd' at (0, 0, 0, 1)" in locked.notes[0]
 
 
@@ -164,9 +166,9 @@ def test_a_follower_that_cannot_be_turned_round_is_locked_by_its_leader() -> Non
     for name in ("a", "b", "c", "d"):
         builder.add_body(name, BALL)
     builder.add_joint("first", kt.Revolute([0, 0, 1]), "a", "b")
-    builder.add_joint("second", kt.Revolute([0, 0, 1]), "b", "c", mimic=kt.Mimic("first", 2.0))
+    builder.add_joint("second", kt.Revolute([0, 0, 1]), "b", "c", mimic=kt.model.Mimic("first", 2.0))
     kind = answering(kt.Revolute, "reversed", lambda _: None)([0, 0, 1])  # type: ignore[call-arg]
-    builder.add_joint("third", kind, "c", "d", mimic=kt.Mimic("second", 0.5))
+    builder.add_joint("third", kind, "c", "d", mimic=kt.model.Mimic("second", 0.5))
     robot = builder.build()
     with pytest.raises(ModelError, match=r"joint 'third' .* or lock 'first' first, which it follows"):
         robot.rerooted("d")
@@ -200,7 +202,7 @@ def test_a_text_with_an_unknown_kind_says_what_to_do_in_python_and_on_the_comman
 
 
 def test_far_places_are_compared_relative_to_their_distance() -> None:
-    near, far = kt.placement([1.0, 2.0, 3.0]), kt.placement([1e12, 2e12, 3e12])
-    assert is_same(far, kt.placement([1e12 + 1e-3, 2e12, 3e12]))
-    assert not is_same(far, kt.placement([1e12 + 1e6, 2e12, 3e12]))
-    assert not is_same(near, kt.placement([1.0, 2.0, 3.0 + 1e-5]))
+    near, far = kt.lie.placement([1.0, 2.0, 3.0]), kt.lie.placement([1e12, 2e12, 3e12])
+    assert is_same(far, kt.lie.placement([1e12 + 1e-3, 2e12, 3e12]))
+    assert not is_same(far, kt.lie.placement([1e12 + 1e6, 2e12, 3e12]))
+    assert not is_same(near, kt.lie.placement([1.0, 2.0, 3.0 + 1e-5]))

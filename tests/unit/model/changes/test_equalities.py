@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 SOFT: dict[str, Any] = {"solimp": (0.9, 0.9, 0.001, 0.5, 2.0)}
 TURN = (0.1, -0.2, 0.3, (1.0 - 0.14) ** 0.5)
 SILENT = ContactParameters(contype=0, conaffinity=0)
-SHAPE = Geometry("collision", "sphere", (0.1,), kt.placement(), contact=SILENT)
+SHAPE = Geometry("collision", "sphere", (0.1,), kt.lie.placement(), contact=SILENT)
 HELD = (
     Equality("pin", "connect", "body", "arm", "hand", anchor=(0.1, 0.02, -0.3), **SOFT),
     Equality("post", "connect", "body", "arm", "base", anchor=(0.1, 0.03, -0.3), **SOFT),
@@ -35,11 +35,11 @@ def robot(*held: Equality) -> kt.Model:
     """A hinge and a slide; the site of the arm has the name of its body, so its frame has another one."""
     builder = kt.ModelBuilder("two")
     for name, at in (("base", 0.0), ("arm", 0.1), ("hand", 0.2)):
-        builder.add_body(name, kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.placement((at, 0.05, 0.1))))
+        builder.add_body(name, kt.solids.box(0.1, 0.2, 0.3, mass=1.0, placement=kt.lie.placement((at, 0.05, 0.1))))
     builder.add_joint("hinge", kt.Revolute([0.2, 1.0, 0.3]), "base", "arm")
-    builder.add_joint("slide", kt.Prismatic([0.1, 0.4, 1.0]), "arm", "hand", kt.placement((0.0, 0.0, -0.5)))
-    builder.add_frame("arm_site", "arm", kt.placement((0.0, 0.1, 0.1)))
-    builder.add_frame("tip", "hand", kt.placement((0.0, 0.0, 0.2)))
+    builder.add_joint("slide", kt.Prismatic([0.1, 0.4, 1.0]), "arm", "hand", kt.lie.placement((0.0, 0.0, -0.5)))
+    builder.add_frame("arm_site", "arm", kt.lie.placement((0.0, 0.1, 0.1)))
+    builder.add_frame("tip", "hand", kt.lie.placement((0.0, 0.0, 0.2)))
     sites = Site("arm", "arm", "arm_site"), Site("tip", "hand", "tip")
     builder.extras = Extras(equalities=held, sites=sites)
     return builder.build()
@@ -76,7 +76,7 @@ def test_what_is_attached_keeps_its_equalities_whatever_its_sites_are_called() -
     assert both.extras.equalities.names == [f"x_{one.name}" for one in HELD]
     assert (both.extras.equalities["x_string"].first, both.extras.sites["x_arm"].frame) == ("x_arm", "x_arm_site")
     assert not any("dropped" in note for note in both.notes)
-    kt.soft_constraints(both)
+    kt.contact.soft_constraints(both)
 
 
 def test_shapes_of_two_copies_have_their_own_names_so_pairs_are_between_those_of_each() -> None:
@@ -88,10 +88,10 @@ def test_shapes_of_two_copies_have_their_own_names_so_pairs_are_between_those_of
     builder.add_joint("turns", kt.Revolute([0, 1, 0]), "base", "third")
     builder.extras = Extras(contact_pairs=(ContactPair("a", "hand"),), shapes=(ShapeSettings("other", 0, "a", 2),))
     one = builder.build()
-    two = kt.merge([one, one], name="two", prefixes=["l_", "r_"])
+    two = kt.model.merge([one, one], name="two", prefixes=["l_", "r_"])
     assert two.extras.contact_pairs == (ContactPair("l_a", "l_hand"), ContactPair("r_a", "r_hand"))
     assert [one.name for one in two.extras.shapes] == ["l_a", "r_a"]
-    explicit = [(touch.first.body, touch.second.body) for touch in kt.soft_constraints(two).touches]
+    explicit = [(touch.first.body, touch.second.body) for touch in kt.contact.soft_constraints(two).touches]
     assert sorted(map(sorted, explicit)) == [["l_other", "l_third"], ["r_other", "r_third"]]
     image = one.mirrored(rename=lambda name: f"m_{name}")
     assert [shape.name for link in image.parts.links for shape in link.geometry] == ["m_a", "m_hand"]
@@ -116,6 +116,6 @@ def test_sites_grow_with_their_robot() -> None:
 
 def test_a_connection_with_the_world_of_a_robot_without_one_is_refused() -> None:
     with pytest.raises(
-        kt.ModelError, match="equality constraint 'post' holds body 'arm' to 'world', but 'two' has no "
+        kt.errors.ModelError, match="equality constraint 'post' holds body 'arm' to 'world', but 'two' has no "
     ):
-        kt.soft_constraints(robot(Equality("post", "connect", "body", "arm")))
+        kt.contact.soft_constraints(robot(Equality("post", "connect", "body", "arm")))

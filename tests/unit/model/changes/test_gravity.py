@@ -34,7 +34,7 @@ def test_it_is_given_where_a_robot_is_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gravity", [-9.81, (0, 0), (0, 0, np.nan), "down", None, (0, 0, "-9.81")])
 def test_other_things_are_refused(gravity: object) -> None:
-    with pytest.raises(kt.ModelError, match="gravity must be"):
+    with pytest.raises(kt.errors.ModelError, match="gravity must be"):
         kt.zoo.load("arm6").with_gravity(gravity)  # type: ignore[arg-type]
 
 
@@ -51,7 +51,7 @@ def test_other_things_are_refused(gravity: object) -> None:
 )
 def test_setting_an_attribute_says_what_to_do_instead(name: str, way: str) -> None:
     robot = kt.zoo.load("arm6")
-    with pytest.raises(kt.FrozenError, match=f"cannot assign to '{name}': a Model does not change; .*{way}"):
+    with pytest.raises(kt.errors.FrozenError, match=f"cannot assign to '{name}': a Model does not change; .*{way}"):
         setattr(robot, name, 1.0)
     with pytest.raises(AttributeError, match="cannot delete"):
         delattr(robot, name)
@@ -59,11 +59,13 @@ def test_setting_an_attribute_says_what_to_do_instead(name: str, way: str) -> No
 
 def test_parts_of_a_robot_say_so_too() -> None:
     robot = kt.zoo.load("arm6")
-    with pytest.raises(kt.FrozenError, match=r"cannot assign to 'mass': a Body does not change; give parameters"):
+    with pytest.raises(
+        kt.errors.FrozenError, match=r"cannot assign to 'mass': a Body does not change; give parameters"
+    ):
         robot.bodies["hand"].mass = 2.0  # type: ignore[misc]
-    with pytest.raises(kt.FrozenError, match=r"a Joint does not change; make another: robot\.lock"):
+    with pytest.raises(kt.errors.FrozenError, match=r"a Joint does not change; make another: robot\.lock"):
         robot.joints["base_yaw"].kind = kt.Fixed()  # type: ignore[misc]
-    with pytest.raises(kt.FrozenError, match="cannot set body 'hand': a robot does not change"):
+    with pytest.raises(kt.errors.FrozenError, match="cannot set body 'hand': a robot does not change"):
         robot.bodies["hand"] = robot.bodies["hand"]
-    with pytest.raises(kt.FrozenError, match="cannot delete joint 'base_yaw'"):
+    with pytest.raises(kt.errors.FrozenError, match="cannot delete joint 'base_yaw'"):
         del robot.joints["base_yaw"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.contact import soft_constraints
+from kinetree.contact_model import soft_constraints
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
@@ -115,7 +115,7 @@ def test_friction_of_the_ground_holds_whatever_shapes_say() -> None:
 
 
 def test_several_robots_share_it_and_a_second_plane_makes_a_corner() -> None:
-    pair = kt.merge([ball(), ball()], name="two", prefixes=["", "other_"]).on_ground()
+    pair = kt.model.merge([ball(), ball()], name="two", prefixes=["", "other_"]).on_ground()
     assert (pair.root, pair.nq) == ("world", 14)
     assert len(soft_constraints(pair).touches) == 3
     corner = ball().on_ground().on_ground(normal=(1, 0, 0), name="wall")
@@ -138,7 +138,7 @@ def test_a_ground_alone_does_not_make_a_file_of_mujoco() -> None:
         "rail",
         "sledge",
         armature=[3.0],
-        limits=kt.Limits((-1.0,), (1.0,), (9.0,), (9.0,)),
+        limits=kt.model.Limits((-1.0,), (1.0,), (9.0,), (9.0,)),
     )
     robot = sledge.build()
     assert soft_constraints(robot.on_ground()).limits == soft_constraints(robot).limits
@@ -146,22 +146,26 @@ def test_a_ground_alone_does_not_make_a_file_of_mujoco() -> None:
 
 @pytest.mark.parametrize("friction", [-0.1, np.nan, np.inf, (1, 2, 3, 4), (), [[1.0]], (0.5, -1.0)])
 def test_impossible_friction_is_refused(friction: object) -> None:
-    with pytest.raises(kt.ModelError, match="friction must be a coefficient of at least 0, or up to three of them"):
+    with pytest.raises(
+        kt.errors.ModelError, match="friction must be a coefficient of at least 0, or up to three of them"
+    ):
         ball().on_ground(friction=friction)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 0), (1, 2), (0, 0, np.inf), (0, np.nan, 1), 1.0])
 def test_what_is_no_direction_is_refused(normal: object) -> None:
-    with pytest.raises(kt.ModelError, match="normal must be a direction"):
+    with pytest.raises(kt.errors.ModelError, match="normal must be a direction"):
         ball().on_ground(normal=normal)  # type: ignore[arg-type]
 
 
 def test_other_wrong_arguments_are_told() -> None:
-    with pytest.raises(kt.ModelError, match="height must be a number of metres, not inf"):
+    with pytest.raises(kt.errors.ModelError, match="height must be a number of metres, not inf"):
         ball().on_ground(np.inf)
-    with pytest.raises(kt.DTypeError, match="friction must be an array of real numbers"):
+    with pytest.raises(kt.errors.DTypeError, match="friction must be an array of real numbers"):
         ball().on_ground(friction="ice")  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match="the ground's name must be a string"):
+    with pytest.raises(kt.errors.ModelError, match="the ground's name must be a string"):
         ball().on_ground(name="")
-    with pytest.raises(kt.ModelError, match="has a shape named 'ground' already, on 'world'; give another name="):
+    with pytest.raises(
+        kt.errors.ModelError, match="has a shape named 'ground' already, on 'world'; give another name="
+    ):
         ball().on_ground().on_ground()

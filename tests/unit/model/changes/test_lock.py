@@ -19,10 +19,10 @@ def hand(floating_base: bool = False) -> kt.Model:
     builder.add_body("palm", ball())
     for k, name in enumerate(("wrist", "left", "right", "first", "second"), 1):
         builder.add_body(f"{name} body", ball(com=(0.1, 0.0, 0.0)))
-        mimic = {"first": kt.Mimic("wrist", 2.0, 0.1), "second": kt.Mimic("first", -1.0, 0.0)}.get(name)
+        mimic = {"first": kt.model.Mimic("wrist", 2.0, 0.1), "second": kt.model.Mimic("first", -1.0, 0.0)}.get(name)
         builder.add_joint(
             name, kt.Revolute([0, 0, 1]), "palm", f"{name} body", shift(0.1 * k), mimic=mimic, damping=[0.1 * k],
-            rotor=Rotor(0.01, 20.0), limits=kt.Limits((-1.0,), (1.0,), (5.0,), (6.0,)),
+            rotor=Rotor(0.01, 20.0), limits=kt.model.Limits((-1.0,), (1.0,), (5.0,), (6.0,)),
         )  # fmt: skip
     builder.add_body("nail", ball())
     builder.add_joint("glue", kt.Fixed(), "left body", "nail", shift(z=0.1))
@@ -112,23 +112,28 @@ def test_the_robot_itself_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("names", "q", "error", "message"),
     [
-        ("first", None, kt.ModelError, "joint 'first' mimics 'wrist' and has no coordinate of its own; lock 'wrist'"),
-        ("second", None, kt.ModelError, "joint 'second' mimics 'wrist'"),
-        ({"first": 0.1}, None, kt.ModelError, "joint 'first' mimics 'wrist'"),
-        ("left", None, kt.ModelError, "joint 'left' is coupled with 'right' by 'fingers', .* lock 'fingers'"),
-        ({"left": 0.1, "right": 0.2}, None, kt.ModelError, "'left' has no coordinates of its own; .* 'fingers'"),
-        ("glue", None, kt.ModelError, "joint 'glue' is fixed already"),
-        ("rist", None, kt.NameNotFoundError, "no joint or coupling 'rist': did you mean 'wrist'"),
-        ({"rist": 0.0}, None, kt.NameNotFoundError, "did you mean 'wrist'"),
-        (3, None, kt.ModelError, "lock takes the names of joints, or values by name, not 3"),
-        ({"wrist": 0.1}, [0.0, 0.0, 0.0], kt.ModelError, "values by name or a configuration q, not both"),
-        ({"wrist": [0.1, 0.2]}, None, kt.ShapeError, r"'wrist' needs a number .* shape \(2,\)"),
-        ({"fingers": 0.1}, None, kt.ShapeError, "'fingers' needs 2 numbers"),
-        ({"wrist": "far"}, None, kt.DTypeError, "the value of 'wrist' must be an array of real numbers"),
-        ("wrist", [0.0, 0.0], kt.ShapeError, r"q has shape \(2,\), .* one q of \(3,\)"),
-        ("wrist", np.zeros((4, 3)), kt.ShapeError, r"q has shape \(4, 3\)"),
-        ("wrist", [0.0, np.nan, 0.0], kt.ConfigurationError, "a configuration is finite"),
-        ("wrist", ["a", "b", "c"], kt.DTypeError, "q must be an array of real numbers"),
+        (
+            "first",
+            None,
+            kt.errors.ModelError,
+            "joint 'first' mimics 'wrist' and has no coordinate of its own; lock 'wrist'",
+        ),
+        ("second", None, kt.errors.ModelError, "joint 'second' mimics 'wrist'"),
+        ({"first": 0.1}, None, kt.errors.ModelError, "joint 'first' mimics 'wrist'"),
+        ("left", None, kt.errors.ModelError, "joint 'left' is coupled with 'right' by 'fingers', .* lock 'fingers'"),
+        ({"left": 0.1, "right": 0.2}, None, kt.errors.ModelError, "'left' has no coordinates of its own; .* 'fingers'"),
+        ("glue", None, kt.errors.ModelError, "joint 'glue' is fixed already"),
+        ("rist", None, kt.errors.NameNotFoundError, "no joint or coupling 'rist': did you mean 'wrist'"),
+        ({"rist": 0.0}, None, kt.errors.NameNotFoundError, "did you mean 'wrist'"),
+        (3, None, kt.errors.ModelError, "lock takes the names of joints, or values by name, not 3"),
+        ({"wrist": 0.1}, [0.0, 0.0, 0.0], kt.errors.ModelError, "values by name or a configuration q, not both"),
+        ({"wrist": [0.1, 0.2]}, None, kt.errors.ShapeError, r"'wrist' needs a number .* shape \(2,\)"),
+        ({"fingers": 0.1}, None, kt.errors.ShapeError, "'fingers' needs 2 numbers"),
+        ({"wrist": "far"}, None, kt.errors.DTypeError, "the value of 'wrist' must be an array of real numbers"),
+        ("wrist", [0.0, 0.0], kt.errors.ShapeError, r"q has shape \(2,\), .* one q of \(3,\)"),
+        ("wrist", np.zeros((4, 3)), kt.errors.ShapeError, r"q has shape \(4, 3\)"),
+        ("wrist", [0.0, np.nan, 0.0], kt.errors.ConfigurationError, "a configuration is finite"),
+        ("wrist", ["a", "b", "c"], kt.errors.DTypeError, "q must be an array of real numbers"),
     ],
 )
 def test_what_cannot_be_locked_is_refused(names: object, q: object, error: type[Exception], message: str) -> None:
@@ -140,7 +145,7 @@ def test_a_quaternion_without_direction_is_refused() -> None:
     robot = hand(floating_base=True)
     q = robot.neutral()
     q[6] = 0.0
-    with pytest.raises(kt.ConfigurationError, match="quaternion"):
+    with pytest.raises(kt.errors.ConfigurationError, match="quaternion"):
         robot.lock("root_joint", q)
 
 

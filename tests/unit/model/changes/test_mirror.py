@@ -106,7 +106,7 @@ def two_arms() -> kt.ModelBuilder:
         builder.add_body(f"{side}_arm", ball(1.0 + k, com=(0.1, 0.2, 0.3)))
         builder.add_joint(
             f"{side}_shoulder", kt.Revolute([1, 2, 3]), "base", f"{side}_arm", shift(0.0, 0.3 - 0.6 * k),
-            limits=kt.Limits((-1.0,), (2.0,), (3.0,), (4.0,)), stiffness=[5.0], rest=[0.5],
+            limits=kt.model.Limits((-1.0,), (2.0,), (3.0,), (4.0,)), stiffness=[5.0], rest=[0.5],
         )  # fmt: skip
     builder.add_frame("left_tip", "left_arm", shift(0.0, 0.0, 1.0))
     return builder
@@ -117,7 +117,7 @@ def test_two_words_are_exchanged_in_all_names() -> None:
     builder.add_body("left_hand", ball())
     builder.add_body("right_hand", ball())
     builder.add_joint("left_wrist", kt.Revolute([0, 0, 1]), "left_arm", "left_hand")
-    mimic = kt.Mimic("left_wrist", -1.0, 0.1)
+    mimic = kt.model.Mimic("left_wrist", -1.0, 0.1)
     builder.add_joint("right_wrist", kt.Revolute([0, 0, 1]), "right_arm", "right_hand", mimic=mimic)
     both = ["left_shoulder", "right_shoulder"]
     builder.add_coupling("left_right", both, [[1, 1], [1, -1]], coordinates=["left", "rest"])
@@ -125,7 +125,7 @@ def test_two_words_are_exchanged_in_all_names() -> None:
     mirror = robot.mirrored("y", rename=("left", "right"))
     assert list(mirror.bodies) == ["base", "right_arm", "left_arm", "right_hand", "left_hand"]
     assert list(mirror.joints) == ["right_shoulder", "left_shoulder", "right_wrist", "left_wrist"]
-    assert mirror.joints["left_wrist"].mimic == kt.Mimic("right_wrist", -1.0, 0.1)
+    assert mirror.joints["left_wrist"].mimic == kt.model.Mimic("right_wrist", -1.0, 0.1)
     assert mirror.couplings["right_left"].joints == ("right_shoulder", "left_shoulder")
     assert mirror.couplings["right_left"].coordinates == ("right", "rest")
     assert mirror.frames["right_tip"].body == "right_arm"
@@ -163,11 +163,13 @@ def test_limits_and_springs_of_a_free_joint_are_mirrored_with_its_position() -> 
     builder.add_body("base")
     builder.add_body("ball", ball())
     inf = np.inf
-    limits = kt.Limits((-1, -2, -inf, *[-inf] * 4), (3, 4, 5, *[inf] * 4), (1, 2, 3, 4, 5, 6), (inf,) * 6)
+    limits = kt.model.Limits((-1, -2, -inf, *[-inf] * 4), (3, 4, 5, *[inf] * 4), (1, 2, 3, 4, 5, 6), (inf,) * 6)
     rest = (0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5)
     builder.add_joint("float", kt.Free(), "base", "ball", limits=limits, stiffness=(1.0,) * 6, rest=rest)
     image = builder.build().mirrored("x").joints["float"]
-    assert image.limits == kt.Limits((-3, -2, -inf, *[-inf] * 4), (1, 4, 5, *[inf] * 4), (1, 2, 3, 4, 5, 6), (inf,) * 6)
+    assert image.limits == kt.model.Limits(
+        (-3, -2, -inf, *[-inf] * 4), (1, 4, 5, *[inf] * 4), (1, 2, 3, 4, 5, 6), (inf,) * 6
+    )
     # The turn by the rotation vector (1, 1, 1) becomes one by (1, -1, -1).
     np.testing.assert_allclose(image.rest, (-0.1, 0.2, 0.3, 0.5, -0.5, -0.5, 0.5), atol=1e-15)
 
@@ -195,7 +197,7 @@ def test_the_rotors_of_hinges_and_slides_spin_the_other_way() -> None:
 
 
 def test_shapes_are_mirrored_and_meshes_by_their_scale() -> None:
-    placement = kt.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6))
+    placement = kt.lie.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6))
     box = Geometry("visual", "box", (1.0, 2.0, 3.0), placement)
     mesh = Geometry("collision", "mesh", (0.001, 0.002, 0.003), placement, mesh="hand.stl")
     builder = kt.ModelBuilder("robot")

@@ -22,14 +22,14 @@ def robot(**changed: Any) -> kt.Model:
     builder.add_body("base", ball())
     joints: dict[str, Any] = {
         "shoulder": {"limits": Limits((-1.0,), (2.0,), (3.0,), (40.0,))},
-        "elbow": {"mimic": kt.Mimic("shoulder", 2.0)},
+        "elbow": {"mimic": kt.model.Mimic("shoulder", 2.0)},
         "eye": {"limits": Limits((-INF,) * 4, (INF,) * 4, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))},
         "wheel": {},
         "caster": {"actuated": False},
     }
     for k, (name, options) in enumerate(joints.items()):
         builder.add_body(f"{name} body", ball(com=(0.1, 0.0, 0.0)))
-        kind = kt.Spherical() if name == "eye" else kt.Revolute(Z)
+        kind = kt.joints.Spherical() if name == "eye" else kt.Revolute(Z)
         given = options | changed.get(name, {})
         builder.add_joint(name, given.pop("kind", kind), "base", f"{name} body", shift(0.1 * k), **given)
     return builder.build()
@@ -60,9 +60,9 @@ def test_a_second_call_adds_what_is_left_and_keyframes_keep_their_counts() -> No
     found = builder.build().with_servos(1.0, 1.0, joints=["wheel"]).with_motors()
     assert [one.target for one in found.extras.actuators] == ["wheel", "shoulder", "eye", "eye", "eye"]
     assert found.extras.keyframes[0].controls == (0.5,) + (0.0,) * 5
-    with pytest.raises(kt.ModelError, match="every joint of 'robot' that has a motor has an actuator already"):
+    with pytest.raises(kt.errors.ModelError, match="every joint of 'robot' that has a motor has an actuator already"):
         found.with_motors()
-    with pytest.raises(kt.ModelError, match="joint 'wheel' has the actuator 'wheel' already; leave it out"):
+    with pytest.raises(kt.errors.ModelError, match="joint 'wheel' has the actuator 'wheel' already; leave it out"):
         found.with_motors(["wheel"])
 
 
@@ -77,17 +77,19 @@ def test_a_second_call_adds_what_is_left_and_keyframes_keep_their_counts() -> No
     ],
 )
 def test_joints_that_get_none(names: Any, message: str) -> None:
-    error = kt.NameNotFoundError if names == ["weel"] else kt.ModelError
+    error = kt.errors.NameNotFoundError if names == ["weel"] else kt.errors.ModelError
     with pytest.raises(error, match=message):
         robot().with_motors(names)
 
 
 def test_what_has_no_force_or_several_degrees_of_freedom_is_refused() -> None:
-    with pytest.raises(kt.ModelError, match="joint 'wheel' of 'robot' has an effort limit of zero"):
+    with pytest.raises(kt.errors.ModelError, match="joint 'wheel' of 'robot' has an effort limit of zero"):
         robot(wheel={"limits": Limits((-1.0,), (1.0,), (1.0,), (0.0,))}).with_motors()
-    with pytest.raises(kt.ModelError, match="joint 'wheel' of 'robot': there are actuators for joints with one degree"):
-        robot(wheel={"kind": kt.Planar()}).with_motors()
-    with pytest.raises(kt.ModelError, match="the motors of coupling 'both' move several joints"):
+    with pytest.raises(
+        kt.errors.ModelError, match="joint 'wheel' of 'robot': there are actuators for joints with one degree"
+    ):
+        robot(wheel={"kind": kt.joints.Planar()}).with_motors()
+    with pytest.raises(kt.errors.ModelError, match="the motors of coupling 'both' move several joints"):
         coupled().with_motors()
 
 
@@ -104,11 +106,16 @@ def coupled() -> kt.Model:
 @pytest.mark.parametrize(
     ("kp", "kd", "error", "message"),
     [
-        (-1.0, 1.0, kt.OptionError, "kp must be finite and not negative, not -1.0"),
-        (1.0, np.nan, kt.OptionError, "kd must be finite and not negative"),
-        ([1.0, 2.0], 1.0, kt.ShapeError, r"kp has shape \(2,\), but must be one number or \(1,\), one per joint"),
-        (0.0, 0.0, kt.OptionError, "kp and kd of 'wheel' are both zero"),
-        ("stiff", 1.0, kt.DTypeError, "with_servos: kp must be an array of real numbers"),
+        (-1.0, 1.0, kt.errors.OptionError, "kp must be finite and not negative, not -1.0"),
+        (1.0, np.nan, kt.errors.OptionError, "kd must be finite and not negative"),
+        (
+            [1.0, 2.0],
+            1.0,
+            kt.errors.ShapeError,
+            r"kp has shape \(2,\), but must be one number or \(1,\), one per joint",
+        ),
+        (0.0, 0.0, kt.errors.OptionError, "kp and kd of 'wheel' are both zero"),
+        ("stiff", 1.0, kt.errors.DTypeError, "with_servos: kp must be an array of real numbers"),
     ],
 )
 def test_gains_that_are_none(kp: Any, kd: Any, error: type[Exception], message: str) -> None:

@@ -31,17 +31,19 @@ def test_what_a_reader_warned_of_is_told_once_and_kept() -> None:
     builder = kt.ModelBuilder("odd")
     builder.add_body("a", ball())
     builder.suspect("odd.urdf:3", "body 'a' looks odd")
-    with pytest.warns(kt.ModelWarning, match="looks odd"):
+    with pytest.warns(kt.errors.ModelWarning, match="looks odd"):
         robot = builder.build()
     assert kt.ModelBuilder.of(robot.parts).build().notes == ("odd.urdf:3: body 'a' looks odd",)
 
 
 def test_parts_of_one_name_are_refused() -> None:
     builder = kt.ModelBuilder.of(hand())
-    with pytest.raises(kt.ModelError, match="there are two bodies named 'palm'"):
+    with pytest.raises(kt.errors.ModelError, match="there are two bodies named 'palm'"):
         builder.add_parts(hand().parts)
 
 
 def test_a_builder_starts_from_nothing_but_a_robot() -> None:
-    with pytest.raises(kt.ModelError, match=r"a builder starts from a Model or from its parts, not from 'arm.urdf'"):
+    with pytest.raises(
+        kt.errors.ModelError, match=r"a builder starts from a Model or from its parts, not from 'arm.urdf'"
+    ):
         kt.ModelBuilder.of("arm.urdf")  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def one_body(inertia: Inertia, **options: object) -> kt.ModelBuilder:
 
 
 def test_the_frame_is_at_the_centre_of_mass_and_the_old_one_is_kept() -> None:
-    turn = kt.placement((0.3, 0.4, 0.5), rpy=(0.1, -0.2, 0.3))
+    turn = kt.lie.placement((0.3, 0.4, 0.5), rpy=(0.1, -0.2, 0.3))
     robot = one_body(kt.solids.box(0.1, 0.2, 0.3, mass=2.0, placement=turn)).build().in_principal_axes()
     np.testing.assert_allclose(
         kt.frame_placement(robot, [0.0], "arm"), np.reshape(turn.homogeneous(), (4, 4)), atol=1e-13
@@ -115,7 +115,7 @@ def test_the_frame_is_at_the_centre_of_mass_and_the_old_one_is_kept() -> None:
 
 def test_of_many_principal_axes_the_nearest_are_taken() -> None:
     """A cylinder's across its axis, and all of a ball's."""
-    tilted = kt.placement((0.1, 0.0, 0.0), rpy=(0.2, 0.1, 0.7))
+    tilted = kt.lie.placement((0.1, 0.0, 0.0), rpy=(0.2, 0.1, 0.7))
     cylinder = one_body(kt.solids.cylinder(0.1, 0.5, mass=1.0, placement=tilted)).build().in_principal_axes()
     R = kt.frame_placement(cylinder, [0.0], "arm")[:3, :3]
     z = np.array(tilted.E.z.components())
@@ -183,14 +183,14 @@ def test_it_goes_with_other_changes() -> None:
 
 def test_placed_takes_a_joint_and_placements() -> None:
     hinge = kt.Revolute([0, 0, 1])
-    with pytest.raises(kt.ModelError, match="give it a joint kind"):
+    with pytest.raises(kt.errors.ModelError, match="give it a joint kind"):
         Placed("hinge", shift())  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match="after must be a Transform"):
+    with pytest.raises(kt.errors.ModelError, match="after must be a Transform"):
         Placed(hinge, (0, 0, 1))  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match="before must be a Transform"):
+    with pytest.raises(kt.errors.ModelError, match="before must be a Transform"):
         Placed(hinge, shift(), (0, 0, 1))  # type: ignore[arg-type]
-    both = Placed(kt.Spherical(), shift(1.0), shift(2.0))
-    assert both == Placed(kt.Spherical(), shift(1.0), shift(2.0))
+    both = Placed(kt.joints.Spherical(), shift(1.0), shift(2.0))
+    assert both == Placed(kt.joints.Spherical(), shift(1.0), shift(2.0))
     back = both.reversed()
     assert back is not None
     q, opposite = (0.5, 0.5, 0.5, 0.5), (-0.5, -0.5, -0.5, 0.5)

@@ -24,14 +24,16 @@ class Slider(JointKind):
         return kt.Prismatic([1, 0, 0]).calc(q, v)
 
 
-@pytest.mark.parametrize("kind", [kt.Revolute([1, 2, 2]), kt.Planar([0, 1, 0]), kt.Helical([0, 0, 1], 0.2)], ids=repr)
+@pytest.mark.parametrize(
+    "kind", [kt.Revolute([1, 2, 2]), kt.joints.Planar([0, 1, 0]), kt.joints.Helical([0, 0, 1], 0.2)], ids=repr
+)
 def test_a_placed_joint_leads_back_from_both_of_its_placements(kind: JointKind) -> None:
-    after = kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
-    before = kt.placement([-0.3, 0.2, 0.5], rpy=[-0.7, 0.2, 1.1])
+    after = kt.lie.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
+    before = kt.lie.placement([-0.3, 0.2, 0.5], rpy=[-0.7, 0.2, 1.1])
     builder = kt.ModelBuilder("two bodies")
     builder.add_body("base", ball())
     builder.add_body("link", ball())
-    builder.add_joint("joint", kt.Placed(kind, after, before), "base", "link", shift(0.1, 0.2, 0.3))
+    builder.add_joint("joint", kt.joints.Placed(kind, after, before), "base", "link", shift(0.1, 0.2, 0.3))
     robot = builder.build()
     back = robot.rerooted("link")
     q = 0.4 + 0.3 * np.arange(kind.nq)
@@ -85,9 +87,9 @@ def test_mimics_and_couplings_hold_as_before() -> None:
     for name in "abc":
         builder.add_body(name, ball())
     builder.add_joint("ab", kt.Revolute([0, 0, 1]), "a", "b", shift(1.0))
-    builder.add_joint("bc", kt.Revolute([0, 0, 1]), "b", "c", shift(1.0), mimic=kt.Mimic("ab", 2.0, 0.5))
+    builder.add_joint("bc", kt.Revolute([0, 0, 1]), "b", "c", shift(1.0), mimic=kt.model.Mimic("ab", 2.0, 0.5))
     robot = builder.build().rerooted("c")
-    assert robot.joints["bc"].mimic == kt.Mimic("ab", 2.0, 0.5)
+    assert robot.joints["bc"].mimic == kt.model.Mimic("ab", 2.0, 0.5)
     assert robot.q_names == ["ab"]
 
 
@@ -106,7 +108,7 @@ def robot_with(kind: JointKind, **drive: object) -> kt.Model:
         (robot_with(kt.Free(), damping=[0.1] * 6), "joint 'ab' has damping in coordinates that it loses"),
         (robot_with(kt.Free(), armature=[0.1] * 6), "joint 'ab' has armature in coordinates that it loses"),
         (
-            robot_with(kt.Free(), limits=kt.Limits((-1.0,) * 7, (1.0,) * 7, (1.0,) * 6, (1.0,) * 6)),
+            robot_with(kt.Free(), limits=kt.model.Limits((-1.0,) * 7, (1.0,) * 7, (1.0,) * 6, (1.0,) * 6)),
             "joint 'ab' has limits of coordinates that it loses",
         ),
         (
@@ -118,11 +120,11 @@ def robot_with(kind: JointKind, **drive: object) -> kt.Model:
     ],
 )
 def test_what_cannot_be_turned_round_is_refused_by_name(robot: kt.Model, message: str) -> None:
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         robot.rerooted("b")
     assert robot.rerooted("a").root == "a"
 
 
 def test_a_wrong_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(kt.NameNotFoundError, match="did you mean 'tool'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="did you mean 'tool'"):
         kt.zoo.load("arm6").rerooted("tol")

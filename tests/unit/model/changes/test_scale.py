@@ -34,11 +34,11 @@ def of_v(model: kt.Model, length: float) -> Array:
 
 
 def of_rates(kind: JointKind, length: float) -> Sequence[float]:
-    if isinstance(kind, kt.Composite):
+    if isinstance(kind, kt.joints.Composite):
         return [x for part, _ in kind.parts for x in of_rates(part, length)]
-    if isinstance(kind, kt.Free | kt.FloatingBase):
+    if isinstance(kind, kt.Free | kt.joints.FloatingBase):
         return [length] * 3 + [1.0] * 3
-    return [1.0] * 3 if isinstance(kind, kt.Spherical) else [length if u == "m" else 1.0 for u in kind.q_units]
+    return [1.0] * 3 if isinstance(kind, kt.joints.Spherical) else [length if u == "m" else 1.0 for u in kind.q_units]
 
 
 @st.composite
@@ -106,7 +106,7 @@ def slide_and_hinge(**options: Any) -> kt.ModelBuilder:
     builder.add_body("a", ball())
     builder.add_body("b", ball())
     numbers: dict[str, Any] = {
-        "limits": kt.Limits((-1.0,), (2.0,), (3.0,), (4.0,)), "damping": [1.0], "friction": [2.0],
+        "limits": kt.model.Limits((-1.0,), (2.0,), (3.0,), (4.0,)), "damping": [1.0], "friction": [2.0],
         "friction_speed": [0.1], "stiffness": [3.0], "rest": [0.5], "armature": [0.1],
     }  # fmt: skip
     builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "base", "a", shift(0.1), **numbers)
@@ -118,7 +118,7 @@ def test_limits_in_metres_follow_and_drives_stay() -> None:
     robot = slide_and_hinge().build()
     scaled = robot.scaled(2.0)
     slide, hinge = scaled.joints["slide"], scaled.joints["hinge"]
-    assert slide.limits == kt.Limits((-2.0,), (4.0,), (6.0,), (4.0,))
+    assert slide.limits == kt.model.Limits((-2.0,), (4.0,), (6.0,), (4.0,))
     assert hinge.limits == robot.joints["hinge"].limits
     assert (slide.rest, hinge.rest) == ((1.0,), (0.5,))
     for joint in (slide, hinge):
@@ -135,7 +135,7 @@ def test_velocity_limits_of_a_free_joint_are_metres_and_radians() -> None:
     builder.add_body("base")
     builder.add_body("ball", ball())
     inf = math.inf
-    limits = kt.Limits((-1.0,) * 3 + (-inf,) * 4, (2.0,) * 3 + (inf,) * 4, (5.0,) * 6, (7.0,) * 6)
+    limits = kt.model.Limits((-1.0,) * 3 + (-inf,) * 4, (2.0,) * 3 + (inf,) * 4, (5.0,) * 6, (7.0,) * 6)
     builder.add_joint("float", kt.Free(), "base", "ball", limits=limits)
     scaled = builder.build().scaled(3.0).joints["float"].limits
     assert scaled.lower == (-3.0,) * 3 + (-inf,) * 4
@@ -148,7 +148,7 @@ def test_velocity_limits_of_a_free_joint_are_metres_and_radians() -> None:
 def test_a_mimic_between_metres_and_radians_keeps_its_motion(leader: str, follower: str) -> None:
     builder = slide_and_hinge()
     parts = builder.build().parts
-    mimic = kt.Mimic(leader, 3.0, 0.25)
+    mimic = kt.model.Mimic(leader, 3.0, 0.25)
     robot = kt.ModelBuilder.of(
         replace(parts, joints=tuple(replace(j, mimic=mimic if j.name == follower else None) for j in parts.joints))
     ).build()

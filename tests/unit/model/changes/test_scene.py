@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.contact import soft_constraints
+from kinetree.contact_model import soft_constraints
 from kinetree.model.changes.terrain import hills
 from tests.laws.reference import close, reference
 
-UP = kt.placement((0.0, 0.0, 0.5))
+UP = kt.lie.placement((0.0, 0.0, 0.5))
 
 
 def test_a_slope_is_a_ground_with_the_normal_of_its_angles() -> None:
@@ -27,7 +27,7 @@ def test_a_slope_is_a_ground_with_the_normal_of_its_angles() -> None:
 
 @pytest.mark.parametrize("angle", [np.pi / 2, 20.0, np.nan, (0.1, 0.2)])
 def test_what_is_no_slope_is_refused(angle: object) -> None:
-    with pytest.raises(kt.ModelError, match="angle must be"):
+    with pytest.raises(kt.errors.ModelError, match="angle must be"):
         kt.zoo.load("quadruped").on_slope(angle)  # type: ignore[arg-type]
 
 
@@ -38,7 +38,7 @@ def test_robots_beside_each_other_move_as_they_do_alone() -> None:
     v, tau = ([rng.normal(size=robot.nv) for robot in (arm, dog)] for _ in range(2))
     for first, second in ((0, 1), (1, 0)):
         robots = (arm, dog)
-        scene = robots[first].beside(robots[second], kt.placement((1.0, 0.0, 0.0)))
+        scene = robots[first].beside(robots[second], kt.lie.placement((1.0, 0.0, 0.0)))
         assert scene.q_names == robots[first].q_names + robots[second].q_names
         assert not scene.floating_base
         found = reference(kt.aba, scene, *(np.concatenate([x[first], x[second]]) for x in (q, v, tau)))
@@ -53,7 +53,7 @@ def test_robots_beside_each_other_move_as_they_do_alone() -> None:
 
 def test_names_of_both_need_a_prefix_and_prefixes_go_before_all_names() -> None:
     dog = kt.zoo.load("quadruped")
-    with pytest.raises(kt.ModelError, match="give a prefix"):
+    with pytest.raises(kt.errors.ModelError, match="give a prefix"):
         dog.beside(dog)
     pair = dog.beside(dog, prefix="other_").on_ground()
     assert (pair.nq, pair.root) == (38, "world")
@@ -108,20 +108,20 @@ def test_obstacles_are_shapes_of_the_root() -> None:
 )
 def test_shapes_that_cannot_be_are_told(shape: object, size: object, message: str) -> None:
     robot = kt.zoo.load("double_pendulum")
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         robot.with_obstacle(shape, size)  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match=message):
+    with pytest.raises(kt.errors.ModelError, match=message):
         robot.with_free_body(shape, size, mass=1.0)  # type: ignore[arg-type]
 
 
 def test_names_that_are_taken_are_told() -> None:
     robot = kt.zoo.load("double_pendulum")
     crate = robot.with_free_body("sphere", 0.1, mass=1.0)
-    with pytest.raises(kt.ModelError, match="has a shape named 'object' already"):
+    with pytest.raises(kt.errors.ModelError, match="has a shape named 'object' already"):
         crate.with_free_body("sphere", 0.1, mass=1.0)
-    with pytest.raises(kt.ModelError, match="has a body or frame 'base' already"):
+    with pytest.raises(kt.errors.ModelError, match="has a body or frame 'base' already"):
         robot.with_free_body("sphere", 0.1, mass=1.0, name=robot.root)
-    with pytest.raises(kt.OptionError, match="mass"):
+    with pytest.raises(kt.errors.OptionError, match="mass"):
         robot.with_free_body("sphere", 0.1)
 
 
@@ -150,21 +150,21 @@ def test_mocap_bodies_are_where_mujoco_has_them(moved: kt.Model) -> None:
         close(T[:3, 3], d.body(name).xpos)
         close(T[:3, :3], d.body(name).xmat.reshape(3, 3))
     assert there.notes[0] == "mocap bodies put elsewhere: as in the keyframe 'there'"
-    hand = kt.placement((0.1, 0.2, 0.3))
+    hand = kt.lie.placement((0.1, 0.2, 0.3))
     assert moved.with_mocap({"hand": hand}).with_mocap({"tray": T}) == there
     assert (moved.nq, there.nq) == (1, 1)
 
 
 def test_poses_of_what_is_no_mocap_body_are_refused(moved: kt.Model) -> None:
-    with pytest.raises(kt.NameNotFoundError, match="has no mocap body 'flap'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no mocap body 'flap'"):
         moved.with_mocap({"flap": np.eye(4)})
-    with pytest.raises(kt.NameNotFoundError, match="has no keyframe 'home'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match="has no keyframe 'home'"):
         moved.with_mocap("home")
-    with pytest.raises(kt.ModelError, match="with_mocap takes poses by body"):
+    with pytest.raises(kt.errors.ModelError, match="with_mocap takes poses by body"):
         moved.with_mocap([np.eye(4)])  # type: ignore[arg-type]
-    with pytest.raises(kt.ModelError, match="the pose of 'hand'"):
+    with pytest.raises(kt.errors.ModelError, match="the pose of 'hand'"):
         moved.with_mocap({"hand": np.zeros(3)})
-    with pytest.raises(kt.ModelError, match="has no bodies that are moved from outside"):
+    with pytest.raises(kt.errors.ModelError, match="has no bodies that are moved from outside"):
         kt.zoo.load("arm6").with_mocap({})
 
 
@@ -213,5 +213,5 @@ def test_hills_have_the_steepness_that_is_asked_for() -> None:
     ],
 )
 def test_terrains_that_cannot_be_are_told(given: dict[str, object], message: str) -> None:
-    with pytest.raises((kt.ModelError, kt.OptionError), match=message):
+    with pytest.raises((kt.errors.ModelError, kt.errors.OptionError), match=message):
         kt.zoo.load("quadruped").on_terrain(**given)  # type: ignore[arg-type]

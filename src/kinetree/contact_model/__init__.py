@@ -1,0 +1,63 @@
+"""Soft constraints of a robot: what touches what, which limits and dry friction act, and how hard."""
+
+from kinetree.lazy_names import lazy_names as _lazy_names
+
+with _lazy_names(__name__):
+    from kinetree.contact_model.build import soft_constraints
+    from kinetree.contact_model.fitting import with_fitted_shapes
+    from kinetree.contact_model.held_frames import anchored
+    from kinetree.contact_model.held_spec import (
+        ConnectionSpec,
+        HeldFrame,
+        LengthSpec,
+        LoopSpec,
+        RoundShape,
+        TendonCoupling,
+        TendonFriction,
+        TendonInertia,
+        TendonLimit,
+        TendonRow,
+    )
+    from kinetree.contact_model.inverse_weights import BodyWeight, InverseWeights
+    from kinetree.contact_model.settings import SETTINGS, Compliant, Rigid, Setting, SettingName
+    from kinetree.contact_model.spec import (
+        CouplingSpec,
+        FrictionSpec,
+        LimitSpec,
+        SoftConstraints,
+        TouchingShape,
+        TouchSpec,
+        Unsupported,
+    )
+    from kinetree.contact_model.tendon_rows import reach_of_tendon
+
+__all__ = [
+    "SETTINGS",
+    "BodyWeight",
+    "Compliant",
+    "ConnectionSpec",
+    "CouplingSpec",
+    "FrictionSpec",
+    "HeldFrame",
+    "InverseWeights",
+    "LengthSpec",
+    "LimitSpec",
+    "LoopSpec",
+    "Rigid",
+    "RoundShape",
+    "Setting",
+    "SettingName",
+    "SoftConstraints",
+    "TendonCoupling",
+    "TendonFriction",
+    "TendonInertia",
+    "TendonLimit",
+    "TendonRow",
+    "TouchSpec",
+    "TouchingShape",
+    "Unsupported",
+    "anchored",
+    "reach_of_tendon",
+    "soft_constraints",
+    "with_fitted_shapes",
+]

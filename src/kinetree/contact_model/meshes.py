@@ -1,0 +1,159 @@
+"""Meshes as collisions see them: their convex hulls, with not too many corners.
+
+A mesh of an MJCF file has the frame and the vertices of MuJoCo's, rounded to 32 bits in that frame; another one the
+axes of its file and the middle of its corners as the origin. Of a hull with more corners than a program should hold,
+those are kept that are highest above the hull of those before, so that what is left out is as low as can be had in this
+way. What remains is inside the whole hull. Faces are known of whole hulls only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.collision import Hull
+from kinetree.contact_model.assets import numbers_of
+from kinetree.errors import ModelError
+from kinetree.io.mjcf.meshes import (
+    CompiledMesh,
+    Triangles,
+    builtin_mesh,
+    compile_mesh,
+    convex_hull,
+    fewer_corners,
+    hull_faces,
+    inline_mesh,
+    read_mesh,
+    rotation,
+)
+from kinetree.model import Geometry
+from kinetree.records import record
+from kinetree.spatial import Mat3, Transform, Vec3
+
+__all__ = ["MeshHull", "hull_of"]
+
+_SUFFIXES = (".stl", ".obj", ".msh")
+
+Floats = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class MeshHull:
+    """The convex hull of a mesh, in a frame of its own."""
+
+    hull: Hull
+    placement: Transform
+    """From the axes of the mesh's file to that frame."""
+    corners: int
+    """How many the whole hull has."""
+    excess: float
+    """The largest height of a corner that was left out above a face of the hull, m."""
+
+
+def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None) -> MeshHull:
+    """The hull of a shape's mesh.
+
+    Args:
+        shape: of the kind "mesh"; its size is the mesh's scale.
+        asset: the attributes of its asset in an MJCF file; empty for other files.
+        most: the number of corners that it may have; None for all.
+
+    Raises:
+        ModelError: if the mesh is not known, its file is gone or cannot be read, or it has no hull.
+        MissingPackageError: if SciPy is not installed.
+    """
+    path, stamp = shape.mesh_path, (0, 0)
+    if asset and "file" not in asset:
+        path = None
+    elif path is None:
+        raise ModelError(
+            f"the file of its mesh {shape.mesh or shape.name!r} is not known; give its folder when the robot is "
+            "loaded: package_roots=[…]"
+        )
+    else:
+        stamp = _stamp(path)
+    return _hull(path, stamp, shape.size, tuple(asset.items()), most)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when the file does."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise ModelError(
+            f"collisions read meshes from {', '.join(_SUFFIXES)} files, not from {path.name!r}; convert the file"
+        )
+    try:
+        found = os.stat(path)
+    except OSError:
+        raise ModelError(f"the file of its mesh, {path}, is gone since the robot was loaded; put it back") from None
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=512)
+def _hull(
+    path: Path | None,
+    _stamp: tuple[int, int],
+    scale: tuple[float, ...],
+    attributes: tuple[tuple[str, str], ...],
+    most: int | None,
+) -> MeshHull:
+    asset = dict(attributes)
+    where = path or f"mesh {asset.get('name', '')!r}"
+    mesh, is_shell = _triangles(where, path, asset)
+    limit = int(asset.get("maxhullvert", "-1"))
+    triangles = convex_hull(where, mesh.vertices, limit)
+    corners = np.unique(triangles)
+    faces: list[list[int]] = []
+    count, excess = len(corners), 0.0
+    if asset:
+        compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell)
+        vertices, R, center = compiled.vertices, rotation(compiled.quaternion), compiled.position
+    else:
+        vertices = mesh.vertices * np.array(scale)
+        R, center = np.eye(3), 0.5 * (vertices[corners].min(axis=0) + vertices[corners].max(axis=0))
+        vertices = vertices - center
+    points = vertices[corners]
+    if most is not None and count > most:
+        kept, excess = fewer_corners(where, points, most)
+        points = points[kept]
+    else:
+        faces = hull_faces(points, _outward(points, np.searchsorted(corners, triangles)))
+    hull = Hull(tuple((x, y, z) for x, y, z in points.tolist()), tuple(map(tuple, faces)))
+    axes = Mat3(*(Vec3(*row) for row in R.T.tolist()))
+    return MeshHull(hull, Transform(axes, Vec3(*center.tolist())), count, excess)
+
+
+def _outward(points: Floats, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The triangles counter-clockwise seen from outside, also where a negative scale has mirrored the mesh."""
+    a, b, c = (points[triangles[:, k]] - points.mean(axis=0) for k in range(3))
+    is_inward = (a * np.cross(b, c)).sum() < 0.0
+    return triangles[:, ::-1] if is_inward else triangles
+
+
+def _triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tuple[Triangles, bool]:
+    """The mesh, and whether it is a shell whatever its asset says."""
+    if path is not None:
+        return read_mesh(path, asset.get("content_type", "")), False
+    if asset.get("builtin", "none") != "none":
+        return builtin_mesh(where, asset["builtin"], numbers_of(asset.get("params", "")))
+    return inline_mesh(where, numbers_of(asset.get("vertex", "")), numbers_of(asset.get("face", ""))), False
+
+
+def _compiled(
+    where: object, mesh: Triangles, asset: Mapping[str, str], scale: Sequence[float], limit: int, *, is_shell: bool
+) -> CompiledMesh:
+    mode = "shell" if is_shell else asset.get("inertia", "legacy")
+    return compile_mesh(
+        where,
+        mesh,
+        inertia=mode,  # type: ignore[arg-type]  # the reader has checked it
+        scale=scale,
+        refpos=numbers_of(asset.get("refpos", "0 0 0")),
+        refquat=numbers_of(asset.get("refquat", "1 0 0 0")),
+        maxhullvert=limit,
+        collides=True,
+    )
