@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError, TrajectoryFileError
-from kinetree.files import read_json, reason
+from kinetree.errors import OptionError
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
@@ -24,11 +23,22 @@ from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.pieces import Pieces, snapshot_name
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
+from kinetree.store.folder import ROBOT, ResultFolder
 
-__all__ = ["TrajectoryFolder"]
+__all__ = ["MotionFolder", "TrajectoryFolder"]
 
-ABOUT, COMPLETE, ROBOT = "motion.json", "complete.json", "robot.json"
-FORMAT = 1
+COMPLETE = "complete.json"
+
+
+class MotionFolder(ResultFolder):
+    """Where a motion is kept."""
+
+    kind, function, format, needed = "motion", "simulate", 1, ("robot", "dt", "steps")
+
+    def check(self, about: Mapping[str, Any]) -> None:
+        dt, steps = float(about["settings"]["dt"]), int(about["settings"]["steps"])
+        if not 0.0 < dt < math.inf or steps < 0:
+            raise ValueError(f"dt is {dt:g} s and there are {steps} steps")
 
 
 class TrajectoryFolder(MotionOnDisk):
@@ -49,7 +59,7 @@ class TrajectoryFolder(MotionOnDisk):
     def __init__(self, path: Path, kept: KeptRobot | None = None) -> None:
         self.path = path
         """The folder."""
-        self._about = _about(path / ABOUT)
+        self._about = MotionFolder(path).about()
         self._kept = KeptRobot.of_file(path / ROBOT) if kept is None else kept
         self._pieces = Pieces(path, COMPLETE)
 
@@ -225,26 +235,3 @@ class TrajectoryFolder(MotionOnDisk):
         names = [name for name in os.listdir(self.path) if name.startswith("snapshot-") and name.endswith(".npz")]
         numbers = [int(name[9:-4]) for name in names if name[9:-4].isdecimal()]
         return max(numbers, default=None)
-
-
-def _about(path: Path) -> dict[str, Any]:
-    """The contents of motion.json, checked as far as anything here depends on them."""
-    try:
-        about = read_json(path)
-        if not isinstance(about, dict):
-            raise ValueError(f"it holds {type(about).__name__}, not a description of a motion")
-        if about.get("format") != FORMAT:
-            raise ValueError(f"its format is {about.get('format')!r:.60}, which this kinetree does not read")
-        settings = about.get("settings")
-        if not isinstance(settings, dict) or not all(isinstance(x, str) for x in settings.values()):
-            raise ValueError("its settings are not texts by name")
-        if missing := [name for name in ("robot", "dt", "steps") if name not in settings]:
-            raise ValueError(f"its settings lack {', '.join(missing)}")
-        dt, steps = float(settings["dt"]), int(settings["steps"])
-        if not 0.0 < dt < math.inf or steps < 0:
-            raise ValueError(f"dt is {dt:g} s and there are {steps} steps")
-    except FileNotFoundError:
-        raise TrajectoryFileError(f"{path.parent} holds no motion: there is no {path.name} in it") from None
-    except (OSError, ValueError) as error:
-        raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
-    return about

@@ -8,8 +8,6 @@ bits.
 from __future__ import annotations
 
 import errno
-import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import OptionError, SaveError, SimulationError
-from kinetree.files import file_path, reason, write_file
-from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder
+from kinetree.errors import SaveError, SimulationError
+from kinetree.files import file_path, write_file
+from kinetree.sim.folder import COMPLETE, MotionFolder, TrajectoryFolder
 from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.live import Live
-from kinetree.sim.only_writer import LOCK, only_writer
 from kinetree.sim.pieces import piece_name, snapshot_name
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
@@ -51,15 +48,10 @@ def streamed(
 
     Somebody may follow it and end it early; nobody can push it, since what goes on later must be the same motion.
     """
-    folder = file_path("simulate: stream", path, what="folder")
-    settings = {**task.identity, **given}
-    _make(folder)
-    with only_writer(folder, "a motion"):
-        _begin(folder, settings)
-        robot = KeptRobot(task.setting.robot)
-        if not (folder / ROBOT).exists():
-            write_file(folder / ROBOT, lambda file: file.write(robot.text.encode()), within=folder)
-        motion = TrajectoryFolder(folder, robot)
+    folder, robot = MotionFolder(file_path("simulate: stream", path, what="folder")), KeptRobot(task.setting.robot)
+    with folder.only_writer():
+        folder.begin({"format": folder.format, "settings": {**task.identity, **given}}, robot.text)
+        motion = TrajectoryFolder(folder.path, robot)
         try:
             _compute(task, motion, progress, told, live)
         except SaveError as error:
@@ -109,7 +101,7 @@ def _compute(
         start = piece.end()
         if is_last:
             break
-    _write_json(motion.path / COMPLETE, {"pieces": number})
+    MotionFolder(motion.path).write_json(COMPLETE, {"pieces": number})
 
 
 def _keep(
@@ -156,44 +148,6 @@ def _told(x: Any) -> str:
     if x is None:
         return "none"
     return f"the function {getattr(x, '__name__', type(x).__name__)}" if callable(x) else digest_of(np.asarray(x))
-
-
-def _make(folder: Path) -> None:
-    """Make the folder if it is not there."""
-    if folder.is_dir():
-        return
-    if os.path.lexists(folder):
-        raise SaveError(f"{folder}: a motion is streamed into a folder, and this is a file")
-    try:
-        folder.mkdir()
-    except OSError as error:
-        if not folder.parent.is_dir():
-            raise SaveError(f"{folder}: cannot be made; make the folder {folder.parent} first") from None
-        raise SaveError(f"{folder}: cannot be made: {reason(error)}") from None
-
-
-def _begin(folder: Path, settings: Mapping[str, str]) -> None:
-    """Write what the motion is; or see that the folder is of the same one."""
-    if not (folder / ABOUT).exists():
-        others = [name for name in sorted(os.listdir(folder)) if name != LOCK and not name.startswith(".")]
-        if others:
-            raise OptionError(
-                f"simulate: the folder {folder} holds other files ({others[0]!r}, …) and no motion: stream into a "
-                "new one"
-            )
-        _write_json(folder / ABOUT, {"format": FORMAT, "settings": dict(settings)})
-        return
-    there = TrajectoryFolder(folder).settings
-    for name in dict.fromkeys((*settings, *there)):
-        if settings.get(name) != there.get(name):
-            raise OptionError(
-                f"simulate: the folder {folder} holds another motion: {name} is {there.get(name, 'none')} there, and "
-                f"{settings.get(name, 'none')} here; stream into a new folder, or go on with the arguments of before"
-            )
-
-
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()), within=path.parent)
 
 
 def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:

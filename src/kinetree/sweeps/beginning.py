@@ -11,11 +11,11 @@ import numpy as np
 from kinetree.errors import KinetreeError, OptionError
 from kinetree.sim.stream import inputs_of
 from kinetree.sim.task import Task
-from kinetree.sweeps.folder import FORMAT, StudyFolder
+from kinetree.store.arrays import StoredArray, write_group
+from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
 from kinetree.sweeps.motion_options import kept_options
 from kinetree.sweeps.work import Work
-from kinetree.sweeps.zarr_arrays import StoredArray, write_group
 
 __all__ = ["about_study", "begin_arrays"]
 
@@ -31,7 +31,7 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
     rows = f"every {task.wanted.stride} steps" if work.has_rows else "at the end"
     plan = work.plan
     return {
-        "format": FORMAT,
+        "format": StudyFolder.format,
         "samples": plan.samples,
         "chunk": chunk,
         "grid": plan.grid,

@@ -15,7 +15,6 @@ from kinetree.files import file_path
 from kinetree.model import Model, check_robot
 from kinetree.sim.durations import MAX_STEPS
 from kinetree.sim.kept_robot import KeptRobot
-from kinetree.sim.only_writer import only_writer
 from kinetree.sim.task import Task
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
@@ -129,10 +128,8 @@ def sweep(
     folder = StudyFolder(file_path("kt.sweep", path, what="folder").absolute())
     client, closes = client_of(scheduler)
     try:
-        folder.make()
-        with only_writer(folder.path, "a study"):
-            robot_kept = KeptRobot(robot)
-            about = folder.begin(about_study(work, task, _chunk(chunk, work, task)), robot_kept)
+        with folder.only_writer():
+            about = folder.begin(about_study(work, task, _chunk(chunk, work, task)), KeptRobot(robot).text)
             study = Study(folder, work)
             pending = [k for k in range(study.chunks) if k not in folder.whole_chunks()]
             if pending:

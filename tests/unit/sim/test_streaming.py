@@ -253,7 +253,7 @@ def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"dt": 0.002}, "another motion: dt is 0.001 there, and 0.002 here; stream into a new folder"),
+        ({"dt": 0.002}, "another motion: dt is 0.001 there, and 0.002 here; take a new folder"),
         ({"q": [1.0, 0.6]}, "another motion: start is [0-9a-f]+ there"),
         ({"duration": 2.0}, "another motion: steps is 950 there, and 2000 here"),
         ({"tau": [0.1, 0.0]}, "another motion: tau is none there"),
@@ -274,7 +274,7 @@ def test_the_folder_of_another_motion_is_refused(changed: Any, text: str, tmp_pa
 
 def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(kt.errors.SaveError, match="a motion is streamed into a folder, and this is a file"):
+    with pytest.raises(kt.errors.SaveError, match="a motion is written into a folder, and this is a file"):
         kt.simulate(ROBOT, stream=tmp_path / "file", **START)
     with pytest.raises(kt.errors.SaveError, match=r"none/run: cannot be made; make the folder .*none first"):
         kt.simulate(ROBOT, stream=tmp_path / "none" / "run", **START)

@@ -90,7 +90,7 @@ def test_a_study_does_not_go_on_with_other_arrays(name: str, changes: dict[str, 
     for file in (folder / "results" / "status" / "c").iterdir():
         file.unlink()
     with pytest.raises(
-        kt.errors.TrajectoryFileError, match=r"holds an array .* where the study has .* take a new folder"
+        kt.errors.TrajectoryFileError, match=r"holds an array .* where one .* is to be written; take a new folder"
     ):
         kt.sweep(ROBOT, folder, samples=3, chunk=2, duration=0.01, vary={"q.elbow": kt.sweeps.Uniform(0.0, 1.0)})
 

@@ -133,7 +133,7 @@ def test_a_killed_process_loses_no_more_than_a_chunk(tmp_path: Path) -> None:
 import os, signal
 os.environ["KINETREE_NUM_THREADS"] = "1"
 import kinetree as kt
-from kinetree.sweeps.zarr_arrays import StoredArray
+from kinetree.store.arrays import StoredArray
 write, count = StoredArray.write, []
 def killed(self, number, rows):
     count.append(number)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.store.arrays import StoredArray, write_group
 from kinetree.sweeps.folder import StudyFolder
-from kinetree.sweeps.zarr_arrays import StoredArray, write_group
 
 
 def test_the_package_zarr_reads_what_is_written(tmp_path: Path) -> None:

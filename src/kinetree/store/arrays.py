@@ -65,8 +65,8 @@ class StoredArray:
         found, expected = cls(path, root), (tuple(shape), chunk, np.dtype(dtype))
         if (found.shape, found.chunk, found.dtype) != expected:
             raise TrajectoryFileError(
-                f"{path} holds an array {found.shape} of {found.dtype} in chunks of {found.chunk}, where the study has "
-                f"{expected[0]} of {expected[2]} in chunks of {chunk}; take a new folder"
+                f"{path} holds an array {found.shape} of {found.dtype} in chunks of {found.chunk}, where one "
+                f"{expected[0]} of {expected[2]} in chunks of {chunk} is to be written; take a new folder"
             )
         return found
 
@@ -87,7 +87,7 @@ class StoredArray:
         if is_excessive(math.prod(shape) * self.dtype.itemsize, self._size(numbers), plain=_PLAIN):
             raise TrajectoryFileError(
                 f"{self.path} would take {math.prod(shape) * self.dtype.itemsize / 2**30:,.1f} GiB, of which less than "
-                "a hundredth is computed yet; read it later, or lazily (Study.to_xarray)"
+                "a hundredth is computed yet; read it later, or a part of it"
             )
         found = np.full(shape, _fill(self.dtype), self.dtype)
         for number in numbers:
