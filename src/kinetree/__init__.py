@@ -61,7 +61,7 @@ _MOVED = {
     "model": "Inertia Limits Mimic Rotor merge",
     "pictures": "Camera",
     "programs": "Argument Program fori scan",
-    "sim": "Event SimulationInterrupted Snapshot TrajectoryFile TrajectoryFolder actuated_rollout",
+    "sim": "Event SimulationInterrupted Snapshot TrajectoryFolder actuated_rollout",
     "zoo": "robots",
 }
 """The groups of names that were in `kinetree` itself up to version 0.1; they are still found there, with a warning."""
@@ -116,7 +116,7 @@ with _lazy_names(__name__, _UnknownName, _MOVED):
     from kinetree.model import Model, ModelBuilder
     from kinetree.pictures.render import render
     from kinetree.programs.program import program
-    from kinetree.sim.on_disk import load_trajectory
+    from kinetree.sim.folder import load_trajectory
     from kinetree.sim.simulate import simulate
     from kinetree.sim.trajectory import Trajectory
     from kinetree.spatial import Transform

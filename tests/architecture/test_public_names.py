@@ -114,7 +114,7 @@ GROUPS = {
         "Argument", "Program", "fori", "program", "scan",
     ],
     "sim": [
-        "Event", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory", "TrajectoryFile",
+        "Event", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory",
         "TrajectoryFolder", "actuated_rollout", "load_trajectory", "plot", "simulate",
     ],
     "solids": [

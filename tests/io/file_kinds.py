@@ -145,9 +145,9 @@ def _motion(file: str) -> Kind:
         return folder / "run" / file
 
     def read(path: Path) -> object:
-        motion = kt.load_trajectory(path.parent)
-        assert not isinstance(motion, kt.Trajectory)
-        return repr(motion), motion.model, motion.time, motion.configurations(), motion.events, motion.snapshot()  # type: ignore[union-attr]
+        motion = kt.load_trajectory(path.parents[len(Path(file).parts) - 1])
+        assert isinstance(motion, kt.sim.TrajectoryFolder)
+        return repr(motion), motion.model, motion.time, motion.configurations(), motion.events, motion.snapshot()
 
     return Kind(make, read)
 
@@ -284,9 +284,10 @@ KINDS: dict[str, Kind] = {
     "study as TOML": Kind(_text("study.toml", _TOML), read_study_file),
     "motion.json": _motion("motion.json"),
     "robot.json of a motion": _motion("robot.json"),
-    "piece": _motion("piece-000000.npz"),
+    "piece": _motion("pieces/000000.json"),
+    "array of a motion": _motion("rows/q/zarr.json"),
+    "rows of a motion": _motion("rows/q/c/0/0"),
     "snapshot of a motion": _motion("snapshot-000001.npz"),
-    "complete.json": _motion("complete.json"),
     "trajectory": Kind(_saved, kt.Trajectory.load),
     "trajectory that is opened": Kind(_saved, kt.load_trajectory),
     "snapshot": Kind(_snapshot, kt.sim.Snapshot.load),

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["announce", "view"]
 
-
-_SMALL = 64 * 2**20
-"""Bytes of a file that is read at once."""
 _MOMENTS = 5
 """How many moments of a motion are in a picture."""
 
@@ -85,21 +82,14 @@ def _seen(
     if q is not None:
         raise typer.BadParameter("a motion has its own configurations; --q is for robots at rest", param_hint="--q")
     chosen["robot"] = None if robot is None else load_robot(robot, loading)
-    motions = [_motion(str(name)) for name in (shown, beside) if name is not None]
+    from kinetree.sim import load_trajectory
+
+    motions = [load_trajectory(name) for name in (shown, beside) if name is not None]
     return motions if beside is not None else motions[0]
 
 
 def _is_motion(name: str) -> bool:
     return name.endswith(".npz") or os.path.exists(os.path.join(name, "motion.json"))
-
-
-def _motion(name: str) -> Any:
-    """A motion, read at once if it is small; accelerations, and so contact forces, are exact then."""
-    from kinetree.sim import Trajectory, load_trajectory
-
-    if os.path.isfile(name) and os.path.getsize(name) <= _SMALL:
-        return Trajectory.load(name)
-    return load_trajectory(name)
 
 
 def _picture(seen: Any, chosen: dict[str, Any], path: Path) -> Path:

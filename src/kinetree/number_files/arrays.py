@@ -14,7 +14,7 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -28,7 +28,6 @@ __all__ = [
     "ArrayFileError",
     "ArrayReader",
     "Header",
-    "damage_reported",
     "is_excessive",
     "opened_archive",
     "opened_array",
@@ -69,22 +68,15 @@ class Header(NamedTuple):
 class ArrayReader:
     """Arrays in a file: their headers, and each of them on request."""
 
-    def __init__(
-        self,
-        headers: dict[str, Header],
-        open_stream: Callable[[str], AbstractContextManager[Any]],
-        members: Mapping[str, zipfile.ZipInfo] | None = None,
-    ) -> None:
+    def __init__(self, headers: dict[str, Header], open_stream: Callable[[str], AbstractContextManager[Any]]) -> None:
         self.headers = headers
-        self.members = members or {}
-        """Where they are in an archive."""
         self._open = open_stream
 
     def read(self, name: str) -> NDArray[Any]:
         """One of the arrays."""
         header = self.headers[name]
         data = np.empty(header.nbytes, np.uint8)
-        with damage_reported(repr(name)), self._open(name) as stream:
+        with _damage_reported(repr(name)), self._open(name) as stream:
             stream.read(header.size)
             for begin in range(0, len(data), _CHUNK):
                 room = data[begin : begin + _CHUNK]
@@ -103,7 +95,7 @@ def opened_archive(path: Path, names: Sequence[str], prefix: str | None = None) 
     Raises `ArrayFileError`, and `OSError` if the file cannot be opened.
     """
     with open_regular(path) as file:
-        with damage_reported("the file"):
+        with _damage_reported("the file"):
             if not zipfile.is_zipfile(file):
                 raise ArrayFileError("it is no .npz archive")
             archive = zipfile.ZipFile(file)
@@ -113,7 +105,7 @@ def opened_archive(path: Path, names: Sequence[str], prefix: str | None = None) 
             members = {name: info for name in names if (info := _member(archive, name)) is not None}
             headers = {}
             for name, info in members.items():
-                with damage_reported(repr(name)), archive.open(info) as stream:
+                with _damage_reported(repr(name)), archive.open(info) as stream:
                     headers[name] = _header(name, stream, info.file_size)
             unpacked = sum(header.nbytes for header in headers.values())
             if is_excessive(unpacked, os.fstat(file.fileno()).st_size):
@@ -121,7 +113,7 @@ def opened_archive(path: Path, names: Sequence[str], prefix: str | None = None) 
                     f"it unpacks to {unpacked / 2**20:,.0f} MiB, more than {_RATIO} times its own size; if that is "
                     "meant, write it without compression (numpy.savez)"
                 )
-            yield ArrayReader(headers, lambda name: archive.open(members[name]), members)
+            yield ArrayReader(headers, lambda name: archive.open(members[name]))
 
 
 @contextmanager
@@ -131,7 +123,7 @@ def opened_array(path: Path, name: str) -> Iterator[ArrayReader]:
     Raises `ArrayFileError`, and `OSError` if the file cannot be opened.
     """
     with open_regular(path) as file:
-        with damage_reported("the file"):
+        with _damage_reported("the file"):
             header = _header(name, file, os.fstat(file.fileno()).st_size)
         file.seek(0)
         yield ArrayReader({name: header}, lambda _: nullcontext(file))
@@ -186,7 +178,7 @@ def _header(name: str, stream: Any, size: int) -> Header:
 
 
 @contextmanager
-def damage_reported(what: str) -> Iterator[None]:
+def _damage_reported(what: str) -> Iterator[None]:
     """Raise what zipfile, zlib and NumPy raise at damaged files as an `ArrayFileError`."""
     try:
         yield

@@ -14,7 +14,7 @@ __all__ = ["RecordedMotion"]
 
 
 class RecordedMotion(OfRobot, Protocol):
-    """What `Trajectory`, `TrajectoryFile` and `TrajectoryFolder` have in common."""
+    """What `Trajectory` and `TrajectoryFolder` have in common."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -5,9 +5,7 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 with _lazy_names(__name__):
     from kinetree.functions.rollouts import actuated_rollout
     from kinetree.sim.events import Event
-    from kinetree.sim.folder import TrajectoryFolder
-    from kinetree.sim.on_disk import load_trajectory
-    from kinetree.sim.opened_file import TrajectoryFile
+    from kinetree.sim.folder import TrajectoryFolder, load_trajectory
     from kinetree.sim.plots import plot
     from kinetree.sim.simulate import simulate
     from kinetree.sim.snapshot import Snapshot
@@ -20,7 +18,6 @@ __all__ = [
     "Snapshot",
     "StepCounts",
     "Trajectory",
-    "TrajectoryFile",
     "TrajectoryFolder",
     "actuated_rollout",
     "load_trajectory",

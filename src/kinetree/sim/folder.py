@@ -1,8 +1,7 @@
-"""A motion on disk in pieces, opened lazily."""
+"""A motion on disk, of which nothing is read before it is asked for."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -12,40 +11,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, TrajectoryFileError
+from kinetree.files import file_path
+from kinetree.model import Model
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
-from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
-from kinetree.sim.motion_on_disk import MotionOnDisk, every_array
+from kinetree.sim.motion_folder import MotionFolder, PieceEnd
 from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
-from kinetree.sim.pieces import Pieces, snapshot_name
+from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
-from kinetree.store.folder import ROBOT, ResultFolder
+from kinetree.sim.trajectory_file import PER_MOTION, RECORDED
+from kinetree.store.folder import ROBOT
 
-__all__ = ["MotionFolder", "TrajectoryFolder"]
+__all__ = ["TrajectoryFolder", "load_trajectory"]
 
-COMPLETE = "complete.json"
-
-
-class MotionFolder(ResultFolder):
-    """Where a motion is kept."""
-
-    kind, function, format, needed = "motion", "simulate", 1, ("robot", "dt", "steps")
-
-    def check(self, about: Mapping[str, Any]) -> None:
-        dt, steps = float(about["settings"]["dt"]), int(about["settings"]["steps"])
-        if not 0.0 < dt < math.inf or steps < 0:
-            raise ValueError(f"dt is {dt:g} s and there are {steps} steps")
+Array = NDArray[np.float64]
 
 
-class TrajectoryFolder(MotionOnDisk):
+def _every_array(name: str) -> bool:  # noqa: ARG001
+    return True
+
+
+class TrajectoryFolder(Shown):
     """A motion that `kt.simulate(…, stream=folder)` keeps on disk, in pieces. Nothing is read before it is asked for.
 
-    Each piece is an .npz file of its own, which `kt.Trajectory.load` reads. A folder can be opened while the motion is
-    computed, and after it was interrupted: it has the pieces that are whole.
+    "rows" in the folder is a group of arrays in Zarr's format, one per field of a `kt.Trajectory`, time first. A folder
+    can be opened while the motion is computed, and after it was interrupted: it has the pieces that are whole.
 
     >>> import kinetree as kt, tempfile, pathlib
     >>> robot = kt.zoo.load("double_pendulum")
@@ -59,14 +53,23 @@ class TrajectoryFolder(MotionOnDisk):
     def __init__(self, path: Path, kept: KeptRobot | None = None) -> None:
         self.path = path
         """The folder."""
-        self._about = MotionFolder(path).about()
+        self._folder = MotionFolder(path)
+        self._about = self._folder.description
         self._kept = KeptRobot.of_file(path / ROBOT) if kept is None else kept
-        self._pieces = Pieces(path, COMPLETE)
 
     @property
     def robot(self) -> str:
         """The robot's name."""
         return self.settings["robot"]
+
+    @property
+    def model(self) -> Model | None:
+        """The robot itself, made again from its text form beside the motion; None if the folder does not have it.
+
+        Raises:
+            ModelError, TrajectoryFileError: as for `Trajectory.model`.
+        """
+        return None if self._kept is None else self._kept.model
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -87,55 +90,74 @@ class TrajectoryFolder(MotionOnDisk):
     @property
     def shape(self) -> tuple[int, ...]:
         """The axes of a batch; () for one motion."""
-        return self._pieces.first().shape
+        return self._folder.shape
 
     @property
     def q_names(self) -> tuple[str, ...]:
         """One name per coordinate."""
-        return self._pieces.first().q_names
+        return tuple(self._about["q_names"])
 
     @property
     def q_joints(self) -> tuple[str, ...]:
         """The joint that each coordinate belongs to."""
-        return self._pieces.first().q_joints
+        return tuple(self._about["q_joints"])
+
+    @property
+    def q_units(self) -> tuple[str, ...]:
+        """One unit per coordinate."""
+        return tuple(self._about["q_units"])
 
     @property
     def v_names(self) -> tuple[str, ...]:
         """One name per degree of freedom."""
-        return self._pieces.first().v_names
+        return tuple(self._about["v_names"])
 
     @property
     def recorded(self) -> tuple[str, ...]:
         """The names of the arrays that were recorded besides."""
-        return self._pieces.first().recorded
+        return self._last.recorded
 
     @property
     def is_complete(self) -> bool:
         """Whether the motion has reached its end."""
-        return self._pieces.is_complete
+        return bool(self.pieces) and self._last.is_last
 
     @property
     def pieces(self) -> int:
         """How many pieces there are."""
-        return self._pieces.count
+        return self._folder.count()
 
     @property
-    def time(self) -> NDArray[np.float64]:
+    def time(self) -> Array:
         """The times of all rows (T,), s."""
-        times = [self._pieces.times(k) for k in range(self.pieces)]
-        return np.concatenate(times) if times else np.empty(0)
+        return self._times(slice(None))
 
     @property
-    def ended(self) -> NDArray[np.float64]:
-        return self._pieces.ended()
+    def ended(self) -> Array:
+        """When each motion of a batch ended (…,), s, as `Trajectory.ended` has it; those that go on, at the last row.
+
+        Raises:
+            TrajectoryFileError: it cannot be read.
+        """
+        return self._last.ended
 
     @property
     def events(self) -> tuple[Occurrence, ...]:
-        return self._pieces.events()
+        """What happened, of what was to be watched by `until=`, in the order of time.
+
+        Raises:
+            TrajectoryFileError: it cannot be read.
+        """
+        return tuple(event for end in self._ends() for event in end.events)
 
     @property
     def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
-        return self._pieces.diverged()
+        """The motions of a batch that could not go on, when and why; by index, such as (3,).
+
+        Raises:
+            TrajectoryFileError: it cannot be read.
+        """
+        return {sample: one for end in self._ends() for sample, one in end.diverged.items()}
 
     def __repr__(self) -> str:
         pieces = self.pieces
@@ -153,68 +175,111 @@ class TrajectoryFolder(MotionOnDisk):
         Raises:
             TrajectoryFileError: there is no such piece, or it cannot be read.
         """
-        return replace(Trajectory.load(self._pieces.path(number)), kept=self._kept)
+        end = self._folder.end(number)
+        begin = self._folder.end(number - 1).rows if number else 0
+        rows = row_numbers("piece", slice(begin, end.rows), self._folder.rows())
+        return replace(self._part(rows, end), events=end.events, diverged=end.diverged)
 
     def read(self, begin: float = 0.0, end: float = np.inf, every: int = 1) -> Trajectory:
         """The rows with times from `begin` to `end` (s), or every so many of them, and the events of that time.
 
-        Only pieces that have some of it are read.
+        Only chunks that have some of it are read.
 
         Raises:
             OptionError: there are no such rows.
-            TrajectoryFileError: a piece cannot be read.
+            TrajectoryFileError: a chunk cannot be read.
         """
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise OptionError(f"read: every must be a whole number of rows from 1 on, not {every!r:.60}")
         slack = 1e-9 * self.dt
         low, high = begin - slack, end + slack
-        found, events, before = [], [], 0
-        times = [self._pieces.times(k) for k in range(self.pieces)]
-        for k, own in enumerate(times):
-            until = times[k + 1][0] if k + 1 < len(times) else np.inf  # an event may be after a piece's last row
-            rows = np.flatnonzero((own >= low) & (own <= high))
-            rows = rows[(before + rows) % every == 0]
-            before += len(own)
-            if own[0] <= high and until >= low:
-                piece = self.piece(k)
-                events += [one for one in piece.events if low <= one.time <= high]
-                found += [rows_between(piece, rows)] if rows.size else []
-        if not found:
+        time = self.time
+        rows = np.flatnonzero((time >= low) & (time <= high))
+        rows = rows[rows % every == 0]
+        if not rows.size:
             raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
-        return replace(joined(found), events=tuple(events))
+        return replace(self.part(rows), events=tuple(one for one in self.events if low <= one.time <= high))
 
     def part(
         self,
         rows: Rows = slice(None),
         samples: NDArray[np.intp] | None = None,
-        arrays: Callable[[str], bool] = every_array,
+        arrays: Callable[[str], bool] = _every_array,
     ) -> Trajectory:
-        numbers, which, begins = self._places("part", rows)
-        found = joined([
-            self._pieces.opened(k).part(numbers[which == k] - begins[k], samples, arrays)
-            for k in np.unique(which).tolist()
-        ])  # fmt: skip
-        return replace(found, **outcomes_in(self, samples, found.time), kept=self._kept)
+        """Some moments of some motions, with what was recorded of them.
 
-    def some(self, function: str, names: tuple[str, ...], rows: Rows, samples: Samples | None) -> list[NDArray[Any]]:
-        numbers, which, begins = self._places(function, rows)
-        some = None if samples is None else sample_numbers(function, samples, self.shape)
-        if not len(numbers):  # of no rows, the first piece knows the shape
-            return self._pieces.first().some(function, names, numbers, some)
-        found: list[NDArray[Any]] = []
-        for k in np.unique(which).tolist():
-            there = which == k
-            own = self._pieces.opened(k).some(function, names, numbers[there] - begins[k], some)
-            found = found or [np.empty((*x.shape[:-2], len(numbers), x.shape[-1])) for x in own]
-            for whole, part in zip(found, own, strict=True):
-                whole[..., there, :] = part
-        return found
+        Args:
+            rows: K rows that follow each other, as a slice or as numbers; by default all.
+            samples: the numbers of m motions, counted through all axes of the batch; by default all.
+            arrays: says by its name whether an array with a row per moment is read, "q" or "recorded.NAME"; the others
+                are NaN, which takes no memory.
 
-    def _places(self, function: str, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """(the numbers of rows, the piece that each is in, the first row of each piece)."""
-        begins = self._pieces.begins()
-        numbers = row_numbers(function, rows, int(begins[-1]))
-        return numbers, np.searchsorted(begins, numbers, side="right") - 1, begins
+        Returns:
+            The motion, or a batch (m,), or (*shape) if no samples are named.
+
+        Raises:
+            OptionError: there are no such rows.
+            TrajectoryFileError: they cannot be read, or are not finite.
+        """
+        return self._part(row_numbers("part", rows, self._folder.rows()), self._last, samples, arrays)
+
+    def _part(
+        self,
+        numbers: NDArray[np.intp],
+        end: PieceEnd,
+        samples: NDArray[np.intp] | None = None,
+        arrays: Callable[[str], bool] = _every_array,
+    ) -> Trajectory:
+        """Rows up to the end of a piece."""
+        axes = (*(self.shape if samples is None else samples.shape), len(numbers))
+
+        def read(name: str) -> NDArray[Any]:
+            if not arrays(name):
+                return np.broadcast_to(np.nan, (*axes, *self._folder.at_one_moment(name)))
+            return self._folder.take(name, numbers, samples)
+
+        time, counts = self._times(numbers), end.step_counts
+        if counts is not None and samples is not None:
+            counts = counts[np.unravel_index(samples, self.shape)]
+        fields: dict[str, Any] = {name: read(name) for name in PER_MOTION} | outcomes_in(self, samples, time)
+        return Trajectory(
+            robot=self.robot, integrator=self.settings["integrator"], dt=self.dt, substeps=end.substeps, time=time,
+            q_names=self.q_names, q_joints=self.q_joints, q_units=self.q_units, v_names=self.v_names,
+            recorded={name: read(RECORDED + name) for name in end.recorded}, units=end.units, step_counts=counts,
+            kept=self._kept, **fields,
+        )  # fmt: skip
+
+    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
+        """Configurations at some moments, as `Trajectory.configurations` gives them.
+
+        Args:
+            rows: K rows, as a slice or as numbers; by default all that there are now.
+            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
+                default all.
+
+        Returns:
+            q (m, K, nq), or (*shape, K, nq) if no samples are named.
+
+        Raises:
+            OptionError: there are no such rows or samples.
+            TrajectoryFileError: they cannot be read, or are not finite.
+        """
+        return self._some("configurations", "q", rows, samples)
+
+    def rates(self, rows: Rows = slice(None), samples: Samples | None = None) -> tuple[Array, Array]:
+        """Velocities and accelerations at some moments, as `Trajectory.rates` gives them.
+
+        Args:
+            rows: as for `configurations`.
+            samples: likewise.
+
+        Returns:
+            (v, qdd), each (m, K, nv), or (*shape, K, nv) if no samples are named.
+
+        Raises:
+            OptionError, TrajectoryFileError: as for `configurations`.
+        """
+        return self._some("rates", "v", rows, samples), self._some("rates", "qdd", rows, samples)
 
     def snapshot(self) -> Snapshot:
         """The moment from which the motion goes on; after an interruption that of the last whole piece's end.
@@ -223,15 +288,60 @@ class TrajectoryFolder(MotionOnDisk):
             OptionError: an event ended the motion within a step.
             TrajectoryFileError: it cannot be read.
         """
-        number = self.last_snapshot()
-        if number is None or (self.is_complete and number < self.pieces):
+        found = self._folder.last_snapshot()
+        if found is None or (self.is_complete and found[0] < self.pieces):
             raise OptionError(
                 f"{self.path} has no snapshot: an event ended the motion within a step, or it has not begun"
             )
-        return Snapshot.load(self.path / snapshot_name(number))
+        return found[1]
 
-    def last_snapshot(self) -> int | None:
-        """How many pieces are before the last snapshot; None if there is none."""
-        names = [name for name in os.listdir(self.path) if name.startswith("snapshot-") and name.endswith(".npz")]
-        numbers = [int(name[9:-4]) for name in names if name[9:-4].isdecimal()]
-        return max(numbers, default=None)
+    @property
+    def _last(self) -> PieceEnd:
+        """The end of the last piece."""
+        if not (count := self.pieces):
+            raise TrajectoryFileError(f"{self.path} has no piece of the motion yet")
+        return self._folder.end(count - 1)
+
+    def _ends(self) -> Iterator[PieceEnd]:
+        return map(self._folder.end, range(self.pieces))
+
+    def _times(self, rows: Rows) -> Array:
+        numbers = row_numbers("time", rows, self._folder.rows())
+        found = self._folder.take("time", numbers) if len(numbers) else np.empty(0)
+        if not (np.diff(found)[np.diff(numbers) > 0] > 0.0).all():
+            raise TrajectoryFileError(f"{self.path} is no trajectory: 'time' does not increase")
+        return found
+
+    def _some(self, function: str, name: str, rows: Rows, samples: Samples | None) -> Array:
+        """Some rows of an array, (m, K, n), or (*shape, K, n) if no samples are named."""
+        numbers = row_numbers(function, rows, self._folder.rows())
+        some = None if samples is None else sample_numbers(function, samples, self.shape)
+        return self._folder.take(name, numbers, some)
+
+
+def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | Trajectory:
+    """The motion in a folder that `kt.simulate(…, stream=folder)` writes, or in a file of `Trajectory.save`.
+
+    Of a folder nothing is read before it is asked for; a file is read at once, as by `kt.Trajectory.load`. Both have
+    `time`, `shape`, `configurations` and `rates`.
+
+    Args:
+        path: the folder or the file.
+
+    Returns:
+        The motion.
+
+    Raises:
+        TrajectoryFileError: there is no such folder or file, or it holds no motion.
+        DTypeError: `path` is no path.
+
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, stream=pathlib.Path(place) / "run")
+    ...     motion = kt.load_trajectory(pathlib.Path(place) / "run")
+    ...     motion.is_complete, motion.time.shape, motion.configurations(rows=[0, 50]).shape
+    (True, (101,), (2, 2))
+    """
+    place = file_path("load_trajectory", path, what="folder or file")
+    return TrajectoryFolder(place) if place.is_dir() else Trajectory.load(place)

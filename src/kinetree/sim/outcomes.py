@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 
-__all__ = ["Known", "early_ends", "outcomes_in", "outcomes_of", "outcomes_text", "picked"]
+__all__ = ["Known", "early_ends", "outcomes_content", "outcomes_in", "outcomes_of", "picked"]
 
 Array = NDArray[np.float64]
 Diverged = Mapping[tuple[int, ...], Divergence]
@@ -79,16 +78,15 @@ def outcomes_in(motion: Known, samples: NDArray[np.intp] | None, time: Array) ->
     }
 
 
-def outcomes_text(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> str:
-    """Everything as one text."""
+def outcomes_content(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> dict[str, Any]:
+    """Everything as numbers and texts, as JSON has them."""
     listed = [[e.name, e.time, [*e.sample], e.q.tolist(), e.v.tolist()] for e in events]
     ended = [[[*sample], d.time, d.name, d.cause] for sample, d in diverged.items()]
-    return json.dumps({"units": dict(units), "events": listed, "diverged": ended})
+    return {"units": dict(units), "events": listed, "diverged": ended}
 
 
-def outcomes_of(text: str) -> dict[str, Any]:
-    """The fields of a trajectory in such a text. Raises ValueError, TypeError, KeyError."""
-    read = json.loads(text)
+def outcomes_of(read: Any) -> dict[str, Any]:
+    """The fields of a trajectory in such a content. Raises ValueError, TypeError, KeyError, AttributeError."""
     return {
         "units": {str(name): str(unit) for name, unit in read["units"].items()},
         "events": tuple(

@@ -21,7 +21,7 @@ from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.torques import for_all_rows
-from kinetree.sim.trajectory import Trajectory, coordinate_units
+from kinetree.sim.trajectory import Trajectory, coordinate_names
 from kinetree.sim.wanted import Wanted
 
 __all__ = ["trajectory_of"]
@@ -101,10 +101,7 @@ def trajectory_of(
         potential=potential,
         work=exchanged[..., 0].copy(),
         dissipated=exchanged[..., 1].copy(),
-        q_names=tuple(robot.q_names),
-        q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
-        q_units=coordinate_units(robot),
-        v_names=tuple(robot.v_names),
+        **coordinate_names(robot),
         recorded=recorded,
         units=units,
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),

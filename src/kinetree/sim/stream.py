@@ -1,32 +1,22 @@
-"""A motion that is written to disk in pieces while it is computed, and goes on after a stop.
-
-Each piece is written whole, then the snapshot at its end; so whatever stops the process, the folder holds a motion up
-to a snapshot, and the same call goes on from there. Pieces after the last snapshot are computed again, to the same
-bits.
-"""
+"""A motion that is written to disk in pieces while it is computed, and goes on after a stop (motion_folder.py)."""
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import SaveError, SimulationError
-from kinetree.files import file_path, write_file
-from kinetree.sim.folder import COMPLETE, MotionFolder, TrajectoryFolder
+from kinetree.files import file_path
+from kinetree.sim.folder import TrajectoryFolder
 from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.live import Live
-from kinetree.sim.pieces import piece_name, snapshot_name
-from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.motion_folder import MotionFolder
 from kinetree.sim.task import Piece, Task
-from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
-from kinetree.sim.trajectory_file import write_trajectory
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory, coordinate_names
 
 __all__ = ["inputs_of", "streamed"]
 
@@ -48,12 +38,17 @@ def streamed(
 
     Somebody may follow it and end it early; nobody can push it, since what goes on later must be the same motion.
     """
-    folder, robot = MotionFolder(file_path("simulate: stream", path, what="folder")), KeptRobot(task.setting.robot)
+    folder, robot = MotionFolder(file_path("simulate: stream", path, what="folder")), task.setting.robot
+    first, last, stride = task.start.step, task.start.step + task.steps, task.wanted.stride
+    rows = 1 - (-last // stride) + (-first // stride)
+    chunks = -(-rows // _rows_per_piece(task))
+    about = {"format": folder.format, "settings": {**task.identity, **given}, "shape": [*task.setting.shape]}
+    about |= {"rows": rows, "chunk": -(-rows // chunks)}
     with folder.only_writer():
-        folder.begin({"format": folder.format, "settings": {**task.identity, **given}}, robot.text)
-        motion = TrajectoryFolder(folder.path, robot)
+        folder.begin(about | coordinate_names(robot), KeptRobot(robot).text)
+        motion = TrajectoryFolder(folder.path, KeptRobot(robot))
         try:
-            _compute(task, motion, progress, told, live)
+            _compute(task, folder, motion, progress, told, live)
         except SaveError as error:
             raise _what_is_kept(error, motion) from error
         except KeyboardInterrupt as stop:
@@ -65,70 +60,62 @@ def streamed(
 
 def _compute(
     task: Task,
+    folder: MotionFolder,
     motion: TrajectoryFolder,
     progress: Callable[[int, int], None] | None,
     told: Callable[[Trajectory], None],
     live: Live | None,
 ) -> None:
+    number, start = 0, task.start
     if motion.is_complete:
         return
-    number, start = motion.last_snapshot() or 0, task.start
-    if number:
-        snapshot = Snapshot.load(motion.path / snapshot_name(number))
+    if (found := folder.last_snapshot()) is not None and found[0]:
+        number, snapshot = found
         snapshot.check(task.identity)
         start = snapshot.start
-    for k in range(number, motion.pieces):
-        (motion.path / piece_name(k)).unlink()
-    length, last = _steps_per_piece(task), task.start.step + task.steps
+    folder.forget(number)
+    length, last = folder.description["chunk"] * task.wanted.stride, task.start.step + task.steps
+
+    def keep(piece: Piece, *, is_last: bool) -> Trajectory | None:
+        """Write a piece, if it has rows."""
+        nonlocal number
+        trajectory = piece.trajectory(is_last=is_last)
+        if not trajectory.time.size:
+            return None
+        folder.write(number, trajectory, is_last=is_last)
+        number += 1
+        return trajectory
+
     while start.step < last:
-        piece = task.piece(start, min(length, last - start.step))
+        done = start.step - task.start.step  # pieces end where chunks do, but for those that are interrupted
+        piece = task.piece(start, min(length - done % length, last - start.step))
         try:
             piece.run(progress, live)
         except KeyboardInterrupt as stop:
-            number = _keep(motion.path, number, piece, is_last=False)
+            if piece.end().step < last:  # without a step nothing could go on to the end's row
+                keep(piece, is_last=False)
             if not number:
                 raise
             raise SimulationInterrupted(motion.piece(number - 1), task.steps, _place(motion)) from stop
         except SimulationError as error:
-            if _keep(motion.path, number, piece, is_last=False):
+            keep(piece, is_last=False)
+            if number:
                 error.trajectory = motion
             raise
         is_last = piece.has_ended or piece.end().step == last
-        if not is_last and live is not None and live.has_stopped:
-            _keep(motion.path, number, piece, is_last=False, told=told)
+        stops = not is_last and live is not None and live.has_stopped
+        if (trajectory := keep(piece, is_last=is_last)) is not None:
+            told(trajectory)
+        if is_last or stops:
             return
-        number = _keep(motion.path, number, piece, is_last=is_last, told=told)
         start = piece.end()
-        if is_last:
-            break
-    MotionFolder(motion.path).write_json(COMPLETE, {"pieces": number})
 
 
-def _keep(
-    folder: Path, number: int, piece: Piece, *, is_last: bool, told: Callable[[Trajectory], None] | None = None
-) -> int:
-    """Write a piece, if it has rows, and the snapshot at its end; how many pieces there are then."""
-    trajectory = piece.trajectory(is_last=is_last)
-    if not trajectory.time.size:
-        return number
-    if told is not None:
-        told(trajectory)
-    rows = replace(trajectory, kept=None)
-    write_file(folder / piece_name(number), lambda file: write_trajectory(file, rows), within=folder)
-    if trajectory.end is not None:
-        write_file(folder / snapshot_name(number + 1), trajectory.end.write, within=folder)
-        with suppress(OSError):
-            (folder / snapshot_name(number)).unlink()
-    return number + 1
-
-
-def _steps_per_piece(task: Task) -> int:
-    """A multiple of the stride."""
+def _rows_per_piece(task: Task) -> int:
     robot, stride = task.setting.robot, task.wanted.stride
     motions = max(1, int(np.prod(task.setting.shape)))
     width = motions * (robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames))
-    steps = min(stride * max(1, _NUMBERS_PER_PIECE // width), max(1, _NUMBERS_AT_ONCE // width))
-    return max(stride, steps - steps % stride)
+    return max(1, min(_NUMBERS_PER_PIECE // width, _NUMBERS_AT_ONCE // width // stride))
 
 
 def inputs_of(task: Task, given: Mapping[str, Any]) -> dict[str, str]:
@@ -155,7 +142,7 @@ def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:
     if not motion.pieces:
         kept = "nothing of the motion is kept yet"
     else:
-        kept = f"the motion until t = {motion.piece(motion.pieces - 1).time[-1]:g} s is whole in {motion.path}"
+        kept = f"the motion until t = {motion.time[-1]:g} s is whole in {motion.path}"
     advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
     told = SaveError(f"{error}; {kept}: {advice}, and the same call goes on from there")
     told.errno = error.errno

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kinetree.sim.plots.on_hand import OnDisk
 
-__all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
+__all__ = ["SimulationInterrupted", "Trajectory", "coordinate_names"]
 
 Array = NDArray[np.float64]
 
@@ -455,9 +455,12 @@ class SimulationInterrupted(KeyboardInterrupt):
         self.steps = steps
 
 
-def coordinate_units(robot: Model) -> tuple[str, ...]:
-    """The unit of each coordinate of q."""
+def coordinate_names(robot: Model) -> dict[str, tuple[str, ...]]:
+    """The names of coordinates and degrees of freedom, and the joint and the unit of each coordinate."""
     units: list[str] = []
     for owner in robot.owners:
         units.extend(owner.kind.q_units if isinstance(owner, Joint) else [""] * len(owner.coordinates))
-    return tuple(units)
+    joints = tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice])
+    return {
+        "q_names": tuple(robot.q_names), "q_joints": joints, "q_units": tuple(units), "v_names": tuple(robot.v_names)
+    }  # fmt: skip

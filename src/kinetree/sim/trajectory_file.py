@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -15,21 +15,12 @@ from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
 from kinetree.number_files.arrays import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
 from kinetree.sim.kept_robot import KeptRobot
-from kinetree.sim.outcomes import outcomes_of, outcomes_text
+from kinetree.sim.outcomes import outcomes_content, outcomes_of
 from kinetree.sim.snapshot import text_array, text_of
 from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = [
-    "FINITE",
-    "PER_MOTION",
-    "RECORDED",
-    "opened_trajectory",
-    "outcome_fields",
-    "read_fields",
-    "small_fields",
-    "write_trajectory",
-]
+__all__ = ["FINITE", "PER_MOTION", "RECORDED", "STEP_COUNTS", "read_fields", "write_trajectory"]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -51,8 +42,8 @@ _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
 _KEPT = "model"
 """The robot, as text."""
-_STEP_COUNTS = {"accepted": "i", "rejected": "i", "smallest": "f"}
-"""What steps there were, if their length followed from their error; and the kinds of these numbers."""
+STEP_COUNTS = {"accepted": "i8", "rejected": "i8", "smallest": "f8"}
+"""What steps there were, if their length followed from their error; and the types of these numbers."""
 
 
 def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
@@ -64,8 +55,8 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
     arrays |= {f"{RECORDED}{name}": np.asarray(x) for name, x in motion.recorded.items()}
     arrays[_ENDED] = motion.ended
     if motion.step_counts is not None:
-        arrays |= {name: getattr(motion.step_counts, name) for name in _STEP_COUNTS}
-    arrays[_OUTCOMES] = text_array(outcomes_text(motion.units, motion.events, motion.diverged))
+        arrays |= {name: getattr(motion.step_counts, name) for name in STEP_COUNTS}
+    arrays[_OUTCOMES] = text_array(json.dumps(outcomes_content(motion.units, motion.events, motion.diverged)))
     if motion.kept is not None:
         arrays[_KEPT] = text_array(motion.kept.text)
     np.savez_compressed(file, **arrays)
@@ -78,49 +69,24 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
 
 def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
-    with opened_trajectory(path) as archive:
-        values = {name: _value(name, archive.read(name)) for name in _NAMES}
-        more = [name for name in archive.headers if name.startswith(RECORDED)]
-        values |= outcome_fields(archive, float(values["time"][-1]))
-        values["kept"] = _kept(archive)
-        values["recorded"] = {name.removeprefix(RECORDED): _value(name, archive.read(name)) for name in more}
-    _check_values(path, values)
-    return values
-
-
-def small_fields(path: Path, archive: ArrayReader) -> dict[str, Any]:
-    """The fields that are as long for a thousand motions as for one, checked. Raises `TrajectoryFileError`."""
-    values = {name: _value(name, archive.read(name)) for name in _NAMES if name not in PER_MOTION}
-    values["kept"] = _kept(archive)
-    _check_values(path, values)
-    return values
-
-
-def outcome_fields(archive: ArrayReader, last: float) -> dict[str, Any]:
-    """What became of each motion: events, when and why it ended, and its steps. `last`: the time of the last row."""
-    shape = archive.headers["q"].shape[:-2]
-    return _outcomes(archive, shape, last) | {"step_counts": _step_counts(archive, shape)}
-
-
-@contextmanager
-def opened_trajectory(path: Path) -> Iterator[ArrayReader]:
-    """Look into a file whose arrays have the types and shapes of a trajectory's; they can be read in the block.
-
-    Raises `TrajectoryFileError`, also for what goes wrong in the block.
-    """
     try:
-        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], RECORDED) as archive:
+        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *STEP_COUNTS], RECORDED) as archive:
             missing = [name for name in _NAMES if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
             _check_headers(archive.headers)
-            yield archive
+            values = {name: _value(name, archive.read(name)) for name in _NAMES}
+            shape = archive.headers["q"].shape[:-2]
+            values |= _outcomes(archive, shape, float(values["time"][-1]))
+            values |= {"step_counts": _step_counts(archive, shape), "kept": _kept(archive)}
+            more = [name for name in archive.headers if name.startswith(RECORDED)]
+            values["recorded"] = {name.removeprefix(RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
-    except TrajectoryFileError:
-        raise
     except (OSError, ValueError) as error:
         raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
+    _check_values(path, values)
+    return values
 
 
 def _check_headers(headers: Mapping[str, Header]) -> None:
@@ -129,7 +95,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
-        if name in (_KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS):
+        if name in (_KEPT, _ENDED, _OUTCOMES, *STEP_COUNTS):
             continue
         if name.startswith(RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
@@ -167,7 +133,7 @@ def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict
             raise ArrayFileError(f"{_ENDED!r} has the shape {found['ended'].shape}, and {shape} is expected")
     if _OUTCOMES in archive.headers:
         try:
-            found |= outcomes_of(text_of(archive.read(_OUTCOMES)))
+            found |= outcomes_of(json.loads(text_of(archive.read(_OUTCOMES))))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ArrayFileError(f"{_OUTCOMES!r} is damaged: {reason(error)}") from None
     return found
@@ -175,16 +141,16 @@ def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict
 
 def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | None:
     """What steps there were, if the file says so."""
-    missing = [name for name in _STEP_COUNTS if name not in archive.headers]
-    if len(missing) == len(_STEP_COUNTS):
+    missing = [name for name in STEP_COUNTS if name not in archive.headers]
+    if len(missing) == len(STEP_COUNTS):
         return None
     if missing:
         raise ArrayFileError(f"it lacks {', '.join(missing)}")
-    for name, kind in _STEP_COUNTS.items():
+    for name, kind in STEP_COUNTS.items():
         header = archive.headers[name]
-        if (header.dtype.kind, header.dtype.itemsize) != (kind, 8) or header.shape != shape:
+        if f"{header.dtype.kind}{header.dtype.itemsize}" != kind or header.shape != shape:
             raise ArrayFileError(f"{name!r} has the shape {header.shape} of {header.dtype}, and {shape} is expected")
-    return StepCounts(*(archive.read(name) for name in _STEP_COUNTS))
+    return StepCounts(*(archive.read(name) for name in STEP_COUNTS))
 
 
 def _kept(archive: ArrayReader) -> KeptRobot | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ class StoredArray:
             about = read_json(path / _ABOUT)
             self.shape = _sizes(about["shape"], 0)
             self.chunk, *others = _sizes(about["chunk_grid"]["configuration"]["chunk_shape"], 1)
-            if not self.shape or (*others,) != self.shape[1:]:
+            if not self.shape or others != _chunk_of_a_row(self.shape):
                 raise ValueError(f"its chunks {(self.chunk, *others)} are not rows of its shape {self.shape}")
             self.dtype = np.dtype(_DTYPES[_DTYPES.index(about["data_type"])])
             self.unit = str(about["attributes"].get("units", ""))
@@ -74,22 +74,28 @@ class StoredArray:
         """Write a chunk; the last one may have fewer rows, and is filled up."""
         whole = np.full((self.chunk, *self.shape[1:]), _fill(self.dtype), self.dtype.newbyteorder("<"))
         whole[: len(rows)] = rows
-        write_file(self._place(number), lambda file: file.write(whole.tobytes()), within=self._root)
+        write_file(self._place(number), lambda file: file.write(whole.data), within=self._root)
+
+    def append(self, begin: int, rows: NDArray[Any]) -> None:
+        """Write the rows that follow the first `begin`; a chunk that has some of those keeps them."""
+        for number in range(begin // self.chunk, -(-(begin + len(rows)) // self.chunk)) if rows.size else ():
+            first = number * self.chunk
+            low = max(begin, first)
+            self.write(number, np.concatenate([self.read(first, low), rows[low - begin : first + self.chunk - begin]]))
 
     def has(self, number: int) -> bool:
         """Whether a chunk is there."""
         return self._place(number).exists()
 
+    def may_have(self, rows: int) -> bool:
+        """Whether the files are large enough for so many rows."""
+        row = math.prod(self.shape[1:]) * self.dtype.itemsize
+        return rows * row <= self._size(self._there(range(-(-rows // self.chunk))))
+
     def read(self, begin: int, end: int) -> NDArray[Any]:
         """The rows from `begin` to `end`."""
-        shape = max(end - begin, 0), *self.shape[1:]
-        numbers = self._numbers(begin, end)
-        if is_excessive(math.prod(shape) * self.dtype.itemsize, self._size(numbers), plain=_PLAIN):
-            raise TrajectoryFileError(
-                f"{self.path} would take {math.prod(shape) * self.dtype.itemsize / 2**30:,.1f} GiB, of which less than "
-                "a hundredth is computed yet; read it later, or a part of it"
-            )
-        found = np.full(shape, _fill(self.dtype), self.dtype)
+        numbers = self._there(range(begin // self.chunk, -(-end // self.chunk)) if end > begin else range(0))
+        found = self._nothing((max(end - begin, 0), *self.shape[1:]), numbers)
         for number in numbers:
             first = number * self.chunk
             low, high = max(begin, first), min(end, first + self.chunk)
@@ -97,25 +103,54 @@ class StoredArray:
                 found[low - begin : high - begin] = rows
         return found
 
+    def take(self, rows: NDArray[np.intp], axes: int = 0, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
+        """Some rows (K, …), all of which must be there, in any order; a chunk at a time is in memory.
+
+        `some` are places that are wanted of each, counted through the `axes` axes after the first one: (K, m, …).
+        """
+        count, core = math.prod(self.shape[1 : axes + 1]), self.shape[axes + 1 :]
+        where = rows // self.chunk
+        numbers = sorted({*where.tolist()})
+        found = self._nothing((len(rows), *(self.shape[1:] if some is None else (len(some), *core))), numbers)
+        for number in numbers if found.size else ():
+            there = np.flatnonzero(where == number)
+            own = rows[there] - number * self.chunk
+            low, high = int(own.min()), int(own.max()) + 1
+            if (chunk := self._chunk(number, low, high)) is None:
+                raise TrajectoryFileError(f"{self._place(number)} is missing")
+            own -= low
+            found[there] = chunk[own] if some is None else chunk.reshape(-1, count, *core)[np.ix_(own, some)]
+        return found
+
+    def _nothing(self, shape: tuple[int, ...], numbers: Collection[int]) -> NDArray[Any]:
+        """Rows that are not there yet. Raises `TrajectoryFileError` if these chunks hardly fill them."""
+        size = math.prod(shape) * self.dtype.itemsize
+        if is_excessive(size, self._size(numbers), plain=_PLAIN):
+            raise TrajectoryFileError(
+                f"{self.path} would take {size / 2**30:,.1f} GiB, of which less than a hundredth is computed yet; read "
+                "it later, or a part of it"
+            )
+        return np.full(shape, _fill(self.dtype), self.dtype)
+
     def _chunk(self, number: int, low: int, high: int) -> NDArray[Any] | None:
+        """Some rows of a chunk; None if it is not there."""
         row = math.prod(self.shape[1:]) * self.dtype.itemsize
         try:
             with open_regular(self._place(number)) as file:
+                if os.fstat(file.fileno()).st_size < high * row:
+                    raise TrajectoryFileError(f"{self._place(number)} is cut off")
                 file.seek(low * row)
                 data = file.read((high - low) * row)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise TrajectoryFileError(f"{self._place(number)} cannot be read: {reason(error)}") from None
-        if len(data) != (high - low) * row:
-            raise TrajectoryFileError(f"{self._place(number)} is cut off")
         return np.frombuffer(data, self.dtype.newbyteorder("<")).reshape(high - low, *self.shape[1:])
 
-    def _numbers(self, begin: int, end: int) -> Iterable[int]:
-        """The numbers of the chunks that may have rows from `begin` to `end`."""
-        numbers = range(begin // self.chunk, -(-end // self.chunk)) if end > begin else range(0)
+    def _there(self, numbers: Collection[int]) -> list[int]:
+        """The chunks, of some, that may be on disk."""
         if len(numbers) <= _FEW:
-            return numbers
+            return [*numbers]
         there = self.path / "c"
         names = [name for name in os.listdir(there) if name.isdecimal()] if there.is_dir() else []
         return sorted(number for name in names if (number := int(name)) in numbers)
@@ -161,7 +196,7 @@ def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequenc
         "node_type": "array",
         "shape": [*shape],
         "data_type": _DTYPES[_DTYPES.index(dtype.name)],
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk, *shape[1:]]}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk, *_chunk_of_a_row(shape)]}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "fill_value": "NaN" if dtype.kind == "f" else False if dtype.kind == "b" else 0,
         "codecs": [{"name": "bytes", **endian}],
@@ -169,6 +204,11 @@ def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequenc
         "dimension_names": [*axes],
         "storage_transformers": [],
     }
+
+
+def _chunk_of_a_row(shape: Sequence[int]) -> list[int]:
+    """The lengths of a chunk besides the first: all of a row, and in the format none is zero."""
+    return [max(1, n) for n in shape[1:]]
 
 
 def _fill(dtype: np.dtype[Any]) -> Any:

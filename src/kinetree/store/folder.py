@@ -19,9 +19,10 @@ from urllib.parse import quote, unquote
 
 from kinetree.errors import OptionError, SaveError, TrajectoryFileError
 from kinetree.files import create_locked, read_json, reason, remove_abandoned, write_file
+from kinetree.inputs import whole_number
 from kinetree.store.arrays import StoredArray
 
-__all__ = ["ROBOT", "ResultFolder"]
+__all__ = ["ROBOT", "ResultFolder", "is_count"]
 
 ROBOT = "robot.json"
 _LOCK = "writing.lock"
@@ -140,6 +141,12 @@ class ResultFolder:
             if not self.path.parent.is_dir():
                 raise SaveError(f"{self.path}: cannot be made; make the folder {self.path.parent} first") from None
             raise SaveError(f"{self.path}: cannot be made: {reason(error)}") from None
+
+
+def is_count(n: Any, least: int = 1) -> bool:
+    """Whether a number in a description is a whole one, not too large to be exact in every reader of JSON."""
+    number = whole_number(n)
+    return number is not None and least <= number < 2**53
 
 
 def _folder_name(name: str) -> str:

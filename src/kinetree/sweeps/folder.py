@@ -15,16 +15,13 @@ from typing import Any
 
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import read_json, reason
-from kinetree.inputs import whole_number
 from kinetree.sim.kept_robot import KeptRobot
-from kinetree.store.folder import ROBOT, ResultFolder
+from kinetree.store.folder import ROBOT, ResultFolder, is_count
 from kinetree.sweeps.motion_options import are_kept_options
 from kinetree.sweeps.work import Failure, Work
 
 __all__ = ["StudyFolder"]
 
-_MOST = 2**53
-"""Samples of a study: whole numbers below are exact in every reader of JSON."""
 _LONGEST_FAILURES = 2**26
 """Bytes of the failures of a chunk; one has 100 or so."""
 
@@ -36,9 +33,9 @@ class StudyFolder(ResultFolder):
 
     def check(self, about: Mapping[str, Any]) -> None:
         for name in ("samples", "chunk"):
-            if not _is_count(about.get(name)):
+            if not is_count(about.get(name)):
                 raise ValueError(f"{name} must be a whole number from 1 on, not {about.get(name)!r:.60}")
-        if not isinstance(grid := about.get("grid"), dict) or not all(_is_count(n) for n in grid.values()):
+        if not isinstance(grid := about.get("grid"), dict) or not all(is_count(n) for n in grid.values()):
             raise ValueError(f"grid must be numbers of values by name, not {grid!r:.60}")
         motion = about.get("motion")  # studies of older versions have none
         if motion is not None and not are_kept_options(motion):
@@ -90,8 +87,3 @@ class StudyFolder(ResultFolder):
             return []
         except (OSError, ValueError, TypeError, OverflowError) as error:
             raise TrajectoryFileError(f"{place} cannot be read: {reason(error)}") from None
-
-
-def _is_count(x: Any) -> bool:
-    n = whole_number(x)
-    return n is not None and 0 < n < _MOST

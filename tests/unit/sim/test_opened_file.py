@@ -1,10 +1,13 @@
-"""Files and folders of motions, read in parts."""
+"""Folders of motions, read in parts, and files of them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import tracemalloc
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,13 @@ from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.pictures.recorded import RecordedMotion
-from kinetree.sim import member_parts
+from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.motion_folder import MotionFolder
 from kinetree.sim.plots import figure, moments
 from kinetree.sim.stream import streamed
 
 ROBOT = kt.zoo.load("double_pendulum")
+DATA = Path(__file__).parents[2] / "data"
 
 
 def wide(samples: int, rows: int) -> kt.Trajectory:
@@ -42,26 +47,34 @@ def motions() -> kt.Trajectory:
     return wide(7, 900)
 
 
-@pytest.fixture(scope="module", params=["packed", "stored", "folder"])
+@pytest.fixture(scope="module", params=["file", "folder"])
 def on_disk(
     request: pytest.FixtureRequest, motions: kt.Trajectory, tmp_path_factory: pytest.TempPathFactory
 ) -> RecordedMotion:
     folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "packed":
+    if request.param == "file":
         found: RecordedMotion = kt.load_trajectory(motions.save(folder / "run"))
         return found
-    if request.param == "stored":
-        with np.load(motions.save(folder / "packed")) as arrays:
-            np.savez(folder / "run.npz", **arrays)
-        return kt.load_trajectory(folder / "run.npz")
-    kt.simulate(ROBOT, q=motions.q[:, 0], duration=0.001, stream=folder / "run")
-    (folder / "run" / "piece-000000.npz").unlink()
-    for k, (begin, end) in enumerate([(0, 400), (400, 401), (401, 900)]):
-        rows = slice(begin, end)
-        names = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
-        parts = {name: getattr(motions, name)[:, rows] for name in names}
-        replace(motions, time=motions.time[rows], **parts).save(folder / "run" / f"piece-{k:06d}.npz")
-    return kt.load_trajectory(folder / "run")
+    return written(motions, folder / "run", 400, 401, 900)
+
+
+def written(motions: kt.Trajectory, path: Path, *ends: int) -> kt.sim.TrajectoryFolder:
+    """The folder of a motion, in pieces that end after so many rows, not where chunks end."""
+    folder = MotionFolder(path)
+    about = {name: getattr(motions, name) for name in ("q_names", "q_joints", "q_units", "v_names")}
+    settings = {"robot": motions.robot, "dt": "0.001", "steps": f"{ends[-1] - 1}", "integrator": "rk4"}
+    about |= {"format": 2, "settings": settings, "shape": [*motions.shape], "rows": ends[-1], "chunk": 150}
+    with folder.only_writer():
+        folder.begin(about, KeptRobot(ROBOT).text)
+        for number, (begin, end) in enumerate(pairwise((0, *ends))):
+            names = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
+            parts: Any = {name: getattr(motions, name)[..., begin:end, :] for name in names[:4]}
+            parts |= {name: getattr(motions, name)[..., begin:end] for name in names[4:]}
+            piece = replace(motions, time=motions.time[begin:end], end=None, **parts)
+            folder.write(number, piece, is_last=end == ends[-1])
+    found = kt.load_trajectory(path)
+    assert isinstance(found, kt.sim.TrajectoryFolder)
+    return found
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(10, 800, 7), slice(None, None, -100), [5, 3, -1, 5], []])
@@ -86,8 +99,7 @@ def test_what_it_is_is_known(on_disk: RecordedMotion, motions: kt.Trajectory) ->
 
 def test_one_motion_has_no_axes_of_a_batch(tmp_path: Path) -> None:
     one = wide(1, 20)[0]
-    file = kt.load_trajectory(one.save(tmp_path / "run"))
-    for motion in (one, file):
+    for motion in (one, written(one, tmp_path / "run", 7, 20)):
         assert motion.configurations([1, 2]).shape == (2, 2)
         assert motion.configurations([1, 2], [0]).shape == (1, 2, 2)
         assert motion.configurations([1, 2], [()]).shape == (1, 2, 2)
@@ -97,7 +109,7 @@ def test_samples_may_be_indices(tmp_path: Path) -> None:
     flat = wide(6, 20)
     square = replace(flat, **{name: getattr(flat, name).reshape(2, 3, *getattr(flat, name).shape[1:]) for name in (
         "q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated", "ended")})  # fmt: skip
-    for motion in (square, kt.load_trajectory(square.save(tmp_path / "run"))):
+    for motion in (square, written(square, tmp_path / "run", 20)):
         assert motion.configurations().shape == (2, 3, 20, 2)
         np.testing.assert_array_equal(motion.configurations(samples=[(1, 0), (0, 2)]), flat.q[[3, 2]])
 
@@ -123,89 +135,109 @@ def test_rows_and_samples_that_are_not_there_are_refused(
 
 def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path) -> None:
     turns = kt.sim.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
-    motions = kt.simulate(
-        ROBOT, q=[[1.0, 0.5], [0.3, 0.2], [0.5, 0.9]], duration=0.5, until={"turns": turns},
-        record=["energies", "frames"], integrator="rk45",
-    )  # fmt: skip
-    some = kt.load_trajectory(motions.save(tmp_path / "run")).read([2, 0])
+    given: Any = {"q": [[1.0, 0.5], [0.3, 0.2], [0.5, 0.9]], "duration": 0.5, "until": {"turns": turns}}
+    given |= {"record": ["energies", "frames"], "integrator": "rk45"}
+    picked = kt.simulate(ROBOT, **given)[[2, 0]]
+    folder = kt.simulate(ROBOT, **given, stream=tmp_path / "run")
+    some = folder.part(samples=np.array([2, 0]))
     assert isinstance(some, kt.Trajectory)
-    picked = motions[[2, 0]]
     for name in ("time", "q", "v", "qdd", "tau", "kinetic", "work", "ended"):
         np.testing.assert_array_equal(getattr(some, name), getattr(picked, name))
     np.testing.assert_array_equal(some.recorded["frame.tip"], picked.recorded["frame.tip"])
     assert [(one.name, one.sample, one.time) for one in some.events] == [
         (one.name, one.sample, one.time) for one in picked.events
     ]
-    np.testing.assert_array_equal(some.step_counts.accepted, picked.step_counts.accepted)
-    assert some.model == ROBOT
-    one = kt.load_trajectory(motions[0].save(tmp_path / "one"))
-    with pytest.raises(kt.errors.OptionError, match=r"file of one motion, which kt\.Trajectory\.load reads"):
-        one.read([0])
+    for name in ("accepted", "rejected", "smallest"):
+        np.testing.assert_array_equal(getattr(some.step_counts, name), getattr(picked.step_counts, name))
+    assert (some.model, some.units) == (ROBOT, picked.units)
 
 
-def test_a_packed_member_is_read_in_any_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """States of the unpacking are kept, and the last one goes on."""
-    monkeypatch.setattr(member_parts, "_SPACING", 10_000)
-    monkeypatch.setattr(member_parts, "_MOST", 1000)
-    monkeypatch.setattr(member_parts, "_CHUNK", 1000)
-    motions = wide(20, 500)
-    file = kt.load_trajectory(motions.save(tmp_path / "run"))
-    for k in np.random.default_rng(1).integers(0, 20, 40):
-        np.testing.assert_array_equal(file.configurations([3, 499, 250], [int(k)]), motions.q[[k]][:, [3, 499, 250]])
-
-
-def test_little_memory_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member_parts, "_BLOCKS", 1)
-    path = wide(100, 2000).save(tmp_path / "run")  # 3.2 MB of q
+def test_little_memory_is_needed(tmp_path: Path) -> None:
+    motions = wide(100, 2000)  # 3.2 MB of q, in chunks of 240 kB
+    path = written(motions, tmp_path / "run", 2000).path
     tracemalloc.start()
-    file = kt.load_trajectory(path)
-    assert file.configurations(slice(0, None, 100)).shape == (100, 20, 2)
+    folder = kt.load_trajectory(path)
+    assert folder.configurations(slice(0, None, 100)).shape == (100, 20, 2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000
 
 
-def test_a_file_that_was_replaced_is_not_mixed_with_the_old_one(tmp_path: Path) -> None:
-    file = kt.load_trajectory(wide(2, 50).save(tmp_path / "run"))
-    wide(2, 60).save(tmp_path / "run")
-    with pytest.raises(
-        kt.errors.TrajectoryFileError, match=r"run\.npz cannot be read: it has changed since it was opened"
-    ):
-        file.configurations()
-
-
-def test_a_damaged_member_is_told(tmp_path: Path) -> None:
-    path = wide(20, 500).save(tmp_path / "run")
-    content = bytearray(path.read_bytes())
-    content[len(content) // 10] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(kt.errors.TrajectoryFileError, match=r"run\.npz (is no trajectory|cannot be read): 'q' "):
-        kt.load_trajectory(path).configurations()
-
-
 def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     motions = wide(2, 50)
     motions.q[1, 7] = np.nan
-    file = kt.load_trajectory(motions.save(tmp_path / "run"))
-    file.configurations(samples=[0])
+    folder = written(motions, tmp_path / "run", 50)
+    folder.configurations(samples=[0])
     with pytest.raises(kt.errors.TrajectoryFileError, match="'q' holds a number that is not finite"):
-        file.configurations(samples=[1])
+        folder.configurations(samples=[1])
+    motions.time[20] = motions.time[19]
+    with pytest.raises(kt.errors.TrajectoryFileError, match="'time' does not increase"):
+        _ = written(motions, tmp_path / "again", 50).time
 
 
-def test_columns_are_read_as_a_whole_only(tmp_path: Path) -> None:
-    motions = wide(2, 50)
-    file = kt.load_trajectory(replace(motions, q=np.asfortranarray(motions.q)).save(tmp_path / "run"))
-    with pytest.raises(
-        kt.errors.TrajectoryFileError, match=r"column by column; kt\.Trajectory\.load reads it as a whole"
-    ):
-        file.configurations()
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rows": 10**6}, "it has 1000000 rows of 50"),
+        ({"rows": 0}, "it has 0 rows"),
+        ({"rows": "many"}, "it has 'many' rows"),
+        ({"ended": [1.0]}, "cannot reshape"),
+        ({"substeps": 0}, "it is not a description of a piece"),
+        ({"recorded": [3]}, "it is not a description of a piece"),
+        ({"events": [[1]]}, "not enough values"),
+        ({"step_counts": 3}, "not subscriptable"),
+        ({"units": 3}, "no attribute"),
+        ({"diverged": [[[0], 1.0, "q"]]}, "not enough values"),
+    ],
+)
+def test_a_wrong_description_of_a_piece_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    place = written(wide(2, 50), tmp_path / "run", 50).path / "pieces" / "000000.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | changes))
+    with pytest.raises(kt.errors.TrajectoryFileError, match=rf"000000\.json is no piece of this motion: .*{sentence}"):
+        kt.load_trajectory(tmp_path / "run").part()
+
+
+def test_pieces_that_say_more_than_there_is_are_refused(tmp_path: Path) -> None:
+    """Whoever wrote the folder decides what its texts say, but the files bound the memory that is taken."""
+    path = written(wide(2, 50), tmp_path / "run", 50).path
+    for name, field in (("motion.json", "rows"), ("pieces/000000.json", "rows")):
+        (path / name).write_text(json.dumps(json.loads((path / name).read_text()) | {field: 2**50}))
+    with pytest.raises(kt.errors.TrajectoryFileError, match="fewer rows than the 1,125,899,906,842,624 of its pieces"):
+        kt.load_trajectory(path).configurations()
+
+
+@pytest.mark.parametrize("shape", [[50, 2, 3], [50, 3, 2], [50, 2], [50, 2, 2, 1]])
+def test_an_array_that_is_not_of_the_motion_is_refused(shape: list[int], tmp_path: Path) -> None:
+    place = written(wide(2, 50), tmp_path / "run", 50).path / "rows" / "q" / "zarr.json"
+    grid = {"configuration": {"chunk_shape": [50, *shape[1:]]}}
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"shape": shape, "chunk_grid": grid}))
+    with pytest.raises(kt.errors.TrajectoryFileError, match=r"q holds an array .*, which is not that of this motion"):
+        kt.load_trajectory(tmp_path / "run").configurations()
+
+
+def test_a_file_that_was_written_before_motions_were_in_chunks(tmp_path: Path) -> None:
+    """Its numbers are those that were there then."""
+    motions = kt.load_trajectory(DATA / "motions.npz")
+    assert isinstance(motions, kt.Trajectory)
+    assert repr(motions) == repr(kt.Trajectory.load(DATA / "motions.npz"))
+    digests = {name: hashlib.sha256(getattr(motions, name).tobytes()).hexdigest()[:8] for name in ("q", "v", "qdd")}
+    assert digests == {"q": "a940e220", "v": "c931202b", "qdd": "2f67cc35"}
+    assert [*motions.diverged] == [(1,)]
+    assert [(one.name, one.sample) for one in motions.events] == [("until", (0,))]
+    np.testing.assert_allclose(motions.ended, [0.3854316289589133, 0.13, 0.4], rtol=1e-12)
+    assert motions.recorded["frame.tip"].shape == (3, 11, 4, 4)
+    assert motions.model == ROBOT
+    back = kt.Trajectory.load(motions.save(tmp_path / "again"))
+    assert (back.q.tobytes(), back.units, back.diverged) == (motions.q.tobytes(), motions.units, motions.diverged)
 
 
 def test_a_robot_without_joints_has_configurations_too(tmp_path: Path) -> None:
     builder = kt.ModelBuilder("statue")
     builder.add_body("stone")
-    motion = kt.simulate(builder.build(), duration=0.003)
-    assert kt.load_trajectory(motion.save(tmp_path / "x")).configurations().shape == (4, 0)
+    given: Any = {"robot": builder.build(), "duration": 0.003}
+    for motion in (kt.simulate(**given), kt.simulate(**given, stream=tmp_path / "run")):
+        assert motion.configurations().shape == (4, 0)
+        assert motion.configurations([3, 1]).shape == (2, 0)
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
@@ -226,37 +258,27 @@ def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
         assert "; 1 of 3 motions diverged, 1 of 3 motions ended before the others>" in repr(motion)
         np.testing.assert_array_equal(motion._gone("film", [2, 1]), [np.inf, motions.diverged[1,].time])
     assert f"; {motions.diverged[1,]}>" in repr(motions[1])
-    other = kt.load_trajectory(tmp_path / "run.npz")
-    motions[:2].save(tmp_path / "run")
-    with pytest.raises(kt.errors.TrajectoryFileError, match="it has changed since it was opened"):
-        _ = other.diverged
-    assert "rows>" in repr(other)
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
-@pytest.mark.parametrize("is_folder", [False, True])
-def test_a_picture_reads_what_it_shows_and_is_the_same(
-    is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_reads_what_it_shows_and_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moments, "_POINTS", 40)
+    monkeypatch.setattr(sys.modules[streamed.__module__], "_NUMBERS_PER_PIECE", 9000)
     tau = np.zeros((4, 300, 2))
     tau[1, 120] = 1e308
     given: Any = {"q": [[1.0, 0.5], [0.1, 0.2], [0.3, 0.1], [0.5, 0.5]], "tau": tau, "duration": 0.3}
     given["record"] = ["energies", "frames"]
     motions = kt.simulate(ROBOT, **given)
-    if is_folder:
-        monkeypatch.setattr(sys.modules[streamed.__module__], "_NUMBERS_PER_PIECE", 9000)
-        kt.simulate(ROBOT, **given, stream=tmp_path / "run")
-        assert kt.load_trajectory(tmp_path / "run").pieces > 1  # type: ignore[union-attr]
-    path = tmp_path / "run" if is_folder else motions.save(tmp_path / "run")
+    path = kt.simulate(ROBOT, **given, stream=tmp_path / "run").path
+    assert kt.load_trajectory(path).pieces > 1  # type: ignore[union-attr]
     read: list[tuple[str, int, int]] = []
 
-    def counted(self: Any, name: str, samples: Any, rows: Any) -> Any:
-        read.append((name, 4 if samples is None else len(samples), len(rows)))
-        return _read(self, name, samples, rows)
+    def counted(self: MotionFolder, name: str, rows: Any, samples: Any = None) -> Any:
+        read.append((name, 4 if samples is None else len(samples), len(rows) if name != "time" else 0))
+        return take(self, name, rows, samples)
 
-    _read = kt.sim.TrajectoryFile._read
-    monkeypatch.setattr(kt.sim.TrajectoryFile, "_read", counted)
+    take = MotionFolder.take
+    monkeypatch.setattr(MotionFolder, "take", counted)
     for asked, most in (
         ({"what": "positions"}, 4 * 40),
         ({"samples": [3]}, 40),
@@ -269,7 +291,7 @@ def test_a_picture_reads_what_it_shows_and_is_the_same(
             numbers[name] = numbers.get(name, 0) + samples * rows
         assert max(numbers.values()) <= most
         if "samples" not in asked:
-            assert [*numbers] == ["q"]
+            assert [name for name, count in numbers.items() if count] == ["q"]
         read.clear()
     beside = kt.load_trajectory(path)
     same_picture(figure(motions, beside=motions, samples=[1]), figure(motions, beside=beside, samples=[1]))

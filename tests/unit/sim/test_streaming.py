@@ -16,7 +16,9 @@ import pytest
 import kinetree as kt
 from kinetree.files import create_locked
 from kinetree.sim import stream as stream_module
+from kinetree.sim.task import Piece
 from kinetree.sim.trajectory_file import PER_MOTION
+from kinetree.store.arrays import StoredArray
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")
 
@@ -81,13 +83,14 @@ def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Pat
 def test_an_event_between_the_last_row_of_a_piece_and_the_first_of_the_next_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "_steps_per_piece", lambda _: 100)
-    noon = kt.sim.Event(kt.program(lambda t: t - 0.0955, t=()), terminal=False)
+    monkeypatch.setattr(stream, "_rows_per_piece", lambda _: 10)
+    noon = kt.sim.Event(kt.program(lambda t: t - 0.0655, t=()), terminal=False)
     given: dict[str, Any] = START | {"duration": 0.2, "every": 10, "until": {"noon": noon}}
     motion = kt.simulate(ROBOT, stream=tmp_path / "run", **given)
-    assert [piece.time[-1] for piece in motion] == [0.09, 0.2]
+    assert [piece.time[-1] for piece in motion] == pytest.approx([0.06, 0.13, 0.2])
+    assert [len(piece.events) for piece in motion] == [1, 0, 0]
     same(motion.read(), kt.simulate(ROBOT, **given))
-    for begin, end, events in ((0.095, 0.2, 1), (0.0, 0.096, 1), (0.096, 0.2, 0), (0.0, 0.095, 0)):
+    for begin, end, events in ((0.065, 0.2, 1), (0.0, 0.066, 1), (0.066, 0.2, 0), (0.0, 0.065, 0)):
         assert len(motion.read(begin, end).events) == events
 
 
@@ -97,17 +100,17 @@ def test_parts_of_it_are_read_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(motion.time, whole.time)
     assert repr(motion).endswith("of 'double_pendulum': 9 pieces, complete>")
     assert (motion.robot, motion.dt, motion.steps) == ("double_pendulum", 0.001, 950)
-    read: list[int] = []
-    load = kt.sim.TrajectoryFolder.piece
+    read: list[tuple[str, int]] = []
+    load = StoredArray._chunk
 
-    def counted(folder: kt.sim.TrajectoryFolder, number: int) -> kt.Trajectory:
-        read.append(number)
-        return load(folder, number)
+    def counted(array: StoredArray, number: int, low: int, high: int) -> Any:
+        read.append((array.path.name, number))
+        return load(array, number, low, high)
 
-    monkeypatch.setattr(kt.sim.TrajectoryFolder, "piece", counted)
+    monkeypatch.setattr(StoredArray, "_chunk", counted)
     some = motion.read(0.25, 0.45, every=10)
     np.testing.assert_array_equal(some.q, whole.q[250:451:10])
-    assert len(read) <= 4
+    assert [number for name, number in read if name == "q"] == [2, 3, 4]
     with pytest.raises(kt.errors.OptionError, match="has no rows from t = 2 s to 3 s"):
         motion.read(2.0, 3.0)
     with pytest.raises(kt.errors.OptionError, match="every must be a whole number of rows from 1 on, not 0"):
@@ -134,6 +137,51 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_pat
     assert part.time.tolist() == whole.time[: len(part.time)].tolist()
     assert part.time[-1] > 0.85
     same(kt.simulate(ROBOT, stream=tmp_path / "run", **settings).read(), whole)
+
+
+def test_ctrl_c_after_the_last_step_loses_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Piece.run
+
+    def interrupted(piece: Piece, *given: Any) -> None:
+        run(piece, *given)
+        if piece.end().step == 950:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Piece, "run", interrupted)
+        with pytest.raises(kt.sim.SimulationInterrupted):
+            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    assert not kt.load_trajectory(tmp_path / "run").is_complete  # type: ignore[union-attr]
+    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    assert motion.is_complete
+    same(motion.read(), kt.simulate(ROBOT, **START))
+
+
+@pytest.mark.parametrize("case", ["no motion", "nothing touches", "goes on", "truth values"])
+def test_motions_with_little_in_them(case: str, tmp_path: Path) -> None:
+    """And one that goes on between two rows."""
+    falls = kt.program(lambda q: {"tau": 0.0 * q, "falls": q[0] > 0.5}, q=2)
+    given: dict[str, Any] = {
+        "no motion": {"q": np.zeros((0, 2))},
+        "nothing touches": {"contact": True, "record": ["contacts"]},
+        "goes on": {"resume": kt.simulate(ROBOT, duration=0.003).snapshot(), "every": 7},
+        "truth values": {"tau": falls},
+    }[case]
+    given = {"q": None if case == "goes on" else [1.0, 0.5], "duration": 0.3, **given}
+    motion, whole = kt.simulate(ROBOT, stream=tmp_path / "run", **given), kt.simulate(ROBOT, **given)
+    assert motion.is_complete
+    same(motion.read(begin=-1.0), whole)
+    assert [x.dtype for x in motion.read().recorded.values()] == [x.dtype for x in whole.recorded.values()]
+
+
+def test_xarray_reads_the_rows(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **START | {"q": [[1.0, 0.5], [0.2, 0.1]]})
+    data = xarray.open_zarr(motion.path / "rows")
+    assert (data["q"].dims, data["q"].shape) == (("time", "motion_0", "q_0"), (951, 2, 2))
+    np.testing.assert_array_equal(np.moveaxis(data["q"].values, 0, 1), motion.configurations())
+    np.testing.assert_array_equal(data["time"], motion.time)
 
 
 SCRIPT = """
@@ -163,15 +211,15 @@ def test_a_process_that_is_killed_loses_no_whole_piece(tmp_path: Path) -> None:
     assert run.returncode == -signal.SIGKILL
     motion = kt.load_trajectory(tmp_path / "run")
     assert motion.pieces >= 4
-    kept = [(tmp_path / "run" / f"piece-{k:06d}.npz").stat().st_mtime_ns for k in range(4)]
+    kept = [(tmp_path / "run" / "rows" / "q" / "c" / f"{k}" / "0").stat().st_mtime_ns for k in range(4)]
     whole = kt.simulate(ROBOT, **START)
     same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
-    assert kept == [(tmp_path / "run" / f"piece-{k:06d}.npz").stat().st_mtime_ns for k in range(4)]
+    assert kept == [(tmp_path / "run" / "rows" / "q" / "c" / f"{k}" / "0").stat().st_mtime_ns for k in range(4)]
 
 
-@pytest.mark.parametrize("number", [3, 4, 9, 10])
+@pytest.mark.parametrize("number", [22, 23, 30, 32, 33, 50])
 def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the second piece, at its snapshot, and later."""
+    """At the first snapshot, at the second piece's rows, its end and its snapshot, and later."""
     real, calls = os.fsync, 0
 
     def full(file: int) -> None:
@@ -184,7 +232,7 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr("kinetree.files.os.fsync", full)
         with pytest.raises(
-            kt.errors.SaveError, match=r"\d\.npz: cannot be written: No space left on device; "
+            kt.errors.SaveError, match=r"\d(\.json|\.npz)?: cannot be written: No space left on device; "
         ) as error:
             kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     assert error.value.errno == errno.ENOSPC
@@ -196,7 +244,7 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
     same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
 
 
-@pytest.mark.parametrize("name", ["piece-000002.npz", "snapshot-000003.npz", "complete.json"])
+@pytest.mark.parametrize("name", ["rows/q/c/2/0", "rows/q/c/2", "pieces/000002.json", "snapshot-000003.npz"])
 def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Path) -> None:
     """The folder may come from somebody else; what its links lead to is not the motion's."""
 
@@ -208,6 +256,7 @@ def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Pat
         kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **START)
     place, elsewhere = tmp_path / "run" / name, tmp_path / "elsewhere"
     assert not place.exists()
+    place.parent.mkdir(exist_ok=True)
     place.symlink_to(elsewhere)
     with pytest.raises((kt.errors.SaveError, kt.errors.TrajectoryFileError)):
         kt.simulate(ROBOT, stream=tmp_path / "run", **START)
@@ -309,12 +358,14 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
         with pytest.raises(kt.errors.TrajectoryFileError, match=text):
             kt.load_trajectory(tmp_path)
     run = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
-    (run.path / "piece-000001.npz").write_bytes(b"torn")
-    with pytest.raises(kt.errors.TrajectoryFileError, match=r"piece-000001\.npz is no trajectory"):
-        run.read()
-    assert len(run.piece(0).time) > 10
     with pytest.raises(kt.errors.TrajectoryFileError, match="cannot be read: No such file"):
         run.piece(99)
+    chunk = run.path / "rows" / "q" / "c" / "1" / "0"
+    for damage, text in ((lambda: chunk.write_bytes(b"torn"), "1/0 is cut off"), (chunk.unlink, "1/0 is missing")):
+        damage()
+        with pytest.raises(kt.errors.TrajectoryFileError, match=text):
+            run.read()
+        assert len(run.piece(0).time) > 10
 
 
 def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ _ARRAYS = {
 
 
 class OnDisk(Named, Protocol):
-    """A file or a folder of motions."""
+    """A folder of motions."""
 
     @property
     def time(self) -> NDArray[np.float64]: ...
