@@ -152,6 +152,12 @@ def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path)
     assert (some.model, some.units) == (ROBOT, picked.units)
 
 
+def test_the_most_parts_of_a_step_are_those_of_all_pieces(tmp_path: Path) -> None:
+    folder = written(replace(wide(2, 50), substeps=3), tmp_path / "run", 20, 50)
+    MotionFolder(folder.path).write(1, replace(folder.piece(1), substeps=1), is_last=True)
+    assert kt.load_trajectory(folder.path).part().substeps == 3  # type: ignore[union-attr]
+
+
 def test_little_memory_is_needed(tmp_path: Path) -> None:
     motions = wide(100, 2000)  # 3.2 MB of q, in chunks of 240 kB
     path = written(motions, tmp_path / "run", 2000).path

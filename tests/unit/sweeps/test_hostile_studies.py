@@ -107,10 +107,17 @@ def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder
     ("changes", "sentence"),
     [
         ({"format": 7}, "its format is 7"),
-        ({"settings": {"robot": "r", "dt": "0.001"}}, "its settings lack steps"),
-        ({"settings": {"robot": "r", "dt": "nan", "steps": "3"}}, "dt is nan s"),
-        ({"settings": {"robot": "r", "dt": "0.1", "steps": "many"}}, "invalid literal"),
+        ({"settings": {"robot": "r", "dt": "0.001"}}, "its settings lack steps, integrator"),
+        ({"settings": {"robot": "r", "dt": "nan", "steps": "3", "integrator": "rk4"}}, "dt is nan s"),
+        ({"settings": {"robot": "r", "dt": "0.1", "steps": "many", "integrator": "rk4"}}, "invalid literal"),
         ({"settings": {"robot": 3}}, "its settings are not texts by name"),
+        ({"format": 1}, "its format is 1, which this kinetree does not read"),
+        ({"q_names": "shoulder"}, "q_names must be a list of texts"),
+        ({"v_names": [1, 2]}, "v_names must be a list of texts"),
+        ({"shape": [-1]}, "shape must be the lengths of axes"),
+        ({"shape": 3}, "shape must be the lengths of axes"),
+        ({"rows": 0}, "rows must be a whole number from 1 on, not 0"),
+        ({"chunk": 1.5}, "chunk must be a whole number from 1 on, not 1.5"),
     ],
 )
 def test_a_wrong_description_of_a_motion_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
