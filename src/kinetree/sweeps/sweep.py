@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.compiler.thread_count import at_most, thread_count
 from kinetree.errors import OptionError, SimulationWarning, nearest_names
 from kinetree.files import file_path
 from kinetree.model import Model, check_robot
@@ -20,7 +23,6 @@ from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.sweeps.beginning import about_study, begin_arrays
 from kinetree.sweeps.folder import StudyFolder
-from kinetree.sweeps.here import compute_here
 from kinetree.sweeps.motion_options import DEFAULTS
 from kinetree.sweeps.on_dask import client_of, compute_on
 from kinetree.sweeps.plan import planned
@@ -135,7 +137,7 @@ def sweep(
             if pending:
                 begin_arrays(folder, work, task, int(about["chunk"]))
                 told = _told(progress, study)
-                compute = compute_here if client is None else lambda *x: compute_on(client, *x)
+                compute = _compute_here if client is None else lambda *x: compute_on(client, *x)
                 compute(folder, work, pending, told)
     finally:
         closes()
@@ -196,3 +198,34 @@ def _told(progress: Callable[[int, int], None] | None, study: Study) -> Callable
             progress(count[0], samples)
 
     return told
+
+
+def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], told: Callable[[int], None]) -> None:
+    """Compute chunks in this process, on as many threads as there are cores; `told` gets the number of each.
+
+    Kernels release Python's lock, so chunks that are computed side by side use all cores, which the steps of one do
+    not. A Python function that steps call would hold all others up, so then they are computed one after another.
+    """
+    threads = 1 if work.is_python else min(thread_count(), len(pending))
+    if threads == 1:
+        for number in pending:
+            folder.write_chunk(work, number)
+            told(number)
+        return
+
+    def compute(number: int) -> int:
+        with at_most(1):
+            folder.write_chunk(work, number)
+        return number
+
+    left, going = iter(pending), set[Future[int]]()
+    executor = ThreadPoolExecutor(threads, "kinetree-sweep")
+    try:
+        going.update(executor.submit(compute, k) for k in islice(left, threads))
+        while going:
+            done, going = wait(going, return_when=FIRST_COMPLETED)
+            going.update(executor.submit(compute, k) for k in islice(left, len(done)))
+            for future in done:
+                told(future.result())
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)

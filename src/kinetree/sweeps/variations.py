@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError
 from kinetree.inputs import real_array
 from kinetree.records import record
-from kinetree.sweeps.normal import normal_quantile
+from kinetree.sweeps.draws import normal_quantile
 
 __all__ = ["Anywhere", "Distribution", "Grid", "LogUniform", "Normal", "Uniform", "Variation"]
 

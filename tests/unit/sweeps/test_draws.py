@@ -6,8 +6,7 @@ import statistics
 
 import numpy as np
 
-from kinetree.sweeps.draws import generator, uniform
-from kinetree.sweeps.normal import normal_quantile
+from kinetree.sweeps.draws import generator, normal_quantile, uniform
 
 
 def test_a_sample_has_the_same_numbers_wherever_blocks_begin() -> None:
