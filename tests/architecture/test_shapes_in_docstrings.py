@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 
 import pytest
@@ -34,6 +36,19 @@ def test_every_array_that_is_taken_has_its_shape_in_the_docstring(name: str) -> 
         entry = re.search(rf"^ +(?:\w+, )*{parameter.name}(?:, \w+)*: ((?:.+\n?)(?:^ {{8,}}.+\n?)*)", text, re.M)
         assert entry is not None, f"{parameter.name} is not among the arguments"
         assert SHAPE.search(entry[1]), f"{parameter.name} has no shape: {entry[1]}"
+
+
+def test_every_parameter_of_a_function_of_motion_is_described_once() -> None:
+    names = [module.name for module in pkgutil.iter_modules(kt.functions.__path__, "kinetree.functions.")]
+    members = {k: x for name in names for k, x in vars(importlib.import_module(name)).items() if not k.startswith("_")}
+    functions = {name: x for name, x in members.items() if hasattr(x, "definition") and "Source:" in (x.__doc__ or "")}
+    assert len(functions) > 80
+    for name, function in functions.items():
+        section = re.search(r"^Args:\n(.*?)\n\n", inspect.getdoc(function) or "", re.M | re.S)
+        assert section is not None, name
+        heads = re.findall(r"^    (\w[\w, ]*):", section[1], re.M)
+        described = [parameter for head in heads for parameter in head.split(", ")]
+        assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
 @pytest.mark.parametrize(("owner", "name"), PROPERTIES, ids=[f"{owner.__name__}.{name}" for owner, name in PROPERTIES])

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array, Definition, public_function
-from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.foreign import dtype_abroad, is_single
+from kinetree.compiler.hooks import HERE, on_device
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import forget, kernels_of, remember

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 
+from kinetree.compiler.docstrings import ARGUMENTS, IN_UNITS, completed
 from kinetree.expr import Port, Scalar
 from kinetree.model import Model
 from kinetree.model.parameters import GivenNumbers
@@ -204,11 +205,15 @@ class Definition:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def defined_by(definition: Definition) -> Callable[[F], F]:
-    """Mark a public function with its definition, so that `kinetree.compile` finds it."""
+def defined_by(definition: Definition, *, in_units: bool = False) -> Callable[[F], F]:
+    """Mark a public function with its definition, so that `kinetree.compile` finds it, and complete its docstring.
+
+    `in_units` is whether q, v and qdd are described with their units.
+    """
 
     def mark(function: F) -> F:
         function.definition = definition  # type: ignore[attr-defined]
+        function.__doc__ = completed(function, IN_UNITS if in_units else ARGUMENTS)
         _PUBLIC[definition] = function
         return function
 

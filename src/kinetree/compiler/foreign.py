@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.abroad import abroad
+from kinetree.compiler.hooks import abroad
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import framework_of
 

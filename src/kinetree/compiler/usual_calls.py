@@ -37,7 +37,7 @@ def make(function, kernels, array, double):
 """
 
 
-def defined_plainly_by(definition: Definition) -> Callable[[F], F]:
+def defined_plainly_by(definition: Definition, *, in_units: bool = False) -> Callable[[F], F]:
     """Mark a public function as `defined_by` does, and make its usual call quick.
 
     The function must take the robot and the definition's inputs, by these names, then options that may be left out;
@@ -51,7 +51,7 @@ def defined_plainly_by(definition: Definition) -> Callable[[F], F]:
         exec(compile(text, f"{__file__}: {function.__name__}", "exec"), function.__globals__, made)
         kernels = kernels_of(definition)
         quick: Any = functools.wraps(function)(made["make"](function, kernels, np.ndarray, np.dtype(np.float64)))
-        marked: F = defined_by(definition)(quick)
+        marked: F = defined_by(definition, in_units=in_units)(quick)
         return marked
 
     return mark

@@ -231,7 +231,7 @@ GRAVITY_COMPENSATION = Definition(
 )
 
 
-@defined_by(ACTUATOR_FORCES)
+@defined_by(ACTUATOR_FORCES, in_units=True)
 def actuator_forces(
     robot: Model,
     q: ArrayLike,
@@ -253,16 +253,12 @@ def actuator_forces(
     docs/actuators.md.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         ctrl: controls (…, nu), one per actuator, with the units of the file. Where one is NaN, so is what follows from
             it in that sample.
         act: activations (…, na), one per actuator with dynamics, in the order of the file; zeros by default.
         timestep: the length of a time step, s, for actuators that act early (`actearly`); by default that of the file.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nu + nv + na), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (forces, tau, act_rates). The joint forces are tau of `aba`, and have the part of weights that actuators carry.
@@ -270,7 +266,6 @@ def actuator_forces(
 
     Raises:
         OptionError: the robot has no actuators, or one whose force is not computed; the message names it.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "Computation", section on actuation; version 4.
 
@@ -291,7 +286,7 @@ def actuator_forces(
     return ActuatorForces(flat[..., :nu], flat[..., nu:n], flat[..., n:])
 
 
-@defined_plainly_by(GRAVITY_COMPENSATION)
+@defined_plainly_by(GRAVITY_COMPENSATION, in_units=True)
 def gravity_compensation(
     robot: Model,
     q: ArrayLike,
@@ -304,19 +299,13 @@ def gravity_compensation(
     """The joint forces that carry weights of bodies, as far as the robot's file says (MuJoCo's `gravcomp`).
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
         part: "passive" for joints at which it is a passive force; "actuators" for those whose actuators carry it
             (`actuatorgravcomp`), where it is part of what `actuator_forces` returns; "all" for both.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. Zeros if no weight is carried.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "XML Reference", attribute gravcomp of body; version 4.
 

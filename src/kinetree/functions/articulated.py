@@ -118,7 +118,7 @@ ARTICULATED_JOINTS = Definition(
 )
 
 
-@defined_by(ARTICULATED_INERTIAS)
+@defined_by(ARTICULATED_INERTIAS, in_units=True)
 def articulated_inertias(
     robot: Model,
     q: ArrayLike,
@@ -136,13 +136,10 @@ def articulated_inertias(
 
     Args:
         robot: the robot. Its joints must not share coordinates.
-        q: configuration (…, nq); rad, m, unit quaternions.
         expressed_in: "local" for the axes and the origin of each body's frame, "world" for the world's, or
             "local_world_aligned" for the world's axes at the origin of each body's frame.
         parameters: values that override some of the robot's parameters, such as {"body.NAME.mass": (…)}; see
             docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Symmetric matrices (…, B, 6, 6) from spatial accelerations [a; α] to wrenches [f; n]; kg, kg·m, kg·m²;
@@ -153,7 +150,6 @@ def articulated_inertias(
         ModelError: joints share coordinates.
         SingularModelError: a joint moves nothing that has inertia.
         OptionError: expressed_in is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 7.1: Iᴬ.
 
@@ -175,7 +171,7 @@ def articulated_inertias(
     )
 
 
-@defined_by(ARTICULATED_BIAS_FORCES)
+@defined_by(ARTICULATED_BIAS_FORCES, in_units=True)
 def articulated_bias_forces(
     robot: Model,
     q: ArrayLike,
@@ -198,17 +194,7 @@ def articulated_bias_forces(
 
     Args:
         robot: the robot. Its joints must not share coordinates.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local", "world" or "local_world_aligned", as for `articulated_inertias`.
-        passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motor limits apply, as for `aba`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [f; n] (…, B, 6); N, N·m; B = len(robot.bodies), in that order, as for `articulated_inertias`.
@@ -241,7 +227,7 @@ def articulated_bias_forces(
     return result
 
 
-@defined_by(ARTICULATED_JOINTS)
+@defined_by(ARTICULATED_JOINTS, in_units=True)
 def articulated_joints(
     robot: Model,
     q: ArrayLike,
@@ -264,16 +250,7 @@ def articulated_joints(
 
     Args:
         robot: the robot. Its joints must not share coordinates.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
-        passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motor limits apply, as for `aba`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, nv, 7 + nv), in each row U, u and D.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (U, D, u): Uᵀ (…, nv, 6), one row [f; n] per degree of freedom, in the axes of the body that the

@@ -279,7 +279,7 @@ def _refuse_impossible(robot: Model, found: NearestConfiguration, most: float) -
     )
 
 
-@defined_by(NEAREST_VELOCITY)
+@defined_by(NEAREST_VELOCITY, in_units=True)
 def nearest_velocity(
     robot: Model,
     q: ArrayLike,
@@ -297,15 +297,11 @@ def nearest_velocity(
     Near in the coordinates of v, whatever the inertias; the velocity after an inelastic collision is `impact`.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, as for `constrained_dynamics`.
         held_joints: names of joints whose velocities stay as they are.
         tolerance: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Velocity (…, nv); where held joints leave no solution, the one with the smallest sum of squares of J v.
@@ -313,7 +309,6 @@ def nearest_velocity(
     Raises:
         OptionError: constraints, names or tolerance are not allowed values.
         NameNotFoundError: there is no such joint or frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Golub and Van Loan, *Matrix Computations*, section 5.5 (the pseudo-inverse as a projector).
 

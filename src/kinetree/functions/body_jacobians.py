@@ -73,16 +73,8 @@ def body_jacobians(
     of each link, from which the mass matrix is Σ m J_vᵀ J_v + J_ωᵀ R I_c Rᵀ J_ω.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         frames: names in `robot.frames`, for one Jacobian each in the order given; all bodies if None.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
         about: "origin" or "center_of_mass", as for `forward_kinematics` and `body_velocities`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J (…, B, 6, nv), linear rows first, or (…, B, 3, nv) for one part; B = len(robot.bodies) in that order, bodies
@@ -92,7 +84,6 @@ def body_jacobians(
         NameNotFoundError: there is no such frame.
         OptionError: expressed_in or part is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the requested coordinates).
 

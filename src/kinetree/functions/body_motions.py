@@ -74,19 +74,10 @@ def body_motions(
     """The placements, twists and accelerations of all bodies, or of several frames, from one pass over the robot.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`; placements are always those
             in the world.
-        kind: "spatial" or "classical", as for `frame_acceleration`.
         about: "origin" or "center_of_mass", as for `forward_kinematics` and `body_velocities`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, B, 28), in each row the placement row by row, the twist, the acceleration.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (placements (…, B, 4, 4), velocities (…, B, 6), accelerations (…, B, 6)), parts of one array, as
@@ -96,7 +87,6 @@ def body_motions(
         NameNotFoundError: there is no such frame.
         OptionError: expressed_in or kind is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2, eqs. 5.7 and 5.8; classical accelerations by eq. 2.45.
 

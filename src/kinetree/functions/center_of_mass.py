@@ -62,21 +62,11 @@ def center_of_mass_velocity(
 
     Bodies fixed to the root count in the mass, as for `center_of_mass`.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         Velocity (…, 3) in the world's axes; m/s.
 
     Raises:
         ModelError: the robot has no mass at all.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the time derivative of Σ m c / Σ m.
 
@@ -110,22 +100,11 @@ def center_of_mass_acceleration(
 
     Multiplied by the total mass, it is the sum of all external forces, including gravity and what holds the root.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         Acceleration (…, 3) in the world's axes; m/s².
 
     Raises:
         ModelError: the robot has no mass at all.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the second time derivative of Σ m c / Σ m.
 
@@ -155,20 +134,11 @@ def center_of_mass_jacobian(
 ) -> Array:
     """The matrix that takes v to the velocity of the centre of mass: J v = center_of_mass_velocity.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         J (…, 3, nv) in the world's axes.
 
     Raises:
         ModelError: the robot has no mass at all.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the derivative of Σ m c / Σ m with respect to joint displacements.
 

@@ -194,7 +194,7 @@ CONSTRAINT_ERRORS = Definition(
 )  # fmt: skip
 
 
-@defined_by(CONSTRAINED_DYNAMICS)
+@defined_by(CONSTRAINED_DYNAMICS, in_units=True)
 def constrained_dynamics(
     robot: Model,
     q: ArrayLike,
@@ -223,13 +223,9 @@ def constrained_dynamics(
     least-squares sense. See docs/algorithms/constraints.md.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s. It should satisfy J v = 0; velocity_gain drives it there.
-        tau: joint forces (…, nv); N·m, N.
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them. m is their total
             number of rows.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         acceleration: prescribed J q̈ + J̇ v (…, m) in addition to the gains' term, one number per row; zero by default.
             It serves places that move: their own acceleration, and velocity_gain times their velocity.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
@@ -238,12 +234,7 @@ def constrained_dynamics(
         tolerance: a row depends on others, and shares their forces, if its mobility (J M⁻¹ Jᵀ for the row) with the
             others held is at most this fraction of its mobility alone. By default 1e-10 in float64 and 1e-7 in float32;
             0 takes all rows to be independent, which is cheaper.
-        passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motor limits apply, as for `aba`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put both results, (…, nv + m): accelerations, then forces.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (qdd (…, nv), forces (…, m)), parts of one array. A force acts on the frame that is held: a contact's comes from
@@ -297,24 +288,19 @@ def constraint_forces(
     """The constraint forces λ of `constrained_dynamics` alone.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         tau: joint forces (…, nv).
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         λ (…, m): the force of a contact on its frame, of a loop on frame_b; N along linear rows, N·m about angular
         ones. The corresponding joint forces are `constraint_jacobian`ᵀ λ.
 
     Raises:
-        OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
+        OptionError, NameNotFoundError, SingularModelError: as for `constrained_dynamics`.
 
     Source: Featherstone, RBDA (2008), section 8.2.
 
@@ -353,8 +339,6 @@ def impact(
     All rows are hit at once. Joint forces, gravity and Coriolis terms are finite, so they have no effect in an instant.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         v: velocity before the impact (…, nv).
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
             Gains are ignored.
@@ -363,7 +347,6 @@ def impact(
         method, damping, tolerance: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put both results, (…, nv + m): velocities, then impulses.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (v (…, nv), impulses (…, m)), parts of one array; impulses in N·s, N·m·s, on the frame that is held.
@@ -407,8 +390,6 @@ def operational_space_inertia(
     """The inertia felt at a frame, or along the rows of constraints: Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         constraints: the name of a frame, for all six directions in the world's axes at its origin, linear ones first;
             or a list of `kt.constraints.Contact` and `kt.constraints.Loop`, such as
             `kt.constraints.Contact("tool", axes="local")`.
@@ -417,14 +398,13 @@ def operational_space_inertia(
         tolerance: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m, m).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Λ (…, m, m), symmetric; kg, kg·m, kg·m². Where J M⁻¹ Jᵀ is singular to within `tolerance`, its pseudo-inverse: a
         direction in which the frame cannot move has zeros there, although it feels infinitely heavy.
 
     Raises:
-        OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
+        OptionError, NameNotFoundError, SingularModelError: as for `constrained_dynamics`.
 
     Source: Khatib, "A unified approach for motion and force control of robot manipulators" (1987); by articulated
     bodies Kreutz-Delgado, Jain and Rodriguez, "Recursive formulation of operational space control" (1992).
@@ -454,12 +434,8 @@ def constraint_jacobian(
     """The Jacobian J of constraints: J v is zero where they hold.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m, nv).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J (…, m, nv): for a contact in the world's axes the rows of `frame_jacobian(…, "local_world_aligned")`, with
@@ -468,7 +444,6 @@ def constraint_jacobian(
     Raises:
         OptionError: constraints is not a list of these, or is empty.
         NameNotFoundError: the robot has no such frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), sections 3.2 and 8.2.
 
@@ -497,13 +472,8 @@ def constraint_bias(
     """J̇ v: the accelerations of the constraints at q̈ = 0.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J̇ v (…, m); m/s², rad/s².
@@ -537,12 +507,8 @@ def constraint_errors(
     """The position errors of constraints: how far frames are from where they are held.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, or one of them; m rows in total.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Errors (…, m); m along linear rows, for a rod its distance minus its length, and for a fixed frame the three

@@ -151,7 +151,7 @@ CONSTRAINED_INVERSE_DYNAMICS = Definition(
 )  # fmt: skip
 
 
-@defined_by(CONSTRAINED_INVERSE_DYNAMICS)
+@defined_by(CONSTRAINED_INVERSE_DYNAMICS, in_units=True)
 def constrained_inverse_dynamics(
     robot: Model,
     q: ArrayLike,
@@ -182,13 +182,8 @@ def constrained_inverse_dynamics(
     friction cones and limits of motors are for optimisers.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, as for `constrained_dynamics`; their
             gains do not matter.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         smallest: "forces" for the smallest constraint forces (sum of squares), "torques" for the smallest joint forces,
             and among these the smallest constraint forces, or "both" for the smallest sum of both.
         torque_weights: factors of the squares of joint forces (…, nv), not negative; ones by default. Entries of
@@ -199,10 +194,7 @@ def constrained_inverse_dynamics(
         tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
             independent of other rows; 1e-10 by default, in float32 1e-7.
         passive: which passive forces of the joints act, so that the drives need not provide them, as for `rnea`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put all results, (…, nv + m + nu): joint forces, constraint forces, what is left over.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (tau, forces, unmet) of arrays (…, nv), (…, m) and (…, nu), nu being the number of degrees of

@@ -73,7 +73,7 @@ CONTACT_DYNAMICS = Definition(
 )
 
 
-@defined_by(CONTACT_DYNAMICS)
+@defined_by(CONTACT_DYNAMICS, in_units=True)
 def contact_dynamics(
     robot: Model,
     q: ArrayLike,
@@ -99,10 +99,6 @@ def contact_dynamics(
     them; see docs/contact.md.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches, as for `aba`.
         guess: an acceleration (…, nv) where the search may begin, such as that of the step before; it begins there if
             that is better than without contacts. The result is the same to the error that is reported.
@@ -119,7 +115,6 @@ def contact_dynamics(
         parameters: values that override some of the robot's parameters, as for `aba`, those of its shapes and limits
             among them. How hard contacts push follows from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after twenty iterations.

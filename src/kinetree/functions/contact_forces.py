@@ -107,7 +107,7 @@ CONTACT_FORCES = Definition(
 )
 
 
-@defined_by(CONTACT_FORCES)
+@defined_by(CONTACT_FORCES, in_units=True)
 def contact_forces(
     robot: Model,
     q: ArrayLike,
@@ -125,15 +125,10 @@ def contact_forces(
     pair of shapes has a fixed number of points; `contact_pairs` says which they are.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
         contact: as for `contact_dynamics`; not of rigid contacts that are accurate or have
             restitution, whose forces do not follow from the acceleration.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, k, 13), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (distances, points, normals, forces, torques) of all k points. `found.wrenches(pairs)` are the sums of pairs.

@@ -100,7 +100,7 @@ LIMITED_FORCES = Definition(
 )
 
 
-@defined_plainly_by(PASSIVE_FORCES)
+@defined_plainly_by(PASSIVE_FORCES, in_units=True)
 def passive_forces(
     robot: Model,
     q: ArrayLike,
@@ -113,20 +113,15 @@ def passive_forces(
     """The forces of friction and springs along the joints, as `aba(…, passive=…)` adds them to tau.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         passive: True for all, or a list of names among "damping" (-d v), "friction" (Coulomb's, -F tanh(v / v_s)) and
             "spring" (-∂/∂q of k/2 |q - rest|²). See docs/drives.md.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. Where joints share coordinates, those of followers are included in their leaders'.
 
     Raises:
         OptionError: there is no passive force of that name.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: viscous damping, Coulomb friction with its jump smoothed by tanh, and the gradient of a spring's energy.
 
@@ -139,7 +134,7 @@ def passive_forces(
     return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **options)
 
 
-@defined_plainly_by(LIMITED_FORCES)
+@defined_plainly_by(LIMITED_FORCES, in_units=True)
 def limited_forces(
     robot: Model, tau: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:
@@ -150,11 +145,7 @@ def limited_forces(
     joint have none that acts; the joints of a coupling share its forces so that the sum of their squares is least.
 
     Args:
-        robot: the robot.
-        tau: joint forces (…, nv); N·m, N.
-        v: velocity (…, nv); rad/s, m/s.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N.

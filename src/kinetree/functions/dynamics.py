@@ -82,7 +82,7 @@ CORIOLIS_FORCES = Definition("coriolis_forces", (_Q, _V), ("nv",), _coriolis_for
 GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces, regroups=True)
 
 
-@defined_plainly_by(ABA)
+@defined_plainly_by(ABA, in_units=True)
 def aba(
     robot: Model,
     q: ArrayLike,
@@ -103,10 +103,6 @@ def aba(
     docs/drives.md.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
             `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
             points.
@@ -117,10 +113,7 @@ def aba(
         on_unactuated: what happens if tau is not zero at a degree of freedom that has no motor (`robot.actuated`), such
             as a floating base's: "allow" takes it for a force like any other, which makes `aba` the inverse of `rnea`;
             "error" refuses it. Kernels from `kt.compile` never refuse it.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Accelerations (…, nv); rad/s², m/s². For a free joint: the derivative of v, which is the body's spatial
@@ -147,7 +140,7 @@ def aba(
     return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
-@defined_plainly_by(RNEA)
+@defined_plainly_by(RNEA, in_units=True)
 def rnea(
     robot: Model,
     q: ArrayLike,
@@ -163,17 +156,9 @@ def rnea(
     """Inverse dynamics by the recursive Newton-Euler algorithm: the joint forces that give accelerations.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, so that the drives need not provide them: True for
             all, False for none, or a list of names among "damping", "friction" and "spring".
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. These are the forces that
@@ -206,18 +191,10 @@ def crba(
     """The mass matrix by the composite-rigid-body algorithm, full and symmetric.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         M (…, nv, nv), including rotor inertias: kg·m² between angles, kg between displacements.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 6.2.
 
@@ -246,21 +223,12 @@ def bias_forces(
     Passive forces are subtracted too, on request.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         f_ext: external wrenches by frame name, as for `rnea`.
         passive: which passive forces count as part of the robot, as for `rnea`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         h (…, nv) of M q̈ + h = τ; N·m, N.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 6.2 and Table 5.1 with q̈ = 0.
 
@@ -288,19 +256,12 @@ def coriolis_forces(
     They are `bias_forces` minus `gravity_forces`, at less than the cost of the former, and `coriolis_matrix` times v.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         parameters: values that override some of the robot's parameters, such as
             {"body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         C(q, v) v (…, nv); N·m, N.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 5.1 with q̈ = 0 and no gravity.
 
@@ -324,18 +285,10 @@ def gravity_forces(
     """The joint forces that hold the robot still against gravity.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         g (…, nv), the gradient of the potential energy; N·m, N.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 5.1 with q̇ = q̈ = 0.
 

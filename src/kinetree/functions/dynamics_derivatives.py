@@ -105,7 +105,7 @@ RNEA_DERIVATIVES = Definition(
 )
 
 
-@defined_by(ABA_DERIVATIVES)
+@defined_by(ABA_DERIVATIVES, in_units=True)
 def aba_derivatives(
     robot: Model,
     q: ArrayLike,
@@ -124,16 +124,11 @@ def aba_derivatives(
     of other functions, by other arguments and along single directions, see `kt.jacobian`, `kt.jvp` and `kt.vjp`.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
             in the axes in which they are given.
         passive: which passive forces of the joints act, as for `aba`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         `by_q`, `by_v` and `by_tau`, each (…, nv, nv): views of one array.
@@ -161,7 +156,7 @@ def aba_derivatives(
     )  # fmt: skip
 
 
-@defined_by(RNEA_DERIVATIVES)
+@defined_by(RNEA_DERIVATIVES, in_units=True)
 def rnea_derivatives(
     robot: Model,
     q: ArrayLike,
@@ -180,16 +175,11 @@ def rnea_derivatives(
     of other functions, by other arguments and along single directions, see `kt.jacobian`, `kt.jvp` and `kt.vjp`.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
         f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`; constant
             in the axes in which they are given.
         passive: which passive forces of the joints act, as for `rnea`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         `by_q`, `by_v` and `by_qdd`, each (…, nv, nv): views of one array.

@@ -57,19 +57,10 @@ def kinetic_energy(
     """The kinetic energy, vᵀ M v / 2, including rotors.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Energy (…); J.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 2.67.
 
@@ -94,14 +85,9 @@ def potential_energy(
     """The potential energy in gravity, zero with the centre of mass at the world's origin, and of springs if requested.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         passive: True, or a list that contains "spring", adds the energy stored in the joints' springs. Other passive
             forces, named as for `aba`, store nothing.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Energy (…); J. The mass of a fixed base counts.
@@ -132,19 +118,13 @@ def center_of_mass(
     """The position of the centre of mass, including the mass of a fixed base.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 3), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Position (…, 3) in the world; m.
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the first moment of mass, passed from each body to its parent.
 

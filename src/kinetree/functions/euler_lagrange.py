@@ -81,7 +81,7 @@ EULER_LAGRANGE_MATRICES = Definition(
 )  # fmt: skip
 
 
-@defined_by(EULER_LAGRANGE)
+@defined_by(EULER_LAGRANGE, in_units=True)
 def euler_lagrange(
     robot: Model,
     q: ArrayLike,
@@ -103,20 +103,13 @@ def euler_lagrange(
     that would be as long, use the articulated-body algorithm of `aba`, which gives the same accelerations.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
             `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
             points.
-        passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motor limits apply, as for `aba`.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN: such a body
             has no centre of mass.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Accelerations (…, nv); rad/s², m/s².
@@ -155,20 +148,13 @@ def euler_lagrange_matrices(
     loops.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         parameters: values that override some of the robot's parameters, such as
             {"body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN, as in `euler_lagrange`.
         out: where to put the result: (…, 2, nv, nv), M and then C.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (M, C) of two arrays (…, nv, nv); kg·m² and N·m·s between angles, kg and N·s/m between
         displacements. Both include rotors.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59.
 

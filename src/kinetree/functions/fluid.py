@@ -53,7 +53,7 @@ FLUID_FORCES = Definition(
 )
 
 
-@defined_plainly_by(FLUID_FORCES)
+@defined_plainly_by(FLUID_FORCES, in_units=True)
 def fluid_forces(
     robot: Model,
     q: ArrayLike,
@@ -69,20 +69,15 @@ def fluid_forces(
     says so (`fluidshape="ellipsoid"`). The forces are to be added to tau.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         parameters: values that override some of the robot's parameters, as for `aba`; boxes and
             ellipsoids stay as they are.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. Zeros if there is no medium.
 
     Raises:
         OptionError: the medium acts as on an ellipsoid on a shape that has no half axes: a mesh, a plane or heights.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "Computation", section on fluid forces; version 4.
 

@@ -278,7 +278,7 @@ BASE_WRENCH = Definition(
 )  # fmt: skip
 
 
-@defined_by(HYBRID_DYNAMICS)
+@defined_by(HYBRID_DYNAMICS, in_units=True)
 def hybrid_dynamics(
     robot: Model,
     q: ArrayLike,
@@ -300,20 +300,13 @@ def hybrid_dynamics(
     coordinates are always written out, and take long to compile above 150 degrees of freedom.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N. Those of prescribed joints are ignored.
         qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints are used.
         prescribed: the names of the joints whose accelerations are given. For joints that share coordinates, name the
             joint that others follow, or the coupling: all joints that it moves are prescribed together.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `aba` where tau is given and as for `rnea` where it is
             computed: True for all, False for none, or a list of names among "damping", "friction" and "spring".
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, 2, nv), accelerations and then forces.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (qdd, tau) of two arrays (…, nv), both complete: what was given is returned unchanged.
@@ -322,7 +315,6 @@ def hybrid_dynamics(
         NameNotFoundError: the robot has no joint of a name in `prescribed`.
         OptionError: a prescribed joint has no coordinates of its own; or as for `aba`.
         SingularModelError: a joint that is not prescribed moves nothing that has inertia.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 9.2; where joints share coordinates, eq. 9.1 as one dense system.
 
@@ -343,7 +335,7 @@ def hybrid_dynamics(
     return HybridDynamics(rows[..., 0, :], rows[..., 1, :])
 
 
-@defined_by(FLOATING_INVERSE_DYNAMICS)
+@defined_by(FLOATING_INVERSE_DYNAMICS, in_units=True)
 def floating_inverse_dynamics(
     robot: Model,
     q: ArrayLike,
@@ -364,15 +356,9 @@ def floating_inverse_dynamics(
     Args:
         robot: the robot. Its base must float: it was loaded with `floating_base=True`, or one joint with six degrees of
             freedom on a massless root carries all of it.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         qdd: accelerations (…, nv); rad/s², m/s². Those of the base are ignored.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `rnea`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, 2, nv), accelerations and then forces.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (qdd, tau) of two arrays (…, nv): accelerations, including those of the base, and joint forces,
@@ -398,7 +384,7 @@ def floating_inverse_dynamics(
     return HybridDynamics(rows[..., 0, :], rows[..., 1, :])
 
 
-@defined_by(BASE_WRENCH)
+@defined_by(BASE_WRENCH, in_units=True)
 def base_wrench(
     robot: Model,
     q: ArrayLike,
@@ -424,21 +410,13 @@ def base_wrench(
     what everything outside exerts together.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s. A fixed base is at rest.
         tau: joint forces (…, nv); N·m, N. Those of a floating base's joint are ignored.
         base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, without gravity; zero by
             default.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local" for the base's axes and about its origin, "world" for the world's, or
             "local_world_aligned" for the world's axes and about the base's origin.
-        passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motor limits apply, as for `aba`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The wrench [f; n] (…, 6); N, N·m.

@@ -85,24 +85,11 @@ def frame_jacobian(
 ) -> Array:
     """The matrix that takes v to the twist of one frame: J v = frame_velocity.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         J (…, 6, nv), linear rows first; (…, 3, nv) for one part: J_v or J_ω.
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or part is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the body's coordinates).
 
@@ -146,25 +133,11 @@ def frame_jacobian_rate(
     spatial acceleration of the frame in "local" and in "world", and the classical one in "local_world_aligned", whose
     origin moves with the frame.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         J̇ (…, 6, nv), linear rows first; (…, 3, nv) for one part.
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or part is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 2.10: (V_j − V_C) × J_j + S̊_j, with the velocity V_C of the coordinates.
 
@@ -205,25 +178,11 @@ def frame_bias_acceleration(
     The spatial one is J̇ v in "local" and in "world", the classical one in "local_world_aligned", with J̇ from
     `frame_jacobian_rate`.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        kind: "spatial" or "classical", as for `frame_acceleration`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         [a; α] (…, 6); m/s², rad/s².
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or kind is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8 with q̈ = 0; the classical one by eq. 2.45.
 
@@ -263,23 +222,8 @@ def kinematic_hessian(
     `frame_jacobian(robot, robot.integrate(q, δ), …)` by δ_k at δ = 0. So H v, summed over the last axis, is J̇. It is
     not symmetric in j and k in any of the coordinates.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         H (…, 6, nv, nv), linear rows first.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 2.10, for displacements: J_k × J_j for a joint k between j and the root.
 

@@ -43,7 +43,7 @@ JOINT_WRENCHES = Definition(
 )  # fmt: skip
 
 
-@defined_by(JOINT_WRENCHES)
+@defined_by(JOINT_WRENCHES, in_units=True)
 def joint_wrenches(
     robot: Model,
     q: ArrayLike,
@@ -69,17 +69,8 @@ def joint_wrenches(
     is missing for these accelerations, zero if the forces given account for them.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         expressed_in: "local" for the axes and the origin of the frame of the body that the joint moves, "world" for
             the world's, or "local_world_aligned" for the world's axes at that frame's origin.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [f; n] (…, J, 6); N, N·m; J = len(robot.joints), in that order: moving joints, those that follow others
@@ -89,7 +80,6 @@ def joint_wrenches(
     Raises:
         OptionError: expressed_in is not an allowed value.
         NameNotFoundError: f_ext names a frame that does not exist.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 5.1: fᵢ.
 

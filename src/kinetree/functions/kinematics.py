@@ -141,15 +141,8 @@ def forward_kinematics(
     """The placements of all bodies, or of several frames.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
         about: "origin" for the frames themselves, or "center_of_mass" for bodies alone: axes parallel to the body's at
             its own centre of mass, or at its origin if it has no mass.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Homogeneous matrices (…, B, 4, 4) that take points of each body to the world, metres; B = len(robot.bodies),
@@ -159,7 +152,6 @@ def forward_kinematics(
         NameNotFoundError: there is no such frame.
         OptionError: frames is not a list of names, or is empty; about is not one of the two, or is "center_of_mass"
             for a frame that is not a body.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2.
 
@@ -186,20 +178,10 @@ def frame_placement(
     """The placement of one frame.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         frame: a name in `robot.frames`: any body's, or one that was added.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Homogeneous matrix (…, 4, 4) that takes points of the frame to the world, metres.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2.
 
@@ -226,24 +208,11 @@ def frame_velocity(
     """The twist of one frame.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes and origin), "world" (the world's), or "local_world_aligned" (the
             world's axes at the frame's origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [v; ω] (…, 6); m/s, rad/s.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
 
@@ -281,26 +250,14 @@ def frame_acceleration(
     """The acceleration of one frame, gravity not included.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" (J qdd + Jdot v, in "local" and "world"; "local_world_aligned" shows the local one in the
             world's axes), or "classical" (linear part: the acceleration of the body's point at the origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [a; α] (…, 6); m/s², rad/s².
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or kind is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical one by eq. 2.45.
 
@@ -339,17 +296,8 @@ def body_velocities(
     """The twists of all bodies, or of several frames.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         about: "origin" or "center_of_mass", as for `forward_kinematics`: the point that takes the place of the frame's
             origin. In "world" both are the same.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [v; ω] (…, B, 6) in the order of `robot.bodies`, or of `frames`; m/s, rad/s.
@@ -357,7 +305,6 @@ def body_velocities(
     Raises:
         OptionError: expressed_in is not one of the three.
         NameNotFoundError, OptionError: frames and about as for `forward_kinematics`.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
 
@@ -396,19 +343,8 @@ def body_accelerations(
     """The accelerations of all bodies, or of several frames, gravity not included.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        kind: "spatial" or "classical", as for `frame_acceleration`.
         about: "origin" or "center_of_mass", as for `body_velocities`. The linear part of a classical acceleration is
             that of this point.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [a; α] (…, B, 6) in the order of `robot.bodies`, or of `frames`; m/s², rad/s².
@@ -416,7 +352,6 @@ def body_accelerations(
     Raises:
         OptionError: expressed_in or kind is not an allowed value.
         NameNotFoundError, OptionError: frames and about as for `forward_kinematics`.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical ones by eq. 2.45.
 
@@ -446,17 +381,10 @@ def integrate(
     """The configuration reached from q in unit time at constant velocity v: `robot.integrate`, compiled.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         v: velocity (…, nv); pass `v * dt` for a step of dt seconds.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Configuration (…, nq), with unit quaternions.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the exponential map of rigid motions for free joints (RBDA section 4.5 for the manifold).
 
@@ -475,17 +403,11 @@ def difference(
     """The constant velocity that takes q0 to q1 in unit time: `robot.difference`, compiled.
 
     Args:
-        robot: the robot.
         q0: configuration (…, nq).
         q1: configuration (…, nq).
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Velocity (…, nv); angles of rotation are at most pi.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the logarithm of rigid motions for free joints; the inverse of `integrate`.
 

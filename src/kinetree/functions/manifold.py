@@ -74,18 +74,8 @@ def coordinate_rates(
     For joints whose coordinate is an angle or a length it is v; for a quaternion it is half its product with the
     angular velocity, in the moving body's axes.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         q̇ (…, nq); rad/s, m/s, and 1/s for quaternions. If a quaternion is not of unit length, q̇ preserves its length.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.5.
 
@@ -114,19 +104,14 @@ def integrate_jacobian(
     that by "v", `integrate` of the displaced q and of v + ε is displaced by A δ + B ε, to first order.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         v: velocity (…, nv), taken for unit time.
         wrt: what to differentiate by, "q" or "v".
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Matrix (…, nv, nv) with one block per joint; the identity for joints with q̇ = v.
 
     Raises:
         OptionError: wrt is neither.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Solà, Deray and Atchuthan, "A micro Lie theory for state estimation in robotics", arXiv:1812.01537,
     appendices B and D: the adjoint of the step's inverse by "q", the right Jacobian of the exponential map by "v".
@@ -155,12 +140,9 @@ def difference_jacobian(
     that by "q1", the `difference` of configurations displaced by δ0 and δ1 changes by A δ0 + B δ1, to first order.
 
     Args:
-        robot: the robot.
         q0: configuration (…, nq).
         q1: configuration (…, nq).
         wrt: what to differentiate by, "q0" or "q1".
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Matrix (…, nv, nv) with one block per joint; plus or minus the identity for joints with q̇ = v. Between
@@ -168,7 +150,6 @@ def difference_jacobian(
 
     Raises:
         OptionError: wrt is neither.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Solà, Deray and Atchuthan, "A micro Lie theory for state estimation in robotics", arXiv:1812.01537,
     appendices B and D: inverses of the left and of the right Jacobian of the exponential map.

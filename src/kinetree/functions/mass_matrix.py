@@ -90,11 +90,8 @@ def mass_matrix_inverse(
     operations. If only its product with one vector is needed, `mass_matrix_solve` and `aba` take far fewer.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         M⁻¹ (…, nv, nv): the acceleration of each degree of freedom due to a unit force on each; 1/(kg·m²) between
@@ -129,11 +126,8 @@ def mass_matrix_factors(
     (Where parents come after their children in v, or joints share coordinates, more entries are filled.)
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv + 1, nv), of the result's dtype: the rows of L, then D.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         L (…, nv, nv) and D (…, nv), both views of one array (…, nv + 1, nv), which is what
@@ -170,12 +164,9 @@ def mass_matrix_solve(
     It uses the sparse factors of the mass matrix, not its inverse.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         force: joint forces (…, nv), or any other vector; N·m, N.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         M⁻¹ force (…, nv); rad/s², m/s².
@@ -211,18 +202,12 @@ def coriolis_matrix(
     For other joints (quaternions, free bodies) it is the same sum over bodies.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         v: velocity (…, nv); rad/s, m/s. C is linear in it.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         C (…, nv, nv) of M q̈ + C v + g = τ; kg·m²/s between angles.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for
     rigid-body systems", J. Comput. Nonlinear Dyn. 16 (2021), algorithm 1.

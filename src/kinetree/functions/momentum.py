@@ -127,15 +127,9 @@ def momentum(
     outside the robot can feel. Bodies fixed to a stationary root have none.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         point: the point (…, 3) in the world about which the angular part is taken, m; by default the world's origin. A
             kernel made by `kt.compile` takes it with each call.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [linear; angular] (…, 6); kg·m/s, kg·m²/s.
@@ -171,13 +165,7 @@ def centroidal_momentum(
     part is always the total mass times the velocity of that point.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [linear; angular] (…, 6); kg·m/s, kg·m²/s. If parameters make all masses zero, there is no centre of mass, and
@@ -185,7 +173,6 @@ def centroidal_momentum(
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot" (2013).
 
@@ -213,21 +200,13 @@ def centroidal_momentum_rate(
     For a robot that nothing holds, it is the sum of the weight and the external wrenches.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [f; n] (…, 6) in the world's axes; N, N·m. Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 5.1 without gravity, passed to the root.
 
@@ -251,12 +230,7 @@ def centroidal_momentum_matrix(
     """The matrix A with `centroidal_momentum` = A v.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A (…, 6, nv), the linear rows first, in the world's axes; rotors, the mass of a fixed base and zero mass are
@@ -264,7 +238,6 @@ def centroidal_momentum_matrix(
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot" (2013); its columns by composite
     inertias, RBDA Table 6.2.
@@ -290,20 +263,13 @@ def centroidal_momentum_matrix_rate(
     """The derivative Ȧ of `centroidal_momentum_matrix` along the motion.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Ȧ (…, 6, nv), the linear rows first, in the world's axes. Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: the columns of the composite-rigid-body algorithm differentiated, d(Iᶜ S)/dt, with d(I)/dt = v x* I - I v x
     (Featherstone, RBDA (2008), section 2.13).
@@ -331,19 +297,13 @@ def centroidal_inertia(
     `robot.mass`, or its value with the masses given in the parameters.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, 6), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [[m 1, 0], [0, I]] (…, 6, 6), linear part first; kg, kg·m². Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot" (2013); Featherstone, RBDA (2008),
     eq. 2.63 and Table 6.2.
@@ -377,17 +337,9 @@ def mechanical_power(
     included here, as is the power that friction dissipates.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`.
         passive: which passive forces act besides tau, as for `aba`.
         limits: whether motor limits apply to tau, as for `aba`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Power (…); W. Positive where the robot gains energy.

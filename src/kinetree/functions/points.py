@@ -83,22 +83,8 @@ def point_position(
 ) -> Array:
     """The position of a point fixed to a frame.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
-        frame: a name in `robot.frames`.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         Position (…, 3) in the world; m.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2.
 
@@ -134,25 +120,11 @@ def point_velocity(
     """The velocity of a point fixed to a frame.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
-        frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
             point's velocity does not depend on an origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Velocity (…, 3); m/s.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 2.3: v + ω × r.
 
@@ -191,26 +163,11 @@ def point_acceleration(
     """The acceleration of a point fixed to a frame: the second derivative of its position, gravity not included.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
-        frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
             point's velocity does not depend on an origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Acceleration (…, 3), the classical one; m/s².
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eqs. 5.8 and 2.45.
 
@@ -248,24 +205,11 @@ def point_jacobian(
     """The matrix that takes v to the velocity of a point fixed to a frame: J v = point_velocity.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
-        frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
             point's velocity does not depend on an origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J (…, 3, nv).
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4, with the point as the origin.
 

@@ -52,16 +52,9 @@ def pose_error(
     are the frame minus its target.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         target: homogeneous matrix (…, 4, 4), as `frame_placement` gives it. It is not checked to be a pose.
-        frame: a name in `robot.frames`.
         expressed_in: "local" for the frame's axes, at its origin; "world"; or "local_world_aligned" for the world's
             axes at the frame's origin.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Motion (…, 6), linear part first; m and rad. It turns by at most half a turn, and keeps its digits near none and
@@ -70,9 +63,7 @@ def pose_error(
         target @ [[skew(ω), v], [0, 0, 0, 0]].
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: an unknown `expressed_in`.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Solà, Deray and Atchuthan, "A micro Lie theory for state estimation in robotics", arXiv:1812.01537, sec. II.
 

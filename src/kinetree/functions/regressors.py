@@ -121,7 +121,7 @@ BODY_WRENCH_REGRESSOR = Definition(
 )
 
 
-@defined_plainly_by(JOINT_TORQUE_REGRESSOR)
+@defined_plainly_by(JOINT_TORQUE_REGRESSOR, in_units=True)
 def joint_torque_regressor(
     robot: Model,
     q: ArrayLike,
@@ -143,18 +143,12 @@ def joint_torque_regressor(
     Geared rotors (`Rotor`, including their ratio² inertia) and springs are left out even then.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
-        qdd: acceleration (…, nv); rad/s², m/s².
         bodies: names of the bodies to have columns, in that order; by default all, in the order of `robot.bodies`.
         drives: whether columns of the joints' drives follow those of the bodies: q̈, v and tanh(v / v_s) in the row of
             the degree of freedom, with v_s the joint's `friction_speed`; joints in the order of `robot.joints`,
             including followers, without that of a floating base.
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Y (…, nv, 10 B), ten columns per body: m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of
@@ -164,7 +158,6 @@ def joint_torque_regressor(
     Raises:
         NameNotFoundError: there is no such body.
         OptionError: `bodies` is not a list of distinct names, or `drives` is neither True nor False.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
 
@@ -201,20 +194,12 @@ def momentum_regressor(
     It covers the bodies only: the additional spin of geared rotors is not among the parameters.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
             masses and inertias have no influence. See docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (…, 6, 10 B), in the world's axes: three rows for the linear momentum, kg·m/s, three for the angular one about
         the world's origin, kg·m²/s; columns as for `joint_torque_regressor`.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 2.61, by the columns of the inertia.
 
@@ -241,20 +226,12 @@ def kinetic_energy_regressor(
     `kt.kinetic_energy` also includes that of armatures and geared rotors.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
         parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
             masses and inertias have no influence. See docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J; columns as for
         `joint_torque_regressor`.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Gautier and Khalil, "On the identification of the inertial parameters of robots" (1988), for the energy
     as a linear function of them.
@@ -283,19 +260,12 @@ def potential_energy_regressor(
     Springs are not included.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (…, 10 B); its product with `kt.identification.inertial_parameters(robot)` is in J, and zero with the centre of
         mass at the world's origin; columns as for `joint_torque_regressor`, those of inertias zero.
-
-    Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Gautier and Khalil, "On the identification of the inertial parameters of robots" (1988), for the energy
     as a linear function of them.
@@ -328,23 +298,13 @@ def body_wrench_regressor(
     wrench, set gravity to zero: `parameters={"gravity": (0, 0, 0)}`.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
         frame: a name in `robot.frames`: a body, or a frame on it; the ten parameters are then those in this frame.
         parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         (…, 6, 10); its product with a body's ten parameters is the wrench [f; n] in the frame's own axes and about its
         origin, N and N·m; the columns are in the order of `joint_torque_regressor`.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
 

@@ -121,22 +121,8 @@ def relative_placement(
 
     It depends only on the joints between the two.
 
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frame: a name in `robot.frames`.
-        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
     Returns:
         Homogeneous matrix (…, 4, 4) that takes points of `frame` to the coordinates of `relative_to`, metres.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), sections 4.1.4 and 5.2.
 
@@ -177,26 +163,12 @@ def relative_velocity(
     rotation in `frame_placement` of `relative_to`.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        frame: a name in `robot.frames`.
-        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
         expressed_in: as for `frame_velocity`, with `relative_to` in place of the world: "local" (the frame's axes and
             origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
             frame's origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [v; ω] (…, 6); m/s, rad/s.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is not one of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7, outward from the body where their paths to the root meet.
 
@@ -240,28 +212,16 @@ def relative_acceleration(
     Coriolis accelerations of its own motion.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        v: velocity (…, nv).
-        qdd: acceleration (…, nv).
-        frame: a name in `robot.frames`.
-        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
         expressed_in: "local", "world" or "local_world_aligned", as for `relative_velocity`.
         kind: "spatial" (relative_jacobian times qdd plus its rate times v, in "local" and "world";
             "local_world_aligned" shows the local one in the axes of `relative_to`), or "classical" (linear part: the
             acceleration of the body's point at the origin).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [a; α] (…, 6); m/s², rad/s².
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or kind is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8 from `relative_to` outward; the classical one by eq. 2.45.
 
@@ -303,26 +263,15 @@ def relative_jacobian(
     Columns of joints that move both frames, or neither, are exactly zero; only the joints between the two count.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frame: a name in `robot.frames`.
-        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
         expressed_in: as for `frame_velocity`, with `relative_to` in place of the world: "local" (the frame's axes and
             origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
             frame's origin).
-        part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J (…, 6, nv), linear rows first; (…, 3, nv) for one part.
 
     Raises:
-        NameNotFoundError: there is no such frame.
         OptionError: expressed_in or part is not an allowed value.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4.
 

@@ -342,7 +342,6 @@ def rollout(
     rotors and gravity, as in `aba`, and on request friction, springs and motor limits.
 
     Args:
-        robot: the robot.
         q: initial configuration (…, nq); rad, m, unit quaternions.
         v: initial velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N. Or a controller: a `kt.program`
@@ -395,7 +394,6 @@ def rollout(
             is above 1e-6 m/s if they are accurate, and above 1 m/s otherwise. With a controller they are
             recorded["contact.error"] and recorded["flagged"].
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
@@ -497,7 +495,6 @@ def actuated_rollout(
     This is the function to compile and to differentiate; its arguments are those of `rollout`.
 
     Args:
-        robot: the robot.
         q: initial configuration (…, nq); rad, m, unit quaternions.
         v: initial velocity (…, nv); rad/s, m/s.
         act: initial activations (…, na); None for zeros.
@@ -512,7 +509,6 @@ def actuated_rollout(
         gradient_softness: as for `rollout`.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, T, nq + nv + na), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The states after each step, [q, v, act] (…, T, nq + nv + na).

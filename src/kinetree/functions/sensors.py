@@ -67,7 +67,7 @@ SENSORS = Definition(
 )
 
 
-@defined_by(SENSORS)
+@defined_by(SENSORS, in_units=True)
 def sensors(
     robot: Model,
     q: ArrayLike,
@@ -90,9 +90,6 @@ def sensors(
     not added.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv), for sensors of accelerations and forces.
         ctrl: controls (…, nu), for sensors of the forces of actuators; as for `actuator_forces`.
         act: activations (…, na), for the same; zeros by default.
@@ -101,8 +98,6 @@ def sensors(
         contact: whether contacts and limits act, as for `contact_dynamics`. Sensors of contacts and limits need it;
             those of wrenches ("force", "torque") are without contacts otherwise.
         parameters: values that override some of the robot's parameters, as for `aba`.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         The numbers (…, n) of all sensors, one after the other; `kt.dynamics.sensor_places` says where each is.
@@ -111,7 +106,6 @@ def sensors(
     Raises:
         OptionError: the robot has no sensors, or one that is not computed; or qdd, ctrl, time or contact is missing.
         NameNotFoundError: there is no sensor of that name.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "XML Reference", section on sensors; version 4.
 

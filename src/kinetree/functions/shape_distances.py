@@ -66,14 +66,8 @@ def distance(
     """The distance between two collision shapes of a robot; negative where they overlap.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         a, b: each the name of a collision shape, the name of a body that has one collision shape, or "NAME[k]" for the
             collision shape k of the body NAME, counted from zero.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Distance (…); m. Of overlapping shapes it is minus the depth: the shortest translation that separates them, or
@@ -84,7 +78,6 @@ def distance(
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
         MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.
 
@@ -110,14 +103,8 @@ def closest_points(
     """The points of two collision shapes of a robot that are nearest to each other.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq).
         a, b: each the name of a collision shape, the name of a body that has one collision shape, or "NAME[k]" for the
             collision shape k of the body NAME, counted from zero.
-        parameters: values that override some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Points (…, 2, 3) in the world, on a and on b; m. They are |distance| apart; of overlapping shapes, moving b by
@@ -129,7 +116,6 @@ def closest_points(
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
         MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.
 

@@ -43,7 +43,6 @@ def stiffest(robot: Model, u: ArrayLike, value: ArrayLike, q: ArrayLike, seed: A
     """Rounds of power iteration for the largest eigenvalue of M(q)⁻¹ Gᵀ C G, each from where the last one ended.
 
     Args:
-        robot: the robot.
         u: the eigenvector so far (…, nv).
         value: the eigenvalue so far (…, 1), which is not used.
         q: the configuration of each round (…, T, nq).

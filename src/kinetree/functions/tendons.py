@@ -52,7 +52,7 @@ TENDON_FORCES = Definition(
 )
 
 
-@defined_plainly_by(TENDON_FORCES)
+@defined_plainly_by(TENDON_FORCES, in_units=True)
 def tendon_forces(
     robot: Model,
     q: ArrayLike,
@@ -70,13 +70,9 @@ def tendon_forces(
     kind.
 
     Args:
-        robot: the robot.
-        q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s.
         part: "springs" or "dampers" for these alone.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv), of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. Zeros if there is no such spring or damper.
@@ -84,7 +80,6 @@ def tendon_forces(
     Raises:
         OptionError: a spatial tendon has a spring or damper, a spring yields, a free joint has a spring, or a joint
             with several coordinates has quadratic terms; the message names it.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "XML Reference", section on tendons; version 4.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.compiler.abroad import answer_with
-from kinetree.compiler.devices import runs_on
+from kinetree.compiler.hooks import answer_with, runs_on
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:

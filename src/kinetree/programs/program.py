@@ -17,8 +17,8 @@ from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
-from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
+from kinetree.compiler.hooks import HERE, on_device
 from kinetree.compiler.tracing import INTO_LOOPS, is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.locks import compiling

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.compiler.arguments import Arguments, LeftOut, check_out
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
-from kinetree.compiler.devices import on_device
+from kinetree.compiler.hooks import on_device
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.inputs import sample_shape
 from kinetree.interop.cuda.arrays import (

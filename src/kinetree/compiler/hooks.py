@@ -1,4 +1,7 @@
-"""Where a compiled function runs: on this processor, or on a device that a room above this one makes known."""
+"""What rooms above the compiler provide: answers to calls with other frameworks' arrays, and functions for devices.
+
+They make it known before NumPy is needed.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,43 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kinetree.errors import OptionError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from kinetree.compiler.definition import Array
 
-__all__ = ["HERE", "on_device", "runs_on"]
+__all__ = ["HERE", "Abroad", "abroad", "answer_with", "on_device", "runs_on"]
 
 HERE = "cpu"
 """The processor that Python runs on."""
+
+
+class Abroad(Protocol):
+    """The answers to calls with arrays of a framework."""
+
+    def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
+        """The result of a compiled function (`CompiledFunction`)."""
+
+    def dtype(self, framework: str, name: str, arguments: Sequence[Any], /) -> str | None:
+        """The dtype of a call of the function `name`; None if the framework has no rule of its own."""
+
+    def cast(self, framework: str, array: Any, dtype: np.dtype[Any], /) -> Any:
+        """An array of the framework in another dtype."""
+
+    def join(self, framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: Any, /) -> Any:
+        """Arrays (…, *shape), or None for zeros, together as one array (…, n)."""
+
+
+_abroad: list[Abroad] = []
+
+
+def answer_with(answers: Abroad) -> None:
+    """Make the answers to calls with arrays of frameworks known."""
+    _abroad[:] = [answers]
+
+
+def abroad() -> Abroad:
+    """The answers that were made known."""
+    return _abroad[0]
 
 
 class Maker(Protocol):
