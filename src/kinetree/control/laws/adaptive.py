@@ -39,8 +39,6 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
     bounded. Forces that are not modelled, such as friction, let it drift: stop (Γ = 0) when |s| is at the noise.
 
     Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         bodies: the names of the bodies whose parameters are learned, such as ["payload"]; by default all.
         metric: "euclidean" or "natural".
 
@@ -54,7 +52,6 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
         0. If the forces or the estimate are not finite, all forces are zero and the estimate stays.
 
     Raises:
-        ActuationError: a degree of freedom has no motor.
         NameNotFoundError, OptionError: as for `bodies` of `kt.dynamics.joint_torque_regressor`; metric is neither word.
 
     Source: Slotine and Li, "On the adaptive control of robot manipulators", Int. J. Robotics Research 6 (1987); Lee,

@@ -45,8 +45,6 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive with respect to what it touches.
 
     Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         frame: a name in `robot.frames`.
         axes: the axes of stiffness, damping and limits: "world", "target" (which turn with the target), "local" (with
             the frame), or another frame's name, such as one on the base or on a tool. Frames of these three names
@@ -63,7 +61,6 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
         N·s/m and N·m·s/rad, is in the ratio's place. If the forces are not finite, all are zero.
 
     Raises:
-        ActuationError: a degree of freedom has no motor.
         NameNotFoundError: there is no such frame.
         OptionError: damping is neither word.
         SingularModelError: at the first call, if a joint moves nothing that has inertia.

@@ -28,17 +28,10 @@ def computed_torque(robot: Model) -> Program:
     continuous in time; a force d that is not modelled leaves the error K⁻¹ M⁻¹ d. Called every h seconds, ω h should be
     below about 0.2.
 
-    Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
-
     Returns:
         The program (q, v, target, stiffness, damping, target_velocity, target_acceleration) of the joint forces (nv,):
         q and target (nq,); v, target_velocity and target_acceleration (nv,), the last two by default 0; stiffness (nv,)
         in 1/s², damping (nv,) in 1/s. If the forces are not finite, all are zero.
-
-    Raises:
-        ActuationError: a degree of freedom has no motor.
 
     Source: Luh, Walker and Paul, "Resolved-acceleration control of mechanical manipulators", IEEE Trans. Automatic
     Control 25 (1980); Siciliano et al., *Robotics: Modelling, Planning and Control* (2009), section 8.5.2.

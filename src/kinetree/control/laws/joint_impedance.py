@@ -32,8 +32,6 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     yields by K⁻¹ τ_ext where it is at rest.
 
     Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         damping: "ratio", or "given".
 
     Returns:
@@ -44,7 +42,6 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
         are not finite, all are zero.
 
     Raises:
-        ActuationError: a degree of freedom has no motor.
         OptionError: damping is neither word.
         SingularModelError: with `damping="ratio"`, at the first call, if a joint moves nothing that has inertia.
 

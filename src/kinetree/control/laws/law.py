@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
+from kinetree.compiler.docstrings import completed
 from kinetree.errors import ActuationError
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import no_motor
@@ -18,10 +19,19 @@ __all__ = ["applicable", "driven", "makes_a_law", "with_arguments"]
 
 
 P = ParamSpec("P")
+_ARGUMENTS = {
+    "robot": "the robot; every degree of freedom has a motor. The law does not count passive forces of joints\n"
+    "    (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`."
+}
+_ERRORS = {"robot": ("ActuationError", "a degree of freedom has no motor.")}
 
 
 def makes_a_law(make: Callable[P, Program]) -> Callable[P, Program]:
-    """What makes a law of a robot and options; the law is pickled as these, and made again."""
+    """What makes a law of a robot and options; the law is pickled as these, and made again.
+
+    Its docstring is completed: `kinetree.compiler.docstrings`.
+    """
+    make.__doc__ = completed(make, _ARGUMENTS, _ERRORS)
 
     @functools.wraps(make)
     def made(*given: P.args, **options: P.kwargs) -> Program:

@@ -41,8 +41,6 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     rotations, along the shortest turn. Joints that no task moves come to rest by `posture_damping`.
 
     Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
         tasks: the tasks by names of your own, such as {"hand": kt.control.Pose("tool")}; priority 0 comes first.
 
     Returns:
@@ -53,7 +51,6 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
         one number, 0.1. If the forces are not finite, all are zero.
 
     Raises:
-        ActuationError: a degree of freedom has no motor.
         OptionError: tasks is not a dict of tasks by names that arguments can have.
         NameNotFoundError: a task names a frame or joint that the robot does not have.
         SingularModelError: at the first call, if a joint moves nothing that has inertia.

@@ -27,17 +27,10 @@ def passivity_based(robot: Model) -> Program:
     are rotations: M ṡ + (C + K) s = 0, and since Ṁ − 2 C is skew, V = ½ sᵀ M s falls by sᵀ K s per second. A force d
     that is not modelled leaves at most |s| = |d| / K. `adaptive` is this law with unknown masses.
 
-    Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
-
     Returns:
         The program (q, v, target, rate, gain, target_velocity, target_acceleration) of the joint forces (nv,): q and
         target (nq,), v (nv,); rate (nv,), the diagonal of Λ in 1/s; gain (nv,), that of K in N·m·s/rad or N·s/m;
         target_velocity and target_acceleration (nv,), by default 0. If the forces are not finite, all are zero.
-
-    Raises:
-        ActuationError: a degree of freedom has no motor.
 
     Source: Slotine and Li, "On the adaptive control of robot manipulators", Int. J. Robotics Research 6 (1987); on
     manifolds Bullo and Murray, "Tracking for fully actuated mechanical systems: a geometric framework" (1999).

@@ -22,16 +22,9 @@ def pd_with_gravity(robot: Model) -> Program:
     ½ eᵀ K e, so V falls likewise; e jumps at half a turn. How quickly it settles depends on M(q): for a motion that is
     the same everywhere take `computed_torque`, for a damping ratio `joint_impedance`.
 
-    Args:
-        robot: the robot; every degree of freedom has a motor. The law does not count passive forces of joints
-            (friction, damping, springs), which `kt.simulate` lets act unless `passive=False`.
-
     Returns:
         The program (q, v, target, stiffness, damping) of the joint forces (nv,): q (nq,), v (nv,), target (nq,),
         stiffness (nv,), N·m/rad or N/m, damping (nv,), N·m·s/rad or N·s/m. If they are not finite, all are zero.
-
-    Raises:
-        ActuationError: a degree of freedom has no motor.
 
     Source: Takegaki and Arimoto, "A new feedback method for dynamic control of manipulators", J. Dynamic Systems,
     Measurement and Control 103 (1981).

@@ -29,9 +29,6 @@ def weight_compensation(robot: Model) -> Program:
         The program (q, v, damping) of the joint forces (nv,): q (nq,), v (nv,), damping (nv,), N·m·s/rad, by default 0.
         If they are not finite, all are zero.
 
-    Raises:
-        ActuationError: a degree of freedom has no motor.
-
     Source: Takegaki and Arimoto, "A new feedback method for dynamic control of manipulators", J. Dynamic Systems,
     Measurement and Control 103 (1981).
 
