@@ -18,6 +18,7 @@ from kinetree.compiler.differentiation import derived, input_names
 from kinetree.compiler.requests import default_options, definition_of, resolved_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
+from kinetree.expr import Port
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
 from kinetree.inputs import array_or_foreign, sample_shape
@@ -155,18 +156,21 @@ class Request(Requested):
         self.parameters = _named(definition, "parameters", "parameters", parameters)
         self.options = self._completed(function, options)
         self.resolved = resolved_options(definition, self.robot, self.options)
-        self.numbers = definition.arrays_of_numbers(self.options)
-        self.options |= {name: self.resolved[name] for name in definition.numbers if name in self.options}
-        ports = definition.ports_of_numbers(self.robot, self.resolved)
+        self.numbers: list[Array] = []
+        ports: list[Port] = []
+        if definition.numbers:
+            self.numbers = definition.arrays_of_numbers(self.options)
+            self.options |= {name: self.resolved[name] for name in definition.numbers if name in self.options}
+            ports = definition.ports_of_numbers(self.robot, self.resolved)
         self.names = input_names(definition, ports, list(self.forces), list(self.parameters))
         self.known = self.names[fixed:]
         self.arguments = [*self.arguments, *self._left_out()]
 
     def _left_out(self) -> Iterator[Array]:
         """Zeros for trailing arguments that are optional and not given."""
-        first, inputs = len(self.arguments), self.definition.inputs
-        if first and all(name in self.definition.optional for name, _ in inputs[first:]):
-            for _, size in inputs[first:]:
+        missing = self.definition.inputs[len(self.arguments) :]
+        if missing and self.arguments and all(name in self.definition.optional for name, _ in missing):
+            for _, size in missing:
                 yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype_beside(self.arguments[0]))
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,14 +198,14 @@ class Request(Requested):
         return int(tau.shape[-2])
 
     def _check_count(self) -> None:
-        own = input_names(self.definition, (), (), ())
-        if len(self.arguments) != len(own):
+        if len(self.arguments) != len(self.definition.inputs) + self.definition.takes_dt:
+            own = input_names(self.definition, (), (), ())
             listed = ", ".join(own) + ("," if len(own) == 1 else "")
             raise DTypeError(
                 f"{self.definition.name}: arguments must be its own, ({listed}), and are {len(self.arguments)} instead"
             )
 
-    @property
+    @cached_property
     def output(self) -> tuple[int, ...]:
         """The shape of one sample's value."""
         return self._specialization.output.shape

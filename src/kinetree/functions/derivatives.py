@@ -110,8 +110,7 @@ def jvp(
     wrt = request.along("jvp", tangents)
     both = request.derivative("jvp", wrt, [*tangents.values()], threads)
     axes = (slice(None),) * len(request.output)
-    value, derivative = (both[(..., k, *axes)] for k in range(2))
-    return request.value(value), request.changes(derivative)
+    return request.value(both[..., 0, *axes]), request.changes(both[..., 1, *axes])
 
 
 @overload
