@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
 from kinetree.compiler.source import Source
-from kinetree.errors import DTypeError, ShapeError
+from kinetree.errors import DTypeError, ShapeError, nearest_names
 from kinetree.expr import Port
 from kinetree.inputs import MOST_AXES, is_masked, real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.conditioning import refuse_singular
 from kinetree.model.robot import refuse_zero_quaternions
 
-__all__ = ["Arguments", "LeftOut", "check_out", "dtype_beside"]
+__all__ = ["Arguments", "LeftOut", "bound", "check_out", "dtype_beside"]
+
+
+Named = Mapping[str, Any]
 
 
 class LeftOut:
@@ -47,6 +50,28 @@ class LeftOut:
         """All arguments of a call by position; as they are if none can be left out in this way."""
         place = self.by_count.get(len(arguments))
         return arguments if place is None else (*arguments[: place[0]], *place[1], *arguments[place[0] :])
+
+
+def bound(
+    function: str, names: Sequence[str], given: Sequence[Any], named: Named, defaults: Callable[[], Named]
+) -> list[Any]:
+    """The arguments of a call in order, some by position and some by name; `defaults` are for those left out."""
+    if not named and len(given) == len(names):
+        return [*given]
+    if len(given) > len(names):
+        raise DTypeError(f"{function} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
+    found = dict(zip(names, given, strict=False))
+    for name, x in named.items():
+        if name not in names:
+            raise DTypeError(f"{function} has no argument {name!r:.60}: {nearest_names(name, names)}")
+        if name in found:
+            raise DTypeError(f"{function}: {name} is given twice, by position and by name")
+        found[name] = x
+    if len(found) < len(names):
+        found = {**defaults(), **found}
+    if missing := [name for name in names if name not in found]:
+        raise DTypeError(f"{function} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
+    return [found[name] for name in names]
 
 
 class Arguments:

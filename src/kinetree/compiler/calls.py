@@ -19,7 +19,7 @@ from kinetree.compiler.foreign import dtype_abroad, is_single
 from kinetree.compiler.hooks import HERE, on_device
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
-from kinetree.compiler.usual_calls import forget, kernels_of, remember
+from kinetree.compiler.usual_calls import usual
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
@@ -193,9 +193,9 @@ def run(
     first = arguments[0]
     is_double = type(first) is np.ndarray and first.dtype is _F64
     if is_double and f_ext is None and parameters is None and threads is None and not options:  # the usual call
-        usual = kernels_of(definition).get(id(robot))
-        if usual is not None:
-            result = usual.call(*arguments, out=out)
+        kernel = usual[definition].get(id(robot))
+        if kernel is not None:
+            result = kernel.call(*arguments, out=out)
             return result
     typed, arguments = [*arguments], [*arguments, *numbers]
     forces: tuple[ForceKey, ...] = ()
@@ -255,8 +255,7 @@ def _compiled(
     with suppress(TypeError):
         _requests[id(robot)][request] = compiled
     if not options and not forced and not parameters and dtype == "float64":
-        assert isinstance(robot, Model)
-        remember(definition, robot, compiled)
+        usual[definition][id(robot)] = compiled
     return compiled
 
 
@@ -282,26 +281,18 @@ def _checked(
             _kernels[id(model)], _requests[id(model)] = {}, {}
         kernels = _kernels[id(model)]
         if key not in kernels:
-            specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
-            kernels[key] = made = CompiledFunction(specialization, dtype)
+            source = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
+            kernels[key] = made = CompiledFunction(source, dtype)
             if (function := public_function(definition)) is not None:
-                made.asked = (
-                    _compiled_again,
-                    specialization.model,
-                    function,
-                    dtype,
-                    forced,
-                    parameters,
-                    unroll,
-                    options,
-                    None,
-                )
+                asked = source.model, function, dtype, forced, parameters, unroll, options, None
+                made.asked = (_compiled_again, *asked)
         return kernels[key]
 
 
 def _forget(model_id: int) -> None:
     del _kernels[model_id], _requests[model_id]
-    forget(model_id)
+    for kernels in [*usual.values()]:
+        kernels.pop(model_id, None)
 
 
 def _stand_in(model: Model) -> Model:

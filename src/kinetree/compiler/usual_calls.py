@@ -9,6 +9,7 @@ the function's own parameters, because Python is slower with parameters that it 
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,13 +17,12 @@ import numpy as np
 
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Definition, defined_by
-from kinetree.model import Model
 
-__all__ = ["defined_plainly_by", "forget", "kernels_of", "remember"]
+__all__ = ["defined_plainly_by", "usual"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_usual: dict[Definition, dict[int, CompiledFunction]] = {}
+usual: defaultdict[Definition, dict[int, CompiledFunction]] = defaultdict(dict)
 """Functions compiled without options, in double precision, by the model's id, as long as it lives."""
 
 _TEXT = """
@@ -49,25 +49,9 @@ def defined_plainly_by(definition: Definition, *, in_units: bool = False) -> Cal
         text = _TEXT.format(name=function.__name__, inputs=", ".join(inputs), first=inputs[0])
         made: dict[str, Any] = {}
         exec(compile(text, f"{__file__}: {function.__name__}", "exec"), function.__globals__, made)
-        kernels = kernels_of(definition)
+        kernels = usual[definition]
         quick: Any = functools.wraps(function)(made["make"](function, kernels, np.ndarray, np.dtype(np.float64)))
         marked: F = defined_by(definition, in_units=in_units)(quick)
         return marked
 
     return mark
-
-
-def kernels_of(definition: Definition) -> dict[int, CompiledFunction]:
-    """Functions compiled without options, by the model's id."""
-    return _usual.setdefault(definition, {})
-
-
-def remember(definition: Definition, model: Model, compiled: CompiledFunction) -> None:
-    """From now on usual calls with this model go to this function."""
-    kernels_of(definition)[id(model)] = compiled
-
-
-def forget(model_id: int) -> None:
-    """Drop the functions of a model that was dropped itself."""
-    for kernels in _usual.values():
-        kernels.pop(model_id, None)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.compiler.arguments import LeftOut
+from kinetree.compiler.arguments import LeftOut, bound
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.differentiation import input_names
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
-from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
+from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port
 from kinetree.inputs import sample_shape
 from kinetree.interop.node import Node
@@ -160,25 +160,10 @@ class Subject:
         """The arguments of a call in order; NumPy's arrays for those that may be left out."""
         if self._program is not None:
             return self._program.bound(given, named)
-        names = self.names
         if not named:
             given = self._left_out.filled(given)
-            if len(given) == len(names):
-                return [*given]
-        if len(given) > len(names):
-            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
-        found = dict(zip(names, given, strict=False))
-        for name, x in named.items():
-            if name not in names:
-                raise DTypeError(f"{self.name} has no argument {name!r:.60}: {nearest_names(name, names)}")
-            if name in found:
-                raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
-            found[name] = x
-        for k, x in self._left_out.values.items():
-            found.setdefault(names[k], x)
-        if missing := [name for name in names if name not in found]:
-            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
-        return [found[name] for name in names]
+        values = self._left_out.values
+        return bound(self.name, self.names, given, named, lambda: {self.names[k]: x for k, x in values.items()})
 
     def leading_axes(self, port: Port, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The leading axes of an argument; raises `ShapeError` if its last ones are not those of one sample."""

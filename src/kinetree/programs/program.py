@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 
 from kinetree.announcement import announced, because, learn, phase
 from kinetree.codegen.optimization import Optimization, optimization
+from kinetree.compiler.arguments import bound
 from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
 from kinetree.compiler.hooks import HERE, on_device
 from kinetree.compiler.tracing import INTO_LOOPS, is_symbolic
-from kinetree.errors import DTypeError, OptionError, nearest_names
+from kinetree.errors import OptionError, nearest_names
 from kinetree.locks import compiling
 from kinetree.programs.argument import Argument, checked_argument
 
@@ -292,21 +293,7 @@ class Program:
     def bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in order."""
         names = list(self.arguments)
-        if not named and len(given) == len(names):
-            return [*given]
-        if len(given) > len(names):
-            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
-        found = dict(zip(names, given, strict=False))
-        for name, x in named.items():
-            if name not in self.arguments:
-                raise DTypeError(f"{self.name} has no argument {name!r:.60}: {nearest_names(name, names)}")
-            if name in found:
-                raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
-            found[name] = x
-        found = {**self._defaults_beside(list(found.values())), **found}
-        if missing := [name for name in names if name not in found]:
-            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
-        return [found[name] for name in names]
+        return bound(self.name, names, given, named, lambda: self._defaults_beside([*given, *named.values()]))
 
 
 @overload

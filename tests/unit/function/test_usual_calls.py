@@ -83,7 +83,7 @@ def test_a_function_shows_its_own_signature() -> None:
 def test_a_dropped_robot_is_forgotten() -> None:
     robot = kt.zoo.load("cart_pole")
     kt.crba(robot, robot.neutral())
-    kernels, key = usual_calls._usual[kt.crba.definition], id(robot)  # type: ignore[attr-defined]
+    kernels, key = usual_calls.usual[kt.crba.definition], id(robot)  # type: ignore[attr-defined]
     assert key in kernels
     del robot
     gc.collect()
