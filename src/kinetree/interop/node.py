@@ -8,8 +8,9 @@ cotangents of its outputs. Either can be differentiated again, to any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,17 +18,19 @@ from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import Kernel
 from kinetree.compiler.batch_pieces import most_on_one_thread
 from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER
+from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.differentiation import program_to_differentiate
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
-from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
-from kinetree.interop.jacobian import jacobian_program
+from kinetree.expr import Joined, Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
 from kinetree.locks import compiling
 from kinetree.model.fingerprint import digest
+from kinetree.records import record
 
 if TYPE_CHECKING:
     from kinetree.codegen.cpu.backend import CpuKernels
     from kinetree.codegen.ptx.backend import PtxKernel
+    from kinetree.model import Model
 
 __all__ = ["Node"]
 
@@ -203,3 +206,44 @@ class Node:
 
         name = f"{prefix}{self.name}"
         return Node(name, [*self.inputs, *more], outputs, self.dtype.name, program, key, self.quaternions)
+
+
+@record(frozen=True, eq=False)
+class _Numbers:
+    """The part of a `Source` that a derivative reads, of a function of plain numbers."""
+
+    inputs: tuple[Port, ...]
+    output: Port
+    configurations: Mapping[int, Model]
+    subject: str = "the program"
+
+
+def jacobian_program(program: Program, wrt: Sequence[int]) -> Program:
+    """The matrices by the inputs `wrt`, one after another in one output; each has one row per number of all outputs.
+
+    >>> from kinetree.expr import interpret, trace
+    >>> product = trace(lambda x, y: [[x[0] * y[0], y[0]]], [Port("x", (1,)), Port("y", (1,))], [Port("z", (2,))], "f")
+    >>> interpret(jacobian_program(product, [0, 1]), [3.0], [5.0])
+    ([5.0, 0.0, 3.0, 1.0],)
+    """
+    whole = _with_one_output(program)
+    names = tuple(port.name for port in program.inputs)
+    of = cast(Source, _Numbers(program.inputs, whole.outputs[0], {}))
+    derived = DerivedSource(f"jac_{program.name}", of, names, "jacobian", tuple(names[k] for k in wrt))
+    matrices = derived.derivative_of(whole)
+    (output,) = matrices.outputs
+    return replace(matrices, outputs=(Port(output.name, (output.size,)),))
+
+
+def _with_one_output(program: Program) -> Program:
+    """The numbers of all outputs in one."""
+    all_outputs = Port(program.name, (program.output_size,))
+    if program.results is not None or len(program.outputs) == 1:
+        return replace(program, outputs=(all_outputs,))
+    joined, places = Joined(program.name, program.inputs, [all_outputs]), []
+    (at,) = joined.outputs
+    for port in program.outputs:
+        places.append(at)
+        at += port.size
+    joined.run(program, joined.inputs, places)
+    return joined.program()

@@ -14,15 +14,17 @@ from kinetree.codegen.c.names import identifier
 from kinetree.codegen.c.real import REALS, Real
 from kinetree.codegen.c.self_test import self_test
 from kinetree.codegen.c.unit import length_name, texts
-from kinetree.expr import Port, in_pieces
+from kinetree.expr import Port, in_pieces, interpret
 from kinetree.interop.c.casadi import with_derivatives
-from kinetree.interop.c.samples import arguments, results
 from kinetree.interop.c.source import CSource
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
 
 __all__ = ["casadi_source", "plain_source"]
 
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+_SAMPLES = 3
+"""How many samples a self-test has."""
 _WITHIN = {"float64": 1e-10, "float32": 2e-4}
 """How far results of the self-test may be off."""
 _LONG, _PIECE = 10_000, 4_000
@@ -82,8 +84,8 @@ def _samples(
     subject: Subject, node: Node, ports: Sequence[tuple[str, Port]], *, in_columns: bool = False
 ) -> tuple[list[tuple[str, list[list[float]]]], list[tuple[str, list[list[float]]]]]:
     """The arguments and the results of the self-test, of the arrays that have numbers; for CasADi of all."""
-    given = arguments(subject, node)
-    numbers = [*given, *results(node, given)]
+    given = _arguments(subject, node)
+    numbers = [*given, *_results(node, given)]
     found = []
     for (c, port), rows in zip(ports, numbers, strict=True):
         if in_columns:
@@ -147,3 +149,28 @@ def _made(
         operations=node.program.operation_counts().total(),
         fingerprint=node.fingerprint[:16],
     )
+
+
+def _arguments(subject: Subject, node: Node) -> list[Array]:
+    """A few samples of each argument (n, size): configurations, the robot's own numbers, and numbers from 0.1 to 1."""
+    rng = np.random.default_rng(0)
+    configurations, known = subject.source.configurations, subject.own_numbers()
+    found = []
+    for k, port in enumerate(node.inputs):
+        if k in configurations:
+            rows = np.stack([configurations[k].random(rng) for _ in range(_SAMPLES)])
+        elif k in known:
+            rows = np.tile(known[k].ravel(), (_SAMPLES, 1))
+        elif k < len(subject.kinds) and subject.kinds[k] is not float:
+            rows = np.ones((_SAMPLES, port.size))
+        else:
+            rows = rng.uniform(0.1, 1.0, size=(_SAMPLES, port.size))
+        found.append(rows.astype(node.dtype).astype(float))
+    return found
+
+
+def _results(node: Node, given: Sequence[Array]) -> list[Array]:
+    """The results of the node's program for them."""
+    count = len(given[0]) if given else 1
+    rows = [interpret(node.program, *(x[k].tolist() for x in given)) for k in range(count)]
+    return [np.array([row[n] for row in rows]) for n in range(len(node.outputs))]

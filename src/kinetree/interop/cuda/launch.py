@@ -14,7 +14,6 @@ from kinetree.compiler.compiled import IMPORTED
 from kinetree.errors import ShapeError
 from kinetree.interop.cuda.arrays import DeviceArray, View
 from kinetree.interop.cuda.device import Device
-from kinetree.interop.cuda.strides import broadcast, joined, one_stride
 from kinetree.interop.node import Node
 
 __all__ = ["Launcher"]
@@ -113,3 +112,44 @@ def _are_apart(view: View, outputs: Sequence[View]) -> bool:
     """Whether no output is where this input is."""
     first, end = view.span
     return all(end <= start or stop <= first for start, stop in (output.span for output in outputs))
+
+
+def broadcast(shape: Sequence[int], strides: Sequence[int], batch: Sequence[int]) -> list[int]:
+    """Strides of the leading axes of an array, for those of a batch: 0 along what it has once.
+
+    >>> broadcast((1, 5), (35, 7), (4, 3, 5))
+    [0, 0, 7]
+    """
+    found = [0] * len(batch)
+    for k in range(1, len(shape) + 1):
+        found[-k] = strides[-k] if shape[-k] > 1 else 0
+    return found
+
+
+def joined(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """(size, stride) of the axes that are left when those of one number are dropped and adjacent ones are joined.
+
+    >>> joined((4, 1, 5, 3), (35, 9, 7, 2))
+    [(20, 7), (3, 2)]
+    >>> joined((4, 5), (0, 0))
+    [(20, 0)]
+    """
+    found: list[tuple[int, int]] = []
+    for size, stride in zip(sizes, strides, strict=True):
+        if size == 1:
+            continue
+        if found and found[-1][1] == size * stride:
+            found[-1] = found[-1][0] * size, stride
+        else:
+            found.append((size, stride))
+    return found
+
+
+def one_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The distance between samples, if there is only one; 0 where there is one sample.
+
+    >>> one_stride((4, 5), (35, 7)), one_stride((4, 5), (7, 0))
+    (7, None)
+    """
+    axes = joined(sizes, strides)
+    return None if len(axes) > 1 else axes[0][1] if axes else 0

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad
 
+from kinetree.codegen.exchange import Exchange, exchange_functions
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.errors import KinetreeError
 from kinetree.interop.subject import Subject
 from kinetree.interop.torch.calls import Call
-from kinetree.interop.torch.exchange import EXCHANGE
 from kinetree.interop.torch.gradients import differentiable
 from kinetree.interop.torch.operator import computed
 from kinetree.interop.torch.tensors import as_tensor, cast, common_dtype, on_one_device
@@ -29,6 +29,20 @@ _observers = torch._C._len_torch_dispatch_stack  # how many see all operators, t
 _transformations = torch._C._are_functorch_transforms_active
 _is_traced = torch._C._is_tracing
 _is_compiling = torch.compiler.is_dynamo_compiling
+
+_functions = exchange_functions(torch.Tensor)
+_EXCHANGE = (
+    None
+    if _functions is None
+    else Exchange(
+        functions=_functions,
+        types=(torch.Tensor, torch.nn.Parameter),
+        tracked="requires_grad",
+        recording=torch.is_grad_enabled,
+        altered=torch.Tensor.is_neg,
+    )
+)
+"""How machine code reads and makes tensors; None if this PyTorch does not export the functions."""
 
 
 class TorchFunction:
@@ -50,7 +64,7 @@ class TorchFunction:
         self._builtins: dict[torch.dtype, TensorCall] = {}
         self._is_one = subject.is_one
         is_plain = set(subject.kinds) == {float}
-        self._exchange = EXCHANGE if is_plain else None
+        self._exchange = _EXCHANGE if is_plain else None
         self._quickest: Callable[..., torch.Tensor] = self._by_numpy if is_plain else self._whole
 
     def __repr__(self) -> str:

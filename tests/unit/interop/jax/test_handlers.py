@@ -102,7 +102,7 @@ def test_numbers_are_those_of_the_installed_header(header: str) -> None:
 
 def test_a_call_with_wrong_shapes_is_an_error_of_jax() -> None:
     from kinetree.interop.jax.calls import Call
-    from kinetree.interop.jax.handlers import registered
+    from kinetree.interop.jax.lowering import registered
     from kinetree.interop.subject import Subject
 
     target = registered(Call(Subject(kt.aba, PENDULUM).node("float64")))
@@ -176,7 +176,7 @@ def test_without_handlers_python_is_called(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_unknown_versions_have_no_handlers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kinetree.interop.jax.handlers import has_handlers
+    from kinetree.interop.jax.lowering import has_handlers
 
     folder = tmp_path / "xla" / "ffi" / "api"
     folder.mkdir(parents=True)

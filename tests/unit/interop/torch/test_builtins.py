@@ -258,7 +258,7 @@ def test_a_library_without_these_functions_is_called_by_way_of_numpy(monkeypatch
     name = ctypes.c_char_p(b"dlpack_exchange_api")
     Newer.__dlpack_c_exchange_api__ = new(ctypes.addressof(table), name, None)  # type: ignore[attr-defined]
     assert exchange.exchange_functions(Older) is exchange.exchange_functions(Newer) is None
-    monkeypatch.setattr("kinetree.interop.torch.function.EXCHANGE", None)
+    monkeypatch.setattr("kinetree.interop.torch.function._EXCHANGE", None)
     given = state(PENDULUM, 4)
     aba = warmed(PENDULUM)
     same(aba(*map(torch.tensor, given)), kt.aba(PENDULUM, *given))
