@@ -17,7 +17,7 @@ import pytest
 
 from kinetree.codegen.cpu.batch import batch_kernel
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.precision import F32, F64, Lanes, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Block, Port, Program
 
@@ -187,7 +187,7 @@ def test_large_matrices_are_copied_by_loops() -> None:
     texts = []
     for rows in (10_000, 100_000):
         ports = (Port("x", ()),), (Port("y", (rows, 4, 4)),)
-        text = batch_kernel(Program("large", *ports, Block(()), None), F64, 4)
+        text = batch_kernel(Program("large", *ports, Block(()), None), Lanes(4, F64))
         texts.append(text.count("\n"))
     assert texts[0] == texts[1] < 1000
 

@@ -17,7 +17,7 @@ from kinetree.codegen.cpu.jit import MachineCode, compile_module
 from kinetree.codegen.cpu.module import emit
 from kinetree.codegen.cpu.streaming import STREAMED_FROM, can_stream
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.precision import F32, F64, Lanes, Precision
 from kinetree.codegen.llvm.target import host
 from kinetree.expr import Block, Port, Program
 
@@ -136,4 +136,4 @@ def test_only_results_with_long_rows_are_streamed() -> None:
 
 
 def test_narrower_registers_never_stream() -> None:
-    assert not any(can_stream((1000, 1000), lanes, precision) for lanes, precision in [(4, F64), (2, F64), (4, F32)])
+    assert not any(can_stream((1000, 1000), Lanes(*lanes)) for lanes in [(4, F64), (2, F64), (4, F32)])

@@ -24,7 +24,7 @@ from kinetree.codegen.cpu.xla_frame import (
     PoolRequest,
     TaskRequest,
 )
-from kinetree.codegen.cpu.xla_task import Task
+from kinetree.codegen.cpu.xla_threads import Task
 from kinetree.codegen.llvm.memory import FAILURES
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject

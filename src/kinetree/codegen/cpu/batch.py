@@ -21,11 +21,11 @@ from kinetree.codegen.cpu.lanes import port_copies, port_copy
 from kinetree.codegen.cpu.rounds import COPY, ROUNDS_END, Rounds, round_count
 from kinetree.codegen.cpu.streaming import STREAMED_FROM, can_stream, stream_declarations
 from kinetree.codegen.llvm.packing import Packing, packings
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes
 from kinetree.codegen.llvm.sample import port_names
 from kinetree.expr import Port, Program
 
-__all__ = ["MEMORY", "batch_kernel", "needs_heap"]
+__all__ = ["MEMORY", "batch_kernel", "has_direction", "needs_heap"]
 
 MEMORY = "kernel_memory"
 """Where `@kernel` keeps large lane buffers between calls."""
@@ -34,8 +34,7 @@ _ON_STACK = 1 << 18  # bytes
 
 def batch_kernel(
     program: Program,
-    precision: Precision,
-    lanes: int,
+    lanes: Lanes,
     quaternions: Sequence[tuple[int, int]] = (),
     rounds: Rounds | None = None,
 ) -> str:
@@ -44,7 +43,7 @@ def batch_kernel(
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction. `rounds`: the
     program is run repeatedly on a group before the next group begins (rounds.py).
     """
-    V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
+    V, width = lanes.numbers, lanes.bytes
     ports = [*program.inputs, *program.outputs]
     buffers: list[str] = []
     pointers: list[str] = []
@@ -55,7 +54,7 @@ def batch_kernel(
     tables: list[str] = []
     shapes: dict[str, list[tuple[int, ...]]] = {"gather": [], "scatter": [], PACKED: []}
     sizes, packed = _registers(program), packings(program)
-    place, on_heap = 0, needs_heap(program, precision, lanes)
+    place, on_heap = 0, needs_heap(program, lanes)
     if on_heap:
         size = width * sum(sizes)
         buffers += [
@@ -78,7 +77,7 @@ def batch_kernel(
         place += sizes[k]
         packing = None if is_input or packed is None else packed[k - len(program.inputs)]
         if packing is not None:
-            buffers += _constants(packing, buffer, precision, lanes)
+            buffers += _constants(packing, buffer, lanes)
         elif not is_input:  # entries that are always zero are written here, not by `@sample`
             size = port.size * width
             buffers.append(f"  call void @llvm.memset.p0.i64(ptr align {width} %{buffer}, i8 0, i64 {size}, i1 false)")
@@ -96,20 +95,21 @@ def batch_kernel(
             ]
         step += len(port.shape)
         if port.size:
+            size = port.size * lanes.precision.bytes
             name, table = "gather" if is_input else "scatter", ""
             if packing is not None and not packing.is_plain:
                 name, table = PACKED, f", ptr @places{k}"
                 tables.append(f"@places{k} = internal constant {_table(packing.places)}")
-            if not is_input and can_stream(shape, lanes, precision):
+            if not is_input and can_stream(shape, lanes):
                 table += f", i1 %stream{k}"
-                pointers += _is_streamed(k, port, precision)
-            if not is_input and not is_row and worth_fetching(port.size * precision.bytes, lanes):
-                streamed = f"%stream{k}" if can_stream(port.shape, lanes, precision) else "false"
+                pointers += _is_streamed(k, port, lanes.precision.bytes)
+            if not is_input and not is_row and worth_fetching(size, lanes.count):
+                streamed = f"%stream{k}" if can_stream(port.shape, lanes) else "false"
                 fetches += [
                     f"  %f{k}_o = mul i64 %sample, %s{k}",
                     f"  %f{k} = getelementptr i8, ptr %a{k}, i64 %f{k}_o",
                     f"  %f{k}_rows = select i1 {streamed}, i64 0, i64 %rows",  # streamed results are not prefetched
-                    f"  call void @fetch(ptr %f{k}, i64 %s{k}, i64 %f{k}_rows, i64 {port.size * precision.bytes})",
+                    f"  call void @fetch(ptr %f{k}, i64 %s{k}, i64 %f{k}_rows, i64 {size})",
                 ]
             shapes[name].append(shape)
             copies = scatters if not is_input else row_gathers if is_row else gathers
@@ -124,8 +124,8 @@ def batch_kernel(
                 f"ptr {place_in_round}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
     names = port_names(program)
-    looks = [look for k, start in quaternions for look in _squared_length(names[k], start, precision, lanes)]
-    streams = any(can_stream(port.shape, lanes, precision) for port in program.outputs)
+    looks = [look for k, start in quaternions for look in _looked_at(names[k], start, lanes)]
+    streams = any(can_stream(port.shape, lanes) for port in program.outputs)
     new_line = "\n"
     once = [f"  call void @sample({', '.join(f'ptr %{name}' for name in names)})", *scatters]
     if rounds is None:
@@ -133,9 +133,9 @@ def batch_kernel(
     else:
         work, after = rounds.loop(program, [*row_gathers, *once], names, width), ROUNDS_END
     return f"""
-{new_line.join(port_copies(name, of_ports, lanes, precision) for name, of_ports in shapes.items())}
+{new_line.join(port_copies(name, of_ports, lanes) for name, of_ports in shapes.items())}
 {new_line.join(tables)}
-{stream_declarations(lanes, precision) if streams else ""}
+{stream_declarations(lanes) if streams else ""}
 {FETCH if fetches else ""}
 {COPY if rounds else ""}
 define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
@@ -154,14 +154,14 @@ loop:
   br i1 %more, label %group, label %end
 group:
   %left = sub i64 %count, %sample
-  %is_last = icmp slt i64 %left, {lanes}
-  %rows = select i1 %is_last, i64 %left, i64 {lanes}
+  %is_last = icmp slt i64 %left, {lanes.count}
+  %rows = select i1 %is_last, i64 %left, i64 {lanes.count}
 {new_line.join(gathers)}
 {new_line.join(looks)}
 {_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
 run:
 {work}
-  %next = add i64 %sample, {lanes}
+  %next = add i64 %sample, {lanes.count}
   br label %loop
 end:
 {"  call void @llvm.x86.sse.sfence()" if streams else ""}
@@ -177,42 +177,44 @@ _MODE = """\
   %is_unchecked = icmp ne i64 %unchecked_mode, 0"""
 
 
-def _squared_length(buffer: str, start: int, precision: Precision, lanes: int) -> list[str]:
-    """`%ok_…`: the lanes whose four numbers certainly have a direction, by the criterion of `single.py`."""
-    V, name = f"<{lanes} x {precision.type}>", f"{buffer}_{start}"
-    lines, total = [], ""
+def has_direction(numbers: Sequence[str], lanes: Lanes, name: str) -> tuple[list[str], str]:
+    """Lines, and the instruction for whether quaternions of four registers certainly have a direction."""
+    V, total = lanes.numbers, f"%square_{name}_0"
+    lines = [f"  %square_{name}_{k} = fmul {V} {x}, {x}" for k, x in enumerate(numbers)]
+    for k in range(1, len(numbers)):
+        lines.append(f"  %sum_{name}_{k} = fadd {V} {total}, %square_{name}_{k}")
+        total = f"%sum_{name}_{k}"
+    # A factor of two from the limits, so that the rounding of the sum does not matter.
+    limits = np.finfo(lanes.precision.char)
+    lines.append(f"  %least_{name} = fcmp oge {V} {total}, {lanes.number(2.0 * float(limits.tiny))}")
+    lines.append(f"  %most_{name} = fcmp ole {V} {total}, {lanes.number(0.5 * float(limits.max))}")
+    return lines, f"and {lanes.flags} %least_{name}, %most_{name}"
+
+
+def _looked_at(buffer: str, start: int, lanes: Lanes) -> list[str]:
+    """`%ok_…`: the lanes whose four numbers certainly have a direction."""
+    name, lines = f"{buffer}_{start}", []
     for j in range(4):
         lines += [
-            f"  %q_{name}_{j}_p = getelementptr {V}, ptr %{buffer}, i64 {start + j}",
-            f"  %q_{name}_{j} = load {V}, ptr %q_{name}_{j}_p",
-            f"  %q2_{name}_{j} = fmul {V} %q_{name}_{j}, %q_{name}_{j}",
+            f"  %at_{name}_{j} = getelementptr {lanes.numbers}, ptr %{buffer}, i64 {start + j}",
+            f"  %x_{name}_{j} = load {lanes.numbers}, ptr %at_{name}_{j}",
         ]
-        square = f"%q2_{name}_{j}"
-        if total:
-            lines.append(f"  %sum_{name}_{j} = fadd {V} {total}, {square}")
-        total = f"%sum_{name}_{j}" if total else square
-    limits = np.finfo(precision.char)
-    low, high = (precision.literal(x) for x in (2.0 * float(limits.tiny), 0.5 * float(limits.max)))
-    return [
-        *lines,
-        f"  %least_{name} = fcmp oge {V} {total}, splat ({precision.type} {low})",
-        f"  %most_{name} = fcmp ole {V} {total}, splat ({precision.type} {high})",
-        f"  %ok_{name} = and <{lanes} x i1> %least_{name}, %most_{name}",
-    ]
+    looks, condition = has_direction([f"%x_{name}_{j}" for j in range(4)], lanes, name)
+    return [*lines, *looks, f"  %ok_{name} = {condition}"]
 
 
-def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes: int) -> str:
+def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes: Lanes) -> str:
     """Branch to `%run` if all quaternions of all lanes certainly have a direction; else set the flag and return."""
     oks = [f"%ok_{names[k]}_{start}" for k, start in quaternions]
     lines, all_ok = [], oks[0]
     for n, ok in enumerate(oks[1:]):
-        lines.append(f"  %all_{n} = and <{lanes} x i1> {all_ok}, {ok}")
+        lines.append(f"  %all_{n} = and {lanes.flags} {all_ok}, {ok}")
         all_ok = f"%all_{n}"
     return "\n".join(
         [
             *lines,
-            f"  %bits = bitcast <{lanes} x i1> {all_ok} to i{lanes}",
-            f"  %are_fine = icmp eq i{lanes} %bits, -1",
+            f"  %bits = bitcast {lanes.flags} {all_ok} to i{lanes.count}",
+            f"  %are_fine = icmp eq i{lanes.count} %bits, -1",
             "  %go_on = or i1 %are_fine, %is_unchecked",
             "  br i1 %go_on, label %run, label %doubt",
             "doubt:",
@@ -222,9 +224,9 @@ def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes:
     )
 
 
-def needs_heap(program: Program, precision: Precision, lanes: int) -> bool:
+def needs_heap(program: Program, lanes: Lanes) -> bool:
     """Whether the lane buffers are too large for the stack."""
-    return lanes * precision.bytes * sum(_registers(program)) > _ON_STACK
+    return lanes.bytes * sum(_registers(program)) > _ON_STACK
 
 
 def _registers(program: Program) -> list[int]:
@@ -234,20 +236,19 @@ def _registers(program: Program) -> list[int]:
     return [port.size for port in program.inputs] + outputs
 
 
-def _constants(packing: Packing, buffer: str, precision: Precision, lanes: int) -> list[str]:
+def _constants(packing: Packing, buffer: str, lanes: Lanes) -> list[str]:
     """Store once what is the same for all samples."""
-    V, lines = f"<{lanes} x {precision.type}>", []
+    V, lines = lanes.numbers, []
     for n, value in enumerate(packing.values):
         if not isinstance(value, int):
             place = f"%{buffer}_{n}"
             lines.append(f"  {place} = getelementptr {V}, ptr %{buffer}, i64 {n}")
-            lines.append(f"  store {V} splat ({precision.type} {precision.literal(value)}), ptr {place}")
+            lines.append(f"  store {V} {lanes.number(value)}, ptr {place}")
     return lines
 
 
-def _is_streamed(k: int, port: Port, precision: Precision) -> list[str]:
+def _is_streamed(k: int, port: Port, size: int) -> list[str]:
     """Whether a result is too large for the caches and all of its numbers are aligned."""
-    size = precision.bytes
     return [
         f"  %large{k} = icmp uge i64 %count, {-(-STREAMED_FROM // (port.size * size))}",
         f"  %address{k} = ptrtoint ptr %a{k} to i64",

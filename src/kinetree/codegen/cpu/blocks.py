@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes
 
 __all__ = ["PACKED", "Blocks", "rest_of_row", "row_copies", "widest_block"]
 
@@ -18,15 +18,15 @@ PACKED = "scatter_packed"
 """Name of the function that scatters a packed result; its extra argument is the table of registers as `i32`."""
 
 
-def row_copies(name: str, columns: int, lanes: int, precision: Precision) -> str:
+def row_copies(name: str, columns: int, lanes: Lanes) -> str:
     """`@gather_row_6(array, row_stride, buffer)`: a full group of rows of six numbers; or `@scatter_row_6`.
 
     `@scatter_packed_row_6` has a fourth argument: the register number in the buffer for each column. Nothing outside
     the rows is read or written.
     """
-    width = 1 << (min(columns, widest_block(name, lanes)).bit_length() - 1)
+    width = 1 << (min(columns, widest_block(name, lanes.count)).bit_length() - 1)
     whole = columns // width * width
-    block = Blocks(name, lanes, precision)
+    block = Blocks(name, lanes)
     rest = "\n".join(block.text(f"{at}", part) for at, part in rest_of_row(columns, width))
     return f"""
 define internal void @{name}_row_{columns}(
@@ -66,15 +66,15 @@ def rest_of_row(columns: int, width: int) -> Iterator[tuple[int, int]]:
 class Blocks:
     """Writes blocks of one function, with a unique name for each value."""
 
-    def __init__(self, name: str, lanes: int, precision: Precision, rows: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, lanes: Lanes, rows: Sequence[str] = ()) -> None:
         """`rows`: pointers to the rows, if they are known; otherwise `%row_stride` and `%two_rows` lead to them."""
         self._rows = rows
         self._gather = name == "gather"
         self._packed = name == PACKED
         self._lanes = lanes
-        self._type = precision.type
-        self._width_in_bytes = lanes * precision.bytes
-        self._V = f"<{lanes} x {precision.type}>"
+        self._type = lanes.precision.type
+        self._width_in_bytes = lanes.bytes
+        self._V = lanes.numbers
         self._lines: list[str] = []
         self._count = 0
 
@@ -97,12 +97,12 @@ class Blocks:
     def square(self, first: str) -> tuple[str, list[str]]:
         """As many columns as rows from the lanes: the text, and one register per row."""
         self._lines = []
-        rows = self._registers(first, self._lanes)
+        rows = self._registers(first, self._lanes.count)
         return "\n".join(self._lines), rows
 
     def _registers(self, first: str, width: int) -> list[str]:
         columns = self._column_pointers(first, width)
-        if width == self._lanes > 2:
+        if width == self._lanes.count > 2:
             return self._transpose(self._halves_swapped(columns), width // 2)
         return self._transpose([self._new(f"load {self._V}, ptr {c}, align {self._width_in_bytes}") for c in columns])
 
@@ -120,7 +120,7 @@ class Blocks:
         if self._rows:
             return [self._new(f"getelementptr {self._type}, ptr {row}, i64 {first}") for row in self._rows]
         rows = [self._new(f"getelementptr {self._type}, ptr %array, i64 {first}")]
-        for k in range(1, self._lanes):
+        for k in range(1, self._lanes.count):
             before, step = (rows[k - 1], "%row_stride") if k % 2 else (rows[k - 2], "%two_rows")
             rows.append(self._new(f"getelementptr i8, ptr {before}, i64 {step}"))
         return rows
@@ -142,7 +142,7 @@ class Blocks:
         if width == 1:
             total = "poison"
             for k, part in enumerate(parts):
-                total = self._new(f"insertelement {self._V} {total}, {self._type} {part}, i32 {k}")
+                total = self._new(self._lanes.with_lane(total, k, self._type, part))
             return total
         while len(parts) > 1:
             V, wide = self._part(width), ", ".join(f"i32 {k}" for k in range(2 * width))
@@ -155,13 +155,13 @@ class Blocks:
 
     def _cut_out(self, register: str, first: int, width: int) -> str:
         if width == 1:
-            return self._new(f"extractelement {self._V} {register}, i32 {first}")
+            return self._new(self._lanes.of(register, first, self._type))
         places = ", ".join(f"i32 {first + k}" for k in range(width))
         return self._new(f"shufflevector {self._V} {register}, {self._V} poison, <{width} x i32> <{places}>")
 
     def _halves_swapped(self, columns: list[str]) -> list[str]:
         """The registers of a square after the transposition step with the largest squares, which loads alone can do."""
-        half = self._lanes // 2
+        half = self._lanes.count // 2
         part = self._part(half)
         low: list[str] = []
         high: list[str] = []
@@ -179,7 +179,7 @@ class Blocks:
 
         `below`: squares of this many elements or more are already swapped.
         """
-        n, V = self._lanes, self._V
+        n, V = self._lanes.count, self._V
         distance = 1
         while distance < (below or len(names)):
             low = ", ".join(f"i32 {e if e & distance == 0 else n + e - distance}" for e in range(n))

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 
 from kinetree.codegen.cpu.blocks import PACKED, Blocks, row_copies, widest_block
 from kinetree.codegen.cpu.streaming import can_stream, stream_row
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes
 
 __all__ = ["PACKED", "lane_copies", "port_copies", "port_copy"]
 
@@ -40,27 +40,27 @@ def port_copy(name: str, shape: Shape) -> str:
     return f"@{name}_" + ("x".join(map(str, shape)) or "scalar")
 
 
-def port_copies(name: str, shapes: Iterable[Shape], lanes: int, precision: Precision) -> str:
+def port_copies(name: str, shapes: Iterable[Shape], lanes: Lanes) -> str:
     """Functions that `"gather"` or `"scatter"` arguments of these shapes, and the functions they call."""
     shapes = sorted({shape for shape in shapes if math.prod(shape)})
     rows = {size for shape in shapes for size in (math.prod(shape), *shape[-1:])}
-    texts = [row_copies(name, columns, lanes, precision) for columns in sorted(rows)]
+    texts = [row_copies(name, columns, lanes) for columns in sorted(rows)]
     if name != "gather":
-        streamed = {math.prod(shape) for shape in shapes if can_stream(shape, lanes, precision)}
-        texts += [stream_row(name, columns, lanes, precision) for columns in sorted(streamed)]
-    texts += [_port_copy(name, shape, lanes, precision) for shape in shapes]
+        streamed = {math.prod(shape) for shape in shapes if can_stream(shape, lanes)}
+        texts += [stream_row(name, columns, lanes) for columns in sorted(streamed)]
+    texts += [_port_copy(name, shape, lanes) for shape in shapes]
     if name == PACKED and shapes:
-        texts.append(_any_strides(PACKED, lanes, precision))
+        texts.append(_any_strides(PACKED, lanes))
     return "".join(texts)
 
 
-def lane_copies(lanes: int, precision: Precision) -> str:
+def lane_copies(lanes: Lanes) -> str:
     """`@gather(array, row_stride, column_stride, columns, rows, buffer)` for any strides; `@scatter`, its opposite."""
-    return _any_strides("gather", lanes, precision) + _any_strides("scatter", lanes, precision)
+    return _any_strides("gather", lanes) + _any_strides("scatter", lanes)
 
 
-def _port_copy(name: str, shape: Shape, lanes: int, precision: Precision) -> str:
-    columns, size = (shape or (1,))[-1], math.prod(shape)
+def _port_copy(name: str, shape: Shape, lanes: Lanes) -> str:
+    columns, size, bytes = (shape or (1,))[-1], math.prod(shape), lanes.precision.bytes
     strides, offset, fits = "", "", ["true"] * (len(shape) + 1)
     for axis, extent in reversed(list(enumerate(shape))):
         inner = math.prod(shape[axis + 1 :])
@@ -70,7 +70,7 @@ def _port_copy(name: str, shape: Shape, lanes: int, precision: Precision) -> str
         fits[axis] = fits[axis + 1]
         if extent > 1:  # the stride of an axis of length one has no meaning
             strides += f"""
-  %is_{axis} = icmp eq i64 %s_{axis}, {inner * precision.bytes}
+  %is_{axis} = icmp eq i64 %s_{axis}, {inner * bytes}
   %fits_{axis} = and i1 %is_{axis}, {fits[axis]}"""
             fits[axis] = f"%fits_{axis}"
         if axis < len(shape) - 1:
@@ -85,9 +85,9 @@ def _port_copy(name: str, shape: Shape, lanes: int, precision: Precision) -> str
         at_row = "%row_places = getelementptr i32, ptr %places, i64 %number"
     else:
         places, of_row = "", "ptr %row_buffer"
-        at_row = f"%row_buffer = getelementptr <{lanes} x {precision.type}>, ptr %buffer, i64 %number"
+        at_row = f"%row_buffer = getelementptr {lanes.numbers}, ptr %buffer, i64 %number"
     arguments, stream, streamed = f"ptr %array, i64 %row_stride, ptr %buffer{places}", "", ""
-    if name != "gather" and can_stream(shape, lanes, precision):
+    if name != "gather" and can_stream(shape, lanes):
         stream = ", i1 %stream"
         streamed = f"""
   br i1 %stream, label %past_caches, label %as_usual
@@ -99,15 +99,15 @@ as_usual:"""
 define internal void {port_copy(name, shape)}(
     ptr %array, i64 %row_stride, ptr %steps, i64 %rows, ptr %buffer{places}{stream}) #0 {{
 start:{strides}
-  %full = icmp eq i64 %rows, {lanes}
-  %apart = icmp ne i64 %row_stride, {precision.bytes}
+  %full = icmp eq i64 %rows, {lanes.count}
+  %apart = icmp ne i64 %row_stride, {bytes}
   %blocks = and i1 %full, %apart
   %row_in_blocks = and i1 %blocks, {fits[max(len(shape) - 1, 0)]}
   br i1 {fits[0]}, label %at_once, label %by_row
 at_once:
   br i1 %blocks, label %all_in_blocks, label %in_one
 in_one:
-  call void @{name}(ptr %array, i64 %row_stride, i64 {precision.bytes}, i64 {size}, i64 %rows, ptr %buffer{places})
+  call void @{name}(ptr %array, i64 %row_stride, i64 {bytes}, i64 {size}, i64 %rows, ptr %buffer{places})
   ret void
 all_in_blocks:{streamed}
   call void @{name}_row_{size}({arguments})
@@ -134,8 +134,8 @@ end:
 """
 
 
-def _any_strides(name: str, lanes: int, precision: Precision) -> str:
-    n, size, V = lanes, precision.bytes, f"<{lanes} x {precision.type}>"
+def _any_strides(name: str, lanes: Lanes) -> str:
+    n, size, V = lanes.count, lanes.precision.bytes, lanes.numbers
     of_register, of_column, places = ("%g", "%c", "") if name != PACKED else ("%g_place", "%c_place", ", ptr %places")
     fill, filled = "  br label %lanes_loop", ""
     if name == "gather":
@@ -147,13 +147,13 @@ fill:
   %last_row_offset = mul i64 %last_row, %row_stride
   %last_offset = add i64 %last_row_offset, %column_offset
   %last_in_array = getelementptr i8, ptr %array, i64 %last_offset
-  %last = load {precision.type}, ptr %last_in_array, align 1
-  %last_0 = insertelement {V} poison, {precision.type} %last, i32 0
-  %last_v = shufflevector {V} %last_0, {V} poison, <{n} x i32> zeroinitializer
+  %last = load {lanes.precision.type}, ptr %last_in_array, align 1
+  %last_0 = {lanes.with_lane("poison", 0, lanes.precision.type, "%last")}
+  %last_v = {lanes.repeated("%last_0")}
   %all_in_buffer = getelementptr {V}, ptr %buffer, i64 %c
   store {V} %last_v, ptr %all_in_buffer
   br label %lanes_loop"""
-    width = widest_block(name, lanes)
+    width = widest_block(name, lanes.count)
     return f"""
 define internal void @{name}(
     ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer{places}) #0 {{
@@ -168,12 +168,12 @@ partial:
   %many = icmp uge i64 %columns, {width}
   %blocks = and i1 %contiguous, %many
   br i1 %blocks, label %rows_known, label %columns_loop
-rows_known:{_rows(lanes)}
+rows_known:{_rows(n)}
   %last_j = sub i64 %columns, {width}
   br label %block
 block:
   %j = phi i64 [0, %rows_known], [%j_next, %block]
-{Blocks(name, lanes, precision, [f"%p_{k}" for k in range(n)]).text("%j", width)}
+{Blocks(name, lanes, [f"%p_{k}" for k in range(n)]).text("%j", width)}
   %j_after = add i64 %j, {width}
   %j_next = call i64 @llvm.umin.i64(i64 %j_after, i64 %last_j)  ; the last block overlaps the one before it
   %j_done = icmp eq i64 %j, %last_j
@@ -198,8 +198,8 @@ lanes_loop:
   %offset = add i64 %row_offset, %column_offset
   %in_array = getelementptr i8, ptr %array, i64 %offset
   %in_lane = add i64 %in_row, %l
-  %in_buffer = getelementptr {precision.type}, ptr %buffer, i64 %in_lane
-{_move(name, precision.type, "%in_array", "%in_buffer")}
+  %in_buffer = getelementptr {lanes.precision.type}, ptr %buffer, i64 %in_lane
+{_move(name, lanes.precision.type, "%in_array", "%in_buffer")}
   %l_next = add i64 %l, 1
   %l_done = icmp eq i64 %l_next, %rows
   br i1 %l_done, label %columns_next, label %lanes_loop

@@ -43,20 +43,18 @@ def emit(
     """A module, as text, that holds `@kernel` for this program; `quaternions` and `rounds` as for `batch_kernel`, and
     `apart` as for `sample_module`."""
     lanes = _lanes(program, precision, target)
-    kept = [MEMORY] if needs_heap(program, precision, lanes) else []
-    sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept, apart=apart)
-    return "\n".join(
-        (sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes, quaternions, rounds))
-    )
+    kept = [MEMORY] if needs_heap(program, lanes) else []
+    sample = sample_module(program, precision, target, lanes.count, zeros=False, kept=kept, apart=apart)
+    return "\n".join((sample, lane_copies(lanes), batch_kernel(program, lanes, quaternions, rounds)))
 
 
-def _lanes(program: Program, precision: Precision, target: Target) -> int:
+def _lanes(program: Program, precision: Precision, target: Target) -> Lanes:
     """As many as a register holds, or fewer if that many samples' memory would overflow the processor's caches."""
     lanes = target.lanes(precision)
     scratch = Layout(program).scratch * precision.bytes
     while lanes > 2 and lanes * scratch > _CACHE:
         lanes //= 2
-    return lanes
+    return Lanes(lanes, precision)
 
 
 def sample_module(
@@ -89,7 +87,7 @@ def sample_module(
         "!1 = !{}",
         'attributes #1 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }',
         # Spilled registers are aligned: with the stack's usual 16 bytes every other one would cross a cache line.
-        f"attributes #0 = {{ nounwind alignstack={max(16, lanes * precision.bytes)} "
+        f"attributes #0 = {{ nounwind alignstack={max(16, register.bytes)} "
         f'"prefer-vector-width"="512" "min-legal-vector-width"="512" }}',
     ]
     return "\n".join(parts)

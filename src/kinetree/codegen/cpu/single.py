@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from kinetree.codegen.cpu.batch import has_direction
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
 from kinetree.codegen.cpu.module import Apart, sample_module
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes, Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Port, Program
 
@@ -145,20 +144,13 @@ class _SingleWriter(CallWriter):
 
     def _check_quaternion(self, numbers: str, start: int) -> None:
         """Go on only if four numbers certainly have a direction."""
-        precision, t = self._precision, self._precision.type
-        squares = []
-        for k in range(start, start + 4):
-            x, square = self._load(t, self._offset(numbers, k * precision.bytes)), self._name()
-            self._lines.append(f"  {square} = fmul {t} {x}, {x}")
-            squares.append(square)
-        total = squares[0]
-        for square in squares[1:]:
-            so_far, total = total, self._name()
-            self._lines.append(f"  {total} = fadd {t} {so_far}, {square}")
-        # A factor of two from the limits, so that the rounding of the sum does not matter.
-        limits = np.finfo(precision.char)
-        self._require(f"fcmp oge {t} {total}, {precision.literal(2.0 * float(limits.tiny))}")
-        self._require(f"fcmp ole {t} {total}, {precision.literal(0.5 * float(limits.max))}")
+        lanes = Lanes(1, self._precision)
+        places = [self._offset(numbers, k * self._precision.bytes) for k in range(start, start + 4)]
+        lines, condition = has_direction(
+            [self._load(lanes.numbers, place) for place in places], lanes, self._name()[1:]
+        )
+        self._lines += lines
+        self._require(condition)
 
     def _into_given(self, port: Port) -> None:
         self._check("%given", port, C_CONTIGUOUS | WRITEABLE)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
-from kinetree.codegen.cpu.extents import SAME
 from kinetree.codegen.cpu.module import Apart, emit
+from kinetree.codegen.cpu.views import COPY, PRODUCT, SAME
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import Port, Program
@@ -45,29 +45,7 @@ def emit_batch(
     """
     kernel = emit(program, precision, target, quaternions, apart=apart)
     writer = _BatchWriter(program, precision, optional, looks=bool(quaternions), declines_huge=declines_huge)
-    return f"{kernel}\n{SAME}{_COPIED}\n{are_moderate(precision) if declines_huge else ''}{writer.text()}"
-
-
-_COPIED = """
-; Copies so many extents and returns their product.
-define internal i64 @copied(ptr %from, ptr %to, i64 %n) nounwind {
-start:
-  br label %loop
-loop:
-  %k = phi i64 [0, %start], [%next, %loop]
-  %product = phi i64 [1, %start], [%multiplied, %loop]
-  %from_p = getelementptr i64, ptr %from, i64 %k
-  %to_p = getelementptr i64, ptr %to, i64 %k
-  %x = load i64, ptr %from_p
-  store i64 %x, ptr %to_p
-  %multiplied = mul i64 %product, %x
-  %next = add i64 %k, 1
-  %more = icmp slt i64 %next, %n
-  br i1 %more, label %loop, label %end
-end:
-  ret i64 %multiplied
-}
-"""
+    return f"{kernel}\n{SAME}{PRODUCT}{COPY}\n{are_moderate(precision) if declines_huge else ''}{writer.text()}"
 
 
 class _BatchWriter(CallWriter):
@@ -128,7 +106,8 @@ class _BatchWriter(CallWriter):
             lead, extents = f"%lead_to{k}", f"%extents_to{k}"
         emit(f"  %lead = add i64 {lead}, 0\n  %extents = getelementptr i8, ptr {extents}, i64 0")
         self._require("icmp sge i64 %lead, 1", f"icmp sle i64 %lead, {_MOST_AXES}")
-        emit("  %count = call i64 @copied(ptr %extents, ptr %shape, i64 %lead)")
+        emit("  call void @copy(ptr %extents, ptr %shape, i64 %lead)")
+        emit("  %count = call i64 @product(ptr %extents, i64 %lead)")
         most = self._context("most", "i64")
         self._require("icmp sge i64 %count, 1", f"icmp sle i64 %count, {most}")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from kinetree.codegen.cpu.blocks import PACKED, Blocks, rest_of_row
-from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.precision import Lanes
 
 __all__ = ["STREAMED_FROM", "can_stream", "stream_declarations", "stream_row"]
 
@@ -25,37 +25,38 @@ _LONG = 16
 """Lines per row from which streaming pays: two of them are stored as usual."""
 
 
-def can_stream(shape: tuple[int, ...], lanes: int, precision: Precision) -> bool:
+def can_stream(shape: tuple[int, ...], lanes: Lanes) -> bool:
     """Whether results of this shape can be stored past the caches by the processor that has these registers."""
-    size = precision.bytes
-    return lanes * size == _LINE and math.prod(shape) * size >= _LONG * _LINE  # 512 bits: only x86 has them
+    return (
+        lanes.bytes == _LINE and math.prod(shape) * lanes.precision.bytes >= _LONG * _LINE
+    )  # 512 bits: only x86 has them
 
 
-def stream_declarations(lanes: int, precision: Precision) -> str:
+def stream_declarations(lanes: Lanes) -> str:
     """What `stream_row` needs, and `@llvm.x86.sse.sfence()`, without which other threads may not see what it wrote."""
-    n, V = lanes, f"<{lanes} x {precision.type}>"
+    V = lanes.numbers
     return f"""
-declare {V} @{_permute(precision)}({V}, <{n} x {precision.integer}>, {V})
-declare void @llvm.masked.store.v{n}{precision.suffix}.p0({V}, ptr, i32, <{n} x i1>)
+declare {V} @{_permute(lanes)}({V}, {lanes.integers}, {V})
+declare void @llvm.masked.store.{lanes.suffix}.p0({V}, ptr, i32, {lanes.flags})
 declare void @llvm.x86.sse.sfence()
 !2 = !{{i32 1}}
 """
 
 
-def stream_row(name: str, columns: int, lanes: int, precision: Precision) -> str:
+def stream_row(name: str, columns: int, lanes: Lanes) -> str:
     """`@stream_row_1444(array, row_stride, buffer)`: like `@scatter_row_1444`, for aligned numbers.
 
     `@stream_packed_row_1444` takes the table of registers as a fourth argument.
     """
-    n, t, size = lanes, precision.type, precision.bytes
-    V, I = f"<{n} x {t}>", f"<{n} x {precision.integer}>"
+    n, t, size = lanes.count, lanes.precision.type, lanes.precision.bytes
+    V, I = lanes.numbers, lanes.integers
     whole = columns // n * n
-    blocks = Blocks(name, lanes, precision)
+    blocks = Blocks(name, lanes)
     start: list[str] = []
     first: list[str] = []
     middle: list[str] = []
     end: list[str] = []
-    numbers = ", ".join(f"{precision.integer} {k}" for k in range(n))
+    numbers = ", ".join(f"{lanes.precision.integer} {k}" for k in range(n))
     first_lines, first_block = blocks.square("0")
     lines, block = blocks.square("%j")
     for k in range(n):
@@ -69,29 +70,29 @@ def stream_row(name: str, columns: int, lanes: int, precision: Precision) -> str
             f"  %line{k} = getelementptr i8, ptr %row{k}, i64 %back{k}",
             f"  %before{k} = lshr exact i64 %over{k}, {size.bit_length() - 1}",
             f"  %less{k} = sub i64 {n}, %before{k}",
-            *([f"  {less} = trunc i64 %less{k} to {precision.integer}"] if size < 8 else []),
-            f"  %less_0{k} = insertelement {I} poison, {precision.integer} {less}, i32 0",
+            *([f"  {less} = trunc i64 %less{k} to {lanes.precision.integer}"] if size < 8 else []),
+            f"  %less_0{k} = insertelement {I} poison, {lanes.precision.integer} {less}, i32 0",
             f"  %less_v{k} = shufflevector {I} %less_0{k}, {I} poison, <{n} x i32> zeroinitializer",
             f"  %from{k} = add {I} %less_v{k}, <{numbers}>",
             # From the line that a row begins in, take the lanes from the row's start; from the next line, the others.
-            f"  %own{k} = icmp uge {I} %from{k}, splat ({precision.integer} {n})",
-            f"  %others{k} = xor <{n} x i1> %own{k}, splat (i1 true)",
+            f"  %own{k} = icmp uge {I} %from{k}, {lanes.integer(n)}",
+            f"  %others{k} = xor {lanes.flags} %own{k}, splat (i1 true)",
         ]
         first += [
-            f"  %head{k} = call {V} @{_permute(precision)}({V} {first_block[k]}, {I} %from{k}, {V} {first_block[k]})",
-            f"  call void @llvm.masked.store.v{n}{precision.suffix}.p0("
-            f"{V} %head{k}, ptr %line{k}, i32 {_LINE}, <{n} x i1> %own{k})",
+            f"  %head{k} = call {V} @{_permute(lanes)}({V} {first_block[k]}, {I} %from{k}, {V} {first_block[k]})",
+            f"  call void @llvm.masked.store.{lanes.suffix}.p0("
+            f"{V} %head{k}, ptr %line{k}, i32 {_LINE}, {lanes.flags} %own{k})",
         ]
         middle += [
-            f"  %shifted{k} = call {V} @{_permute(precision)}({V} %last{k}, {I} %from{k}, {V} {block[k]})",
+            f"  %shifted{k} = call {V} @{_permute(lanes)}({V} %last{k}, {I} %from{k}, {V} {block[k]})",
             f"  %place{k} = getelementptr {t}, ptr %line{k}, i64 %j",
             f"  store {V} %shifted{k}, ptr %place{k}, align {_LINE}, !nontemporal !2",
         ]
         end += [
-            f"  %tail{k} = call {V} @{_permute(precision)}({V} %last{k}, {I} %from{k}, {V} %last{k})",
+            f"  %tail{k} = call {V} @{_permute(lanes)}({V} %last{k}, {I} %from{k}, {V} %last{k})",
             f"  %end{k} = getelementptr {t}, ptr %line{k}, i64 {whole}",
-            f"  call void @llvm.masked.store.v{n}{precision.suffix}.p0("
-            f"{V} %tail{k}, ptr %end{k}, i32 {_LINE}, <{n} x i1> %others{k})",
+            f"  call void @llvm.masked.store.{lanes.suffix}.p0("
+            f"{V} %tail{k}, ptr %end{k}, i32 {_LINE}, {lanes.flags} %others{k})",
         ]
     phis = "\n".join(f"  %last{k} = phi {V} [{first_block[k]}, %start], [{block[k]}, %more]" for k in range(n))
     rest = "\n".join(blocks.text(f"{at}", width) for at, width in rest_of_row(columns, n))
@@ -123,5 +124,5 @@ rest:
 """
 
 
-def _permute(precision: Precision) -> str:
-    return f"llvm.x86.avx512.vpermi2var.{'pd' if precision.bits == 64 else 'ps'}.512"
+def _permute(lanes: Lanes) -> str:
+    return f"llvm.x86.avx512.vpermi2var.{'pd' if lanes.precision.bits == 64 else 'ps'}.512"

@@ -2,7 +2,7 @@
 
 It reads the tensors through the functions that their library exports to C (exchange.py), computes in place, and has the
 library make the tensor of the result; no array of NumPy's is made. Its text is the same for all functions: what it
-calls and expects (tensor_task.py) is in its global variable `@task`. Arguments have the same leading axes, in memory
+calls and expects (`Task`) is in its global variable `@task`. Arguments have the same leading axes, in memory
 with one step from sample to sample, or none, where one sample serves all; for an argument without axes a Python float
 will do. One sample in C order goes to `@one` of single.py, all else to the `@kernel` of a batch.
 
@@ -14,13 +14,64 @@ from __future__ import annotations
 
 import ctypes
 
-from kinetree.codegen.cpu.fields import at, load
-from kinetree.codegen.cpu.tensor_reading import READING, TYPE
-from kinetree.codegen.cpu.tensor_result import RESULT
-from kinetree.codegen.cpu.tensor_task import Expected, Task
-from kinetree.codegen.exchange import ManagedTensor, Tensor
+from kinetree.codegen.cpu.tensor_reading import READING, TYPE, Task
+from kinetree.codegen.cpu.views import COPY, PRODUCT, Expected, at, load, loads, stores
+from kinetree.codegen.exchange import CPU, ManagedTensor, Tensor
 
 __all__ = ["TENSOR_CALL"]
+
+_FLAGS = 16  # bytes: those of a kernel that looks at quaternions (batch.py)
+
+_COMPUTE = f"""
+; What the library tells its reasons to. The general function meets the same problem, and reports it.
+define internal void @ignored(ptr %context, ptr %kind, ptr %message) {{
+  ret void
+}}
+
+; A new tensor of the library's of this shape, or null.
+define internal ptr @new(ptr %shape, i64 %rank) {{
+  %prototype = alloca [{ctypes.sizeof(Tensor)} x i8], align 8
+  %made = alloca ptr
+{load("dtype", "i64", "@task", at(Task, "dtype"))}
+{load("allocate", "ptr", "@task", at(Task, "allocate"))}
+  %short_dtype = trunc i64 %dtype to i32
+  %short_rank = trunc i64 %rank to i32
+{stores(Tensor, "%prototype", data="ptr null", device_kind=f"i32 {CPU}", device="i32 0", ndim="i32 %short_rank")}
+{stores(Tensor, "%prototype", kind="i32 %short_dtype", shape="ptr %shape", strides="ptr null", offset="i64 0")}
+  %failure = call i32 %allocate(ptr %prototype, ptr %made, ptr null, ptr @ignored)
+  %is_made = icmp eq i32 %failure, 0
+  br i1 %is_made, label %yes, label %no
+yes:
+  %tensor = load ptr, ptr %made
+  ret ptr %tensor
+no:
+  ret ptr null
+}}
+
+; Compute a batch; the answer is not 0 if a quaternion may have no direction.
+define internal i64 @batch(ptr %places, ptr %steps, i64 %count) {{
+  %dimensions = alloca i64
+  %flags = alloca [{_FLAGS} x i8], align 8
+  store i64 %count, ptr %dimensions
+  store [2 x i64] zeroinitializer, ptr %flags
+{load("kernel", "ptr", "@task", at(Task, "kernel"))}
+{load("release_from", "i64", "@task", at(Task, "release_from"))}
+  %is_long = icmp sge i64 %count, %release_from
+  br i1 %is_long, label %long, label %short
+long:
+{loads(Task, "ptr", "@task", "release_lock", "take_lock")}
+  %thread = call ptr %release_lock()
+  call void %kernel(ptr %places, ptr %dimensions, ptr %steps, ptr %flags)
+  call void %take_lock(ptr %thread)
+  br label %end
+short:
+  call void %kernel(ptr %places, ptr %dimensions, ptr %steps, ptr %flags)
+  br label %end
+end:
+  %answer = load i64, ptr %flags
+  ret i64 %answer
+}}
+"""
 
 _CALL = f"""
 define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
@@ -76,7 +127,7 @@ no_number:
 read:
   %tensor_here = phi i1 [false, %number], [true, %no_number]
   %next_found = or i1 %found, %tensor_here
-  %own_lead = call i64 @leading(ptr %tensor, ptr %expected, ptr %core)
+  %own_lead = call i64 @leading(ptr %tensor, ptr %expected)
   %is_sample = icmp eq i64 %own_lead, 0
   %is_batch = icmp sgt i64 %own_lead, 0
   br i1 %is_sample, label %stepped, label %batched
@@ -100,6 +151,7 @@ stepped:
   %step = phi i64 [0, %read], [%own_step, %fits]
   %next_lead = phi i64 [%lead, %read], [%own_lead, %fits]
   %next_extents = phi ptr [%extents, %read], [%own_extents, %fits]
+  call void @core_steps(ptr %tensor, i64 %own_lead, i64 %rank, ptr %core)
   %in_order = call i1 @same(ptr %core, ptr %dense_steps, i64 %rank)
   %next_dense = and i1 %dense, %in_order
   br label %stored
@@ -116,8 +168,7 @@ ready:
   br i1 %found, label %measured, label %general
 measured:
   %count = call i64 @product(ptr %extents, i64 %lead)
-{load("one", "ptr", "@task", at(Task, "one"))}
-{load("kernel", "ptr", "@task", at(Task, "kernel"))}
+{loads(Task, "ptr", "@task", "one", "kernel")}
 {load("most", "i64", "@task", at(Task, "most"))}
   %has_one = icmp ne ptr %one, null
   %is_single = icmp eq i64 %lead, 0
@@ -193,5 +244,5 @@ last:
 
 TENSOR_CALL = f"""
 @task = dso_local global [{ctypes.sizeof(Task)} x i8] zeroinitializer, align 8
-{READING}{RESULT}{_CALL}"""
+{READING}{PRODUCT}{COPY}{_COMPUTE}{_CALL}"""
 """A module without its target."""

@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import ctypes
+from ctypes import c_int64, c_void_p
 
-from kinetree.codegen.cpu.extents import SAME
-from kinetree.codegen.cpu.fields import at, load, store
-from kinetree.codegen.cpu.tensor_task import Expected, Task
+from kinetree.codegen.cpu.views import SAME, at, leading, load, loads, stores
 from kinetree.codegen.exchange import CPU, Tensor
 
-__all__ = ["READING", "TYPE"]
+__all__ = ["READING", "TYPE", "Task"]
 
 _OBJECT = object.__basicsize__
 TYPE = _OBJECT - ctypes.sizeof(ctypes.c_void_p)
 """Where an object's type is."""
+
+
+class Task(ctypes.Structure):
+    """The functions that the code calls, and the tensors it expects: the arguments, then the result."""
+
+    _fields_ = (
+        ("one", c_void_p),  # for one sample (single.py); null: none yet
+        ("kernel", c_void_p),  # for a batch (batch.py); null: none yet
+        ("inputs", c_int64),
+        ("arrays", c_void_p),
+        ("step_bytes", c_int64),  # of all that a kernel needs
+        ("bytes", c_int64),  # of a number
+        ("dtype", c_int64),  # the four bytes of a tensor's
+        ("most", c_int64),  # samples that are worth computing on one thread
+        ("release_from", c_int64),  # samples from which Python's lock is released
+        # The library's
+        ("first_type", c_void_p),
+        ("second_type", c_void_p),
+        ("read", c_void_p),
+        ("allocate", c_void_p),
+        ("wrap", c_void_p),
+        ("tracked", c_void_p),
+        ("recording", c_void_p),
+        ("altered", c_void_p),
+        # Python's
+        ("number", c_void_p),
+        ("false", c_void_p),
+        ("general", c_void_p),
+        ("next", c_void_p),  # C function of a builtin for another dtype, tried before the general one; or null
+        ("vectorcall", c_void_p),
+        ("attribute", c_void_p),
+        ("release", c_void_p),
+        ("clear", c_void_p),
+        ("exception", c_void_p),
+        ("release_lock", c_void_p),
+        ("take_lock", c_void_p),
+    )
+
 
 _ANSWER = f"""
 ; Whether an object, which is released, is not False; 1 also where there is none, but an exception, which is dropped.
@@ -25,8 +62,7 @@ missing:
   call void %clear()
   ret i1 true
 found:
-{load("false", "ptr", "@task", at(Task, "false"))}
-{load("release", "ptr", "@task", at(Task, "release"))}
+{loads(Task, "ptr", "@task", "false", "release")}
   call void %release(ptr %object)
   %is_so = icmp ne ptr %object, %false
   ret i1 %is_so
@@ -39,15 +75,13 @@ define internal i1 @read(ptr %object, ptr %tensor) {{
   %argument = alloca ptr
 {load("vectorcall", "ptr", "@task", at(Task, "vectorcall"))}
 {load("type", "ptr", "%object", TYPE)}
-{load("first_type", "ptr", "@task", at(Task, "first_type"))}
-{load("second_type", "ptr", "@task", at(Task, "second_type"))}
+{loads(Task, "ptr", "@task", "first_type", "second_type")}
   %is_first = icmp eq ptr %type, %first_type
   %is_second = icmp eq ptr %type, %second_type
   %is_tensor = or i1 %is_first, %is_second
   br i1 %is_tensor, label %ask_tracked, label %no
 ask_tracked:
-{load("attribute", "ptr", "@task", at(Task, "attribute"))}
-{load("tracked", "ptr", "@task", at(Task, "tracked"))}
+{loads(Task, "ptr", "@task", "attribute", "tracked")}
   %tracked_answer = call ptr %attribute(ptr %object, ptr %tracked)
   %is_tracked = call i1 @is_so(ptr %tracked_answer)
   br i1 %is_tracked, label %ask_recording, label %ask_altered
@@ -74,12 +108,11 @@ unreadable:
 seen:
 {load("device", "i32", "%tensor", at(Tensor, "device_kind"))}
 {load("its_dtype", "i32", "%tensor", at(Tensor, "kind"))}
-{load("dtype", "i64", "@task", at(Task, "dtype"))}
-{load("bytes", "i64", "@task", at(Task, "bytes"))}
+{loads(Task, "i64", "@task", "dtype", "bytes")}
 {load("start", "ptr", "%tensor", at(Tensor, "data"))}
 {load("offset", "i64", "%tensor", at(Tensor, "offset"))}
   %data = getelementptr i8, ptr %start, i64 %offset
-{store("moved", "ptr %data", "%tensor", at(Tensor, "data"))}
+{stores(Tensor, "%tensor", data="ptr %data")}
   %address = ptrtoint ptr %data to i64
   %ones = sub i64 %bytes, 1
   %beside = and i64 %address, %ones
@@ -98,8 +131,7 @@ no:
 define internal void @read_number(ptr %object, ptr %tensor, ptr %place) {{
 {load("number", "double", "%object", _OBJECT)}
 {load("bytes", "i64", "@task", at(Task, "bytes"))}
-{store("data", "ptr %place", "%tensor", at(Tensor, "data"))}
-{store("ndim", "i32 0", "%tensor", at(Tensor, "ndim"))}
+{stores(Tensor, "%tensor", data="ptr %place", ndim="i32 0")}
   %is_double = icmp eq i64 %bytes, 8
   br i1 %is_double, label %double, label %single
 double:
@@ -112,26 +144,15 @@ single:
 }}
 """
 
-_SHAPES = f"""
-; How many leading axes a tensor has before those of one sample, whose steps in bytes are stored; -1 if those differ.
-define internal i64 @leading(ptr %tensor, ptr %expected, ptr %steps) {{
+_STEPS = f"""
+; Store the steps in bytes of the axes of a sample, as many as the tensor has after its leading ones.
+define internal void @core_steps(ptr %tensor, i64 %lead, i64 %rank, ptr %steps) {{
 start:
-{load("axes", "i32", "%tensor", at(Tensor, "ndim"))}
-{load("shape", "ptr", "%tensor", at(Tensor, "shape"))}
 {load("strides", "ptr", "%tensor", at(Tensor, "strides"))}
-{load("rank", "i64", "%expected", at(Expected, "rank"))}
-{load("wanted", "ptr", "%expected", at(Expected, "shape"))}
 {load("bytes", "i64", "@task", at(Task, "bytes"))}
-  %all = sext i32 %axes to i64
-  %lead = sub i64 %all, %rank
-  %is_enough = icmp sge i64 %lead, 0
-  br i1 %is_enough, label %compared, label %other
-compared:
-  %own = getelementptr i64, ptr %shape, i64 %lead
-  %same = call i1 @same(ptr %own, ptr %wanted, i64 %rank)
-  br i1 %same, label %loop, label %other
+  br label %loop
 loop:
-  %k = phi i64 [0, %compared], [%next, %axis]
+  %k = phi i64 [0, %start], [%next, %axis]
   %more = icmp slt i64 %k, %rank
   br i1 %more, label %axis, label %end
 axis:
@@ -144,16 +165,13 @@ axis:
   %next = add i64 %k, 1
   br label %loop
 end:
-  ret i64 %lead
-other:
-  ret i64 -1
+  ret void
 }}
 
 ; The step in bytes from sample to sample over so many leading axes; -1 if there is no one step.
 define internal i64 @step(ptr %tensor, i64 %lead) {{
 start:
-{load("shape", "ptr", "%tensor", at(Tensor, "shape"))}
-{load("strides", "ptr", "%tensor", at(Tensor, "strides"))}
+{loads(Tensor, "ptr", "%tensor", "shape", "strides")}
 {load("bytes", "i64", "@task", at(Task, "bytes"))}
   br label %loop
 loop:
@@ -193,4 +211,4 @@ none:
 }}
 """
 
-READING = f"{SAME}{_ANSWER}{_READ}{_SHAPES}"
+READING = f"{SAME}{leading(Tensor, 'ndim', 'i32', 'shape')}{_ANSWER}{_READ}{_STEPS}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import math
 import sys
 from collections.abc import Callable, Mapping
 from ctypes import c_int64
@@ -12,14 +10,11 @@ from typing import Any
 
 from kinetree.codegen.backend import Kernel
 from kinetree.codegen.cpu.c_function import address_of, c_function
-from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.cpu.processor import processor
+from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.tensor_call import TENSOR_CALL
-from kinetree.codegen.cpu.tensor_task import Expected, Task
+from kinetree.codegen.cpu.tensor_reading import Task
+from kinetree.codegen.cpu.views import expect, same_for_all
 from kinetree.codegen.exchange import FLOAT, Exchange
-from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import assembler
-from kinetree.codegen.llvm.target import host
 
 __all__ = ["TensorBuiltin"]
 
@@ -42,7 +37,7 @@ class TensorBuiltin:
         """`codes`: the modules "single" and "batch" of the kernel, as far as they have been made. `owner` is as for
         `make_builtin`."""
         self._codes = codes
-        self._code = code = MachineCode(_object_code(kernel))
+        self._code = code = same_for_all(TENSOR_CALL, kernel)
         self._task = task = Task.from_address(code.data_address("task"))
         tracked = sys.intern(exchange.tracked)
         functions, python = exchange.functions, ctypes.pythonapi
@@ -79,25 +74,9 @@ class TensorBuiltin:
 
     def _expect(self, kernel: Kernel) -> None:
         """The tensors as they must be."""
-        ports, size, task = [*kernel.inputs, *kernel.outputs], kernel.dtype.itemsize, self._task
-        arrays = (Expected * len(ports))()
-        self._code.keep(arrays)
-        for port, array in zip(ports, arrays, strict=True):
-            rank = len(port.shape)
-            shape = (c_int64 * rank)(*port.shape)
-            steps = (c_int64 * rank)(*(size * math.prod(port.shape[axis + 1 :]) for axis in range(rank)))
-            self._code.keep((shape, steps))
-            array.rank, array.bytes = rank, port.size * size
-            array.shape, array.steps = ctypes.addressof(shape), ctypes.addressof(steps)
-        task.inputs, task.arrays = len(kernel.inputs), ctypes.addressof(arrays)
+        ports, task = [*kernel.inputs, *kernel.outputs], self._task
+        task.inputs, task.arrays = len(kernel.inputs), ctypes.addressof(expect(kernel, self._code))
         task.step_bytes = ctypes.sizeof(c_int64) * sum(1 + len(port.shape) for port in ports)
-        task.bytes, task.dtype = size, FLOAT | 8 * size << 8 | 1 << 16
+        task.bytes = kernel.dtype.itemsize
+        task.dtype = FLOAT | 8 * task.bytes << 8 | 1 << 16
         task.most, task.release_from = kernel.most, kernel.release_from
-
-
-def _object_code(kernel: Kernel) -> bytes:
-    """The module, which is the same for all kernels."""
-    text = f'target triple = "{host().triple}"\n{TENSOR_CALL}'
-    tools = assembler("compile_module", processor(), kernel.imported)
-    key = None if tools is None else hashlib.sha256(tools + text.encode()).digest()
-    return kept(key, lambda: compile_module(text, host()))

@@ -1,10 +1,11 @@
 """A function that XLA calls on batches, in LLVM IR: a handler of its typed foreign-function interface.
 
-`@handler(frame)` checks the arrays of a call (xla_arrays.py) and gives them to the `@kernel` of a batch (batch.py), in
+`@handler(frame)` checks the arrays of a call and gives them to the `@kernel` of a batch (batch.py), in
 XLA's own threads (xla_threads.py), with no Python in between. Its text is the same for all functions: what it calls,
-and what arrays it expects (xla_task.py), are in its global variable `@task`, filled in here.
+and what arrays it expects (`Task`), are in its global variable `@task`, filled in here.
 
-Each argument is one sample, which all samples of the batch share, or has the leading axes of the results. A handler
+The first result says what the leading axes are; each argument has them all, or is one sample, which all samples of the
+batch share, and is then walked with a step of zero. A handler
 answers with the version of the interface that it is asked by (structures: xla_frame.py), and reports what is wrong as
 XLA's error. Quaternions are not checked: the results of one without a direction are NaN, in its own sample.
 """
@@ -12,15 +13,12 @@ XLA's error. Quaternions are not checked: the results of one without a direction
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import math
 from ctypes import c_int64
 
 from kinetree.codegen.backend import Kernel
-from kinetree.codegen.cpu.fields import at, load, store
-from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.cpu.processor import processor
-from kinetree.codegen.cpu.xla_arrays import ARRAYS
+from kinetree.codegen.cpu.jit import MachineCode
+from kinetree.codegen.cpu.views import PRODUCT, SAME, Expected, at, expect, leading, load, loads, same_for_all, stores
 from kinetree.codegen.cpu.xla_frame import (
     DATA_TYPES,
     EXECUTE,
@@ -30,17 +28,15 @@ from kinetree.codegen.cpu.xla_frame import (
     RESOURCE_EXHAUSTED,
     Api,
     ApiVersion,
+    Buffer,
     CallFrame,
     ErrorRequest,
     Extension,
     Metadata,
+    Values,
 )
-from kinetree.codegen.cpu.xla_task import Expected, Task
-from kinetree.codegen.cpu.xla_threads import THREADS
-from kinetree.codegen.kept.cache import kept
-from kinetree.codegen.kept.identity import assembler
+from kinetree.codegen.cpu.xla_threads import THREADS, Task
 from kinetree.codegen.llvm.memory import FAILURES
-from kinetree.codegen.llvm.target import host
 
 __all__ = ["make_handler"]
 
@@ -54,22 +50,11 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
     `code` holds the kernel of a batch. It belongs to the handler from now on: a lack of memory is no longer Python's
     error.
     """
-    text = _text()
-    tools = assembler("compile_module", processor(), kernel.imported)
-    key = None if tools is None else hashlib.sha256(tools + text.encode()).digest()
-    made = MachineCode(kept(key, lambda: compile_module(text, host())))
+    made = same_for_all(_TEXT, kernel)
     made.keep(code)
     ports, size = [*kernel.inputs, *kernel.outputs], kernel.dtype.itemsize
-    arrays, steps = (Expected * len(ports))(), [0] * len(ports)
-    for port, array in zip(ports, arrays, strict=True):
-        shape = (c_int64 * len(port.shape))(*port.shape)
-        made.keep(shape)
-        array.rank, array.bytes, array.shape = len(port.shape), port.size * size, ctypes.addressof(shape)
-        expected = ", ".join(("…", *map(str, port.shape)))
-        array.other_array = f"{kernel.name}: {port.name} must be an array ({expected}) of {kernel.dtype}".encode()
-        array.other_batch = (
-            f"{kernel.name}: the leading axes of {port.name} must be those of the results, or absent".encode()
-        )
+    steps = [0] * len(ports)
+    for port in ports:
         steps += [size * math.prod(port.shape[axis + 1 :]) for axis in range(len(port.shape))]
     table = (c_int64 * len(steps))(*steps)
     task = Task.from_address(made.data_address("task"))
@@ -81,7 +66,8 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
     code.put("kernel", ctypes.addressof(task) + Task.kernel.offset)
     task.inputs, task.outputs = len(kernel.inputs), len(kernel.outputs)
     task.dtype = DATA_TYPES[kernel.dtype.name]
-    task.steps, task.step_bytes, task.arrays = ctypes.addressof(table), ctypes.sizeof(table), ctypes.addressof(arrays)
+    task.steps, task.step_bytes = ctypes.addressof(table), ctypes.sizeof(table)
+    task.arrays = ctypes.addressof(expect(kernel, made))
     task.most, task.helpers = kernel.most, threads - 1
     task.piece = -(-max(kernel.most // 2, 1) // _GROUP) * _GROUP
     task.other_frame = f"{kernel.name}: this version of XLA makes calls that kinetree does not know".encode()
@@ -89,23 +75,8 @@ def make_handler(kernel: Kernel, code: MachineCode, threads: int) -> MachineCode
         f"{kernel.name} takes {task.inputs} arrays and gives {task.outputs}; this call has others".encode()
     )
     task.no_memory = f"{kernel.name}: there is not enough memory for its intermediate results".encode()
-    made.keep((table, arrays, task))  # the texts belong to the structures
+    made.keep((table, task))  # the texts belong to the structures
     return made
-
-
-def _text() -> str:
-    """The module."""
-    return f"""
-target triple = "{host().triple}"
-@task = dso_local global [{ctypes.sizeof(Task)} x i8] zeroinitializer, align 8
-@do_not_check = internal constant [2 x i64] [i64 0, i64 1]
-declare i64 @llvm.smin.i64(i64, i64)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-{_HANDLER}
-{_REFUSED}
-{THREADS}
-{ARRAYS}
-"""
 
 
 _HANDLER = f"""
@@ -120,7 +91,7 @@ extended:
 question:
 {load("metadata", "ptr", "%extension", at(Extension, "metadata"))}
 {load("api", "ptr", "%frame", at(CallFrame, "api"))}
-{store("traits", "i32 0", "%metadata", at(Metadata, "traits"))}
+{stores(Metadata, "%metadata", traits="i32 0")}
   %is_old = icmp eq ptr %api, null
   br i1 %is_old, label %answer, label %asked
 asked:
@@ -130,8 +101,8 @@ asked:
 answer:
   %major = phi i32 [{OLDEST[0]}, %question], [%its_major, %asked]
   %minor = phi i32 [{OLDEST[1]}, %question], [%its_minor, %asked]
-{store("major_answer", "i32 %major", "%metadata", at(Metadata, "api_version", at(ApiVersion, "major")))}
-{store("minor_answer", "i32 %minor", "%metadata", at(Metadata, "api_version", at(ApiVersion, "minor")))}
+  %version = getelementptr i8, ptr %metadata, i64 {at(Metadata, "api_version")}
+{stores(ApiVersion, "%version", major="i32 %major", minor="i32 %minor")}
   ret ptr null
 usual:
 {load("stage", "i32", "%frame", at(CallFrame, "stage"))}
@@ -166,13 +137,135 @@ done:
 _REFUSED = f"""
 define internal ptr @refused(ptr %frame, ptr %message, i32 %code) noinline {{
   %request = alloca [{ctypes.sizeof(ErrorRequest)} x i8], align 8
-{store("size", f"i64 {at(ErrorRequest, 'code', 4)}", "%request", at(ErrorRequest, "struct_size"))}
-{store("extension", "ptr null", "%request", at(ErrorRequest, "extension_start"))}
-{store("text", "ptr %message", "%request", at(ErrorRequest, "message"))}
-{store("kind", "i32 %code", "%request", at(ErrorRequest, "code"))}
+{stores(ErrorRequest, "%request", struct_size=f"i64 {at(ErrorRequest, 'code', 4)}", extension_start="ptr null")}
+{stores(ErrorRequest, "%request", message="ptr %message", code="i32 %code")}
 {load("api", "ptr", "%frame", at(CallFrame, "api"))}
 {load("create", "ptr", "%api", at(Api, "error_create"))}
   %error = call ptr %create(ptr %request)
   ret ptr %error
 }}
 """
+
+_FITTING = f"""
+; How many leading axes a buffer has before those of one sample, or -1 if it is another array than expected.
+define internal i64 @fitting(ptr %buffer, ptr %expected) {{
+{load("size", "i64", "%buffer", at(Buffer, "struct_size"))}
+{load("its_dtype", "i32", "%buffer", at(Buffer, "dtype"))}
+{load("dtype", "i64", "@task", at(Task, "dtype"))}
+  %is_known = icmp uge i64 %size, {ctypes.sizeof(Buffer)}
+  %wide_dtype = zext i32 %its_dtype to i64
+  %is_right = icmp eq i64 %wide_dtype, %dtype
+  %fits = and i1 %is_known, %is_right
+  br i1 %fits, label %counted, label %other
+counted:
+  %lead = call i64 @leading(ptr %buffer, ptr %expected)
+  ret i64 %lead
+other:
+  ret i64 -1
+}}
+"""
+
+_COMPUTED = f"""
+; Compute the results of a call. Returns null, or a sentence that says why it cannot be.
+define internal ptr @computed(ptr %frame) {{
+{loads(Task, "i64", "@task", "inputs", "outputs")}
+{load("arrays", "ptr", "@task", at(Task, "arrays"))}
+{load("given", "i64", "%frame", at(CallFrame, "arguments", at(Values, "size")))}
+{load("wanted", "i64", "%frame", at(CallFrame, "results", at(Values, "size")))}
+{load("arguments", "ptr", "%frame", at(CallFrame, "arguments", at(Values, "values")))}
+{load("results", "ptr", "%frame", at(CallFrame, "results", at(Values, "values")))}
+  %all_given = icmp eq i64 %given, %inputs
+  %all_wanted = icmp eq i64 %wanted, %outputs
+  %counts_fit = and i1 %all_given, %all_wanted
+  br i1 %counts_fit, label %memory, label %other_count
+other_count:
+{load("count_text", "ptr", "@task", at(Task, "other_count"))}
+  ret ptr %count_text
+memory:
+  %total = add i64 %inputs, %outputs
+  %places = alloca ptr, i64 %total
+{load("step_bytes", "i64", "@task", at(Task, "step_bytes"))}
+  %steps = alloca i8, i64 %step_bytes, align 8
+{load("step_table", "ptr", "@task", at(Task, "steps"))}
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %steps, ptr align 8 %step_table, i64 %step_bytes, i1 false)
+  %first = load ptr, ptr %results
+  %first_expected = getelementptr [{ctypes.sizeof(Expected)} x i8], ptr %arrays, i64 %inputs
+  %batch_rank = call i64 @fitting(ptr %first, ptr %first_expected)
+  %first_fits = icmp sge i64 %batch_rank, 0
+  br i1 %first_fits, label %sound, label %other_result
+other_result:
+{load("first_text", "ptr", "%first_expected", at(Expected, "other_array"))}
+  ret ptr %first_text
+sound:
+{load("batch", "ptr", "%first", at(Buffer, "dims"))}
+  %count = call i64 @product(ptr %batch, i64 %batch_rank)
+  br label %loop
+loop:
+  %k = phi i64 [0, %sound], [%next, %counted]
+  %more = icmp slt i64 %k, %total
+  br i1 %more, label %look, label %ready
+look:
+  %is_input = icmp slt i64 %k, %inputs
+  %of_results = sub i64 %k, %inputs
+  %table = select i1 %is_input, ptr %arguments, ptr %results
+  %number = select i1 %is_input, i64 %k, i64 %of_results
+  %buffer_p = getelementptr ptr, ptr %table, i64 %number
+  %buffer = load ptr, ptr %buffer_p
+  %expected = getelementptr [{ctypes.sizeof(Expected)} x i8], ptr %arrays, i64 %k
+  %lead = call i64 @fitting(ptr %buffer, ptr %expected)
+  %fits = icmp sge i64 %lead, 0
+  br i1 %fits, label %fitting, label %other_array
+other_array:
+{load("array_text", "ptr", "%expected", at(Expected, "other_array"))}
+  ret ptr %array_text
+fitting:
+{load("data", "ptr", "%buffer", at(Buffer, "data"))}
+  %place = getelementptr ptr, ptr %places, i64 %k
+  store ptr %data, ptr %place
+  %is_one = icmp eq i64 %lead, 0
+  %is_shared = and i1 %is_one, %is_input
+  br i1 %is_shared, label %counted, label %of_batch
+of_batch:
+{load("dims", "ptr", "%buffer", at(Buffer, "dims"))}
+  %same_rank = icmp eq i64 %lead, %batch_rank
+  br i1 %same_rank, label %compared, label %other_batch
+compared:
+  %same = call i1 @same(ptr %dims, ptr %batch, i64 %batch_rank)
+  br i1 %same, label %varied, label %other_batch
+other_batch:
+{load("batch_text", "ptr", "%expected", at(Expected, "other_batch"))}
+  ret ptr %batch_text
+varied:
+{load("sample_bytes", "i64", "%expected", at(Expected, "bytes"))}
+  br label %counted
+counted:
+  %step = phi i64 [0, %fitting], [%sample_bytes, %varied]
+  %step_p = getelementptr i64, ptr %steps, i64 %k
+  store i64 %step, ptr %step_p
+  %next = add i64 %k, 1
+  br label %loop
+ready:
+{load("failures", "ptr", "@task", at(Task, "failures"))}
+  %needs_memory = icmp ne ptr %failures, null
+  br i1 %needs_memory, label %watched, label %unwatched
+unwatched:
+  call void @called(ptr %frame, ptr %places, ptr %steps, i64 %count)
+  ret ptr null
+watched:
+  %before = load atomic i64, ptr %failures seq_cst, align 8
+  call void @called(ptr %frame, ptr %places, ptr %steps, i64 %count)
+  %after = load atomic i64, ptr %failures seq_cst, align 8
+  %has_failed = icmp ne i64 %before, %after
+{load("memory_text", "ptr", "@task", at(Task, "no_memory"))}
+  %answer = select i1 %has_failed, ptr %memory_text, ptr null
+  ret ptr %answer
+}}
+"""
+
+_TEXT = f"""
+@task = dso_local global [{ctypes.sizeof(Task)} x i8] zeroinitializer, align 8
+@do_not_check = internal constant [2 x i64] [i64 0, i64 1]
+declare i64 @llvm.smin.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+{_HANDLER}{_REFUSED}{THREADS}{SAME}{PRODUCT}{leading(Buffer, "rank", "i64", "dims")}{_FITTING}{_COMPUTED}"""
+"""The module without its target."""

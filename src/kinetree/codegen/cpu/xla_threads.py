@@ -10,9 +10,9 @@ depends on how a batch was cut, for no sample's result depends on its neighbours
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_int64, c_void_p
+from ctypes import c_char_p, c_int64, c_void_p
 
-from kinetree.codegen.cpu.fields import at, load, loads, store
+from kinetree.codegen.cpu.views import at, load, loads, stores
 from kinetree.codegen.cpu.xla_frame import (
     Api,
     CallFrame,
@@ -20,9 +20,29 @@ from kinetree.codegen.cpu.xla_frame import (
     PoolRequest,
     TaskRequest,
 )
-from kinetree.codegen.cpu.xla_task import Task
 
-__all__ = ["THREADS"]
+__all__ = ["THREADS", "Task"]
+
+
+class Task(ctypes.Structure):
+    """The kernel that a handler calls, and the arrays it expects: the arguments, then the results."""
+
+    _fields_ = (
+        ("kernel", c_void_p),
+        ("failures", c_void_p),  # the kernel's count of those for want of memory; null if it needs none
+        ("inputs", c_int64),
+        ("outputs", c_int64),
+        ("dtype", c_int64),
+        ("steps", c_void_p),  # those of one sample; the first are replaced by those from sample to sample
+        ("step_bytes", c_int64),
+        ("arrays", c_void_p),
+        ("most", c_int64),  # samples that are worth computing on one thread
+        ("piece", c_int64),  # samples that a thread computes at a time, if there are more
+        ("helpers", c_int64),  # threads besides that of the call
+        ("other_frame", c_char_p),
+        ("other_count", c_char_p),
+        ("no_memory", c_char_p),
+    )
 
 
 class _Job(ctypes.Structure):
@@ -123,9 +143,8 @@ fine:
   ret i1 true
 refused:
   %release = alloca [{ctypes.sizeof(ErrorRelease)} x i8], align 8
-{store("size", f"i64 {ctypes.sizeof(ErrorRelease)}", "%release", at(ErrorRelease, "struct_size"))}
-{store("extension", "ptr null", "%release", at(ErrorRelease, "extension_start"))}
-{store("error_value", "ptr %error", "%release", at(ErrorRelease, "error"))}
+{stores(ErrorRelease, "%release", struct_size=f"i64 {ctypes.sizeof(ErrorRelease)}", extension_start="ptr null")}
+{stores(ErrorRelease, "%release", error="ptr %error")}
 {load("destroy", "ptr", "%api", at(Api, "error_destroy"))}
   call void %destroy(ptr %release)
   ret i1 false
@@ -142,10 +161,8 @@ known:
 {load("ask", "ptr", "%api", at(Api, "pool_threads"))}
   %threads = alloca i64
   %request = alloca [{ctypes.sizeof(PoolRequest)} x i8], align 8
-{store("size", f"i64 {ctypes.sizeof(PoolRequest)}", "%request", at(PoolRequest, "struct_size"))}
-{store("extension", "ptr null", "%request", at(PoolRequest, "extension_start"))}
-{store("of", "ptr %context", "%request", at(PoolRequest, "context"))}
-{store("into", "ptr %threads", "%request", at(PoolRequest, "threads"))}
+{stores(PoolRequest, "%request", struct_size=f"i64 {ctypes.sizeof(PoolRequest)}", extension_start="ptr null")}
+{stores(PoolRequest, "%request", context="ptr %context", threads="ptr %threads")}
   %error = call ptr %ask(ptr %request)
   %is_told = call i1 @granted(ptr %api, ptr %error)
   br i1 %is_told, label %told, label %none
@@ -165,11 +182,8 @@ start:
   %done_p = getelementptr i8, ptr %job, i64 {at(_Job, "done")}
 {load("pieces", "i64", "%job", at(_Job, "pieces"))}
   %request = alloca [{ctypes.sizeof(TaskRequest)} x i8], align 8
-{store("size", f"i64 {ctypes.sizeof(TaskRequest)}", "%request", at(TaskRequest, "struct_size"))}
-{store("extension", "ptr null", "%request", at(TaskRequest, "extension_start"))}
-{store("of", "ptr %context", "%request", at(TaskRequest, "context"))}
-{store("task", "ptr @helping", "%request", at(TaskRequest, "task"))}
-{store("data", "ptr %job", "%request", at(TaskRequest, "data"))}
+{stores(TaskRequest, "%request", struct_size=f"i64 {ctypes.sizeof(TaskRequest)}", extension_start="ptr null")}
+{stores(TaskRequest, "%request", context="ptr %context", task="ptr @helping", data="ptr %job")}
   br label %loop
 loop:
   %n = phi i64 [0, %start], [%next, %granted]
@@ -226,16 +240,9 @@ helped:
   %has_job = icmp ne ptr %job, null
   br i1 %has_job, label %together, label %alone
 together:
-{store("owners", "i64 1", "%job", at(_Job, "owners"))}
-{store("taken", "i64 0", "%job", at(_Job, "taken"))}
-{store("its_pieces", "i64 %pieces", "%job", at(_Job, "pieces"))}
-{store("done", "i64 0", "%job", at(_Job, "done"))}
-{store("its_piece", "i64 %piece", "%job", at(_Job, "piece"))}
-{store("its_count", "i64 %count", "%job", at(_Job, "count"))}
-{store("its_arrays", "i64 %arrays", "%job", at(_Job, "arrays"))}
-{store("its_kernel", "ptr %kernel", "%job", at(_Job, "kernel"))}
-{store("its_places", "ptr %places", "%job", at(_Job, "places"))}
-{store("its_steps", "ptr %steps", "%job", at(_Job, "steps"))}
+{stores(_Job, "%job", owners="i64 1", taken="i64 0", pieces="i64 %pieces", done="i64 0", piece="i64 %piece")}
+{stores(_Job, "%job", count="i64 %count", arrays="i64 %arrays", kernel="ptr %kernel", places="ptr %places")}
+{stores(_Job, "%job", steps="ptr %steps")}
   call void @shared(ptr %frame, ptr %job, i64 %helpers)
   ret void
 alone:

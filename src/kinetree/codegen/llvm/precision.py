@@ -49,6 +49,11 @@ class Lanes:
         return self._type(self.precision.type)
 
     @property
+    def bytes(self) -> int:
+        """The size of a register."""
+        return self.count * self.precision.bytes
+
+    @property
     def flags(self) -> str:
         """The type of a comparison's result."""
         return self._type("i1")
@@ -82,6 +87,12 @@ class Lanes:
         if self.count == 1:
             return f"select i1 true, {kind} {value}, {kind} {value}"
         return f"insertelement {self._type(kind)} {register}, {kind} {value}, i32 {lane}"
+
+    def repeated(self, register: str) -> str:
+        """The instruction that gives a register with the number of the first lane in all lanes."""
+        if self.count == 1:
+            return f"select i1 true, {self.numbers} {register}, {self.numbers} {register}"
+        return f"shufflevector {self.numbers} {register}, {self.numbers} poison, <{self.count} x i32> zeroinitializer"
 
     def all_set(self, flags: str) -> str:
         """The instruction for whether a flag is set in all lanes."""
