@@ -92,7 +92,9 @@ def _watched() -> dict[str, float]:
     seconds: dict[str, float] = {}
     for module in (importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp", "placed")):
         for name, kernel in list(vars(module).items()):
-            if not getattr(kernel, "__module__", "").startswith("kinetree.pictures.kernels"):
+            if isinstance(kernel, type) or not getattr(kernel, "__module__", "").startswith(
+                "kinetree.pictures.kernels"
+            ):
                 continue
             label = name + (" (light)" if module.__name__.endswith("lamp") and name == "find_nearest" else "")
 

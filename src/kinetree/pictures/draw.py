@@ -24,7 +24,7 @@ from kinetree.pictures.assembled import assemble
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
 from kinetree.pictures.kernels.develop import develop
-from kinetree.pictures.kernels.shading import shade
+from kinetree.pictures.kernels.shading import Lighting, Surfaces, shade
 from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
 from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
@@ -100,6 +100,11 @@ class Drawing:
         lights = np.array(
             [light.direction, light.key, light.sky, light.ground, camera.position, light.fill_direction(), light.fill]
         )
+        surfaces = Surfaces(
+            edges, scene.faces, world, turned, scene.colors, scene.part_of, scene.uv, scene.textures, scene.texels,
+            LINEAR,
+        )  # fmt: skip
+        lighting = Lighting(lights, lamp, shaded, ground)
         ahead = farthest_first(scene, M, camera)
         picture = np.empty((height, width, 3), np.uint8)
 
@@ -121,29 +126,7 @@ class Drawing:
                 found = np.full((count, n * width), -1, np.int32)
                 its_nearness = nearness.copy() if k else nearness
                 find_nearest(boxes, edges, first, last, top, top + count, 1.0 / camera.near, its_nearness, found)
-                shade(
-                    found,
-                    top,
-                    n * width,
-                    n,
-                    edges,
-                    scene.faces,
-                    world,
-                    turned,
-                    scene.colors,
-                    scene.part_of,
-                    scene.uv,
-                    scene.textures,
-                    scene.texels,
-                    LINEAR,
-                    lights,
-                    lamp,
-                    *shaded,
-                    ground,
-                    backdrop,
-                    covered,
-                    samples,
-                )
+                shade(found, top, n * width, n, surfaces, lighting, backdrop, covered, samples)
             develop(backdrop, covered, samples, n, rows.start, rows.stop, width, ENCODED, picture)
 
         on_threads(band, pieces(height, _BAND), threads)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.pictures.assembled import Assembled
 from kinetree.pictures.camera import Camera, Size, half_height
+from kinetree.pictures.kernels.key_light import Shade
 from kinetree.pictures.kernels.shadow import blur, shadow_of
 from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.placed import pieces, triangles
 from kinetree.pictures.setting import Floor, Light
 
-__all__ = ["SIDE", "Shade", "floor_shadow", "lamp_matrix", "shade_of"]
+__all__ = ["SIDE", "floor_shadow", "lamp_matrix", "shade_of"]
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -62,17 +62,6 @@ def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Arra
     return np.column_stack((axes * np.array([[scale], [scale], [1.0]]), (*start, 0.0)))
 
 
-class Shade(NamedTuple):
-    """What keeps the light from where it would come."""
-
-    depths: Singles
-    """(SIDE, SIDE), the nearness of what is opaque."""
-    veil: Singles
-    """The same of what can be seen through: of several surfaces the nearest; (1, 1) if there is none."""
-    veiling: Singles
-    """The opacity of the veil."""
-
-
 def shade_of(scene: Assembled, lit: Array, threads: int | None) -> Shade:
     """What the light sees of all triangles; `lit` is as of `place_vertices`."""
     depths, _ = _light_picture(scene.blinds, lit, threads)
@@ -109,7 +98,7 @@ def floor_shadow(floor: Floor, lamp: Array, shade: Shade) -> Array:
     # A point of the floor is height·normal = (p·across) across + (p·along) along + nearness·toward, times normal.
     a, b = -float(normal @ across) / facing / scale, -float(normal @ along) / facing / scale
     level = np.array([a, b, floor.height / facing - a * lamp[0, 3] - b * lamp[1, 3] + _ABOVE])
-    shadow_of(*shade, level, shadow)
+    shadow_of(shade, level, shadow)
     totals, between = np.empty(len(shadow)), np.empty_like(shadow)
     for _ in range(3):
         blur(shadow, _BLUR, totals, between)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.pictures.assembled import Assembled
 from kinetree.pictures.camera import Camera, Size
-from kinetree.pictures.kernels.corners import place_vertices
+from kinetree.pictures.kernels.corners import Placed, place_vertices
 from kinetree.pictures.kernels.triangles import set_up
 
 __all__ = ["farthest_first", "pieces", "placed", "shading_corners", "triangles"]
@@ -20,32 +20,18 @@ _FARTHEST = 1e9
 """Parts farther from the world's origin, in m, have diverged: they have no shadow."""
 
 
-def placed(
-    scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None
-) -> tuple[Array, Array, Array, Array]:
+def placed(scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None) -> Placed:
     """The results of `place_vertices`, for all vertices; `matrix` is the camera's, for samples."""
     count = len(scene.vertices)
-    world, turned, seen, lit = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 4))
+    found = Placed(*(np.empty((count, k)) for k in (3, 3, 4, 4)))
 
     def place(part: slice) -> None:
         place_vertices(
-            scene.vertices,
-            scene.normals,
-            scene.part_of,
-            M,
-            scene.nearer,
-            matrix,
-            lamp,
-            part.start,
-            part.stop,
-            world,
-            turned,
-            seen,
-            lit,
-        )
+            scene.vertices, scene.normals, scene.part_of, M, scene.nearer, matrix, lamp, part.start, part.stop, found
+        )  # fmt: skip
 
     on_threads(place, pieces(count, _PIECE), threads)
-    return world, turned, seen, lit
+    return found
 
 
 def triangles(

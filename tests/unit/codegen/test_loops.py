@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import gc
 from math import floor, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from kinetree.codegen.loops.compiled import compiled
+from kinetree.codegen.loops.compiled import compiled, prepared
 from kinetree.codegen.loops.instructions import Unknown
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
 from kinetree.codegen.loops.translate import module_text
@@ -103,6 +104,101 @@ def test_machine_code_computes_what_python_computes() -> None:
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
+class Line(NamedTuple):
+    x: Floats
+    above: Floats
+    is_used: bool
+    slope: float
+    y: Floats
+
+
+class Lines(NamedTuple):
+    first: Line
+    is_shifted: bool
+    counts: Indices
+    second: Line
+
+
+def put(line: Line, k: int, offset: float) -> None:
+    """Some fields are not used here, and so not passed."""
+    line.y[k] = line.slope * line.x[k] + offset
+
+
+def sum_of(x: Floats) -> float:
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k]
+    return total
+
+
+@compiled
+def fill(lines: Lines, offset: float, last: Line) -> None:
+    for k in range(len(lines.first.x)):
+        put(lines.first, k, offset if lines.is_shifted else 0.0)
+        put(lines.second, k, lines.first.y[k])
+        lines.counts[k] = int(lines.counts[k]) + k
+    if last.is_used:
+        last.y[0] -= last.slope * sum_of(lines.second.y) + sum_of(last.above)
+
+
+def lines_to_fill() -> tuple[Lines, float, Line]:
+    x = np.linspace(-1.0, 2.0, 7)
+    first, second, last = (Line(a * x, a + x, True, a, np.full(7, a)) for a in (0.3, -1.7, 0.9))
+    return Lines(first, True, np.arange(7, dtype=np.int32), second), 0.1, last
+
+
+def test_records_are_their_fields() -> None:
+    made, meant = lines_to_fill(), lines_to_fill()
+    fill(*made)
+    fill.__wrapped__(*meant)  # type: ignore[attr-defined]
+    for a, b in ((made[0].first, meant[0].first), (made[0].second, meant[0].second), (made[2], meant[2])):
+        np.testing.assert_array_equal(a.y, b.y)
+    np.testing.assert_array_equal(made[0].counts, meant[0].counts)
+    assert len({float(line.y[0]) for line in (made[0].first, made[0].second, made[2])}) == 3
+
+
+def test_a_prepared_call_sees_what_the_arrays_of_a_record_hold_then() -> None:
+    given, meant = lines_to_fill(), lines_to_fill()
+    call = prepared(fill, *given)
+    given[0].first.x[:] = meant[0].first.x[:] = 4.0
+    call()
+    fill(*meant)
+    np.testing.assert_array_equal(given[0].second.y, meant[0].second.y)
+
+
+def with_a_changed_number(line: Line) -> None:
+    line.slope = 1.0  # type: ignore[misc]
+
+
+def with_a_changed_record(line: Line) -> None:
+    line = 1.0  # type: ignore[assignment]  # noqa: F841
+
+
+def with_another_record(line: Line) -> None:
+    fill(line, 0.0, line)
+
+
+def with_an_unknown_field(line: Line) -> None:
+    y = line.length  # type: ignore[attr-defined]  # noqa: F841
+
+
+def without_a_record(x: float) -> None:
+    put(x, 0, 0.0)  # type: ignore[arg-type]
+
+
+def calling_itself(x: float) -> float:
+    return calling_itself(x - 1.0) if x > 0.0 else x
+
+
+def test_a_record_has_numbers_and_arrays_only() -> None:
+    with pytest.raises(TypeError, match="'list' is not float, int, bool, a kind of arrays, or a NamedTuple of these"):
+        module_text(_of_a_list, "x86_64-unknown-linux-gnu")
+
+
+def _of_a_list(x: list) -> None:  # type: ignore[type-arg]
+    pass
+
+
 def unknown_name(x: float) -> None:
     y = x + nothing_of_this_name  # type: ignore[name-defined] # noqa: F821, F841
 
@@ -167,6 +263,8 @@ def by_its_module(x: float) -> None:
 REFUSED = [
     unknown_name, narrow, of_two_types, in_a_list, downward, with_an_else, with_two_targets, by_keyword, with_too_few,
     with_too_many, with_another_array, without_an_array, length_of_a_number, by_its_module,
+    with_a_changed_number, with_a_changed_record, with_another_record, with_an_unknown_field, without_a_record,
+    calling_itself,
 ]  # fmt: skip
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from kinetree.codegen.cpu.jit import MachineCode
@@ -14,8 +15,8 @@ from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.kept.cache import kept_module
 from kinetree.codegen.kept.identity import assembler, toolchain
 from kinetree.codegen.loops.instructions import results_of
-from kinetree.codegen.loops.kinds import ArrayKind
-from kinetree.codegen.loops.translate import module_text, parameters
+from kinetree.codegen.loops.kinds import ArrayKind, parameters, parts
+from kinetree.codegen.loops.translate import module_text
 from kinetree.locks import preparing
 
 __all__ = ["compiled", "prepared"]
@@ -26,7 +27,8 @@ _IMPORTED = time.time()
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator: the function as machine code. What was given is `function.__wrapped__`, and computes the same.
 
-    Its arguments are as annotated, arrays in C order that do not overlap. While it runs, other threads do too.
+    Its arguments are as annotated: numbers, arrays in C order that do not overlap, and records of them. While it runs,
+    other threads do too.
     """
     made: list[_Compiled] = []
 
@@ -46,13 +48,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prepared(function: Callable[..., Any], *given: Any) -> Callable[[], None]:
-    """A call of a compiled function with these arguments, which are looked at once: it sees what the arrays hold then.
-
-    It takes about a microsecond, and a call with many arrays about one for each.
-    """
+    """A call of a compiled function with these arguments, which are checked once; it sees what the arrays hold then."""
     code: _Compiled = function.code()  # type: ignore[attr-defined]
-    flat = [kind(x) for kind, x in zip(code.types, code.flat(given), strict=True)]
-    call = functools.partial(code.of_objects, *flat)
+    call = functools.partial(code.called, code.packed(given))
     call.arrays = given  # type: ignore[attr-defined]  # they live as long as it does
     return call
 
@@ -62,7 +60,7 @@ class _Compiled:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}"
-        self._kinds = [kind for _, kind in parameters(function)]
+        self._kinds = [kind for p in parameters(function) for _, kind in parts(*p) if not isinstance(kind, type)]
         if results_of(function):
             raise TypeError(f"{self._name} has results, but what is called from outside puts them into its arrays")
         is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
@@ -71,24 +69,17 @@ class _Compiled:
         self._code = MachineCode(
             kept_module(key, assembler("loops", processor(), _IMPORTED), lambda: _text(function), _object_code)
         )
-        types: list[Any] = []
-        for kind in self._kinds:
-            if isinstance(kind, ArrayKind):
-                types += [ctypes.c_void_p, *[ctypes.c_int64] * 3]
-            else:
-                types.append(ctypes.c_double if kind == "double" else ctypes.c_int64)
-        address = self._code.address(function.__name__)
-        self.types = types
-        self._call = ctypes.CFUNCTYPE(None, *types)(address)
-        self.of_objects = ctypes.CFUNCTYPE(None)(address)  # quicker where all arguments have their types already
+        layout = ("4q" if isinstance(kind, ArrayKind) else "d" if kind == "double" else "q" for kind in self._kinds)
+        self._pack = struct.Struct("".join(layout)).pack
+        self.called = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(self._code.address("called"))
 
     def __call__(self, *given: Any) -> None:
-        self._call(*self.flat(given))
+        self.called(self.packed(given))
 
-    def flat(self, given: Sequence[Any]) -> list[Any]:
-        """The arguments in the machine code's order."""
+    def packed(self, given: Sequence[Any]) -> bytes:
+        """The arguments as the machine code takes them, each of eight bytes."""
         flat: list[Any] = []
-        for x, kind in zip(given, self._kinds, strict=True):
+        for x, kind in zip(_fields(given), self._kinds, strict=True):
             if not isinstance(kind, ArrayKind):
                 flat.append(x)
                 continue
@@ -98,7 +89,16 @@ class _Compiled:
                     f"{x.dtype} and shape {x.shape}"
                 )
             flat += [_address(x), *(*x.shape, 1, 1)[:3]]
-        return flat
+        return self._pack(*flat)
+
+
+def _fields(given: Iterable[Any]) -> Iterator[Any]:
+    """The arrays and numbers of arguments and of the records among them."""
+    for x in given:
+        if isinstance(x, tuple):
+            yield from _fields(x)
+        else:
+            yield x
 
 
 def _address(x: Any) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kinetree.codegen.loops.instructions import Instructions, Unknown, Value, result_type, results_of
-from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
+from kinetree.codegen.loops.kinds import SCALARS, ArrayKind, Kind, parameters, parts
 
 __all__ = ["Expressions"]
 
@@ -31,11 +31,11 @@ class Expressions(Instructions):
             return self._call(node)
         if isinstance(node, ast.Constant):
             return [self.constant(node.value, node)]
-        if isinstance(node, ast.Name):
-            if node.id in self.variables:
-                type = self.variables[node.id]
-                return [self.emit(type, f"load {type}, ptr %{node.id}.v")]
-            return [self.constant(self.function.__globals__.get(node.id), node)]
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = ast.unparse(node)
+            if name in self.variables:
+                return [self._variable(name)]
+            return [self.constant(self.function.__globals__.get(name), node)]
         if isinstance(node, ast.Subscript):
             kind, place = self.element(node)
             if kind.load:
@@ -50,6 +50,11 @@ class Expressions(Instructions):
         if isinstance(node, ast.IfExp):
             return [self._choice(node)]
         raise Unknown(self.function, node)
+
+    def _variable(self, name: str) -> Value:
+        type = self.variables[name]
+        self.used.add(name)
+        return self.emit(type, f"load {type}, ptr %{name}.v")
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         x = self.value(node.operand)
@@ -108,7 +113,7 @@ class Expressions(Instructions):
 
     def element(self, node: ast.Subscript) -> tuple[ArrayKind, str]:
         """Where an element of an array is."""
-        name = self._array(node.value)
+        name = self._array(ast.unparse(node.value), node)
         kind = self.arrays[name]
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         place = self.converted(self.value(indices[0]), "i64", node)
@@ -122,7 +127,7 @@ class Expressions(Instructions):
             raise Unknown(self.function, node)
         name = node.func.id
         if name == "len":
-            return [Value("i64", f"%{self._array(node.args[0])}.0")]
+            return [Value("i64", f"%{self._array(ast.unparse(node.args[0]), node)}.0")]
         if name in ("float", "int", "bool"):
             return [self._cast(SCALARS[name], node.args[0])]
         if name in ("min", "max", "abs", "sqrt", "floor"):
@@ -131,7 +136,6 @@ class Expressions(Instructions):
         if not inspect.isfunction(known):
             raise Unknown(self.function, node)
         function = inspect.unwrap(known)  # it may be compiled for itself, too
-        self.called.append(function)
         types = results_of(function)
         given = ", ".join(self._given(function, node))
         call = f"call {result_type(types)} @{function.__name__}({given})"
@@ -143,29 +147,46 @@ class Expressions(Instructions):
             return [result]
         return [self.emit(t, f"extractvalue {result.type} {result.name}, {k}") for k, t in enumerate(types)]
 
+    def needed(self, function: Callable[..., Any], node: ast.Call) -> set[str]:
+        """The parameters that a function uses, which must be in the module, too, and fields of them: others are not
+        passed."""
+        raise NotImplementedError
+
     def _given(self, function: Callable[..., Any], node: ast.Call) -> Iterator[str]:
         """The arguments of a call."""
-        wanted = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
+        wanted, needed = parameters(function), self.needed(function, node)
         for x in node.args:
-            if wanted and wanted[0] in ARRAYS:
-                name = self._array(x)
-                if self.arrays[name] is not ARRAYS[wanted.pop(0)]:
-                    raise Unknown(self.function, node, f": {name} is an array of another kind")
-                yield f"ptr %{name}"
-                yield from (f"i64 %{name}.{k}" for k in range(3))
+            if wanted and not isinstance(wanted[0][1], str):
+                yield from self._passed(x, *wanted.pop(0), needed)
                 continue
             for value in self.values(x.value) if isinstance(x, ast.Starred) else [self.value(x)]:
-                if not wanted or wanted[0] not in SCALARS:
+                name, type = wanted.pop(0) if wanted else ("", None)
+                if not isinstance(type, str):
                     raise Unknown(self.function, node, ": its arguments are not those of the function")
-                yield " ".join(self.converted(value, SCALARS[wanted.pop(0)], x))
+                value = self.converted(value, type, x)
+                if name in needed:
+                    yield " ".join(value)
         if wanted:
             raise Unknown(self.function, node, ": it has too few arguments")
 
-    def _array(self, node: ast.expr) -> str:
-        """The name of an array."""
-        if not (isinstance(node, ast.Name) and node.id in self.arrays):
+    def _passed(self, node: ast.expr, parameter: str, kind: Kind, needed: set[str]) -> Iterator[str]:
+        """An array, or the fields of a record that are needed, as arguments."""
+        given = ast.unparse(node)
+        if self.arrays.get(given, self.records.get(given)) is not kind:
+            raise Unknown(self.function, node, f": {kind.__name__ if isinstance(kind, type) else kind} is needed")
+        for (name, part), (theirs, _) in zip(parts(given, kind), parts(parameter, kind), strict=True):
+            if theirs in needed and isinstance(part, ArrayKind):
+                yield f"ptr %{self._array(name, node)}"
+                yield from (f"i64 %{name}.{k}" for k in range(3))
+            elif theirs in needed and isinstance(part, str):
+                yield " ".join(self._variable(name))
+
+    def _array(self, name: str, node: ast.expr) -> str:
+        """Its name in LLVM."""
+        if name not in self.arrays:
             raise Unknown(self.function, node, ": it is not an array")
-        return node.id
+        self.used.add(name)
+        return name
 
     def _cast(self, type: str, node: ast.expr) -> Value:
         if (

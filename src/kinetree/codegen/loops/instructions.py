@@ -46,9 +46,11 @@ class Instructions:
         self.variables: dict[str, str] = {}
         """The type of each."""
         self.arrays: dict[str, ArrayKind] = {}
-        """Parameters."""
-        self.called: list[Callable[..., Any]] = []
-        """Functions that must be in the module, too."""
+        """Parameters and fields of records."""
+        self.records: dict[str, type[Any]] = {}
+        """The same."""
+        self.used: set[str] = set()
+        """The parameters and fields that the function needs."""
         self._count = 0
 
     def line(self, text: str) -> None:

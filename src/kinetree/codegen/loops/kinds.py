@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinetree.records import record
 
-__all__ = ["ARRAYS", "SCALARS", "ArrayKind", "Bytes", "Floats", "Indices", "Singles"]
+__all__ = ["ARRAYS", "SCALARS", "ArrayKind", "Bytes", "Floats", "Indices", "Kind", "Singles", "parameters", "parts"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -40,3 +43,32 @@ ARRAYS = {
     "Indices": ArrayKind("i32", np.dtype(np.int32), "i64", "sext", "trunc"),
     "Bytes": ArrayKind("i8", np.dtype(np.uint8), "i64", "zext", "trunc"),
 }
+
+Kind = str | ArrayKind | type[Any]
+"""The type of a number in LLVM, a kind of arrays, or the class of a record."""
+
+
+def parameters(function: Callable[..., Any]) -> list[tuple[str, Kind]]:
+    """The name and the kind of each parameter."""
+    given = inspect.signature(function).parameters.values()
+    return [(p.name, _kind(p.annotation, function.__globals__)) for p in given]
+
+
+def parts(name: str, kind: Kind) -> Iterator[tuple[str, Kind]]:
+    """A parameter and, if it is a record, its fields in order, which are called `record.field`."""
+    yield name, kind
+    if isinstance(kind, type):
+        scope = vars(sys.modules[kind.__module__])
+        for field, annotation in kind.__annotations__.items():
+            yield from parts(f"{name}.{field}", _kind(annotation, scope))
+
+
+def _kind(annotation: Any, scope: Mapping[str, Any]) -> Kind:
+    """What an annotation means where it is written."""
+    name = getattr(annotation, "__forward_arg__", annotation)
+    if name in ARRAYS or name in SCALARS:
+        return ARRAYS.get(name) or SCALARS[name]
+    record = scope.get(name)
+    if not (isinstance(record, type) and hasattr(record, "_fields")):
+        raise TypeError(f"{name!r} is not float, int, bool, a kind of arrays, or a NamedTuple of these")
+    return record

@@ -1,12 +1,13 @@
 """From the text of a Python function to LLVM IR.
 
-What is understood: numbers (`float`, `int`, `bool`), arrays of up to three axes and tuples of numbers as results;
-assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithmetic, comparisons, `and`, `or`, `not`,
-choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the
-module, and calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused
-operations, no regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not
-checked. A variable has one type. Anything else is refused, with its line; `expressions.py` has the rules for values,
-`instructions.py` those of arithmetic.
+What is understood: numbers (`float`, `int`, `bool`), arrays of up to three axes, records of these (a `NamedTuple`) as
+arguments, and tuples of numbers as results; assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`;
+arithmetic, comparisons, `and`, `or`, `not`, choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`,
+`math.sqrt`, `math.floor`; constants of the module, and calls of functions like itself. It means what Python means by
+it, to the last bit: doubles, no fused operations, no regrouping; but whole numbers have 64 bits, a division by zero is
+not an error, and indices are not checked. A variable has one type. A record is passed as its fields, one argument each.
+Anything else is refused, with its line; `expressions.py` has the rules for values, `instructions.py` those of
+arithmetic.
 """
 
 from __future__ import annotations
@@ -19,63 +20,70 @@ from typing import Any
 
 from kinetree.codegen.loops.expressions import Expressions
 from kinetree.codegen.loops.instructions import Unknown, Value
-from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
+from kinetree.codegen.loops.kinds import ArrayKind, parameters, parts
 from kinetree.syntax import syntax_tree
 
-__all__ = ["Parameter", "module_text", "parameters"]
+__all__ = ["module_text"]
 
 Function = Callable[..., Any]
-Parameter = tuple[str, "str | ArrayKind"]
 
 
 def module_text(function: Function, triple: str) -> str:
-    """A module with a function, which can be called from outside, and those that it calls."""
-    waiting, texts = [function], {}
-    while waiting:
-        one = waiting.pop()
-        if one not in texts:
-            writer = _Writer(one, linkage="" if one is function else "internal ")
-            texts[one] = writer.text()
-            waiting += writer.called
+    """A module with a function, those that it calls, and `called`, which calls it from outside.
+
+    `called` takes the address of the arguments, each of eight bytes: numbers, and an address and three lengths for an
+    array.
+    """
+    written: dict[Function, _Writer] = {}
+    arguments = _Writer(function, written, is_called_from_outside=True).arguments
     head = [f'target triple = "{triple}"']
     head += [f"declare double @llvm.{name}.f64(double)" for name in ("sqrt", "floor", "fabs")]
-    return "\n".join([*head, *texts.values()])
-
-
-def parameters(function: Function) -> list[Parameter]:
-    """The name and the kind of each parameter."""
-    return [
-        (name, ARRAYS[kind] if kind in ARRAYS else SCALARS[kind])
-        for name, kind in ((p.name, str(p.annotation)) for p in inspect.signature(function).parameters.values())
-    ]
+    lines = ["define void @called(ptr %given) nounwind {"]
+    for k, type in enumerate(arguments):
+        lines.append(f"  %p{k} = getelementptr i64, ptr %given, i64 {k}")
+        if type == "i1":
+            lines += [f"  %n{k} = load i64, ptr %p{k}", f"  %a{k} = trunc i64 %n{k} to i1"]
+        else:
+            lines.append(f"  %a{k} = load {type}, ptr %p{k}")
+    given = ", ".join(f"{type} %a{k}" for k, type in enumerate(arguments))
+    lines += [f"  call void @{function.__name__}({given}) noinline", "  ret void", "}"]
+    return "\n".join([*head, *lines, *(writer.text for writer in written.values())])
 
 
 class _Writer(Expressions):
     """Writes one function; every variable is in memory, and LLVM puts them into registers."""
 
-    def __init__(self, function: Function, *, linkage: str) -> None:
+    def __init__(self, function: Function, written: dict[Function, _Writer], *, is_called_from_outside: bool) -> None:
         source = syntax_tree(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(source, ast.FunctionDef)
         super().__init__(function)
         self._source = source
-        self._linkage = linkage
+        self._written = written
         self._ends: list[tuple[str, str]] = []
         """Where `continue` and `break` go, of each loop around."""
-
-    def text(self) -> str:
-        arguments = []
-        for name, kind in parameters(self.function):
-            if isinstance(kind, ArrayKind):
-                arguments += [f"ptr noalias %{name}", *(f"i64 %{name}.{k}" for k in range(3))]
-                self.arrays[name] = kind
-            else:
-                arguments.append(f"{kind} %{name}.in")
-                self._store(name, Value(kind, f"%{name}.in"))
-        self._block(self._source.body)
+        self.text = ""
+        """Empty until it is complete."""
+        self.arguments: list[str] = []
+        """Their types."""
+        written[function] = self
+        kinds = dict(part for parameter in parameters(function) for part in parts(*parameter))
+        self.arrays = {name: kind for name, kind in kinds.items() if isinstance(kind, ArrayKind)}
+        self.records = {name: kind for name, kind in kinds.items() if isinstance(kind, type)}
+        self.variables = {name: kind for name, kind in kinds.items() if isinstance(kind, str)}
+        self.used = set(kinds) if is_called_from_outside else set()
+        self._block(source.body)
         self.line("ret void" if self.result == "void" else "unreachable")
-        return "\n".join(
+        arguments = []
+        for name, kind in kinds.items():
+            if name in self.used and isinstance(kind, ArrayKind):
+                arguments += [f"ptr noalias %{name}", *(f"i64 %{name}.{k}" for k in range(3))]
+            elif name in self.used and isinstance(kind, str):
+                arguments.append(f"{kind} %{name}.in")
+                self.allocated += [f"  %{name}.v = alloca {kind}", f"  store {kind} %{name}.in, ptr %{name}.v"]
+        self.arguments = [argument.partition(" ")[0] for argument in arguments]
+        self.text = "\n".join(
             (
-                f"define {self._linkage}{self.result} @{self.function.__name__}({', '.join(arguments)}) nounwind {{",
+                f"define internal {self.result} @{function.__name__}({', '.join(arguments)}) nounwind {{",
                 "start:",
                 *self.allocated,
                 "  br label %body",
@@ -84,6 +92,13 @@ class _Writer(Expressions):
                 "}",
             )
         )
+
+    def needed(self, function: Function, node: ast.Call) -> set[str]:
+        if function not in self._written:
+            _Writer(function, self._written, is_called_from_outside=False)
+        if not self._written[function].text:
+            raise Unknown(self.function, node, ": it calls itself")
+        return self._written[function].used
 
     def _block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
@@ -125,6 +140,9 @@ class _Writer(Expressions):
             raise Unknown(self.function, target)
 
     def _store(self, name: str, value: Value) -> None:
+        if name in self.records:
+            raise Unknown(self.function, self._source, f": {name} is a record, which does not change")
+        self.used.add(name)
         if name not in self.variables:
             self.variables[name] = value.type
             self.allocated.append(f"  %{name}.v = alloca {value.type}")

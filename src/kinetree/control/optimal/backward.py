@@ -16,13 +16,14 @@ is behind the last column that counts is never used.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Floats
 from kinetree.control.optimal.box import best_change
-from kinetree.control.optimal.promise import promise
-from kinetree.control.optimal.rows import accumulate, multiply, subtract
+from kinetree.control.optimal.rows import Workspace, accumulate, multiply, subtract
 
-__all__ = ["LARGEST", "LEAST", "backward_pass"]
+__all__ = ["LARGEST", "LEAST", "Passes", "backward_pass"]
 
 LEAST = 1e-9
 """The smallest regularisation above zero."""
@@ -30,189 +31,193 @@ LARGEST = 1e9
 """The largest; a problem that needs more is given up."""
 
 
-@compiled
-def backward_pass(
-    knots: Floats, last: Floats, u: Floats, limits: Floats, setting: Floats, k: Floats, K: Floats, report: Floats,
-    V: Floats, F: Floats, W: Floats, Q: Floats, G: Floats, L: Floats, room: Floats,
-    q: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, free: Floats, z: Floats, T: int, n: int, m: int,
-) -> None:  # fmt: skip
-    """The backward passes of several problems, and what their steps promise.
+class Passes(NamedTuple):
+    """The backward passes of several problems of T steps; p = n + m."""
 
-    Args:
-        knots: (b, T, n + n p + 1 + p + p (p + 1) / 2).
-        last: (b, 1 + n + n²).
-        u: (b, T, m).
-        limits: (2, m), the lower and the upper ones.
-        setting: (b, 3), the regularisation, 1 where knots have gaps, and 1 where the regularisation is raised until the
-            pass succeeds.
-        k: (b, T, m), result.
-        K: (b, T, m n), result.
-        report: (b, 5), result: whether it succeeded, the cost, its slope along the step, its change by the whole step,
-            and the sum of the gaps' sizes.
-        V, F, W, Q, G: (n + 1, P), (n, P), (max(n + 1, m), P), (p, P) and (m, P), to work in, with P ≥ p a multiple of
-            8; the last row of V is the gradient v, that of W is vᵀ F.
-        L, room: (m, m), (2, m), to work in.
-        q, x, g, d, moved, free: (P,) each, to work in.
-        z: (2, P), to work in.
-        T, n, m: the number of steps, and the lengths of displacements of the state and of controls.
-    """
-    for i in range(len(knots)):
+    T: int
+    knots: Floats
+    """(b, T, n + n p + 1 + p + p (p + 1) / 2)."""
+    last: Floats
+    """(b, 1 + n + n²)."""
+    u: Floats
+    """(b, T, m)."""
+    limits: Floats
+    """(2, m), the lower and the upper ones."""
+    setting: Floats
+    """(b, 3), the regularisation, 1 where knots have gaps, and 1 where the regularisation is raised until the pass
+    succeeds."""
+    k: Floats
+    """(b, T, m), result."""
+    K: Floats
+    """(b, T, m n), result."""
+    report: Floats
+    """(b, 5), result: whether it succeeded, the cost, its slope along the step, its change by the whole step, and the
+    sum of the gaps' sizes."""
+
+
+@compiled
+def backward_pass(p: Passes, w: Workspace) -> None:
+    """The backward passes of several problems, and what their steps promise."""
+    for i in range(len(p.knots)):
         is_done = False
         while not is_done:
-            is_done = swept(
-                knots,
-                last,
-                u,
-                limits,
-                setting,
-                k,
-                K,
-                report,
-                V,
-                F,
-                W,
-                Q,
-                G,
-                L,
-                room,
-                q,
-                x,
-                g,
-                d,
-                moved,
-                free,
-                i,
-                T,
-                n,
-                m,
-            )
+            is_done = swept(p, i, w)
             if not is_done:
-                if setting[i, 2] == 0.0 or setting[i, 0] >= LARGEST:
+                if p.setting[i, 2] == 0.0 or p.setting[i, 0] >= LARGEST:
                     break
-                setting[i, 0] = max(10.0 * setting[i, 0], LEAST)
-        report[i, 0] = 1.0 if is_done else 0.0
-        promise(knots, last, setting, k, K, report, z, i, T, n, m)
+                p.setting[i, 0] = max(10.0 * p.setting[i, 0], LEAST)
+        p.report[i, 0] = 1.0 if is_done else 0.0
+        promise(p, i, w)
 
 
-def swept(
-    knots: Floats, last: Floats, u: Floats, limits: Floats, setting: Floats, k: Floats, K: Floats, report: Floats,
-    V: Floats, F: Floats, W: Floats, Q: Floats, G: Floats, L: Floats, room: Floats,
-    q: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, free: Floats, i: int, T: int, n: int, m: int,
-) -> bool:  # fmt: skip
+def swept(p: Passes, i: int, w: Workspace) -> bool:
     """One pass; False if at some knot the cost to go has no minimum over the controls."""
-    report[i, 3] = 0.0
+    n, m = w.n, w.m
+    p.report[i, 3] = 0.0
     for r in range(n):
-        V[n, r] = last[i, 1 + r]
+        w.V[n, r] = p.last[i, 1 + r]
         for c in range(n):
-            V[r, c] = last[i, 1 + n + r * n + c]
-    for step in range(T):
-        t = T - 1 - step
-        if setting[i, 1] > 0.0:
+            w.V[r, c] = p.last[i, 1 + n + r * n + c]
+    for step in range(p.T):
+        t = p.T - 1 - step
+        if p.setting[i, 1] > 0.0:
             for r in range(n):
-                x[r] = knots[i, t, r]
+                w.x[r] = p.knots[i, t, r]
             for r in range(n):
                 pulled = 0.0
                 for c in range(n):
-                    pulled += V[r, c] * x[c]
-                report[i, 3] += x[r] * (V[n, r] + 0.5 * pulled)
-                V[n, r] += pulled
-        cost_to_go(knots, V, F, W, Q, q, x, i, t, n, m)
+                    pulled += w.V[r, c] * w.x[c]
+                p.report[i, 3] += w.x[r] * (w.V[n, r] + 0.5 * pulled)
+                w.V[n, r] += pulled
+        cost_to_go(p.knots, i, t, w)
         for a in range(m):
-            room[0, a] = limits[0, a] - u[i, t, a]
-            room[1, a] = limits[1, a] - u[i, t, a]
-        if not best_change(Q, q, room, L, x, g, d, moved, free, setting[i, 0], n, m):
+            w.room[0, a] = p.limits[0, a] - p.u[i, t, a]
+            w.room[1, a] = p.limits[1, a] - p.u[i, t, a]
+        if not best_change(p.setting[i, 0], w):
             return False
         for a in range(m):
-            k[i, t, a] = x[a]
+            p.k[i, t, a] = w.x[a]
             bent = 0.0
             for b in range(m):
-                bent += Q[n + a, n + b] * x[b]
-            report[i, 3] += x[a] * (q[n + a] + 0.5 * bent)
-        feedback(Q, L, free, G, n, m)
+                bent += w.Q[n + a, n + b] * w.x[b]
+            p.report[i, 3] += w.x[a] * (w.q[n + a] + 0.5 * bent)
+        feedback(w)
         for a in range(m):
             for c in range(n):
-                K[i, t, a * n + c] = G[a, c]
-        value(Q, q, V, W, G, x, g, d, n, m)
+                p.K[i, t, a * n + c] = w.G[a, c]
+        value(w)
     return True
 
 
-def cost_to_go(
-    knots: Floats, V: Floats, F: Floats, W: Floats, Q: Floats, q: Floats, x: Floats, i: int, t: int, n: int, m: int
-) -> None:
+def cost_to_go(knots: Floats, i: int, t: int, w: Workspace) -> None:
     """Q = H + Fᵀ V F and q = g + Fᵀ v, with W = V F. What is left of the diagonal is there for the controls only."""
-    p = n + m
+    n, p = w.n, w.n + w.m
     at_F, at_g, at_H, wide = n, n + n * p + 1, n + n * p + 1 + p, (p + 7) // 8 * 8
     for r in range(n):
         for c in range(p):
-            F[r, c] = knots[i, t, at_F + r * p + c]
+            w.F[r, c] = knots[i, t, at_F + r * p + c]
     for r in range(n + 1):
         for c in range(wide):
-            W[r, c] = 0.0
+            w.W[r, c] = 0.0
         for s in range(n):
-            x[s] = V[r, s]
-        accumulate(W, r, x, F, n, 0, wide)
+            w.x[s] = w.V[r, s]
+        accumulate(w.W, r, w.x, w.F, n, 0, wide)
     for r in range(p):
-        q[r] = knots[i, t, at_g + r] + W[n, r]
+        w.q[r] = knots[i, t, at_g + r] + w.W[n, r]
         start = r // 8 * 8
         for c in range(start, r):
-            Q[r, c] = 0.0
+            w.Q[r, c] = 0.0
         for c in range(r, p):
-            Q[r, c] = knots[i, t, at_H + c]
+            w.Q[r, c] = knots[i, t, at_H + c]
         at_H += p - r - 1
         for s in range(n):
-            x[s] = F[s, r]
-        accumulate(Q, r, x, W, n, start, wide)
+            w.x[s] = w.F[s, r]
+        accumulate(w.Q, r, w.x, w.W, n, start, wide)
     for r in range(n, p):
         for c in range(r):
-            Q[r, c] = Q[c, r]
+            w.Q[r, c] = w.Q[c, r]
 
 
-def feedback(Q: Floats, L: Floats, free: Floats, G: Floats, n: int, m: int) -> None:
+def feedback(w: Workspace) -> None:
     """G = −(Q_uu + μ 1)⁻¹ Q_ux for the controls that are free to change; the others have none."""
-    wide = (n + 7) // 8 * 8
+    n, m, wide = w.n, w.m, (w.n + 7) // 8 * 8
     for a in range(m):
         for c in range(wide):
-            G[a, c] = -free[a] * Q[n + a, c]
+            w.G[a, c] = -w.free[a] * w.Q[n + a, c]
         for b in range(a):
-            subtract(G, a, L[a, b], b, wide)
-        multiply(G, a, 1.0 / L[a, a], wide)
+            subtract(w.G, a, w.L[a, b], b, wide)
+        multiply(w.G, a, 1.0 / w.L[a, a], wide)
     for back in range(m):
         a = m - 1 - back
         for b in range(a + 1, m):
-            subtract(G, a, L[b, a], b, wide)
-        multiply(G, a, 1.0 / L[a, a], wide)
+            subtract(w.G, a, w.L[b, a], b, wide)
+        multiply(w.G, a, 1.0 / w.L[a, a], wide)
 
 
-def value(
-    Q: Floats, q: Floats, V: Floats, W: Floats, G: Floats, x: Floats, g: Floats, d: Floats, n: int, m: int
-) -> None:
+def value(w: Workspace) -> None:
     """V = Q_xx + Kᵀ Q_uu K + Kᵀ Q_ux + Q_xu K and v = q_x + Kᵀ (Q_uu k + q_u) + Q_xu k, as a limited or regularised
     step is not the minimum. K is in G and k in x."""
-    wide = (n + 7) // 8 * 8
+    n, m, wide = w.n, w.m, (w.n + 7) // 8 * 8
     for a in range(m):  # W = Q_uu K + Q_ux, g = Q_uu k + q_u
-        g[a] = q[n + a]
+        w.g[a] = w.q[n + a]
         for c in range(wide):
-            W[a, c] = Q[n + a, c]
+            w.W[a, c] = w.Q[n + a, c]
         for b in range(m):
-            d[b] = Q[n + a, n + b]
-            g[a] += d[b] * x[b]
-        accumulate(W, a, d, G, m, 0, wide)
+            w.d[b] = w.Q[n + a, n + b]
+            w.g[a] += w.d[b] * w.x[b]
+        accumulate(w.W, a, w.d, w.G, m, 0, wide)
     for c in range(wide):
-        V[n, c] = q[c]
-    accumulate(V, n, g, G, m, 0, wide)
+        w.V[n, c] = w.q[c]
+    accumulate(w.V, n, w.g, w.G, m, 0, wide)
     for a in range(m):
         for c in range(wide):
-            V[n, c] += x[a] * Q[n + a, c]
+            w.V[n, c] += w.x[a] * w.Q[n + a, c]
     for r in range(n):
         start = r // 8 * 8
         for c in range(start, wide):
-            V[r, c] = Q[r, c]
+            w.V[r, c] = w.Q[r, c]
         for a in range(m):
-            d[a] = G[a, r]
-        accumulate(V, r, d, W, m, start, wide)
+            w.d[a] = w.G[a, r]
+        accumulate(w.V, r, w.d, w.W, m, start, wide)
         for a in range(m):
-            d[a] = Q[n + a, r]
-        accumulate(V, r, d, G, m, start, wide)
+            w.d[a] = w.Q[n + a, r]
+        accumulate(w.V, r, w.d, w.G, m, start, wide)
     for r in range(n):
         for c in range(r):
-            V[r, c] = V[c, r]
+            w.V[r, c] = w.V[c, r]
+
+
+def promise(p: Passes, i: int, w: Workspace) -> None:
+    """The cost of problem i, its slope along the step, and the gaps, as `backward_pass` reports them.
+
+    The step is followed through the linear models: δx' = F (δx, δu) + gap, with δu = k + K δx.
+    """
+    n, m, count = w.n, w.m, w.n + w.m
+    F, at_cost, at_g = n, n + n * count, n + n * count + 1
+    cost, slope, gaps = p.last[i, 0], 0.0, 0.0
+    for r in range(n):
+        w.z[0, r] = 0.0
+    for t in range(p.T):
+        for a in range(m):
+            change = p.k[i, t, a]
+            for r in range(n):
+                change += p.K[i, t, a * n + r] * w.z[0, r]
+            w.z[0, n + a] = change
+        cost += p.knots[i, t, at_cost]
+        for r in range(count):
+            slope += p.knots[i, t, at_g + r] * w.z[0, r]
+        for r in range(n):
+            total = 0.0
+            for c in range(count):
+                total += p.knots[i, t, F + r * count + c] * w.z[0, c]
+            if p.setting[i, 1] > 0.0:
+                total += p.knots[i, t, r]
+                gaps += abs(p.knots[i, t, r])
+            w.z[1, r] = total
+        for r in range(n):
+            w.z[0, r] = w.z[1, r]
+    for r in range(n):
+        slope += p.last[i, 1 + r] * w.z[0, r]
+    p.report[i, 1] = cost
+    p.report[i, 2] = slope
+    p.report[i, 4] = gaps

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.codegen.loops.kinds import Floats
+from kinetree.control.optimal.rows import Workspace
 
 __all__ = ["best_change", "factored", "solved"]
 
@@ -16,81 +17,80 @@ _SAME = 1e-12
 _ENOUGH = 0.1
 
 
-def best_change(
-    Q: Floats, q: Floats, room: Floats, L: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, free: Floats,
-    mu: float, n: int, m: int,
-) -> bool:  # fmt: skip
+def best_change(mu: float, w: Workspace) -> bool:
     """Minimise ½ xᵀ(H + μ 1) x + hᵀx between the rows of `room`, H and h the last m rows of Q and q.
 
     False if it has no minimum. `free` then tells which controls are not held by a limit, and L (m, m) is the Cholesky
     factor of H + μ 1 with rows and columns of the identity for those that are held.
     """
+    n, m = w.n, w.m
     for a in range(m):
-        x[a] = min(max(0.0, room[0, a]), room[1, a])
+        w.x[a] = min(max(0.0, w.room[0, a]), w.room[1, a])
     for _ in range(_MOST):
         held = 0
         for a in range(m):
-            g[a] = q[n + a] + mu * x[a]
+            w.g[a] = w.q[n + a] + mu * w.x[a]
             for b in range(m):
-                g[a] += Q[n + a, n + b] * x[b]
-            is_held = (x[a] <= room[0, a] and g[a] > 0.0) or (x[a] >= room[1, a] and g[a] < 0.0)
-            free[a] = 0.0 if is_held else 1.0
+                w.g[a] += w.Q[n + a, n + b] * w.x[b]
+            is_held = (w.x[a] <= w.room[0, a] and w.g[a] > 0.0) or (w.x[a] >= w.room[1, a] and w.g[a] < 0.0)
+            w.free[a] = 0.0 if is_held else 1.0
             held += 1 if is_held else 0
-        if not factored(Q, L, free, mu, n, m):
+        if not factored(mu, w):
             return False
         largest, size = 0.0, 0.0
         for a in range(m):
-            d[a] = -g[a] * free[a]
-        solved(L, d, m)
+            w.d[a] = -w.g[a] * w.free[a]
+        solved(w.L, w.d, m)
         for a in range(m):
-            largest, size = max(largest, abs(d[a])), max(size, abs(x[a]))
+            largest, size = max(largest, abs(w.d[a])), max(size, abs(w.x[a]))
         if largest <= _SAME * size:
             break
-        is_whole = went(Q, room, x, g, d, moved, mu, n, m)
+        is_whole = went(mu, w)
         if is_whole and held == 0:
             break
     return True
 
 
-def went(Q: Floats, room: Floats, x: Floats, g: Floats, d: Floats, moved: Floats, mu: float, n: int, m: int) -> bool:
+def went(mu: float, w: Workspace) -> bool:
     """Go along d as far as it pays, along the limits where they are met; whether all of it was free to go."""
-    step = 1.0
+    n, m, step = w.n, w.m, 1.0
     while step > 1e-10:
         slope, gain, is_whole = 0.0, 0.0, step == 1.0
         for a in range(m):
-            to = x[a] + step * d[a]
-            kept = min(max(to, room[0, a]), room[1, a])
+            to = w.x[a] + step * w.d[a]
+            kept = min(max(to, w.room[0, a]), w.room[1, a])
             is_whole = is_whole and kept == to
-            moved[a] = kept - x[a]
-            slope += g[a] * moved[a]
+            w.moved[a] = kept - w.x[a]
+            slope += w.g[a] * w.moved[a]
         for a in range(m):
-            bent = mu * moved[a]
+            bent = mu * w.moved[a]
             for b in range(m):
-                bent += Q[n + a, n + b] * moved[b]
-            gain += moved[a] * (g[a] + 0.5 * bent)
+                bent += w.Q[n + a, n + b] * w.moved[b]
+            gain += w.moved[a] * (w.g[a] + 0.5 * bent)
         if gain <= _ENOUGH * slope:
             for a in range(m):
-                x[a] = min(max(x[a] + step * d[a], room[0, a]), room[1, a])
+                w.x[a] = min(max(w.x[a] + step * w.d[a], w.room[0, a]), w.room[1, a])
             return is_whole
         step = 0.5 * step
     return False
 
 
-def factored(Q: Floats, L: Floats, free: Floats, mu: float, n: int, m: int) -> bool:
+def factored(mu: float, w: Workspace) -> bool:
     """Cholesky's factor of the last m rows and columns of Q, plus μ on the diagonal; False if there is none."""
+    n, m = w.n, w.m
     for a in range(m):
         for b in range(a + 1):
             total = 0.0
-            if free[a] > 0.0 and free[b] > 0.0:
-                total = Q[n + a, n + b] + (mu if a == b else 0.0)
+            if w.free[a] > 0.0 and w.free[b] > 0.0:
+                total = w.Q[n + a, n + b] + (mu if a == b else 0.0)
             elif a == b:
                 total = 1.0
             for c in range(b):
-                total -= L[a, c] * L[b, c]
+                total -= w.L[a, c] * w.L[b, c]
             if a > b:
-                L[a, b] = total / L[b, b]
+                w.L[a, b] = total / w.L[b, b]
             elif total > 0.0:
-                L[a, a] = sqrt(total)
+                w.L[a, a] = sqrt(total)
             else:
                 return False
     return True

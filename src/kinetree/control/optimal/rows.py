@@ -2,9 +2,50 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from kinetree.codegen.loops.kinds import Floats
 
-__all__ = ["accumulate", "multiply", "subtract"]
+__all__ = ["Workspace", "accumulate", "multiply", "subtract"]
+
+
+class Workspace(NamedTuple):
+    """Arrays to work in; rows of matrices have a length of P ≥ n + m, a multiple of eight."""
+
+    n: int
+    m: int
+    """The lengths of displacements of the state and of controls."""
+    V: Floats
+    """(n + 1, P), the last row is the gradient v."""
+    F: Floats
+    """(n, P)."""
+    W: Floats
+    """(max(n + 1, m), P), the last row is vᵀ F."""
+    Q: Floats
+    """(n + m, P)."""
+    G: Floats
+    """(m, P)."""
+    L: Floats
+    """(m, m)."""
+    room: Floats
+    """(2, m), how far controls may change."""
+    q: Floats
+    x: Floats
+    g: Floats
+    d: Floats
+    moved: Floats
+    free: Floats
+    """(P,) each."""
+    z: Floats
+    """(2, P)."""
+
+    @classmethod
+    def of(cls, n: int, m: int) -> Workspace:
+        P = (n + m + 7) // 8 * 8
+        shapes = [(n + 1, P), (n, P), (max(n + 1, m), P), (n + m, P), (m, P), (m, m), (2, m), *[(P,)] * 6, (2, P)]
+        return cls(n, m, *map(np.zeros, shapes))
 
 
 def accumulate(C: Floats, r: int, x: Floats, B: Floats, count: int, start: int, stop: int) -> None:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.control.optimal.backward import backward_pass
+from kinetree.control.optimal.backward import Passes, backward_pass
 from kinetree.control.optimal.independence import independence_program
 from kinetree.control.optimal.models import Models, compiled_each
 from kinetree.control.optimal.motions import last_cost_program, motion_program
 from kinetree.control.optimal.problem import OptimalControl
+from kinetree.control.optimal.rows import Workspace
 
 __all__ = ["Motions", "Promise", "Shooting", "Step", "shooting"]
 
@@ -78,15 +79,11 @@ class Shooting:
         self._independence = dict(zip(held, each, strict=True))
         self.steps = problem.steps
 
-    def workspace(self) -> list[Array]:
-        """Arrays for the backward pass to work in."""
-        n, m = 2 * self._sizes[1], self._sizes[2]
-        P = (n + m + 7) // 8 * 8
-        matrices = [np.zeros((rows, P)) for rows in (n + 1, n, max(n + 1, m), n + m, m)]
-        return [*matrices, np.empty((m, m)), np.empty((2, m)), *(np.empty(P) for _ in range(6)), np.empty((2, P))]
+    def workspace(self) -> Workspace:
+        return Workspace.of(2 * self._sizes[1], self._sizes[2])
 
     def direction(
-        self, at: Motions, given: Array, setting: Array, work: list[Array], tolerance: float, is_exact: bool
+        self, at: Motions, given: Array, setting: Array, work: Workspace, tolerance: float, is_exact: bool
     ) -> tuple[Step, Promise]:
         """The step of iLQR, with the regularisation of `setting`, which is raised where it must be.
 
@@ -110,13 +107,12 @@ class Shooting:
                 left = left[Promise.of(report[left]).is_small(tolerance)]
         return Step(k, K, gap), Promise.of(report)
 
-    def _swept(self, models: tuple[Array, Array], u: Array, setting: Array, work: list[Array]) -> tuple[Array, ...]:
+    def _swept(self, models: tuple[Array, Array], u: Array, setting: Array, work: Workspace) -> tuple[Array, ...]:
         """Controls' changes, feedback and the report of `backward_pass`."""
         b, T, m = u.shape
-        n = 2 * self._sizes[1]
-        k, K, report = np.zeros((b, T, m)), np.zeros((b, T, m * n)), np.empty((b, 5))
-        backward_pass(*models, np.ascontiguousarray(u), self._limits, setting, k, K, report, *work, T, n, m)
-        return k, K.reshape((b, T, m, n)), report
+        k, K, report = np.zeros((b, T, m)), np.zeros((b, T, m * work.n)), np.empty((b, 5))
+        backward_pass(Passes(T, *models, np.ascontiguousarray(u), self._limits, setting, k, K, report), work)
+        return k, K.reshape((b, T, m, work.n)), report
 
     def rolled_out(self, q: Array, v: Array, u: Array, given: Array) -> tuple[Motions, Array]:
         """The motions (b, …) of given controls, and their costs."""

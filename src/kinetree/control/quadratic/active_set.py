@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.codegen.loops.kinds import Floats, Indices
+from kinetree.codegen.loops.kinds import Floats
 from kinetree.control.quadratic.working_set import directions, dropped, restored, taken_in
+from kinetree.control.quadratic.workspace import Workspace
 
 __all__ = ["FLAT", "INFEASIBLE", "SOLVED", "TOO_MANY", "active_set", "multipliers_of", "satisfied"]
 
@@ -28,45 +29,32 @@ _TOLERATED = 1e-7
 """The same for rows that nothing can satisfy better: rounding leaves as much where rows depend on each other."""
 
 
-def active_set(
-    n: int, m: int, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats, base: Floats,
-    x: Floats, multipliers: Floats, slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats,
-    active: Indices, side: Indices,
-) -> tuple[int, int]:  # fmt: skip
+def active_set(n: int, m: int, g: Floats, w: Workspace) -> tuple[int, int]:
     """Minimise ½ xᵀ H x + gᵀ x where lower ≤ base + Cᵀ x ≤ upper; returns what it ended with, and the number of steps.
 
     Args:
         n, m: how many unknowns and rows there are; arrays may be larger.
-        H: (n, n), overwritten by its factor.
         g: (n,).
-        C: (n, m), a column per row, of length 1.
-        lower, upper: (m,), infinite where there is no bound.
-        base: (m,), the values of the rows where x is zero.
-        x: (n,), result.
-        multipliers: (m,), result: positive at upper bounds, negative at lower ones.
-        slack, J, R, d, z, r, u, active, side: (m,), (n, n) twice, (n,) five times, (m,), for what is in between.
+        w: H is its `factor`, which is overwritten; C, bounds, x and multipliers are those of the same names.
     """
-    if not _factored(n, H, J):
+    if not _factored(n, w.factor, w.J):
         return FLAT, 0
     for i in range(m):
-        side[i] = 0
-    count = restored(n, m, 0, g, C, lower, upper, base, x, slack, J, R, d, z, u, active, side)
-    ended, steps, count = satisfied(n, m, count, C, lower, upper, x, slack, J, R, d, z, r, u, active, side)
-    multipliers_of(m, count, u, active, side, multipliers)
+        w.side[i] = 0
+    count = restored(n, m, 0, g, w)
+    ended, steps, count = satisfied(n, m, count, w)
+    multipliers_of(m, count, w)
     return ended, steps
 
 
-def satisfied(
-    n: int, m: int, count: int, C: Floats, lower: Floats, upper: Floats, x: Floats, slack: Floats,
-    J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, active: Indices, side: Indices,
-) -> tuple[int, int, int]:  # fmt: skip
+def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
     """From a minimum on `count` active rows whose multipliers have the right signs to one that violates no row.
 
     Returns what it ended with, the number of steps, and how many rows are active.
     """
     steps, most, ended = 0, 10 * (n + m) + 50, -1
     while ended < 0:
-        new, is_lower, violation = _most_violated(m, slack, lower, upper, side)
+        new, is_lower, violation = _most_violated(m, w)
         if new < 0:
             ended = SOLVED
             break
@@ -77,51 +65,51 @@ def satisfied(
             if steps > most:
                 ended = TOO_MANY
                 break
-            whole, outside = directions(n, count, new, sign, C, J, R, d, z, r)
+            whole, outside = directions(n, count, new, sign, w)
             can_move = outside > _DEPENDENT * whole and count < n
             length, blocking = _INFINITE, -1
             for k in range(count):
-                if r[k] > 0.0 and u[k] < length * r[k]:
-                    length, blocking = u[k] / r[k], k
+                if w.r[k] > 0.0 and w.u[k] < length * w.r[k]:
+                    length, blocking = w.u[k] / w.r[k], k
             if can_move and violation <= length * outside:
                 length, blocking = violation / outside, -1
             elif blocking < 0:
-                bound = lower[new] if is_lower else upper[new]
+                bound = w.lower[new] if is_lower else w.upper[new]
                 if violation <= _TOLERATED * (1.0 + abs(bound)):
-                    side[new] = 2
+                    w.side[new] = 2
                 else:
                     ended = INFEASIBLE
                 break
             for k in range(count):
-                u[k] -= length * r[k]
+                w.u[k] -= length * w.r[k]
             given += length
             if can_move:
                 violation -= length * outside
                 for k in range(n):
-                    x[k] += length * z[k]
+                    w.x[k] += length * w.z[k]
                 for k in range(n):
                     for i in range(m):
-                        slack[i] += length * z[k] * C[k, i]
+                        w.slack[i] += length * w.z[k] * w.C[k, i]
             if blocking < 0:
-                taken_in(n, count, J, R, d, z)
-                u[count] = given
-                active[count] = new
-                side[new] = 1 if is_lower else -1
+                taken_in(n, count, w)
+                w.u[count] = given
+                w.active[count] = new
+                w.side[new] = 1 if is_lower else -1
                 count += 1
                 break
-            side[int(active[blocking])] = 0
-            dropped(n, count, blocking, J, R, u, active)
+            w.side[int(w.active[blocking])] = 0
+            dropped(n, count, blocking, w)
             count -= 1
     return ended, steps, count
 
 
-def multipliers_of(m: int, count: int, u: Floats, active: Indices, side: Indices, multipliers: Floats) -> None:
+def multipliers_of(m: int, count: int, w: Workspace) -> None:
     """One number per row, with the signs of bounds."""
     for i in range(m):
-        multipliers[i] = 0.0
+        w.multipliers[i] = 0.0
     for k in range(count):
-        i = int(active[k])
-        multipliers[i] = -u[k] if int(side[i]) == 1 else u[k]
+        i = int(w.active[k])
+        w.multipliers[i] = -w.u[k] if int(w.side[i]) == 1 else w.u[k]
 
 
 def _factored(n: int, H: Floats, J: Floats) -> bool:
@@ -154,16 +142,14 @@ def _factored(n: int, H: Floats, J: Floats) -> bool:
     return True
 
 
-def _most_violated(
-    m: int, slack: Floats, lower: Floats, upper: Floats, side: Indices
-) -> tuple[int, bool, float]:  # fmt: skip
+def _most_violated(m: int, w: Workspace) -> tuple[int, bool, float]:
     """The row that is violated most, relative to its bound: its index (−1 for none), at which bound, by how much."""
     row, is_lower, violation, worst = -1, False, 0.0, _VIOLATED
     for i in range(m):
-        if int(side[i]) == 0:
-            below, above = lower[i] - slack[i], slack[i] - upper[i]
-            if below > worst * (1.0 + abs(lower[i])):
-                row, is_lower, violation, worst = i, True, below, below / (1.0 + abs(lower[i]))
-            if above > worst * (1.0 + abs(upper[i])):
-                row, is_lower, violation, worst = i, False, above, above / (1.0 + abs(upper[i]))
+        if int(w.side[i]) == 0:
+            below, above = w.lower[i] - w.slack[i], w.slack[i] - w.upper[i]
+            if below > worst * (1.0 + abs(w.lower[i])):
+                row, is_lower, violation, worst = i, True, below, below / (1.0 + abs(w.lower[i]))
+            if above > worst * (1.0 + abs(w.upper[i])):
+                row, is_lower, violation, worst = i, False, above, above / (1.0 + abs(w.upper[i]))
     return row, is_lower, violation

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.codegen.loops.kinds import Floats, Indices
+from kinetree.control.quadratic.workspace import Workspace
 
 __all__ = ["completed", "eliminated", "reduced"]
 
@@ -19,89 +19,86 @@ _CONSISTENT = 1e-9
 """By how much the right side of such a row may differ from theirs, relative to the right sides."""
 
 
-def reduced(rows: Floats, first: int, stop: int, n: int, tableau: Floats, is_pivot: Indices) -> None:
-    """Rows without the unknowns that are given by others."""
-    for i in range(first, stop):
+def reduced(count: int, n: int, w: Workspace) -> None:
+    """`w.rows` without the unknowns that are given by others."""
+    for i in range(count):
         for p in range(n):
-            if int(is_pivot[p]) == 1:
-                factor = rows[i, p]
+            if int(w.is_pivot[p]) == 1:
+                factor = w.rows[i, p]
                 if factor != 0.0:
                     for j in range(n + 1):
-                        rows[i, j] -= factor * tableau[p, j]
-                    rows[i, p] = 0.0
+                        w.rows[i, j] -= factor * w.tableau[p, j]
+                    w.rows[i, p] = 0.0
 
 
-def eliminated(rows: Floats, count: int, n: int, tableau: Floats, is_pivot: Indices, pivots: Indices) -> bool:
+def eliminated(count: int, n: int, w: Workspace) -> bool:
     """Put equations into the tableau; False, and nothing is changed there, if they contradict it or each other.
 
     Args:
-        rows: at least (count, n + 1), overwritten.
         count: how many equations there are.
         n: the number of unknowns.
-        tableau: at least (n, n + 1).
-        is_pivot: (n,), 1 for unknowns that are given by others.
-        pivots: at least (count,), for what is in between.
+        w: its rows are the equations, and overwritten.
     """
     size = 0.0  # of right sides, of rows of length 1
     for i in range(count):
         square = 0.0
         for j in range(n):
-            square += rows[i, j] * rows[i, j]
+            square += w.rows[i, j] * w.rows[i, j]
         if square > 0.0:
             scale = 1.0 / sqrt(square)
             for j in range(n + 1):
-                rows[i, j] *= scale
-        size = max(size, abs(rows[i, n]))
-    reduced(rows, 0, count, n, tableau, is_pivot)
+                w.rows[i, j] *= scale
+        size = max(size, abs(w.rows[i, n]))
+    reduced(count, n, w)
     rank = 0
     while rank < count:
         largest, at_row, at_column = _DEPENDENT, -1, -1
         for i in range(rank, count):
             for j in range(n):
-                if abs(rows[i, j]) > largest:
-                    largest, at_row, at_column = abs(rows[i, j]), i, j
+                if abs(w.rows[i, j]) > largest:
+                    largest, at_row, at_column = abs(w.rows[i, j]), i, j
         if at_row < 0:
             break
-        scale = 1.0 / rows[at_row, at_column]
+        scale = 1.0 / w.rows[at_row, at_column]
         for j in range(n + 1):
-            pivot_row = rows[at_row, j] * scale
-            rows[at_row, j] = rows[rank, j]
-            rows[rank, j] = pivot_row
-        rows[rank, at_column] = 1.0
-        pivots[rank] = at_column
+            pivot_row = w.rows[at_row, j] * scale
+            w.rows[at_row, j] = w.rows[rank, j]
+            w.rows[rank, j] = pivot_row
+        w.rows[rank, at_column] = 1.0
+        w.pivots[rank] = at_column
         for i in range(count):
-            factor = rows[i, at_column]
+            factor = w.rows[i, at_column]
             if i != rank and factor != 0.0:
                 for j in range(n + 1):
-                    rows[i, j] -= factor * rows[rank, j]
-                rows[i, at_column] = 0.0
+                    w.rows[i, j] -= factor * w.rows[rank, j]
+                w.rows[i, at_column] = 0.0
         rank += 1
     for i in range(rank, count):
-        if not abs(rows[i, n]) <= _CONSISTENT * (1.0 + size):
+        if not abs(w.rows[i, n]) <= _CONSISTENT * (1.0 + size):
             return False
     for k in range(rank):
-        column = int(pivots[k])
+        column = int(w.pivots[k])
         for p in range(n):
-            factor = tableau[p, column]
-            if int(is_pivot[p]) == 1 and factor != 0.0:
+            factor = w.tableau[p, column]
+            if int(w.is_pivot[p]) == 1 and factor != 0.0:
                 for j in range(n + 1):
-                    tableau[p, j] -= factor * rows[k, j]
-                tableau[p, column] = 0.0
+                    w.tableau[p, j] -= factor * w.rows[k, j]
+                w.tableau[p, column] = 0.0
         for j in range(n + 1):
-            tableau[column, j] = rows[k, j]
-        is_pivot[column] = 1
+            w.tableau[column, j] = w.rows[k, j]
+        w.is_pivot[column] = 1
     return True
 
 
-def completed(x: Floats, free: Indices, nf: int, n: int, tableau: Floats, is_pivot: Indices, full: Floats) -> None:
-    """All unknowns, from the values `x` of the free ones."""
+def completed(nf: int, n: int, w: Workspace) -> None:
+    """All unknowns, in `w.solution`, from the values `w.x` of the free ones."""
     for p in range(n):
-        full[p] = 0.0
+        w.solution[p] = 0.0
     for k in range(nf):
-        full[int(free[k])] = x[k]
+        w.solution[int(w.free[k])] = w.x[k]
     for p in range(n):
-        if int(is_pivot[p]) == 1:
-            total = tableau[p, n]
+        if int(w.is_pivot[p]) == 1:
+            total = w.tableau[p, n]
             for k in range(nf):
-                total -= tableau[p, int(free[k])] * x[k]
-            full[p] = total
+                total -= w.tableau[p, int(w.free[k])] * w.x[k]
+            w.solution[p] = total

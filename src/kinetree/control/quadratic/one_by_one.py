@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.codegen.loops.kinds import Floats, Indices
 from kinetree.control.quadratic.active_set import INFEASIBLE, SOLVED
 from kinetree.control.quadratic.level import least_squares
 from kinetree.control.quadratic.orthogonal import condensed, turned, weighted
 from kinetree.control.quadratic.proximal import minimised
+from kinetree.control.quadratic.workspace import Levels, Workspace
 
 __all__ = ["one_by_one", "squares"]
 
@@ -23,99 +23,84 @@ _EMPTY = 1e-8
 """The length of a row, relative to before, that has no free direction left."""
 
 
-def one_by_one(
-    n: int, hard: int, soft: int, levels: int, rows: Floats, weights: Floats, starts: Indices, sides: Floats,
-    lower: Floats, upper: Floats, x: Floats, told: Indices,
-    copies: Floats, basis: Floats, H: Floats, g: Floats, columns: Floats, low: Floats, high: Floats,
-    base: Floats, lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
-    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, across: Floats,
-    active: Indices, side: Indices,
-) -> None:  # fmt: skip
+def one_by_one(levels: Levels, w: Workspace) -> None:
     """As `in_order`, for levels that inequalities do not allow to be met.
 
     Where the solver gives up, x is that of the levels before; its first number is NaN if this is not allowed.
     """
-    m, nf, is_allowed = hard + soft, n, False
-    told[0], told[1] = 0, SOLVED
+    n, m, last = levels.n, levels.hard + levels.soft, len(levels.starts) - 2
+    nf, is_allowed = n, False
+    w.told[0], w.told[1] = 0, SOLVED
     for i in range(n):
-        x[i] = 0.0
+        w.solution[i] = 0.0
         for j in range(n):
-            basis[i, j] = 0.0
-        basis[i, i] = 1.0
+            w.basis[i, j] = 0.0
+        w.basis[i, i] = 1.0
     for i in range(m):
-        low[i], high[i], lengths[i] = lower[i], upper[i], 1.0
+        w.lower[i], w.upper[i], w.lengths[i] = levels.lower[i], levels.upper[i], 1.0
         for j in range(n):
-            columns[j, i] = sides[i, j]
-    for level in range(levels):
-        first, count = int(starts[level]), int(starts[level + 1]) - int(starts[level])
-        rank, status, steps, is_last = 0, SOLVED, 0, level == levels - 1
-        _based(m, n, nf, sides, x, columns, low, high, base, lengths, is_allowed)
-        _projected(first, count, n, nf, rows, basis, x, copies)
+            w.C[j, i] = levels.sides[i, j]
+    for level in range(last + 1):
+        first, count = int(levels.starts[level]), int(levels.starts[level + 1]) - int(levels.starts[level])
+        rank, status, steps, is_last = 0, SOLVED, 0, level == last
+        _based(m, nf, levels, is_allowed, w)
+        _projected(first, count, nf, levels, w)
         if is_last:
-            squares(first, count, nf, copies, weights, H, g)
+            squares(first, count, nf, levels, w)
         else:
-            longest = weighted(copies, rows, weights, first, count, n, nf)
-            rank = condensed(copies, count, nf, longest, across)
-            turned(copies, rank, nf, basis, n, columns, m, pulled, across)
+            longest = weighted(levels, first, count, nf, w)
+            rank = condensed(count, nf, longest, w)
+            turned(rank, nf, n, m, w)
         if level == 0 and not is_last:
-            _met(rank, nf, copies, y)
+            _met(rank, nf, w)
         elif nf > 0:
             for attempt in range(2):
                 if attempt == 1:  # without soft inequalities
-                    m = hard
-                    told[4] = 1
+                    m = levels.hard
+                    w.told[4] = 1
                 if is_last:
-                    status, steps = minimised(
-                        nf, m, H, g, columns, low, high, base,
-                        y, multipliers, last, factor, pulled, slack, J, R, d, z, r, u, active, side,
-                    )  # fmt: skip
+                    status, steps = minimised(nf, m, w)
                 else:
-                    status, steps = least_squares(
-                        nf, m, rank, copies, columns, low, high, base,
-                        y, multipliers, g, last, slack, J, R, d, z, r, u, active, side,
-                    )  # fmt: skip
-                told[1], told[2], told[3] = status, int(told[2]) + 1, int(told[3]) + steps
-                if status != INFEASIBLE or is_allowed or m == hard:
+                    status, steps = least_squares(nf, m, rank, w)
+                w.told[1], w.told[2], w.told[3] = status, int(w.told[2]) + 1, int(w.told[3]) + steps
+                if status != INFEASIBLE or is_allowed or m == levels.hard:
                     break
             if status != SOLVED:
                 break
             is_allowed = True
-        _moved(n, nf, basis, y, x)
-        told[0] = level + 1
+        _moved(n, nf, w)
+        w.told[0] = level + 1
         if is_last:
             break
-        strong = _strong(m, nf, multipliers, columns, J) if level > 0 and nf > 0 else 0
-        nf = _kept(rank, nf, n, m, basis, columns)
+        strong = _strong(m, nf, w) if level > 0 and nf > 0 else 0
+        nf = _kept(rank, nf, n, m, w)
         if strong > 0 and nf > 0:
             for i in range(strong):
                 for k in range(nf):
-                    copies[i, k] = J[i, rank + k]
-                copies[i, nf] = 0.0
-            rank = condensed(copies, strong, nf, 1.0, across)
-            turned(copies, rank, nf, basis, n, columns, m, pulled, across)
-            nf = _kept(rank, nf, n, m, basis, columns)
-    if not is_allowed and int(told[0]) < levels:
-        x[0] = _NO_NUMBER
+                    w.rows[i, k] = w.J[i, rank + k]
+                w.rows[i, nf] = 0.0
+            rank = condensed(strong, nf, 1.0, w)
+            turned(rank, nf, n, m, w)
+            nf = _kept(rank, nf, n, m, w)
+    if not is_allowed and int(w.told[0]) <= last:
+        w.solution[0] = _NO_NUMBER
 
 
-def _projected(first: int, count: int, n: int, nf: int, rows: Floats, basis: Floats, x: Floats, copies: Floats) -> None:
+def _projected(first: int, count: int, nf: int, levels: Levels, w: Workspace) -> None:
     """Rows (A | b) as (A Z | b − A x), with the directions Z."""
     for i in range(count):
         for k in range(nf):
             total = 0.0
-            for j in range(n):
-                total += rows[first + i, j] * basis[k, j]
-            copies[i, k] = total
-        total = rows[first + i, n]
-        for j in range(n):
-            total -= rows[first + i, j] * x[j]
-        copies[i, nf] = total
+            for j in range(levels.n):
+                total += levels.rows[first + i, j] * w.basis[k, j]
+            w.rows[i, k] = total
+        total = levels.rows[first + i, levels.n]
+        for j in range(levels.n):
+            total -= levels.rows[first + i, j] * w.solution[j]
+        w.rows[i, nf] = total
 
 
-def _based(
-    m: int, n: int, nf: int, sides: Floats, x: Floats, columns: Floats, low: Floats, high: Floats, base: Floats,
-    lengths: Floats, is_allowed: bool,
-) -> None:  # fmt: skip
+def _based(m: int, nf: int, levels: Levels, is_allowed: bool, w: Workspace) -> None:
     """The values of all inequalities at x; what is left of their rows gets the length 1.
 
     Where x is known to be allowed, bounds yield to it by rounding; rows without any direction left have no bounds.
@@ -123,76 +108,76 @@ def _based(
     for i in range(m):
         square, whole, value = 0.0, 0.0, 0.0
         for k in range(nf):
-            square += columns[k, i] * columns[k, i]
-        for j in range(n):
-            whole += sides[i, j] * sides[i, j]
-            value += sides[i, j] * x[j]
-        if square <= _EMPTY * _EMPTY * lengths[i] * lengths[i] * whole:
+            square += w.C[k, i] * w.C[k, i]
+        for j in range(levels.n):
+            whole += levels.sides[i, j] * levels.sides[i, j]
+            value += levels.sides[i, j] * w.solution[j]
+        if square <= _EMPTY * _EMPTY * w.lengths[i] * w.lengths[i] * whole:
             for k in range(nf):
-                columns[k, i] = 0.0
-            low[i], high[i], base[i] = -_NO_BOUND, _NO_BOUND, 0.0
+                w.C[k, i] = 0.0
+            w.lower[i], w.upper[i], w.base[i] = -_NO_BOUND, _NO_BOUND, 0.0
             continue
         scale = 1.0 / sqrt(square)
         for k in range(nf):
-            columns[k, i] *= scale
-        lengths[i] *= scale
-        low[i] *= scale
-        high[i] *= scale
-        base[i] = lengths[i] * value
+            w.C[k, i] *= scale
+        w.lengths[i] *= scale
+        w.lower[i] *= scale
+        w.upper[i] *= scale
+        w.base[i] = w.lengths[i] * value
         if is_allowed:
-            low[i], high[i] = min(low[i], base[i]), max(high[i], base[i])
+            w.lower[i], w.upper[i] = min(w.lower[i], w.base[i]), max(w.upper[i], w.base[i])
 
 
-def _met(rank: int, nf: int, rows: Floats, y: Floats) -> None:
+def _met(rank: int, nf: int, w: Workspace) -> None:
     """L y₁ = c, and y is zero beyond."""
     for i in range(nf):
-        y[i] = 0.0
+        w.x[i] = 0.0
     for i in range(rank):
-        total = rows[i, nf]
+        total = w.rows[i, nf]
         for k in range(i):
-            total -= rows[i, k] * y[k]
-        y[i] = total / rows[i, i]
+            total -= w.rows[i, k] * w.x[k]
+        w.x[i] = total / w.rows[i, i]
 
 
-def _moved(n: int, nf: int, basis: Floats, y: Floats, x: Floats) -> None:
+def _moved(n: int, nf: int, w: Workspace) -> None:
     for k in range(nf):
         for j in range(n):
-            x[j] += y[k] * basis[k, j]
+            w.solution[j] += w.x[k] * w.basis[k, j]
 
 
-def _strong(m: int, nf: int, multipliers: Floats, columns: Floats, found: Floats) -> int:
-    """The inequalities with a multiplier, as rows of `found`, and how many they are."""
+def _strong(m: int, nf: int, w: Workspace) -> int:
+    """The inequalities with a multiplier, as rows of `w.J`, and how many they are."""
     count = 0
     for i in range(m):
-        if multipliers[i] != 0.0:
+        if w.multipliers[i] != 0.0:
             for k in range(nf):
-                found[count, k] = columns[k, i]
+                w.J[count, k] = w.C[k, i]
             count += 1
     return count
 
 
-def _kept(rank: int, nf: int, n: int, m: int, basis: Floats, columns: Floats) -> int:
+def _kept(rank: int, nf: int, n: int, m: int, w: Workspace) -> int:
     """The directions after the first ones, and how many they are."""
     for k in range(nf - rank):
         for j in range(n):
-            basis[k, j] = basis[k + rank, j]
+            w.basis[k, j] = w.basis[k + rank, j]
         for i in range(m):
-            columns[k, i] = columns[k + rank, i]
+            w.C[k, i] = w.C[k + rank, i]
     return nf - rank
 
 
-def squares(first: int, count: int, nf: int, copies: Floats, weights: Floats, H: Floats, g: Floats) -> None:
+def squares(first: int, count: int, nf: int, levels: Levels, w: Workspace) -> None:
     """H = Aᵀ W A and g = −Aᵀ W b of rows (A | b)."""
     for k in range(nf):
-        g[k] = 0.0
+        w.g[k] = 0.0
         for j in range(nf):
-            H[k, j] = 0.0
+            w.H[k, j] = 0.0
     for i in range(count):
-        weight = weights[first + i]
+        weight = levels.weights[first + i]
         if weight > 0.0:
             for k in range(nf):
-                factor = weight * copies[i, k]
+                factor = weight * w.rows[i, k]
                 if factor != 0.0:
-                    g[k] -= factor * copies[i, nf]
+                    w.g[k] -= factor * w.rows[i, nf]
                     for j in range(nf):
-                        H[k, j] += factor * copies[i, j]
+                        w.H[k, j] += factor * w.rows[i, j]

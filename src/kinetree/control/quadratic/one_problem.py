@@ -2,128 +2,182 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
 from math import sqrt
+from typing import NamedTuple
 
-from kinetree.codegen.loops.compiled import compiled
+import numpy as np
+
+from kinetree.codegen.loops.compiled import compiled, prepared
 from kinetree.codegen.loops.kinds import Floats, Indices
 from kinetree.control.quadratic.active_set import INFEASIBLE
 from kinetree.control.quadratic.elimination import completed, eliminated, reduced
 from kinetree.control.quadratic.proximal import minimised
+from kinetree.control.quadratic.workspace import Workspace
 
-__all__ = ["solved"]
+__all__ = ["Problems", "Size", "Solutions", "bounded", "listed", "room_for", "solved"]
 
 _NO_BOUND = float("inf")
 _EMPTY = 1e-9
 """The length of a row, relative to before, that has no free unknown left."""
 _MET = 1e-8
+_KEPT = 16
+_mine = threading.local()
+
+
+class Size(NamedTuple):
+    n: int
+    """The number of unknowns."""
+    m: int
+    """The number of rows of C."""
+    equal: int
+    """The number of rows of A."""
+    is_bounded: bool
+    """Whether the unknowns are."""
+
+    def workspace(self) -> Workspace:
+        return Workspace.of(self.n, max(self.m, 1) + (self.n if self.is_bounded else 0), self.equal)
+
+
+class Problems(NamedTuple):
+    """Arrays with the problems as first axis; one counts for all. They have one row at least."""
+
+    P: Floats
+    q: Floats
+    A: Floats
+    b: Floats
+    C: Floats
+    lower: Floats
+    upper: Floats
+    x_lower: Floats
+    x_upper: Floats
+
+
+class Solutions(NamedTuple):
+    """Results, with the problems as first axis."""
+
+    x: Floats
+    row_multipliers: Floats
+    bound_multipliers: Floats
+    status: Indices
+    steps: Indices
+
+    @classmethod
+    def of(cls, count: int, size: Size) -> Solutions:
+        floats = (np.zeros((count, k)) for k in (size.n, max(size.m, 1), size.n))
+        return cls._make([*floats, np.zeros(count, np.int32), np.zeros(count, np.int32)])
+
+
+class Room:
+    """A place for one problem, and the call that solves it; they are kept, as making the arrays takes long."""
+
+    def __init__(self, size: Size) -> None:
+        n, m, equal = size.n, max(size.m, 1), max(size.equal, 1)
+        shapes = (n, n), (n,), (equal, n), (equal,), (m, n), (m,), (m,), (n,), (n,)
+        self.given = Problems(*(np.zeros((1, *shape)) for shape in shapes))
+        self.results = Solutions.of(1, size)
+        self.solve: Callable[[], None] = prepared(solved, size, self.given, self.results, size.workspace())
+
+
+def room_for(size: Size) -> Room:
+    """The room of this thread for this size."""
+    rooms: OrderedDict[Size, Room] = _mine.__dict__.setdefault("rooms", OrderedDict())
+    if size not in rooms:
+        rooms[size] = Room(size)
+        if len(rooms) > _KEPT:
+            rooms.popitem(last=False)
+    else:
+        rooms.move_to_end(size)
+    return rooms[size]
 
 
 @compiled
-def solved(
-    n: int, m: int, equal: int, is_bounded: bool,
-    P: Floats, q: Floats, A: Floats, b: Floats, C: Floats, lower: Floats, upper: Floats,
-    x_lower: Floats, x_upper: Floats, x: Floats,
-    row_multipliers: Floats, bound_multipliers: Floats, status: Indices, steps: Indices,
-    tableau: Floats, rows: Floats, equalities: Floats, H: Floats, g: Floats, columns: Floats, low: Floats, high: Floats,
-    base: Floats, lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
-    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats,
-    active: Indices, side: Indices, is_pivot: Indices, pivots: Indices, free: Indices,
-) -> None:  # fmt: skip
+def solved(size: Size, given: Problems, found: Solutions, w: Workspace) -> None:
     """Minimise ½ xᵀ P x + qᵀ x where A x = b, lower ≤ C x ≤ upper and, if it is bounded, x_lower ≤ x ≤ x_upper.
 
-    Args:
-        n, m, equal: how many unknowns, rows of C and rows of A there are; the arrays have one row at least.
-        P, q, A, b, C, lower, upper, x_lower, x_upper: with the problems as first axis; one problem counts for all.
-        x, row_multipliers, bound_multipliers, status, steps: results, with the problems as first axis.
-        base: zeros.
-        others: for what is in between.
+    `w.base` is zero.
     """
-    bounds = n if is_bounded else 0
-    for k in range(len(x)):
-        status[k], steps[k] = INFEASIBLE, 0
+    n, m, bounds = size.n, size.m, size.n if size.is_bounded else 0
+    for k in range(len(found.x)):
+        found.status[k], found.steps[k] = INFEASIBLE, 0
         for i in range(n):
-            is_pivot[i] = 0
-        this = k if len(A) > 1 else 0
-        that = k if len(b) > 1 else 0
-        for i in range(equal):
+            w.is_pivot[i] = 0
+        this, that = _place(k, len(given.A)), _place(k, len(given.b))
+        for i in range(size.equal):
             for j in range(n):
-                equalities[i, j] = A[this, i, j]
-            equalities[i, n] = b[that, i]
-        if not eliminated(equalities, equal, n, tableau, is_pivot, pivots):
+                w.rows[i, j] = given.A[this, i, j]
+            w.rows[i, n] = given.b[that, i]
+        if not eliminated(size.equal, n, w):
             continue
-        nf = listed(n, is_pivot, free)
-        this = k if len(P) > 1 else 0
-        that = k if len(q) > 1 else 0
+        nf = listed(n, w)
+        this, that = _place(k, len(given.P)), _place(k, len(given.q))
         for i in range(n):
             for j in range(n):
-                rows[i, j] = P[this, i, j]
-            rows[i, n] = -q[that, i]
-        reduced(rows, 0, n, n, tableau, is_pivot)
-        projected(n, nf, rows, tableau, is_pivot, free, H, g)
-        this = k if len(C) > 1 else 0
+                w.rows[i, j] = given.P[this, i, j]
+            w.rows[i, n] = -given.q[that, i]
+        reduced(n, n, w)
+        projected(n, nf, w)
+        this = _place(k, len(given.C))
         for i in range(m):
             for j in range(n):
-                rows[i, j] = C[this, i, j]
-            rows[i, n] = 0.0
+                w.rows[i, j] = given.C[this, i, j]
+            w.rows[i, n] = 0.0
         for i in range(bounds):
             for j in range(n + 1):
-                rows[m + i, j] = 0.0
-            rows[m + i, i] = 1.0
-        this = k if len(lower) > 1 else 0
-        that = k if len(upper) > 1 else 0
+                w.rows[m + i, j] = 0.0
+            w.rows[m + i, i] = 1.0
+        this, that = _place(k, len(given.lower)), _place(k, len(given.upper))
         for i in range(m):
-            low[i], high[i] = lower[this, i], upper[that, i]
-        this = k if len(x_lower) > 1 else 0
-        that = k if len(x_upper) > 1 else 0
+            w.lower[i], w.upper[i] = given.lower[this, i], given.upper[that, i]
+        this, that = _place(k, len(given.x_lower)), _place(k, len(given.x_upper))
         for i in range(bounds):
-            low[m + i], high[m + i] = x_lower[this, i], x_upper[that, i]
-        if not bounded(m + bounds, n, nf, rows, tableau, is_pivot, free, low, high, lengths, columns):
+            w.lower[m + i], w.upper[m + i] = given.x_lower[this, i], given.x_upper[that, i]
+        if not bounded(m + bounds, n, nf, w):
             continue
-        ended, count = minimised(
-            nf, m + bounds, H, g, columns, low, high, base,
-            y, multipliers, last, factor, pulled, slack, J, R, d, z, r, u, active, side,
-        )  # fmt: skip
-        status[k], steps[k] = ended, count
-        completed(y, free, nf, n, tableau, is_pivot, pulled)
+        ended, count = minimised(nf, m + bounds, w)
+        found.status[k], found.steps[k] = ended, count
+        completed(nf, n, w)
         for i in range(n):
-            x[k, i] = pulled[i]
+            found.x[k, i] = w.solution[i]
         for i in range(m):
-            row_multipliers[k, i] = multipliers[i] * lengths[i]
+            found.row_multipliers[k, i] = w.multipliers[i] * w.lengths[i]
         for i in range(bounds):
-            bound_multipliers[k, i] = multipliers[m + i] * lengths[m + i]
+            found.bound_multipliers[k, i] = w.multipliers[m + i] * w.lengths[m + i]
 
 
-def listed(n: int, is_pivot: Indices, free: Indices) -> int:
+def _place(k: int, count: int) -> int:
+    """Where problem k is among so many."""
+    return k if count > 1 else 0
+
+
+def listed(n: int, w: Workspace) -> int:
     """The unknowns that are free, and how many they are."""
     nf = 0
     for i in range(n):
-        if int(is_pivot[i]) == 0:
-            free[nf] = i
+        if int(w.is_pivot[i]) == 0:
+            w.free[nf] = i
             nf += 1
     return nf
 
 
-def projected(
-    n: int, nf: int, rows: Floats, tableau: Floats, is_pivot: Indices, free: Indices, H: Floats, g: Floats
-) -> None:
+def projected(n: int, nf: int, w: Workspace) -> None:
     """Nᵀ times the reduced rows (P | −q): the free unknowns' own quadratic program."""
     for p in range(n):
-        if int(is_pivot[p]) == 1:
+        if int(w.is_pivot[p]) == 1:
             for k in range(nf):
-                factor = tableau[p, int(free[k])]
+                factor = w.tableau[p, int(w.free[k])]
                 if factor != 0.0:
                     for j in range(n + 1):
-                        rows[int(free[k]), j] -= factor * rows[p, j]
+                        w.rows[int(w.free[k]), j] -= factor * w.rows[p, j]
     for k in range(nf):
         for j in range(nf):
-            H[k, j] = rows[int(free[k]), int(free[j])]
-        g[k] = -rows[int(free[k]), n]
+            w.H[k, j] = w.rows[int(w.free[k]), int(w.free[j])]
+        w.g[k] = -w.rows[int(w.free[k]), n]
 
 
-def bounded(
-    m: int, n: int, nf: int, rows: Floats, tableau: Floats, is_pivot: Indices, free: Indices, low: Floats,
-    high: Floats, lengths: Floats, columns: Floats,
-) -> bool:  # fmt: skip
+def bounded(m: int, n: int, nf: int, w: Workspace) -> bool:
     """Rows and their bounds for the free unknowns, of length 1; False if a row without any contradicts its bounds.
 
     `lengths` becomes what a row was multiplied by.
@@ -131,27 +185,27 @@ def bounded(
     for i in range(m):
         square = 0.0
         for j in range(n):
-            square += rows[i, j] * rows[i, j]
-        lengths[i] = square
-    reduced(rows, 0, m, n, tableau, is_pivot)
+            square += w.rows[i, j] * w.rows[i, j]
+        w.lengths[i] = square
+    reduced(m, n, w)
     for i in range(m):
         square = 0.0
         for k in range(nf):
-            square += rows[i, int(free[k])] * rows[i, int(free[k])]
-        low[i] += rows[i, n]
-        high[i] += rows[i, n]
-        if low[i] > high[i]:
+            square += w.rows[i, int(w.free[k])] * w.rows[i, int(w.free[k])]
+        w.lower[i] += w.rows[i, n]
+        w.upper[i] += w.rows[i, n]
+        if w.lower[i] > w.upper[i]:
             return False
-        if square <= _EMPTY * _EMPTY * lengths[i] or square == 0.0:
-            size = 1.0 + abs(rows[i, n])
-            if low[i] > _MET * size or high[i] < -_MET * size:
+        if square <= _EMPTY * _EMPTY * w.lengths[i] or square == 0.0:
+            size = 1.0 + abs(w.rows[i, n])
+            if w.lower[i] > _MET * size or w.upper[i] < -_MET * size:
                 return False
-            scale, low[i], high[i] = 0.0, -_NO_BOUND, _NO_BOUND
+            scale, w.lower[i], w.upper[i] = 0.0, -_NO_BOUND, _NO_BOUND
         else:
             scale = 1.0 / sqrt(square)
-            low[i] *= scale
-            high[i] *= scale
-        lengths[i] = scale
+            w.lower[i] *= scale
+            w.upper[i] *= scale
+        w.lengths[i] = scale
         for k in range(nf):
-            columns[k, i] = rows[i, int(free[k])] * scale
+            w.C[k, i] = w.rows[i, int(w.free[k])] * scale
     return True

@@ -9,104 +9,67 @@ they do not, the levels are minimised under them one by one.
 
 from __future__ import annotations
 
-from kinetree.codegen.loops.kinds import Floats, Indices
+from kinetree.codegen.loops.kinds import Floats
 from kinetree.control.quadratic.active_set import INFEASIBLE, SOLVED
 from kinetree.control.quadratic.elimination import completed, eliminated, reduced
 from kinetree.control.quadratic.one_by_one import one_by_one, squares
 from kinetree.control.quadratic.one_problem import bounded, listed
 from kinetree.control.quadratic.orthogonal import condensed, weighted
 from kinetree.control.quadratic.proximal import minimised
+from kinetree.control.quadratic.workspace import Levels, Workspace
 
 __all__ = ["in_order"]
 
 
-def in_order(
-    n: int, hard: int, soft: int, levels: int, rows: Floats, weights: Floats, starts: Indices, sides: Floats,
-    lower: Floats, upper: Floats, x: Floats, told: Indices,
-    tableau: Floats, copies: Floats, basis: Floats, H: Floats, g: Floats, columns: Floats, low: Floats, high: Floats,
-    base: Floats, lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
-    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, across: Floats,
-    active: Indices, side: Indices, is_pivot: Indices, pivots: Indices, free: Indices,
-) -> None:  # fmt: skip
-    """Levels of rows (A_k | b_k), under lower ≤ C x ≤ upper.
-
-    Args:
-        n, hard, soft, levels: how many unknowns, inequalities and levels there are. Soft inequalities, which are the
-            last ones, are left out where even the first levels, which are taken one by one, have no solution with them.
-        rows: (…, n + 1), all levels' rows, one level after the other.
-        weights: one per row: factors of the squares.
-        starts: (levels + 1,), where each level starts.
-        sides: (hard + soft, n + 1), the rows C, and a column of zeros.
-        lower, upper: (hard + soft,).
-        x: (n,), result.
-        told: (5,), results: how many levels are solved, the status of the last program, how many programs were solved,
-            how many steps they took, and 1 where soft inequalities were left out.
-        others: for what is in between.
-    """
+def in_order(levels: Levels, w: Workspace) -> None:
+    """Solve a problem of levels; what it ended with is in `w.told`, and x in `w.solution`."""
     for i in range(5):
-        told[i] = 0
-    status, steps = _all_at_once(
-        n, hard + soft, levels, rows, weights, starts, sides, lower, upper, x,
-        tableau, copies, H, g, columns, low, high, base, lengths, y, multipliers, last, factor, pulled,
-        slack, J, R, d, z, r, u, across, active, side, is_pivot, pivots, free,
-    )  # fmt: skip
-    told[1], told[2], told[3] = status, 1, steps
+        w.told[i] = 0
+    status, steps = _all_at_once(levels, w)
+    w.told[1], w.told[2], w.told[3] = status, 1, steps
     if status == SOLVED:
-        told[0] = levels
-        return
-    one_by_one(
-        n, hard, soft, levels, rows, weights, starts, sides, lower, upper, x, told,
-        copies, basis, H, g, columns, low, high, base, lengths, y, multipliers, last, factor, pulled,
-        slack, J, R, d, z, r, u, across, active, side,
-    )  # fmt: skip
+        w.told[0] = len(levels.starts) - 1
+    else:
+        one_by_one(levels, w)
 
 
-def _all_at_once(
-    n: int, m: int, levels: int, rows: Floats, weights: Floats, starts: Indices, sides: Floats,
-    lower: Floats, upper: Floats, x: Floats,
-    tableau: Floats, copies: Floats, H: Floats, g: Floats, columns: Floats, low: Floats, high: Floats,
-    base: Floats, lengths: Floats, y: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
-    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, across: Floats,
-    active: Indices, side: Indices, is_pivot: Indices, pivots: Indices, free: Indices,
-) -> tuple[int, int]:  # fmt: skip
+def _all_at_once(levels: Levels, w: Workspace) -> tuple[int, int]:
     """As if inequalities allowed all levels but the last to be met; what it ended with, and the number of steps."""
+    n, m, last = levels.n, levels.hard + levels.soft, len(levels.starts) - 2
     for i in range(n):
-        is_pivot[i] = 0
-    for level in range(levels - 1):
-        first, count = int(starts[level]), int(starts[level + 1]) - int(starts[level])
-        copied(first, count, n, rows, copies)
-        if not eliminated(copies, count, n, tableau, is_pivot, pivots):
-            copied(first, count, n, rows, copies)
-            reduced(copies, 0, count, n, tableau, is_pivot)
-            longest = weighted(copies, rows, weights, first, count, n, n)
-            rank = condensed(copies, count, n, longest, across)
-            if not eliminated(copies, rank, n, tableau, is_pivot, pivots):
+        w.is_pivot[i] = 0
+    for level in range(last):
+        first, count = int(levels.starts[level]), int(levels.starts[level + 1]) - int(levels.starts[level])
+        copied(count, n, first, levels.rows, w)
+        if not eliminated(count, n, w):
+            copied(count, n, first, levels.rows, w)
+            reduced(count, n, w)
+            longest = weighted(levels, first, count, n, w)
+            rank = condensed(count, n, longest, w)
+            if not eliminated(rank, n, w):
                 return INFEASIBLE, 0
-    nf = listed(n, is_pivot, free)
-    first, count = int(starts[levels - 1]), int(starts[levels]) - int(starts[levels - 1])
-    copied(first, count, n, rows, copies)
-    reduced(copies, 0, count, n, tableau, is_pivot)
+    nf = listed(n, w)
+    first, count = int(levels.starts[last]), int(levels.starts[last + 1]) - int(levels.starts[last])
+    copied(count, n, first, levels.rows, w)
+    reduced(count, n, w)
     for i in range(count):
         for k in range(nf):  # the free unknowns next to each other; none is left of where it was
-            copies[i, k] = copies[i, int(free[k])]
-        copies[i, nf] = copies[i, n]
-    squares(first, count, nf, copies, weights, H, g)
-    copied(0, m, n, sides, copies)
+            w.rows[i, k] = w.rows[i, int(w.free[k])]
+        w.rows[i, nf] = w.rows[i, n]
+    squares(first, count, nf, levels, w)
+    copied(m, n, 0, levels.sides, w)
     for i in range(m):
-        low[i], high[i], base[i] = lower[i], upper[i], 0.0
-    if not bounded(m, n, nf, copies, tableau, is_pivot, free, low, high, lengths, columns):
+        w.lower[i], w.upper[i], w.base[i] = levels.lower[i], levels.upper[i], 0.0
+    if not bounded(m, n, nf, w):
         return INFEASIBLE, 0
-    status, steps = minimised(
-        nf, m, H, g, columns, low, high, base,
-        y, multipliers, last, factor, pulled, slack, J, R, d, z, r, u, active, side,
-    )  # fmt: skip
+    status, steps = minimised(nf, m, w)
     if status == SOLVED:
-        completed(y, free, nf, n, tableau, is_pivot, x)
+        completed(nf, n, w)
     return status, steps
 
 
-def copied(first: int, count: int, n: int, rows: Floats, copies: Floats) -> None:
+def copied(count: int, n: int, first: int, rows: Floats, w: Workspace) -> None:
     """Some rows, to be changed."""
     for i in range(count):
         for j in range(n + 1):
-            copies[i, j] = rows[first + i, j]
+            w.rows[i, j] = rows[first + i, j]

@@ -6,8 +6,8 @@ one (R. T. Rockafellar, "Monotone operators and the proximal point algorithm", S
 
 from __future__ import annotations
 
-from kinetree.codegen.loops.kinds import Floats, Indices
 from kinetree.control.quadratic.active_set import FLAT, SOLVED, active_set
+from kinetree.control.quadratic.workspace import Workspace
 
 __all__ = ["NOT_CONVEX", "SLOW", "UNBOUNDED", "minimised"]
 
@@ -28,63 +28,51 @@ _ACROSS = 1e-6
 _NO_BOUND = float("inf")
 
 
-def minimised(
-    n: int, m: int, H: Floats, g: Floats, C: Floats, lower: Floats, upper: Floats, base: Floats,
-    x: Floats, multipliers: Floats, last: Floats, factor: Floats, pulled: Floats,
-    slack: Floats, J: Floats, R: Floats, d: Floats, z: Floats, r: Floats, u: Floats, active: Indices, side: Indices,
-) -> tuple[int, int]:  # fmt: skip
-    """`active_set` for matrices that may be flat in some directions; H is kept.
-
-    Args:
-        last, factor, pulled: (n,), (n, n), (n,), for what is in between.
-    """
+def minimised(n: int, m: int, w: Workspace) -> tuple[int, int]:
+    """`active_set` for a matrix `w.H` that may be flat in some directions, and a gradient `w.g`; both are kept."""
     for i in range(n):
         for j in range(n):
-            factor[i, j] = H[i, j]
-    status, steps = active_set(
-        n, m, factor, g, C, lower, upper, base, x, multipliers, slack, J, R, d, z, r, u, active, side
-    )
+            w.factor[i, j] = w.H[i, j]
+    status, steps = active_set(n, m, w.g, w)
     if status != FLAT:
         return status, steps
     largest, steepest = 0.0, 0.0
     for i in range(n):
-        largest = max(largest, H[i, i])
-        steepest = max(steepest, abs(g[i]))
-        last[i] = 0.0
+        largest = max(largest, w.H[i, i])
+        steepest = max(steepest, abs(w.g[i]))
+        w.last[i] = 0.0
     weight = _PART * largest if largest > 0.0 else _SLOPE * steepest
     weight = weight if weight > 0.0 else 1.0
     total, moved, before = 0, 0.0, 0.0
     for _ in range(_STEPS):
         for i in range(n):
             for j in range(n):
-                factor[i, j] = H[i, j]
-            factor[i, i] += weight
-            pulled[i] = g[i] - weight * last[i]
-        status, steps = active_set(
-            n, m, factor, pulled, C, lower, upper, base, x, multipliers, slack, J, R, d, z, r, u, active, side
-        )
+                w.factor[i, j] = w.H[i, j]
+            w.factor[i, i] += weight
+            w.pulled[i] = w.g[i] - weight * w.last[i]
+        status, steps = active_set(n, m, w.pulled, w)
         total += steps
         if status != SOLVED:
             return NOT_CONVEX if status == FLAT else status, total
         before = moved
         moved, size = 0.0, 0.0
         for i in range(n):
-            pulled[i] = x[i] - last[i]
-            moved = max(moved, abs(pulled[i]))
-            size = max(size, abs(x[i]))
-            last[i] = x[i]
+            w.pulled[i] = w.x[i] - w.last[i]
+            moved = max(moved, abs(w.pulled[i]))
+            size = max(size, abs(w.x[i]))
+            w.last[i] = w.x[i]
         if moved <= _REACHED * (1.0 + size) or (moved <= _NOISE * (1.0 + size) and moved > 0.5 * before):
             return SOLVED, total
-    goes_on = moved > _AS_LONG * before and _is_free(n, m, C, lower, upper, pulled, _ACROSS * moved)
+    goes_on = moved > _AS_LONG * before and _is_free(n, m, _ACROSS * moved, w)
     return UNBOUNDED if goes_on else SLOW, total
 
 
-def _is_free(n: int, m: int, C: Floats, lower: Floats, upper: Floats, step: Floats, small: float) -> bool:
-    """Whether no bound ends a way along this step."""
+def _is_free(n: int, m: int, small: float, w: Workspace) -> bool:
+    """Whether no bound ends a way along the step `w.pulled`."""
     for i in range(m):
         along = 0.0
         for k in range(n):
-            along += step[k] * C[k, i]
-        if (along < -small and lower[i] > -_NO_BOUND) or (along > small and upper[i] < _NO_BOUND):
+            along += w.pulled[k] * w.C[k, i]
+        if (along < -small and w.lower[i] > -_NO_BOUND) or (along > small and w.upper[i] < _NO_BOUND):
             return False
     return True

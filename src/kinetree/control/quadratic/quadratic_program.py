@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.compiler.thread_count import thread_count
-from kinetree.control.quadratic.daqp import solved_by_daqp
+from kinetree.control.quadratic.active_set import INFEASIBLE, SOLVED, TOO_MANY
 from kinetree.control.quadratic.given import (
     beyond_reach,
     flat,
@@ -19,9 +19,9 @@ from kinetree.control.quadratic.given import (
     not_numbers,
     row_count,
 )
-from kinetree.control.quadratic.one_problem import solved
-from kinetree.control.quadratic.room import Size, results, room_for, work
-from kinetree.errors import OptionError
+from kinetree.control.quadratic.one_problem import Problems, Size, Solutions, room_for, solved
+from kinetree.control.quadratic.proximal import NOT_CONVEX, UNBOUNDED
+from kinetree.errors import MissingPackageError, OptionError
 from kinetree.records import record
 
 __all__ = ["STATUS", "QuadraticSolution", "quadratic_program"]
@@ -39,6 +39,9 @@ STATUS = (
     "too many steps",
 )
 """By the numbers that the machine code ends with."""
+_DAQP_ENDS = {1: SOLVED, 2: SOLVED, -1: INFEASIBLE, -3: UNBOUNDED, -5: NOT_CONVEX}
+"""By its exit flags."""
+_DAQP_EQUATION = 5
 _INFEASIBLE, _NOT_NUMBERS = STATUS.index("infeasible"), STATUS.index("not a number")
 _WORDS = np.asarray(STATUS)
 _SENTENCES = {
@@ -143,20 +146,20 @@ def quadratic_program(
     given = given_arrays(P, q, A, b, C, lower, upper, x_lower, x_upper)
     lead = leading_axes(given)
     n, m, e = given["q"].shape[-1], row_count(C, given["C"]), row_count(A, given["A"])
-    size = (n, m, e, x_lower is not None or x_upper is not None)
+    size = Size(n, m, e, x_lower is not None or x_upper is not None)
     sick = not_numbers(given, lead)
     count = int(np.prod(lead))
     if solver == "daqp":
-        found = solved_by_daqp(size, {name: flat(x, lead, name) for name, x in given.items()}, count)
+        found = _solved_by_daqp(size, _flat(given, lead), count)
     elif count == 1:
         room = room_for(size)
-        for name, x in given.items():
+        for place, x in zip(room.given, given.values(), strict=True):
             if x.size:
-                room.given[name][0] = x if not lead else x.reshape(room.given[name].shape[1:])
+                place[0] = x if not lead else x.reshape(place.shape[1:])
         room.solve()
-        found = tuple(x.copy() for x in room.results)
+        found = Solutions._make(x.copy() for x in room.results)
     else:
-        found = _many(size, {name: flat(x, lead, name) for name, x in given.items()}, count, threads)
+        found = _many(size, _flat(given, lead), count, threads)
     x, row_multipliers, bound_multipliers, status, steps = found
     if sick.any():
         status[sick.reshape(-1)] = _NOT_NUMBERS
@@ -172,15 +175,43 @@ def quadratic_program(
     )  # fmt: skip
 
 
-def _many(size: Size, given: dict[str, Array], count: int, threads: int | None) -> tuple[Array, ...]:
+def _flat(given: dict[str, Array], lead: tuple[int, ...]) -> Problems:
+    return Problems(*(flat(x, lead, name) for name, x in given.items()))
+
+
+def _many(size: Size, given: Problems, count: int, threads: int | None) -> Solutions:
     """A batch, in pieces on threads."""
-    found = results(count, size)
+    found = Solutions.of(count, size)
 
     def compute(piece: slice) -> None:
-        parts = [x[piece] if len(x) > 1 else x for x in given.values()]
-        solved(*size, *parts, *(x[piece] for x in found), *work(size))
+        parts = Problems(*(x[piece] if len(x) > 1 else x for x in given))
+        solved(size, parts, Solutions._make(x[piece] for x in found), size.workspace())
 
     pieces = max(1, min(count, 4 * thread_count(threads)))
     ends = [count * k // pieces for k in range(pieces + 1)]
     on_threads(compute, [slice(a, b) for a, b in pairwise(ends)], threads)
+    return found
+
+
+def _solved_by_daqp(size: Size, given: Problems, count: int) -> Solutions:
+    """All problems of a batch, one after the other, by the dual active-set method in C of the package daqp."""
+    try:
+        import daqp
+    except ImportError:
+        raise MissingPackageError("solver='daqp' needs the package daqp: pip install 'kinetree[control]'") from None
+    n, m, equal, is_bounded = size
+    found = Solutions.of(count, size)
+    bounds = n if is_bounded else 0
+    kinds = np.zeros(bounds + m + equal, np.int32)
+    kinds[bounds + m :] = _DAQP_EQUATION
+    for k in range(count):
+        one = Problems(*(x[k if len(x) > 1 else 0] for x in given))
+        rows = np.vstack([one.C[:m], one.A[:equal]])
+        low = np.concatenate([one.x_lower[:bounds], one.lower[:m], one.b[:equal]])
+        high = np.concatenate([one.x_upper[:bounds], one.upper[:m], one.b[:equal]])
+        x, _, ended, info = daqp.solve(one.P, one.q, rows, high, low, kinds.copy())
+        multipliers = info["lam"]
+        found.x[k], found.status[k], found.steps[k] = x, _DAQP_ENDS.get(ended, TOO_MANY), info["iterations"]
+        found.bound_multipliers[k, :bounds] = multipliers[:bounds]
+        found.row_multipliers[k, :m] = multipliers[bounds : bounds + m]
     return found

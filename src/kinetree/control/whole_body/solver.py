@@ -1,4 +1,4 @@
-"""The solver of the steps of a whole-body controller: its constant arrays, one step, and many on threads."""
+"""Steps of whole-body control: from the matrices of each to its torques, in machine code, one or many on threads."""
 
 from __future__ import annotations
 
@@ -9,33 +9,113 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.codegen.loops.compiled import prepared
+from kinetree.codegen.loops.compiled import compiled, prepared
+from kinetree.codegen.loops.kinds import Floats, Indices
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.compiler.thread_count import at_most, thread_count
-from kinetree.control.quadratic.room import work_of_levels
+from kinetree.control.quadratic.priorities import in_order
+from kinetree.control.quadratic.workspace import Levels, Workspace
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.matrices import Layout, matrices
 from kinetree.control.whole_body.result import WholeBodyStep
-from kinetree.control.whole_body.steps import taken
 
 __all__ = ["Solver"]
 
 Array = NDArray[Any]
+_NO_NUMBER = float("nan")
 _BLOCK = 32
 """Samples whose matrices are computed together; those of a humanoid take 2 MB."""
 
 
-class _Found(NamedTuple):
-    """Results of several samples, in the order of `taken`."""
+class Constants(NamedTuple):
+    """What is the same in all steps."""
 
-    solution: Array
-    tau: Array
-    forces: Array
-    unmet: Array
-    told: Array
+    first: int
+    named: int
+    """The number of the first row that `unmet` has, and how many it has."""
+    driven: Indices
+    """The degrees of freedom that have a motor."""
+    owners: Indices
+    """(n − nv,), the contact of each number of a force."""
+    limit: Floats
+    """(nv,), of torques."""
+    generators: Floats
+    """(…, n − nv), from these numbers to the forces of contacts."""
 
-    def arrays(self, piece: slice) -> list[Array]:
-        return [x[piece] for x in self]
+
+class Steps(NamedTuple):
+    """Results, with the samples as first axis."""
+
+    solution: Floats
+    """(N, n)."""
+    tau: Floats
+    """(N, nv)."""
+    forces: Floats
+    """(N, …), the forces of all contacts."""
+    unmet: Floats
+    """(N, …), A x − b of the rows that are named."""
+    told: Indices
+    """(N, 5), as of `Workspace`."""
+
+    def part(self, piece: slice) -> Steps:
+        return Steps._make(x[piece] for x in self)
+
+
+@compiled
+def taken(matrices: Floats, given: Floats, robot: Constants, levels: Levels, found: Steps, w: Workspace) -> None:
+    """The problems whose matrices the program of `matrices.py` has computed, with the samples as first axis.
+
+    Args:
+        matrices: (N, …), what the program returns.
+        given: (N, …), its argument, which begins with the switches of the contacts.
+        robot: constants.
+        levels: whose rows, sides and bounds are written; the last n rows are those of the effort.
+        found: results.
+        w: to work in.
+    """
+    n, m, nv = levels.n, levels.hard + levels.soft, len(robot.limit)
+    equations, first = len(levels.rows) - n, robot.first
+    for k in range(len(matrices)):
+        at = 0
+        for i in range(m):
+            for j in range(n + 1):
+                levels.sides[i, j] = matrices[k, at + j]
+            at += n + 1
+        for i in range(m):
+            levels.lower[i], levels.upper[i] = matrices[k, at + i], matrices[k, at + m + i]
+        bias = at + 2 * m
+        at = bias + nv
+        for i in range(equations):
+            for j in range(n + 1):
+                levels.rows[i, j] = matrices[k, at + j]
+            at += n + 1
+        w.solution[0] = _NO_NUMBER
+        in_order(levels, w)
+        for j in range(n - nv):
+            if given[k, int(robot.owners[j])] == 0.0:  # a contact that is off: exactly, not up to rounding
+                w.solution[nv + j] = 0.0
+        for j in range(n):
+            found.solution[k, j] = w.solution[j]
+        for i in range(nv):
+            found.tau[k, i] = 0.0
+        for i in range(len(robot.driven)):
+            joint = int(robot.driven[i])
+            total = matrices[k, bias + joint]
+            for j in range(n):
+                total += levels.sides[i, j] * w.solution[j]
+            found.tau[k, joint] = min(max(total, -robot.limit[joint]), robot.limit[joint])
+        for i in range(len(robot.generators)):
+            total = 0.0
+            for j in range(n - nv):
+                total += robot.generators[i, j] * w.solution[nv + j]
+            found.forces[k, i] = total
+        for i in range(robot.named):
+            total = -levels.rows[first + i, n]
+            for j in range(n):
+                total += levels.rows[first + i, j] * w.solution[j]
+            found.unmet[k, i] = total
+        for i in range(5):
+            found.told[k, i] = int(w.told[i])
 
 
 class Solver:
@@ -45,46 +125,32 @@ class Solver:
         self._layout = layout
         self.program = matrices(layout, limit)
         self._function = self.program.compile()
-        self.weights, starts = _weights_and_starts(layout, levels, effort)
-        self._levels = len(starts) - 1
-        nv, n = layout.robot.nv, layout.n
-        m, R = layout.side_count, layout.row_count
-        self._size = (m + R) * (n + 1) + 2 * m + nv
+        weights, starts = _weights_and_starts(layout, levels, effort)
+        n, m, R, soft = layout.n, layout.side_count, layout.row_count, len(layout.limited)
+        self.levels = Levels(
+            n, m - soft, soft, np.vstack([np.zeros((R, n + 1)), np.eye(n, n + 1)]), weights, starts,
+            np.zeros((m, n + 1)), np.zeros(m), np.zeros(m),
+        )  # fmt: skip
+        self._size = (m + R) * (n + 1) + 2 * m + layout.robot.nv
         first = layout.first_rows
         where = {**layout.motions, **{name: layout.rows[name] for name in layout.tasks}}
         self._unmet = {name: slice(rows.start - first, rows.stop - first) for name, rows in where.items()}
-        self._motion = slice(nv)
+        self._motion = slice(layout.robot.nv)
         named = sum(rows.stop - rows.start for rows in self._unmet.values())
-        soft = len(layout.limited)
-        self._numbers = n, m - soft, soft, self._levels, first, named
         generators, owners, self._forces = _generators(layout)
-        self._constants = (self.weights, starts, layout.driven.astype(np.int32), owners, limit, generators)
+        self._constants = Constants(first, named, layout.driven.astype(np.int32), owners, limit, generators)
         self._one = self._results(1)
         self._matrices, self._given = np.zeros((1, self._size)), np.zeros((1, max(layout.given_count, 1)))
-        self.rows, self.sides, self.lower, self.upper, *_ = room = self._room()
         self._solve = prepared(
-            taken, *self._numbers, self._matrices, self._given, *self._constants, *self._one.arrays(slice(None)), *room
+            taken, self._matrices, self._given, self._constants, self.levels, self._one, self._workspace()
         )
 
-    def _results(self, count: int) -> _Found:
-        n, nv, named = self._layout.n, self._layout.robot.nv, self._numbers[-1]
-        sizes = (n, nv, len(self._constants[-1]), max(named, 1))
-        x, tau, forces, unmet = (np.zeros((count, size)) for size in sizes)
-        return _Found(x, tau, forces, unmet, np.zeros((count, 5), np.int32))
+    def _results(self, count: int) -> Steps:
+        sizes = (self._layout.n, self._layout.robot.nv, len(self._constants.generators), max(self._constants.named, 1))
+        return Steps._make([*(np.zeros((count, size)) for size in sizes), np.zeros((count, 5), np.int32)])
 
-    def _room(self) -> list[Array]:
-        """The arrays of one thread."""
-        n, m, R = self._layout.n, self._layout.side_count, self._layout.row_count
-        rows: Array = np.vstack([np.zeros((R, n + 1)), np.eye(n, n + 1)])
-        problem: list[Array] = [
-            rows,
-            np.zeros((m, n + 1)),
-            np.zeros(m),
-            np.zeros(m),
-            np.zeros(n),
-            np.zeros(5, np.int32),
-        ]
-        return [*problem, *work_of_levels(n, m, R + n)]
+    def _workspace(self) -> Workspace:
+        return Workspace.of(self._layout.n, self._layout.side_count, len(self.levels.rows))
 
     def one(self, q: Array, v: Array, values: Array) -> WholeBodyStep:
         """The step of one moment; NaN among the torques where there is no solution."""
@@ -100,23 +166,24 @@ class Solver:
         found = self._results(count)
 
         def compute(piece: slice) -> None:
-            room, block = self._room(), np.zeros((_BLOCK, self._size))
+            own = {name: getattr(self.levels, name).copy() for name in ("rows", "sides", "lower", "upper")}
+            levels, workspace, block = self.levels._replace(**own), self._workspace(), np.zeros((_BLOCK, self._size))
             with at_most(1), np.errstate(all="ignore"):
                 for start in range(piece.start, piece.stop, _BLOCK):
                     part = slice(start, min(start + _BLOCK, piece.stop))
                     out = block[: part.stop - start]
                     self._function(q[part], v[part], values[part], out=out)
-                    taken(*self._numbers, out, values[part], *self._constants, *found.arrays(part), *room)
+                    taken(out, values[part], self._constants, levels, found.part(part), workspace)
 
         pieces = max(1, min(-(-count // _BLOCK), 4 * thread_count(threads)))
         ends = [count * k // pieces for k in range(pieces + 1)]
         on_threads(compute, [slice(a, b) for a, b in pairwise(ends) if b > a], threads)
-        x, tau, forces, unmet, told = (a.reshape(*lead, a.shape[-1]) for a in found.arrays(slice(None)))
+        x, tau, forces, unmet, told = (a.reshape(*lead, a.shape[-1]) for a in found)
         return self._step(x, tau, forces, unmet, told)
 
     def _step(self, x: Array, tau: Array, forces: Array, unmet: Array, told: Array) -> WholeBodyStep:
         given_up: Any = told[..., 4] == 1
-        is_complete: Any = told[..., 0] == self._levels
+        is_complete: Any = told[..., 0] == len(self.levels.starts) - 1
         programs: Any = told[..., 2]
         if told.ndim == 1:
             given_up, is_complete, programs = bool(given_up), bool(is_complete), int(programs)

@@ -127,7 +127,7 @@ class WholeBody:
     @property
     def inequalities(self) -> tuple[Array, Array, Array]:
         """C, lower and upper of the last step of one moment, in the accelerations and the forces of the contacts."""
-        return self._solver.sides[:, :-1], self._solver.lower, self._solver.upper
+        return self._solver.levels.sides[:, :-1], self._solver.levels.lower, self._solver.levels.upper
 
     def step(
         self,

@@ -7,29 +7,32 @@ Reeves, D. H. Salesin and R. L. Cook, "Rendering antialiased shadows with depth 
 from __future__ import annotations
 
 from math import floor, sqrt
+from typing import NamedTuple
 
 from kinetree.codegen.loops.kinds import Floats, Singles
 
-__all__ = ["lit_part"]
+__all__ = ["Shade", "lit_part"]
+
+
+class Shade(NamedTuple):
+    """What keeps the light from where it would come, in pictures of n × n samples."""
+
+    depths: Singles
+    """The nearness of what is opaque."""
+    veil: Singles
+    """The same of what can be seen through: of several surfaces the nearest; (1, 1) if there is none."""
+    veiling: Singles
+    """The opacity of the veil."""
 
 
 def lit_part(
-    depths: Singles,
-    veil: Singles,
-    veiling: Singles,
-    lamp: Floats,
-    p_x: float,
-    p_y: float,
-    p_z: float,
-    n_x: float,
-    n_y: float,
-    n_z: float,
+    shade: Shade, lamp: Floats, p_x: float, p_y: float, p_z: float, n_x: float, n_y: float, n_z: float
 ) -> float:
     """The part of 3 × 3 places around a point, in the light's picture, that the light reaches.
 
     The point is moved along its normal by two columns of that picture, so that no surface shades itself.
     """
-    n = len(depths)
+    n = len(shade.depths)
     step = 2.0 / sqrt(lamp[0, 0] * lamp[0, 0] + lamp[0, 1] * lamp[0, 1] + lamp[0, 2] * lamp[0, 2])
     x, y, z = p_x + step * n_x, p_y + step * n_y, p_z + step * n_z
     column = lamp[0, 0] * x + lamp[0, 1] * y + lamp[0, 2] * z + lamp[0, 3] - 0.5
@@ -42,17 +45,17 @@ def lit_part(
     reached = 0.0
     for d in range(3):
         weight = 1.0 - b if d == 0 else (1.0 if d == 1 else b)
-        along = (1.0 - a) * let_through(depths, veil, veiling, i + d - 1, j - 1, nearness)
-        along += let_through(depths, veil, veiling, i + d - 1, j, nearness)
-        along += a * let_through(depths, veil, veiling, i + d - 1, j + 1, nearness)
+        along = (1.0 - a) * let_through(shade, i + d - 1, j - 1, nearness)
+        along += let_through(shade, i + d - 1, j, nearness)
+        along += a * let_through(shade, i + d - 1, j + 1, nearness)
         reached += weight * along
     return 0.25 * reached
 
 
-def let_through(depths: Singles, veil: Singles, veiling: Singles, i: int, j: int, nearness: float) -> float:
+def let_through(shade: Shade, i: int, j: int, nearness: float) -> float:
     """The part of the light, at a place in its picture, that comes as far as this."""
-    if float(depths[i, j]) > nearness:
+    if float(shade.depths[i, j]) > nearness:
         return 0.0
-    if len(veil) > 1 and float(veil[i, j]) > nearness:
-        return 1.0 - float(veiling[i, j])
+    if len(shade.veil) > 1 and float(shade.veil[i, j]) > nearness:
+        return 1.0 - float(shade.veiling[i, j])
     return 1.0

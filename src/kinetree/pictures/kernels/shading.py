@@ -6,14 +6,14 @@ are looked up in the light's own picture, and light from the sky and the floor, 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import floor, sqrt
+from typing import NamedTuple
 
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
-from kinetree.pictures.kernels.key_light import lit_part
-from kinetree.pictures.kernels.texels import texel, texels_apart
+from kinetree.pictures.kernels.key_light import Shade, lit_part
 
-__all__ = ["shade"]
+__all__ = ["Lighting", "Surfaces", "shade"]
 
 GLOSS = 0.10
 """How bright a highlight is beside its light."""
@@ -21,32 +21,46 @@ BRIGHT = 0.65
 """Brighter colors approach white slowly, so that highlights on white surfaces are seen."""
 
 
+class Surfaces(NamedTuple):
+    """Triangles, their vertices and the textures on them."""
+
+    edges: Floats
+    faces: Indices
+    """The triangles, as in `triangles.py`."""
+    world: Floats
+    normals: Floats
+    """(n, 3), of the vertices."""
+    colors: Floats
+    """(n, 4), the last the opacity."""
+    part_of: Indices
+    uv: Floats
+    textures: Indices
+    """(parts, 4): where the texture of each part begins in `texels`, its width and height, 0 for none, and how many
+    follow it, each of half the width and height."""
+    texels: Bytes
+    """(…, 3), sRGB."""
+    linear: Floats
+    """(256,), the amounts of light that texels mean."""
+
+
+class Lighting(NamedTuple):
+    """The lights, and what they reach."""
+
+    lights: Floats
+    """(7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and direction and
+    color of the fill light, which has no shadow and reaches around corners."""
+    lamp: Floats
+    """(3, 4), from the world to columns, rows and nearness of the key light's picture."""
+    shade: Shade
+    ground: Floats
+    """(4,), normal and height of the floor."""
+
+
 @compiled
 def shade(
-    found: Indices,
-    top: int,
-    columns: int,
-    supersampling: int,
-    edges: Floats,
-    faces: Indices,
-    world: Floats,
-    normals: Floats,
-    colors: Floats,
-    part_of: Indices,
-    uv: Floats,
-    textures: Indices,
-    texels: Bytes,
-    linear: Floats,
-    lights: Floats,
-    lamp: Floats,
-    depths: Singles,
-    veil: Singles,
-    veiling: Singles,
-    ground: Floats,
-    backdrop: Singles,
-    covered: Bytes,
-    light: Singles,
-) -> None:
+    found: Indices, top: int, columns: int, supersampling: int, seen: Surfaces, lit: Lighting, backdrop: Singles,
+    covered: Bytes, light: Singles,
+) -> None:  # fmt: skip
     """Add what is seen at some rows of samples to the light there.
 
     Args:
@@ -54,19 +68,7 @@ def shade(
         top: the first of these rows.
         columns: number of samples in a row.
         supersampling: samples per pixel in each direction.
-        edges, faces: the triangles, as in `triangles.py`.
-        world, normals, colors, part_of, uv: their vertices; colors are (n, 4), the last the opacity.
-        textures: (parts, 4): where the texture of each part begins in `texels`, its width and height, 0 for none, and
-            how many follow it, each of half the width and height.
-        texels: (…, 3), sRGB.
-        linear: (256,), the amounts of light that texels mean.
-        lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
-            direction and color of the fill light, which has no shadow and reaches around corners.
-        lamp: (3, 4), from the world to columns, rows and nearness of `depths`.
-        depths: (n, n), the light's picture of what is opaque.
-        veil: (n, n), its picture of what can be seen through, or (1, 1) if there is nothing.
-        veiling: of the same shape, the opacity there.
-        ground: (4,), normal and height of the floor.
+        seen, lit: what there is, and how it is lit.
         backdrop: (pixels, 4), what is in front of surfaces below the floor.
         covered: (pixels), result: 1 where `light` has something; only there it is more than the backdrop.
         light: (rows, columns, 3), result.
@@ -78,33 +80,33 @@ def shade(
             if t < 0:
                 continue
             x = column + 0.5
-            e0 = edges[t, 0, 0] * x + (edges[t, 0, 1] * y + edges[t, 0, 2])
-            e1 = edges[t, 1, 0] * x + (edges[t, 1, 1] * y + edges[t, 1, 2])
-            e2 = edges[t, 2, 0] * x + (edges[t, 2, 1] * y + edges[t, 2, 2])
+            e0 = seen.edges[t, 0, 0] * x + (seen.edges[t, 0, 1] * y + seen.edges[t, 0, 2])
+            e1 = seen.edges[t, 1, 0] * x + (seen.edges[t, 1, 1] * y + seen.edges[t, 1, 2])
+            e2 = seen.edges[t, 2, 0] * x + (seen.edges[t, 2, 1] * y + seen.edges[t, 2, 2])
             total = e0 + e1 + e2
             b0, b1, b2 = e0 / total, e1 / total, e2 / total  # perspective-correct, as the edges are homogeneous
-            i, j, k = int(faces[t, 0]), int(faces[t, 1]), int(faces[t, 2])
-            p_x, p_y, p_z = mixed(world, i, j, k, b0, b1, b2)
-            n_x, n_y, n_z = unit_of(*mixed(normals, i, j, k, b0, b1, b2))
-            r, g, b = mixed(colors, i, j, k, b0, b1, b2)
-            part = int(part_of[i])
-            if int(textures[part, 1]) > 0:
-                u = b0 * uv[i, 0] + b1 * uv[j, 0] + b2 * uv[k, 0]
-                v = b0 * uv[i, 1] + b1 * uv[j, 1] + b2 * uv[k, 1]
+            i, j, k = int(seen.faces[t, 0]), int(seen.faces[t, 1]), int(seen.faces[t, 2])
+            p_x, p_y, p_z = mixed(seen.world, i, j, k, b0, b1, b2)
+            n_x, n_y, n_z = unit_of(*mixed(seen.normals, i, j, k, b0, b1, b2))
+            r, g, b = mixed(seen.colors, i, j, k, b0, b1, b2)
+            part = int(seen.part_of[i])
+            if int(seen.textures[part, 1]) > 0:
+                u = b0 * seen.uv[i, 0] + b1 * seen.uv[j, 0] + b2 * seen.uv[k, 0]
+                v = b0 * seen.uv[i, 1] + b1 * seen.uv[j, 1] + b2 * seen.uv[k, 1]
                 apart = max(
-                    texels_apart(edges, t, 0, textures, part, uv, i, j, k, u, v),
-                    texels_apart(edges, t, 1, textures, part, uv, i, j, k, u, v),
+                    texels_apart(seen, t, 0, i, j, k, u, v),
+                    texels_apart(seen, t, 1, i, j, k, u, v),
                 )
-                r, g, b = texel(textures, texels, linear, part, u, v, apart / total)
-            v_x, v_y, v_z = unit_of(lights[4, 0] - p_x, lights[4, 1] - p_y, lights[4, 2] - p_z)
-            if is_back(world, i, j, k, v_x, v_y, v_z, n_x, n_y, n_z):
+                r, g, b = texel(seen, part, u, v, apart / total)
+            v_x, v_y, v_z = unit_of(lit.lights[4, 0] - p_x, lit.lights[4, 1] - p_y, lit.lights[4, 2] - p_z)
+            if is_back(seen.world, i, j, k, v_x, v_y, v_z, n_x, n_y, n_z):
                 n_x, n_y, n_z = -n_x, -n_y, -n_z
-            facing = n_x * lights[0, 0] + n_y * lights[0, 1] + n_z * lights[0, 2]
+            facing = n_x * lit.lights[0, 0] + n_y * lit.lights[0, 1] + n_z * lit.lights[0, 2]
             reached = 0.0
             highlight = 0.0
             if facing > 0.0:
-                reached = facing * lit_part(depths, veil, veiling, lamp, p_x, p_y, p_z, n_x, n_y, n_z)
-                h_x, h_y, h_z = unit_of(lights[0, 0] + v_x, lights[0, 1] + v_y, lights[0, 2] + v_z)
+                reached = facing * lit_part(lit.shade, lit.lamp, p_x, p_y, p_z, n_x, n_y, n_z)
+                h_x, h_y, h_z = unit_of(lit.lights[0, 0] + v_x, lit.lights[0, 1] + v_y, lit.lights[0, 2] + v_z)
                 h = max(n_x * h_x + n_y * h_y + n_z * h_z, 0.0)
                 h = h * h * h * h
                 h = h * h * h * h
@@ -112,14 +114,14 @@ def shade(
             up = 0.5 + 0.5 * n_z
             rim = 1.0 - max(n_x * v_x + n_y * v_y + n_z * v_z, 0.0)
             rim = 0.10 * rim * rim * rim * rim
-            fill = 0.5 + 0.5 * (n_x * lights[5, 0] + n_y * lights[5, 1] + n_z * lights[5, 2])
+            fill = 0.5 + 0.5 * (n_x * lit.lights[5, 0] + n_y * lit.lights[5, 1] + n_z * lit.lights[5, 2])
             fill = fill * fill
-            r = given_back(r, reached, highlight + rim, lights[1, 0], soft_light(lights, 0, up, fill))
-            g = given_back(g, reached, highlight + rim, lights[1, 1], soft_light(lights, 1, up, fill))
-            b = given_back(b, reached, highlight + rim, lights[1, 2], soft_light(lights, 2, up, fill))
+            r = given_back(r, reached, highlight + rim, lit.lights[1, 0], soft_light(lit.lights, 0, up, fill))
+            g = given_back(g, reached, highlight + rim, lit.lights[1, 1], soft_light(lit.lights, 1, up, fill))
+            b = given_back(b, reached, highlight + rim, lit.lights[1, 2], soft_light(lit.lights, 2, up, fill))
             r, g, b = softened(r), softened(g), softened(b)
-            opacity = b0 * colors[i, 3] + b1 * colors[j, 3] + b2 * colors[k, 3]
-            if ground[0] * p_x + ground[1] * p_y + ground[2] * p_z < ground[3]:
+            opacity = b0 * seen.colors[i, 3] + b1 * seen.colors[j, 3] + b2 * seen.colors[k, 3]
+            if lit.ground[0] * p_x + lit.ground[1] * p_y + lit.ground[2] * p_z < lit.ground[3]:
                 opacity *= 1.0 - float(backdrop[row // supersampling, column // supersampling, 3])
             if int(covered[row // supersampling, column // supersampling]) == 0:
                 cover(row // supersampling, column // supersampling, supersampling, backdrop, covered, light)
@@ -164,16 +166,7 @@ def unit_of(x: float, y: float, z: float) -> tuple[float, float, float]:
 
 
 def is_back(
-    world: Floats,
-    i: int,
-    j: int,
-    k: int,
-    v_x: float,
-    v_y: float,
-    v_z: float,
-    n_x: float,
-    n_y: float,
-    n_z: float,
+    world: Floats, i: int, j: int, k: int, v_x: float, v_y: float, v_z: float, n_x: float, n_y: float, n_z: float
 ) -> bool:
     """Whether a surface is seen from inside: its normal and the viewer are on different sides of the triangle."""
     a_x, a_y, a_z = world[j, 0] - world[i, 0], world[j, 1] - world[i, 1], world[j, 2] - world[i, 2]
@@ -188,3 +181,48 @@ def softened(x: float) -> float:
         return x
     beyond = (x - BRIGHT) / (1.0 - BRIGHT)
     return BRIGHT + (1.0 - BRIGHT) * beyond / (1.0 + beyond)
+
+
+def texels_apart(seen: Surfaces, t: int, axis: int, i: int, j: int, k: int, u: float, v: float) -> float:
+    """How many texels a sample is from the next along columns (axis 0) or rows (1), times the sum of edge functions.
+
+    u is the quotient of the sum of e u and that of e, so this is how much the first changes, less u times the second.
+    """
+    part = int(seen.part_of[i])
+    a0, a1, a2 = seen.edges[t, 0, axis], seen.edges[t, 1, axis], seen.edges[t, 2, axis]
+    along_u = a0 * (seen.uv[i, 0] - u) + a1 * (seen.uv[j, 0] - u) + a2 * (seen.uv[k, 0] - u)
+    along_v = a0 * (seen.uv[i, 1] - v) + a1 * (seen.uv[j, 1] - v) + a2 * (seen.uv[k, 1] - v)
+    return float(max(abs(along_u) * int(seen.textures[part, 1]), abs(along_v) * int(seen.textures[part, 2])))
+
+
+def texel(seen: Surfaces, part: int, u: float, v: float, apart: float) -> tuple[float, float, float]:
+    """The color of a texture between four of its entries; it is repeated in both directions.
+
+    Of the smaller and smaller ones it is the first of which samples are at most two entries apart, so that none is
+    left out.
+    """
+    start, width, height = int(seen.textures[part, 0]), int(seen.textures[part, 1]), int(seen.textures[part, 2])
+    if not (abs(u) < 1e6 and abs(v) < 1e6):
+        return 0.5, 0.5, 0.5
+    smaller = int(seen.textures[part, 3])
+    while apart > 2.0 and smaller > 0:
+        start += width * height
+        width, height = width // 2, height // 2
+        apart *= 0.5
+        smaller -= 1
+    x, y = u * width - 0.5, (1.0 - v) * height - 0.5
+    j, i = floor(x), floor(y)
+    a, b = x - j, y - i
+    row_0, row_1 = start + (i % height) * width, start + ((i + 1) % height) * width
+    p, q, r, s = row_0 + j % width, row_0 + (j + 1) % width, row_1 + j % width, row_1 + (j + 1) % width
+    return (
+        between(seen.texels, seen.linear, p, q, r, s, 0, a, b),
+        between(seen.texels, seen.linear, p, q, r, s, 1, a, b),
+        between(seen.texels, seen.linear, p, q, r, s, 2, a, b),
+    )
+
+
+def between(texels: Bytes, linear: Floats, p: int, q: int, r: int, s: int, k: int, a: float, b: float) -> float:
+    upper = (1.0 - a) * linear[int(texels[p, k])] + a * linear[int(texels[q, k])]
+    lower = (1.0 - a) * linear[int(texels[r, k])] + a * linear[int(texels[s, k])]
+    return float((1.0 - b) * upper + b * lower)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from kinetree.codegen.loops.compiled import compiled
-from kinetree.codegen.loops.kinds import Floats, Singles
+from kinetree.codegen.loops.kinds import Floats
+from kinetree.pictures.kernels.key_light import Shade
 
 __all__ = ["blur", "shadow_of"]
 
 
 @compiled
-def shadow_of(nearness: Singles, veil: Singles, veiling: Singles, floor: Floats, shadow: Floats) -> None:
+def shadow_of(shade: Shade, floor: Floats, shadow: Floats) -> None:
     """The part of 2 × 2 samples of light that something above the floor takes away.
 
     Args:
-        nearness: (2 n, 2 n), how near what the light sees is to it, very negative where it sees nothing opaque.
-        veil, veiling: as for `shade`.
+        shade: (2 n, 2 n), depths are very negative where the light sees nothing opaque.
         floor: (3,), coefficients of column, row and 1 in the floor's nearness.
         shadow: (n, n), result, from 0 to 1.
     """
@@ -25,10 +25,10 @@ def shadow_of(nearness: Singles, veil: Singles, veiling: Singles, floor: Floats,
             for k in range(4):
                 row, column = 2 * i + k // 2, 2 * j + k % 2
                 level = floor[0] * (column + 0.5) + floor[1] * (row + 0.5) + floor[2]
-                if float(nearness[row, column]) > level:
+                if float(shade.depths[row, column]) > level:
                     taken += 0.25
-                elif len(veil) > 1 and float(veil[row, column]) > level:
-                    taken += 0.25 * float(veiling[row, column])
+                elif len(shade.veil) > 1 and float(shade.veil[row, column]) > level:
+                    taken += 0.25 * float(shade.veiling[row, column])
             shadow[i, j] = taken
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import nnls
 
 from kinetree.control.quadratic.priorities import in_order
-from kinetree.control.quadratic.room import work_of_levels
+from kinetree.control.quadratic.workspace import Levels, Workspace
 
 Array = np.ndarray
 
@@ -33,13 +33,11 @@ class Solution(NamedTuple):
 
 def solved(p: Problem, soft: int = 0) -> Solution:
     n, m = p.rows.shape[1] - 1, len(p.sides)
-    x, told = np.full(n, np.nan), np.zeros(5, np.int32)
-    sides = np.hstack([p.sides, np.zeros((m, 1))])
-    in_order(  # run by Python: the text is the same in machine code
-        n, m - soft, soft, len(p.starts) - 1, p.rows, p.weights, np.array(p.starts, np.int32), sides, p.lower, p.upper,
-        x, told, *work_of_levels(n, m, len(p.rows)),
-    )  # fmt: skip
-    return Solution(x, int(told[0]), int(told[2]), bool(told[4]))
+    w = Workspace.of(n, m, len(p.rows))
+    w.solution[:] = np.nan
+    sides, starts = np.hstack([p.sides, np.zeros((m, 1))]), np.array(p.starts, np.int32)
+    in_order(Levels(n, m - soft, soft, p.rows, p.weights, starts, sides, p.lower, p.upper), w)  # run by Python
+    return Solution(w.solution, int(w.told[0]), int(w.told[2]), bool(w.told[4]))
 
 
 def problem(seed: int) -> Problem:
