@@ -12,10 +12,10 @@ from math import sqrt
 from kinetree.codegen.loops.kinds import Floats
 from kinetree.control.quadratic.workspace import Workspace
 
-__all__ = ["directions", "dropped", "product", "restored", "slack_of", "taken_in"]
+__all__ = ["directions", "dropped", "restored", "taken_in"]
 
 
-def product(count: int, J: Floats, row: int, v: Floats) -> float:
+def _product(count: int, J: Floats, row: int, v: Floats) -> float:
     """The first `count` terms of the product of a row and a vector, in four sums."""
     a, b, c, e = 0.0, 0.0, 0.0, 0.0
     whole = count - count % 4
@@ -29,15 +29,6 @@ def product(count: int, J: Floats, row: int, v: Floats) -> float:
     return (a + b) + (c + e)
 
 
-def slack_of(n: int, m: int, w: Workspace) -> None:
-    """The values of all rows, base + Cᵀ x."""
-    for i in range(m):
-        w.slack[i] = w.base[i]
-    for k in range(n):
-        for i in range(m):
-            w.slack[i] += w.x[k] * w.C[k, i]
-
-
 def directions(n: int, count: int, new: int, sign: float, w: Workspace) -> tuple[float, float]:
     """d = Jᵀ n, z = J₂ d₂ and r = R⁻¹ d₁; returns |d|² and |d₂|² = zᵀ n."""
     for k in range(n):
@@ -45,7 +36,7 @@ def directions(n: int, count: int, new: int, sign: float, w: Workspace) -> tuple
         w.z[k] = 0.0
     whole, outside = 0.0, 0.0
     for i in range(n):
-        w.d[i] = product(n, w.J, i, w.r)
+        w.d[i] = _product(n, w.J, i, w.r)
         whole += w.d[i] * w.d[i]
         if i >= count:
             outside += w.d[i] * w.d[i]
@@ -115,7 +106,7 @@ def restored(n: int, m: int, count: int, g: Floats, w: Workspace) -> int:
     active then.
     """
     for i in range(n):
-        w.d[i] = product(n, w.J, i, g)
+        w.d[i] = _product(n, w.J, i, g)
     while True:
         for k in range(count):
             row = int(w.active[k])
@@ -136,12 +127,16 @@ def restored(n: int, m: int, count: int, g: Floats, w: Workspace) -> int:
         dropped(n, count, which, w)
         count -= 1
         for i in range(which, count + 1):
-            w.d[i] = product(n, w.J, i, g)
+            w.d[i] = _product(n, w.J, i, g)
     for j in range(n):
         w.x[j] = 0.0
     for i in range(n):
         factor = w.z[i] if i < count else -w.d[i]
         for j in range(n):
             w.x[j] += factor * w.J[i, j]
-    slack_of(n, m, w)
+    for i in range(m):
+        w.slack[i] = w.base[i]
+    for k in range(n):
+        for i in range(m):
+            w.slack[i] += w.x[k] * w.C[k, i]
     return count
