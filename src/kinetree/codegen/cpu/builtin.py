@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.codegen.cpu.c_function import address_of, c_function
+from kinetree.codegen.cpu.c_function import address_of, c_function, fields
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.numpy_api import numpy_functions
 from kinetree.codegen.llvm.precision import Precision
@@ -51,32 +51,15 @@ class Context(ctypes.Structure):
     """Addresses and sizes of the process that the code runs in."""
 
     _fields_ = (
-        ("array_type", ctypes.c_void_p),
-        ("descr", ctypes.c_void_p),
-        ("out", ctypes.c_void_p),
-        ("none", ctypes.c_void_p),
-        ("general", ctypes.c_void_p),
+        *fields(ctypes.c_void_p, "array_type descr out none general"),
         ("next", ctypes.c_void_p),  # C function of another module, tried before the general one; or null
         ("tuple_items", ctypes.c_ssize_t),  # offset of a tuple's items, which depends on the Python version
-        ("vectorcall", ctypes.c_void_p),
-        ("new_reference", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("new_array", ctypes.c_void_p),
-        ("new_scalar", ctypes.c_void_p),
-        ("new_tuple", ctypes.c_void_p),
-        ("set_item", ctypes.c_void_p),
-        ("clear_errors", ctypes.c_void_p),
-        ("get_errors", ctypes.c_void_p),
-        ("exception", ctypes.c_void_p),
-        ("release_lock", ctypes.c_void_p),
-        ("take_lock", ctypes.c_void_p),
+        *fields(ctypes.c_void_p, "vectorcall new_reference release new_array new_scalar new_tuple set_item"),
+        *fields(ctypes.c_void_p, "clear_errors get_errors exception release_lock take_lock"),
         ("flags", ctypes.c_void_p),  # passed to a batch kernel as its data, as in batch.py
-        ("most", ctypes.c_ssize_t),
-        ("release_from", ctypes.c_ssize_t),
-        (
-            "number",
-            ctypes.c_void_p,
-        ),  # Python's type of numbers that may come in place of an array without axes; or null
+        *fields(ctypes.c_ssize_t, "most release_from"),
+        # Python's type of numbers that may come in place of an array without axes; or null
+        ("number", ctypes.c_void_p),
         ("scalar", ctypes.c_void_p),  # NumPy's
         ("left_out", ctypes.c_void_p),  # the objects that take the place of arguments that calls leave out; or null
     )

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.expr import Port
 
-__all__ = ["address_of", "c_function"]
+__all__ = ["address_of", "c_function", "fields"]
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
 
@@ -65,6 +65,11 @@ class _Definition(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_void_p),
     )
+
+
+def fields(kind: type[Any], names: str) -> tuple[tuple[str, type[Any]], ...]:
+    """Fields of a structure that are of one kind."""
+    return tuple((name, kind) for name in names.split())
 
 
 def address_of(function: Any) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_int64, c_void_p
 
+from kinetree.codegen.cpu.c_function import fields
 from kinetree.codegen.cpu.views import SAME, at, leading, load, loads, stores
 from kinetree.codegen.exchange import CPU, Tensor
 
@@ -29,26 +30,11 @@ class Task(ctypes.Structure):
         ("most", c_int64),  # samples that are worth computing on one thread
         ("release_from", c_int64),  # samples from which Python's lock is released
         # The library's
-        ("first_type", c_void_p),
-        ("second_type", c_void_p),
-        ("read", c_void_p),
-        ("allocate", c_void_p),
-        ("wrap", c_void_p),
-        ("tracked", c_void_p),
-        ("recording", c_void_p),
-        ("altered", c_void_p),
+        *fields(c_void_p, "first_type second_type read allocate wrap tracked recording altered"),
         # Python's
-        ("number", c_void_p),
-        ("false", c_void_p),
-        ("general", c_void_p),
+        *fields(c_void_p, "number false general"),
         ("next", c_void_p),  # C function of a builtin for another dtype, tried before the general one; or null
-        ("vectorcall", c_void_p),
-        ("attribute", c_void_p),
-        ("release", c_void_p),
-        ("clear", c_void_p),
-        ("exception", c_void_p),
-        ("release_lock", c_void_p),
-        ("take_lock", c_void_p),
+        *fields(c_void_p, "vectorcall attribute release clear exception release_lock take_lock"),
     )
 
 

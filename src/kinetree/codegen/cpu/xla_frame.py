@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
+from kinetree.codegen.cpu.c_function import fields
+
 __all__ = [
     "DATA_TYPES",
     "EXECUTE",
@@ -37,6 +39,7 @@ EXECUTE = 3
 """The stage in which results are computed."""
 INVALID_ARGUMENT, RESOURCE_EXHAUSTED = 3, 8
 DATA_TYPES = {"float32": 11, "float64": 12}
+_HEAD = (("struct_size", c_size_t), ("extension_start", c_void_p))
 
 
 class Extension(ctypes.Structure):
@@ -48,7 +51,7 @@ class Extension(ctypes.Structure):
 class ApiVersion(ctypes.Structure):
     """A version of the interface."""
 
-    _fields_ = (("struct_size", c_size_t), ("extension_start", c_void_p), ("major", c_int), ("minor", c_int))
+    _fields_ = (*_HEAD, *fields(c_int, "major minor"))
 
 
 class Metadata(ctypes.Structure):
@@ -61,107 +64,63 @@ class Api(ctypes.Structure):
     """XLA's own functions; more follow."""
 
     _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
+        *_HEAD,
         ("api_version", ApiVersion),
-        ("internal_api", c_void_p),
-        ("error_create", c_void_p),
-        ("error_message", c_void_p),
-        ("error_destroy", c_void_p),
-        ("handler_register", c_void_p),
-        ("stream", c_void_p),
-        ("type_register", c_void_p),
-        ("execution_context", c_void_p),
-        ("state_set", c_void_p),
-        ("state_get", c_void_p),
-        ("memory_allocate", c_void_p),
-        ("memory_free", c_void_p),
-        ("pool_schedule", c_void_p),
-        ("pool_threads", c_void_p),
+        *fields(
+            c_void_p,
+            "internal_api error_create error_message error_destroy handler_register stream type_register "
+            "execution_context state_set state_get memory_allocate memory_free pool_schedule pool_threads",
+        ),
     )
 
 
 class ErrorRequest(ctypes.Structure):
     """The argument of `error_create`."""
 
-    _fields_ = (("struct_size", c_size_t), ("extension_start", c_void_p), ("message", c_char_p), ("code", c_int))
+    _fields_ = (*_HEAD, ("message", c_char_p), ("code", c_int))
 
 
 class ErrorRelease(ctypes.Structure):
     """The argument of `error_destroy`."""
 
-    _fields_ = (("struct_size", c_size_t), ("extension_start", c_void_p), ("error", c_void_p))
+    _fields_ = (*_HEAD, ("error", c_void_p))
 
 
 class TaskRequest(ctypes.Structure):
     """The argument of `pool_schedule`: a function of `data` to be run in another thread."""
 
-    _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("context", c_void_p),
-        ("task", c_void_p),
-        ("data", c_void_p),
-    )
+    _fields_ = (*_HEAD, *fields(c_void_p, "context task data"))
 
 
 class PoolRequest(ctypes.Structure):
     """The argument of `pool_threads`, which stores how many threads there are."""
 
-    _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("context", c_void_p),
-        ("threads", c_void_p),
-    )
+    _fields_ = (*_HEAD, *fields(c_void_p, "context threads"))
 
 
 class Buffer(ctypes.Structure):
     """An array in row-major order, without gaps."""
 
-    _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("dtype", c_int),
-        ("data", c_void_p),
-        ("rank", c_int64),
-        ("dims", c_void_p),
-    )
+    _fields_ = (*_HEAD, ("dtype", c_int), ("data", c_void_p), ("rank", c_int64), ("dims", c_void_p))
 
 
 class Values(ctypes.Structure):
     """The arguments, or the results, of a call."""
 
-    _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("size", c_int64),
-        ("types", c_void_p),
-        ("values", c_void_p),
-    )
+    _fields_ = (*_HEAD, ("size", c_int64), *fields(c_void_p, "types values"))
 
 
 class _Attributes(ctypes.Structure):
-    _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("size", c_int64),
-        ("types", c_void_p),
-        ("names", c_void_p),
-        ("attributes", c_void_p),
-    )
+    _fields_ = (*_HEAD, ("size", c_int64), *fields(c_void_p, "types names attributes"))
 
 
 class CallFrame(ctypes.Structure):
     """A call."""
 
     _fields_ = (
-        ("struct_size", c_size_t),
-        ("extension_start", c_void_p),
-        ("api", c_void_p),
-        ("context", c_void_p),
+        *_HEAD,
+        *fields(c_void_p, "api context"),
         ("stage", c_int),
-        ("arguments", Values),
-        ("results", Values),
+        *fields(Values, "arguments results"),
         ("attributes", _Attributes),
     )

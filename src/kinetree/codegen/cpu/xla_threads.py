@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_char_p, c_int64, c_void_p
 
+from kinetree.codegen.cpu.c_function import fields
 from kinetree.codegen.cpu.views import at, load, loads, stores
 from kinetree.codegen.cpu.xla_frame import (
     Api,
@@ -30,18 +31,14 @@ class Task(ctypes.Structure):
     _fields_ = (
         ("kernel", c_void_p),
         ("failures", c_void_p),  # the kernel's count of those for want of memory; null if it needs none
-        ("inputs", c_int64),
-        ("outputs", c_int64),
-        ("dtype", c_int64),
+        *fields(c_int64, "inputs outputs dtype"),
         ("steps", c_void_p),  # those of one sample; the first are replaced by those from sample to sample
         ("step_bytes", c_int64),
         ("arrays", c_void_p),
         ("most", c_int64),  # samples that are worth computing on one thread
         ("piece", c_int64),  # samples that a thread computes at a time, if there are more
         ("helpers", c_int64),  # threads besides that of the call
-        ("other_frame", c_char_p),
-        ("other_count", c_char_p),
-        ("no_memory", c_char_p),
+        *fields(c_char_p, "other_frame other_count no_memory"),
     )
 
 
@@ -50,12 +47,9 @@ class _Job(ctypes.Structure):
 
     _fields_ = (
         ("owners", c_int64),  # the caller, and the tasks that have not ended
-        ("taken", c_int64),
-        ("pieces", c_int64),
-        ("done", c_int64),
+        *fields(c_int64, "taken pieces done"),
         ("piece", c_int64),  # samples
-        ("count", c_int64),
-        ("arrays", c_int64),
+        *fields(c_int64, "count arrays"),
         ("kernel", c_void_p),
         ("places", c_void_p),  # of the first sample of each array
         ("steps", c_void_p),
