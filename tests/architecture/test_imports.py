@@ -47,7 +47,6 @@ NO_NUMBERS = {
     "display",
     "files",
     "guide",
-    "io/document",
     "lazy_names",
     "own_process",
     "resources",

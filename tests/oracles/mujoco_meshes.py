@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.io.mjcf.meshes import CompiledMesh, compile_mesh, inline_mesh, read_mesh
-from kinetree.io.mjcf.meshes.principal import rotation
+from kinetree.solids.meshes import CompiledMesh, compile_mesh, inline_mesh, read_mesh
+from kinetree.solids.meshes.principal import rotation
 
 Array = NDArray[np.float64]
 DENSITY = 1e12

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes import builtin_mesh, compile_mesh, fitted, inline_mesh, primitive, read_mesh
-from kinetree.io.mjcf.meshes.obj import read_obj
-from kinetree.io.mjcf.meshes.principal import rotation
+from kinetree.solids.meshes import builtin_mesh, compile_mesh, fitted, inline_mesh, read_mesh
+from kinetree.solids.meshes.obj import read_obj
+from kinetree.solids.meshes.principal import rotation
+from kinetree.solids.primitives import primitive
 from tests.oracles.mujoco_meshes import (
     DENSITY,
     INERTIAL,

@@ -12,7 +12,7 @@ from kinetree.appearance.welding import welded
 from kinetree.collision import Hull
 from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes import convex_hull
+from kinetree.solids.meshes import convex_hull
 
 __all__ = ["hull_surface"]
 

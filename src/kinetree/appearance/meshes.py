@@ -16,8 +16,8 @@ from kinetree.appearance.surface import Color, Surface
 from kinetree.contact_model.assets import numbers_of
 from kinetree.errors import ModelError
 from kinetree.io.meshes import remedy
-from kinetree.io.mjcf.meshes import builtin_mesh, convex_hull, inline_mesh, rotation
 from kinetree.model import Geometry
+from kinetree.solids.meshes import builtin_mesh, convex_hull, inline_mesh, rotation
 
 __all__ = ["mesh_surface"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from kinetree.contact_model.assets import Assets
 from kinetree.contact_model.meshes import hull_of
 from kinetree.errors import ModelError, OptionError, listed, quoted
-from kinetree.io.mjcf.meshes import Triangles, compile_mesh, convex_hull, fitted, rotation
 from kinetree.model import Geometry, Model, check_robot
 from kinetree.model.changes.common import changed
+from kinetree.solids.meshes import Triangles, compile_mesh, convex_hull, fitted, rotation
 from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = ["FittedKind", "with_fitted_shapes"]

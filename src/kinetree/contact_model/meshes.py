@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from kinetree.collision import Hull
 from kinetree.contact_model.assets import numbers_of
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes import (
+from kinetree.model import Geometry
+from kinetree.records import record
+from kinetree.solids.meshes import (
     CompiledMesh,
     Triangles,
     builtin_mesh,
@@ -31,8 +33,6 @@ from kinetree.io.mjcf.meshes import (
     read_mesh,
     rotation,
 )
-from kinetree.model import Geometry
-from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = ["MeshHull", "hull_of"]

@@ -630,7 +630,7 @@ def test_files_that_take_no_part_in_compiling_do_not_count(tmp_path: Path) -> No
     assert source_hash(tmp_path / "one", long_after) == source_hash(tmp_path / "other", long_after) is not None
     source_hash.cache_clear()
     before = source_hash(tmp_path / "other", long_after)
-    for name in ("expr", "io/mjcf/meshes", "pictures/kernels", "a_room_of_tomorrow"):
+    for name in ("expr", "io/mjcf/elevations", "pictures/kernels", "a_room_of_tomorrow"):
         (tmp_path / "other" / name).mkdir(parents=True)
         (tmp_path / "other" / name / "b.py").write_text("x = 1")
         source_hash.cache_clear()

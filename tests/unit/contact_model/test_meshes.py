@@ -13,9 +13,9 @@ import pytest
 
 import kinetree as kt
 from kinetree import collision
-from kinetree.io.mjcf.meshes import fewer_corners
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactPair, ContactParameters
+from kinetree.solids.meshes import fewer_corners
 from kinetree.spatial import Transform
 
 BALL = Geometry("collision", "sphere", (0.1,), Transform.identity())

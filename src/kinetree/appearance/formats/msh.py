@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.appearance.formats.piece import Piece
-from kinetree.io.mjcf.meshes.msh import read_msh as read_triangles
+from kinetree.solids.meshes.msh import read_msh as read_triangles
 
 __all__ = ["read_msh"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
 from kinetree.io.gray_images import gray_levels
-from kinetree.io.mjcf.asset_files import read_asset
+from kinetree.solids.meshes.files import read_asset
 
 __all__ = ["read_elevations"]
 

@@ -12,12 +12,13 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import Part
 from kinetree.io.mjcf.mesh_assets import MeshAssets
-from kinetree.io.mjcf.meshes import CompiledMesh, fitted, primitive
 from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation, placed
 from kinetree.io.mjcf.settings import Settings
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
 from kinetree.records import record
+from kinetree.solids.meshes import CompiledMesh, fitted
+from kinetree.solids.primitives import primitive
 from kinetree.spatial import Transform
 
 __all__ = ["Geom", "kind_of", "read_geom", "shape_placement", "site_size"]

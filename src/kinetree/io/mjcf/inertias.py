@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom
-from kinetree.io.mjcf.meshes import principal_axes
 from kinetree.io.mjcf.orientations import SPELLINGS, from_quaternion, orientation
 from kinetree.io.mjcf.settings import Settings
 from kinetree.records import record
+from kinetree.solids.meshes import principal_axes
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["Mass", "body_mass", "is_weighed"]

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
-from kinetree.io.mjcf.meshes import (
+from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.notes import Notes
+from kinetree.model.problems import coded
+from kinetree.solids.meshes import (
     CompiledMesh,
     InertiaMode,
     Triangles,
@@ -15,9 +18,6 @@ from kinetree.io.mjcf.meshes import (
     inline_mesh,
     read_mesh,
 )
-from kinetree.io.mjcf.scopes import Scope
-from kinetree.io.notes import Notes
-from kinetree.model.problems import coded
 
 __all__ = ["MeshAssets"]
 

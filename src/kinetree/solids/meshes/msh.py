@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes.triangles import Triangles, check_size, checked
+from kinetree.solids.meshes.triangles import Triangles, check_size, checked
 
 __all__ = ["read_msh"]
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.io.document import shown
 from kinetree.records import record
 
 __all__ = ["Triangles", "check_size", "checked", "inline_mesh"]
@@ -84,5 +83,5 @@ def inline_mesh(where: object, vertex: Sequence[float], face: Sequence[float] = 
     whole = given == np.rint(given)
     if not (whole & (np.abs(given) < 2.0**53)).all():
         wrong = given[int(np.argmin(whole & (np.abs(given) < 2.0**53)))]
-        raise ModelError(f'{where}: face="… {shown(str(wrong))} …": faces are whole numbers, indices of vertices')
+        raise ModelError(f'{where}: face="… {wrong} …": faces are whole numbers, indices of vertices')
     return checked(where, vertices, given.astype(np.int64).reshape(-1, 3))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes.triangles import Faces, Triangles, checked
+from kinetree.solids.meshes.triangles import Faces, Triangles, checked
 
 __all__ = ["read_stl"]
 

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf import asset_files
-from kinetree.io.mjcf.meshes import compile_mesh, inline_mesh, read_mesh
-from kinetree.io.mjcf.meshes import files as mesh_files
+from kinetree.solids.meshes import compile_mesh, files, inline_mesh, read_mesh
 from tests.strategies import law
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
@@ -110,7 +108,7 @@ def test_places_that_are_not_files(tmp_path: Path) -> None:
 
 def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mesh.obj").write_text(TETRAHEDRON + FACES)
-    monkeypatch.setattr(asset_files, "MAX_BYTES", 50)
+    monkeypatch.setattr(files, "MAX_BYTES", 50)
     with pytest.raises(ModelError, match="larger than"):
         read_mesh(tmp_path / "mesh.obj")
 
@@ -128,8 +126,8 @@ def test_the_content_type_overrides_the_name(tmp_path: Path) -> None:
 def test_no_other_file_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Materials and textures that an OBJ file names are not looked at."""
     opened: list[object] = []
-    original = asset_files.read_regular
-    monkeypatch.setattr(asset_files, "read_regular", lambda path, most: opened.append(path) or original(path, most))
+    original = files.read_regular
+    monkeypatch.setattr(files, "read_regular", lambda path, most: opened.append(path) or original(path, most))
     monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("opened a file"))
     monkeypatch.setattr(
         "kinetree.files.open", lambda path, _: os.fdopen(os.open(path, os.O_RDONLY), "rb"), raising=False
@@ -195,7 +193,7 @@ def test_any_bytes(format: str, data: bytes, head: bool) -> None:
     if format == "msh" and head:
         data = msh(4, 0, 0, len(data) // 12, POINTS + data[: len(data) // 12 * 12])
     try:
-        mesh = mesh_files._READERS[format]("mesh", data)
+        mesh = files._READERS["." + format]("mesh", data)
         compile_mesh("mesh", mesh, inertia="shell")
     except ModelError:
         pass
@@ -203,7 +201,7 @@ def test_any_bytes(format: str, data: bytes, head: bool) -> None:
 
 def test_hostile_files_take_little_time() -> None:
     """Long blanks, many short lines, many groups, polygons that are hard to cut: a second each at most."""
-    read = mesh_files._READERS["obj"]
+    read = files._READERS[".obj"]
     zigzag = "".join(f"v {k} {k % 2 * 1000 - k} 0\n" for k in range(3000))
     texts = {
         "blanks": " " * 3_000_000 + "v 1 2 3\n" + TETRAHEDRON + FACES,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError, nearest_names
-from kinetree.io.mjcf.meshes.triangles import Faces, Triangles, checked
 from kinetree.records import record
+from kinetree.solids.meshes.triangles import Faces, Triangles, checked
 
 __all__ = ["builtin_mesh"]
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.io.document import shown
-from kinetree.io.mjcf.meshes.polygons import triangulated
-from kinetree.io.mjcf.meshes.triangles import MAX_FACES, Triangles, check_size, checked
+from kinetree.solids.meshes.polygons import triangulated
+from kinetree.solids.meshes.triangles import MAX_FACES, Triangles, check_size, checked
 
 __all__ = ["read_obj"]
 
@@ -146,8 +145,8 @@ class _Lines:
         return text.replace(word, b" ")
 
     def _fail(self, line: int, why: str) -> NoReturn:
-        content = self.data[self.first[line] : self.ends[line]][:80].decode("latin-1")
-        raise ModelError(f"{self.where}:{int(line) + 1}: {shown(content)!r}: {why}")
+        content = self.data[self.first[line] : self.ends[line]][:60].decode("latin-1")
+        raise ModelError(f"{self.where}:{int(line) + 1}: {content!r}: {why}")
 
 
 def _words(buffer: NDArray[np.uint8]) -> tuple[_Indices, _Indices]:

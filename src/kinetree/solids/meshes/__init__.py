@@ -1,0 +1,25 @@
+"""Meshes and solids with the meaning that MuJoCo's compiler gives them."""
+
+from kinetree.solids.meshes.builtins import builtin_mesh
+from kinetree.solids.meshes.compiled import CompiledMesh, compile_mesh, fitted
+from kinetree.solids.meshes.files import read_mesh
+from kinetree.solids.meshes.hulls import convex_hull, fewer_corners, hull_faces
+from kinetree.solids.meshes.integrals import InertiaMode
+from kinetree.solids.meshes.principal import principal_axes, rotation
+from kinetree.solids.meshes.triangles import Triangles, inline_mesh
+
+__all__ = [
+    "CompiledMesh",
+    "InertiaMode",
+    "Triangles",
+    "builtin_mesh",
+    "compile_mesh",
+    "convex_hull",
+    "fewer_corners",
+    "fitted",
+    "hull_faces",
+    "inline_mesh",
+    "principal_axes",
+    "read_mesh",
+    "rotation",
+]
