@@ -15,9 +15,9 @@ from kinetree.appearance.formats import Piece
 from kinetree.appearance.images import Image, colors_at, decoded, refined
 from kinetree.appearance.normals import creased, face_normals, unit
 from kinetree.appearance.palette import WHITE, color_of
-from kinetree.appearance.welding import welded
 from kinetree.errors import KinetreeError, MissingPackageError, ModelError
 from kinetree.records import record
+from kinetree.solids.meshes import welded
 
 __all__ = ["assembled"]
 

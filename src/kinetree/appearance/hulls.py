@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from kinetree.appearance.choice import Seen
 from kinetree.appearance.normals import creased
 from kinetree.appearance.surface import Color, Surface, colored
-from kinetree.appearance.welding import welded
 from kinetree.collision import Hull
 from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError
-from kinetree.solids.meshes import convex_hull
+from kinetree.solids.meshes import convex_hull, welded
 
 __all__ = ["hull_surface"]
 

@@ -16,7 +16,7 @@ from kinetree.io.meshes import MeshFinder
 
 __all__ = ["MOST_BESIDE", "Companions", "content", "file_mesh"]
 
-_FORMAT = 6
+_FORMAT = 7
 """Changes when files are read, or kept, in another way."""
 _MEBIBYTE = 2**20
 _MOST_BYTES = 256 * _MEBIBYTE

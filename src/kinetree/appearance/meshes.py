@@ -14,10 +14,11 @@ from kinetree.appearance.mesh_files import file_mesh
 from kinetree.appearance.normals import unit
 from kinetree.appearance.surface import Color, Surface
 from kinetree.contact_model.assets import numbers_of
+from kinetree.contact_model.meshes import asset_triangles
 from kinetree.errors import ModelError
 from kinetree.io.meshes import remedy
 from kinetree.model import Geometry
-from kinetree.solids.meshes import builtin_mesh, convex_hull, inline_mesh, rotation
+from kinetree.solids.meshes import convex_hull, rotation
 
 __all__ = ["mesh_surface"]
 
@@ -80,10 +81,7 @@ def _mesh(shape: Geometry, asset: Mapping[str, str], most: int, source: str) -> 
 def _written(asset: Mapping[str, str]) -> FileMesh:
     """A mesh that is made in the MJCF file itself."""
     where = f"mesh {asset.get('name', '')!r}"
-    if asset.get("builtin", "none") != "none":
-        mesh, _ = builtin_mesh(where, asset["builtin"], numbers_of(asset.get("params", "")))
-    else:
-        mesh = inline_mesh(where, numbers_of(asset.get("vertex", "")), numbers_of(asset.get("face", "")))
+    mesh, _ = asset_triangles(where, None, asset)
     faces = mesh.faces if len(mesh.faces) else convex_hull(where, mesh.vertices, -1)
     return assembled([Piece(mesh.vertices, faces)], lambda _: None, len(faces))
 

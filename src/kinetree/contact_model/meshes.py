@@ -35,7 +35,7 @@ from kinetree.solids.meshes import (
 )
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["MeshHull", "hull_of"]
+__all__ = ["MeshHull", "asset_triangles", "hull_of"]
 
 _SUFFIXES = (".stl", ".obj", ".msh")
 
@@ -103,7 +103,7 @@ def _hull(
 ) -> MeshHull:
     asset = dict(attributes)
     where = path or f"mesh {asset.get('name', '')!r}"
-    mesh, is_shell = _triangles(where, path, asset)
+    mesh, is_shell = asset_triangles(where, path, asset)
     limit = int(asset.get("maxhullvert", "-1"))
     triangles = convex_hull(where, mesh.vertices, limit)
     corners = np.unique(triangles)
@@ -134,7 +134,7 @@ def _outward(points: Floats, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
     return triangles[:, ::-1] if is_inward else triangles
 
 
-def _triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tuple[Triangles, bool]:
+def asset_triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tuple[Triangles, bool]:
     """The mesh, and whether it is a shell whatever its asset says."""
     if path is not None:
         return read_mesh(path, asset.get("content_type", "")), False

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.appearance import Surface
 from kinetree.appearance.normals import face_normals
-from kinetree.appearance.welding import welded
+from kinetree.solids.meshes import welded
 
 
 def volume(surface: Surface) -> float:

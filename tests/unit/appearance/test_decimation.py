@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.appearance import decimation
 from kinetree.appearance.file_mesh import from_bytes, to_bytes
-from kinetree.appearance.formats import stl
+from kinetree.appearance.formats import read
 from kinetree.appearance.mesh_files import file_mesh
 from kinetree.appearance.primitives import primitive
 from tests.unit.appearance.files import write_dae, write_png, write_stl
@@ -29,10 +29,11 @@ def test_a_ball_stays_one(has_package: bool, monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_millions_of_triangles_are_read_through_a_grid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(stl, "_MANY", 1000)
-    monkeypatch.setattr(stl, "_AT_ONCE", 3000)
-    monkeypatch.setattr(stl, "_CELLS", 32)
-    (piece,) = stl.read_stl("ball", write_stl(tmp_path / "ball.stl", BALL.vertices, BALL.faces).read_bytes())
+    monkeypatch.setattr(read, "_MANY", 1000)
+    monkeypatch.setattr(read, "_AT_ONCE", 3000)
+    monkeypatch.setattr(read, "_CELLS", 32)
+    path = write_stl(tmp_path / "ball.stl", BALL.vertices, BALL.faces)
+    (piece,) = read.read_pieces(".stl", path, path.read_bytes(), lambda _: None)
     assert len(piece.faces) + piece.left_out == len(BALL.faces)
     assert piece.left_out > 5000
     assert np.linalg.norm(piece.vertices, axis=1) == pytest.approx(1.0, abs=0.06)

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.appearance.file_mesh import FileMesh
+from kinetree.appearance.file_mesh import FileMesh, to_bytes
+from kinetree.appearance.formats import read_pieces
 from kinetree.appearance.mesh_files import file_mesh
 from kinetree.appearance.primitives import primitive
+from kinetree.solids.meshes import read_mesh
 from kinetree.viewer.glb import binary_gltf
 from tests.unit.appearance.files import (
     CORNERS,
@@ -44,6 +46,31 @@ def test_obj_has_the_colours_of_its_library(tmp_path: Path) -> None:
     assert green.sum() == 4
     assert (mesh.colors[~green] == (255, 0, 0, 255)).all()
     assert (mesh.vertices[green, 0] == 0.0).all()
+
+
+def test_obj_lines_may_be_indented_and_have_tabs_and_indices_that_count_back(tmp_path: Path) -> None:
+    whole = file_mesh(write_obj(tmp_path / "cube.obj"), 100)
+    lines = (tmp_path / "cube.obj").read_text().splitlines()
+    for k, line in enumerate(lines):
+        word, *rest = line.split()
+        if word == "f":
+            rest = [
+                "/".join(str(int(n) - most - 1) for n, most in zip(c.split("/"), (8, 4), strict=True)) for c in rest
+            ]
+        lines[k] = f"\t {word}\t{'  '.join(rest)} "
+    (tmp_path / "cube.obj").write_text("\r\n".join(lines))
+    assert to_bytes(file_mesh(tmp_path / "cube.obj", 100)) == to_bytes(whole)
+
+
+@pytest.mark.parametrize("write", [write_stl, write_obj])
+def test_a_mesh_is_seen_where_it_has_its_inertia(write: Callable[[Path], Path], tmp_path: Path) -> None:
+    path = write(tmp_path / ("cube.obj" if write is write_obj else "cube.stl"))
+    solid = read_mesh(path)
+    (seen, *more) = read_pieces(path.suffix, path, path.read_bytes(), lambda _: None)
+    found = np.concatenate([piece.vertices[piece.faces] for piece in (seen, *more)])
+    assert len(found) == len(solid.faces) == 12
+    corners = [np.unique(some.reshape(-1, 3), axis=0).tolist() for some in (found, solid.vertices[solid.faces])]
+    assert corners[0] == corners[1] == CORNERS.tolist()
 
 
 def test_obj_for_mujoco_has_no_colours(tmp_path: Path) -> None:

@@ -6,15 +6,17 @@ from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.formats.dae_materials import Materials
-from kinetree.appearance.formats.piece import Piece, color_bytes, fans, joined_corners, numbers_in
-from kinetree.appearance.formats.xml import Element, parsed
+from kinetree.appearance.formats.piece import Piece, color_bytes, fans, joined_corners
 from kinetree.errors import ModelError
+from kinetree.solids.meshes import numbers_in
 
 __all__ = ["read_dae"]
 
@@ -30,10 +32,36 @@ Floats = NDArray[np.float64]
 
 def read_dae(where: object, data: bytes) -> list[Piece]:
     """The triangles of a COLLADA file, one piece per instance and material."""
-    root = parsed(where, data)
+    root = _parsed(where, data)
     if root.tag != "COLLADA":
         raise ModelError(f"{where}: the file's first element is <{root.tag}>, not <COLLADA>; is it another format?")
     return list(_Scene(where, root).pieces())
+
+
+def _parsed(where: object, data: bytes) -> Element:
+    """The root element; names are without their namespaces. Entities, which could grow or open files, are refused."""
+    builder = TreeBuilder()
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    parser.buffer_size = 1 << 20
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        builder.start(tag.rpartition("}")[2], dict(attributes))
+
+    def refuse(*_: object) -> None:
+        raise ModelError(f"{where}: the file defines entities, which a mesh does not need; export it again")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda tag: builder.end(tag.rpartition("}")[2])
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise ModelError(f"{where}: the file is not XML: {error}; is it cut off?") from None
+    except (LookupError, ValueError) as error:
+        raise ModelError(f"{where}: the file is not XML in an encoding that is read: {error}") from None
+    return builder.close()
 
 
 class _Scene:

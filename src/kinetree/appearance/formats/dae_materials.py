@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from xml.etree.ElementTree import Element
 
-from kinetree.appearance.formats.xml import Element
 from kinetree.appearance.srgb import srgb_of
 
 __all__ = ["Materials"]

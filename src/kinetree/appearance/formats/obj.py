@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinetree.appearance.formats.piece import Piece, color_bytes, fans, joined_corners, numbers_in
+from kinetree.appearance.formats.piece import Indices, Piece, color_bytes, fans, joined_corners
 from kinetree.errors import ModelError
 from kinetree.records import record
+from kinetree.solids.meshes import ObjFile, numbers_in
 
 __all__ = ["read_obj"]
 
@@ -36,55 +37,35 @@ def read_obj(
         companion: the content of a file that is named in it; None if there is none.
         first_only: whether the faces after those of the first object or group with some are left out.
     """
-    tables: dict[bytes, list[bytes]] = {b"v": [], b"vt": [], b"vn": []}
-    groups: dict[str, list[bytes]] = {}
-    materials: dict[str, Material] = {}
-    libraries: set[bytes] = set()
-    current, ends, room = "", False, _MOST_IN_LIBRARIES
-    for line in data.replace(b"\\\n", b" ").splitlines():
-        word, _, rest = line.strip().partition(b" ")
-        if word in tables:
-            tables[word].append(rest)
-        elif word == b"f":
-            if ends:
-                continue
-            groups.setdefault(current, []).append(rest)
-            if b"-" in rest:
-                now = len(tables[b"v"]), len(tables[b"vt"]), len(tables[b"vn"])
-                groups[current][-1] = _counted(where, rest, now)
-        elif first_only and groups and word in (b"o", b"g"):
-            ends = True
-        elif word == b"usemtl":
-            current = rest.strip().decode("utf-8", "replace")
-        elif word == b"mtllib" and rest not in libraries:
-            libraries.add(rest)
-            found = companion(rest.strip().decode("utf-8", "replace")) or b""
-            room -= len(found)
-            if room < 0:
-                raise ModelError(f"{where}: its material libraries have more than {_MOST_IN_LIBRARIES >> 20} MiB")
-            materials |= _materials(where, found)
-    vertices, colors = _vertices(where, tables[b"v"])
-    uv = _table(where, tables[b"vt"], 2)
-    normals = _table(where, tables[b"vn"], 3)
-    counts = np.array([len(lines) for lines in groups.values()], np.int64)
-    sizes, columns = _corners(where, [line for lines in groups.values() for line in lines])
-    for column, table in zip(columns, (vertices, uv, normals), strict=True):
-        if column.max(initial=-1) >= len(table):
-            raise ModelError(f"{where}: a face names a vertex that does not exist; export the mesh again")
-    owner = np.repeat(np.arange(len(groups)), counts)
+    file = ObjFile(where, data.replace(b"\\\n", b" "))
+    if not len(file.of(b"v")):
+        raise ModelError(f"{where}: the file has no vertices; is it another format?")
+    numbers, uv, normals = file.table(b"v", 6), file.table(b"vt", 2), file.table(b"vn", 3)
+    vertices, colors = numbers[:, :3], color_bytes(numbers[:, 3:]) if numbers.shape[1] == 6 else None
+    faces = file.faces(3, first_only=first_only)
+    for column, table in zip(faces.corners.T, (vertices, uv, normals), strict=True):
+        bad = column >= len(table)
+        if table is vertices:
+            bad |= column < 0
+        file.refuse(bad, faces.lines, faces.sizes, f"a face names a vertex that does not exist; there are {len(table)}")
+    materials = _libraries(where, file, companion)
+    names, owner = _groups(file, faces.lines)
+    order = np.argsort(owner, kind="stable")
+    corner_order = np.argsort(np.repeat(owner, faces.sizes), kind="stable")
+    owner, sizes = owner[order], faces.sizes[order]
     # They are in the order of their groups, so the vertices and the triangles of each follow one another.
-    (group, *used), place = joined_corners([np.repeat(owner, sizes), *columns])
-    begins = np.searchsorted(group, np.arange(len(groups) + 1))
-    triangles = np.bincount(owner, np.maximum(sizes - 2, 0), len(groups)).astype(np.int64)
-    faces = place[fans(sizes)] - np.repeat(begins[:-1], triangles)[:, None]
+    (group, *used), place = joined_corners([np.repeat(owner, sizes), *faces.corners[corner_order].T])
+    begins = np.searchsorted(group, np.arange(len(names) + 1))
+    triangles = np.bincount(owner, sizes - 2, len(names)).astype(np.int64)
+    corners = place[fans(sizes)] - np.repeat(begins[:-1], triangles)[:, None]
     pieces, face = [], 0
-    for name, first, end, count in zip(groups, begins.tolist(), begins[1:].tolist(), triangles.tolist(), strict=False):
+    for name, first, end, count in zip(names, begins.tolist(), begins[1:].tolist(), triangles.tolist(), strict=False):
         vertex, texel, normal = (column[first:end] for column in used)
         material = materials.get(name, Material())
         pieces.append(
             Piece(
                 vertices[vertex],
-                faces[face : face + count],
+                corners[face : face + count],
                 normals=normals[normal] if len(normals) and (normal >= 0).all() else None,
                 uv=uv[texel] if len(uv) and (texel >= 0).all() else None,
                 colors=None if colors is None else colors[vertex],
@@ -96,59 +77,35 @@ def read_obj(
     return pieces
 
 
-def _counted(where: object, rest: bytes, now: tuple[int, int, int]) -> bytes:
-    """A face whose negative indices, which count back from the last one read, are replaced."""
-    corners = []
-    try:
-        for corner in rest.split():
-            numbers = [(int(word) if word else 0) for word in corner.split(b"/")]
-            corners.append(
-                b"/".join(
-                    b"%d" % (number + count + 1 if number < 0 else number) if number else b""
-                    for number, count in zip(numbers, now, strict=False)
-                )
-            )
-    except ValueError:
-        raise ModelError(
-            f"{where}: a face is not made of whole numbers: {rest[:60]!r}; export the mesh again"
-        ) from None
-    return b" ".join(corners)
+def _groups(file: ObjFile, faces: Indices) -> tuple[list[str], Indices]:
+    """The materials of faces, in the order in which they are first used, and which of them each face has."""
+    chosen = file.of(b"usemtl")
+    known: dict[str, int] = {"": 0}
+    number = np.array([0, *(known.setdefault(_name(file.rest(k, b"usemtl")), len(known)) for k in chosen.tolist())])
+    owner = number[np.searchsorted(chosen, faces)]
+    used, first, place = np.unique(owner, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(used), np.int64)
+    rank[order] = np.arange(len(used))
+    names = list(known)
+    return [names[used[k]] for k in order.tolist()], rank[place.reshape(-1)]
 
 
-def _vertices(where: object, lines: list[bytes]) -> tuple[np.ndarray, np.ndarray | None]:
-    """Coordinates, and colours if each vertex has some."""
-    if not lines:
-        raise ModelError(f"{where}: the file has no vertices; is it another format?")
-    width = len(lines[0].split())
-    numbers = numbers_in(where, b" ".join(lines))
-    if len(numbers) != width * len(lines) or width < 3:
-        numbers = numbers_in(where, b" ".join(b" ".join((line + b" nan nan nan").split()[:3]) for line in lines))
-        width = 3
-    table = numbers.reshape(len(lines), width)
-    return table[:, :3].copy(), color_bytes(table[:, 3:6]) if width >= 6 else None
+def _libraries(where: object, file: ObjFile, companion: Callable[[str], bytes | None]) -> dict[str, Material]:
+    """The materials of all libraries that a file names."""
+    found: dict[str, Material] = {}
+    room = _MOST_IN_LIBRARIES
+    for name in dict.fromkeys(file.rest(k, b"mtllib") for k in file.of(b"mtllib").tolist()):
+        data = companion(_name(name)) or b""
+        room -= len(data)
+        if room < 0:
+            raise ModelError(f"{where}: its material libraries have more than {_MOST_IN_LIBRARIES >> 20} MiB")
+        found |= _materials(where, data)
+    return found
 
 
-def _table(where: object, lines: list[bytes], width: int) -> np.ndarray:
-    given = b" ".join(b" ".join((line + b" 0 0 0").split()[:width]) for line in lines)
-    return numbers_in(where, given).reshape(-1, width)
-
-
-def _corners(where: object, lines: list[bytes]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The number of corners of each face; per corner the indices of vertices, uv and normals, -1 for none, from 0."""
-    text = b" ".join(lines)
-    sizes = np.array([len(line.split()) for line in lines], np.int64)
-    corners = text.split()
-    slashes = text.count(b"/")
-    width, rest = divmod(slashes, max(len(corners), 1))
-    is_even = not rest and b"//" not in text and all(corner.count(b"/") == width for corner in corners)
-    if not is_even:
-        width = 2
-        text = b" ".join(word or b"0" for corner in corners for word in (*corner.split(b"/"), b"0", b"0")[:3])
-    table = numbers_in(where, text.replace(b"/", b" "), int).reshape(-1, width + 1) - 1
-    if (table[:, 0] < 0).any():
-        raise ModelError(f"{where}: a face names a vertex that does not exist; vertices are numbered from 1")
-    none = np.full(len(table), -1, np.int64)
-    return sizes, [table[:, k] if k <= width else none for k in range(3)]
+def _name(word: bytes) -> str:
+    return word.decode("utf-8", "replace")
 
 
 def _materials(where: object, data: bytes) -> dict[str, Material]:
@@ -157,7 +114,7 @@ def _materials(where: object, data: bytes) -> dict[str, Material]:
     for line in data.splitlines():
         word, _, rest = line.strip().partition(b" ")
         if word == b"newmtl":
-            current = found.setdefault(rest.strip().decode("utf-8", "replace"), Material())
+            current = found.setdefault(_name(rest.strip()), Material())
         elif word == b"Kd":
             given = rest.split()[:3]
             current.color = tuple(numbers_in(where, b" ".join(given)).tolist()) if len(given) == 3 else None
@@ -166,5 +123,5 @@ def _materials(where: object, data: bytes) -> dict[str, Material]:
         elif word == b"map_Kd":
             # A name may have blanks in it, unless options come before it.
             name = rest.strip()
-            current.image = (name.rpartition(b" ")[2] if name.startswith(b"-") else name).decode("utf-8", "replace")
+            current.image = _name(name.rpartition(b" ")[2] if name.startswith(b"-") else name)
     return found

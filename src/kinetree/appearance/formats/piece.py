@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
 from kinetree.records import record
 
-__all__ = ["Piece", "checked", "color_bytes", "fans", "joined_corners", "numbers_in"]
+__all__ = ["Piece", "checked", "color_bytes", "fans", "joined_corners"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -53,22 +50,6 @@ def checked(where: object, pieces: list[Piece]) -> list[Piece]:
                 "again"
             )
     return found
-
-
-def numbers_in(where: object, text: str | bytes, dtype: type = float) -> NDArray[Any]:
-    """The numbers in a text, with blanks between them."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)  # for text that is not a number
-            found = np.fromstring(text, dtype=np.float64, sep=" ")
-    except (ValueError, DeprecationWarning):
-        try:
-            found = np.array(text.split(), dtype=np.float64)  # NaN, hexadecimal and other spellings
-        except ValueError:
-            raise ModelError(
-                f"{where}: there is something else between the numbers of the mesh; export it again"
-            ) from None
-    return found.astype(dtype, copy=False)
 
 
 def color_bytes(colors: Floats) -> NDArray[np.uint8]:

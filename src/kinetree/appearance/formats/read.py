@@ -1,4 +1,4 @@
-"""Mesh files by their format."""
+"""Mesh files by their format, and those of STL and MSH as pieces."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.appearance.formats.dae import read_dae
-from kinetree.appearance.formats.msh import read_msh
 from kinetree.appearance.formats.obj import read_obj
 from kinetree.appearance.formats.others import OTHERS, read_other
 from kinetree.appearance.formats.piece import Piece, checked
-from kinetree.appearance.formats.stl import read_stl
 from kinetree.errors import KinetreeError, ModelError
+from kinetree.solids.meshes import FORMATS, mixed, read_msh, stl_corners, welded
 
 __all__ = ["SUFFIXES", "format_of", "read_pieces"]
 
 SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
 """The endings of files that are read."""
-_TYPES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
+_MANY = 2_000_000
+"""Triangles of an STL file from which corners in the same cell of a grid become one, so that memory suffices."""
+_CELLS = 320
+_AT_ONCE = 500_000
 
 
 def format_of(path: Path, content_type: str = "") -> str:
@@ -32,7 +35,7 @@ def format_of(path: Path, content_type: str = "") -> str:
     Raises:
         ModelError: if files of this format are not read.
     """
-    found = _TYPES.get(content_type) or path.suffix.lower()
+    found = FORMATS.get(content_type) or path.suffix.lower()
     if found not in SUFFIXES:
         raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
     return found
@@ -69,11 +72,44 @@ def _read(
     kind: str, path: Path, data: bytes, companion: Callable[[str], bytes | None], *, first_only: bool
 ) -> list[Piece]:
     if kind == ".stl":
-        return read_stl(path, data)
+        corners = stl_corners(path, data)
+        if len(corners) > _MANY:
+            return [_coarse(corners)]
+        corners = corners.reshape(-1, 3)
+        first, place = welded(corners)
+        return [Piece(corners[first].astype(np.float64), place.reshape(-1, 3))]
     if kind == ".obj":
         return read_obj(path, data, companion, first_only=first_only)
     if kind == ".dae":
         return read_dae(path, data)
     if kind == ".msh":
-        return read_msh(path, data)
+        mesh = read_msh(path, data)
+        return [Piece(mesh.vertices, mesh.faces, mesh.normals, mesh.uv)]
     return read_other(path, kind, data, companion)
+
+
+def _coarse(corners: NDArray[np.float32]) -> Piece:
+    """The triangles whose corners are in three cells of a grid, one of each kind; a cell's vertex is its middle."""
+    parts = [corners[k : k + _AT_ONCE] for k in range(0, len(corners), _AT_ONCE)]
+    with np.errstate(all="ignore"):
+        low = np.min([part.min(axis=(0, 1)) for part in parts], axis=0).astype(np.float64)
+        high = np.max([part.max(axis=(0, 1)) for part in parts], axis=0).astype(np.float64)
+    size = float((high - low).max()) or 1.0
+    kept = []
+    for part in parts:
+        cell = np.clip((part - low) * (_CELLS / size), 0, _CELLS - 1).astype(np.int64)
+        key = (cell[..., 0] * _CELLS + cell[..., 1]) * _CELLS + cell[..., 2]
+        first = key.argmin(axis=1)[:, None]
+        key = np.take_along_axis(key, (first + np.arange(3)) % 3, axis=1)  # the same order for each that is the same
+        key = key[(key[:, 0] != key[:, 1]) & (key[:, 1] != key[:, 2]) & (key[:, 2] != key[:, 0])]
+        kept.append(key[_first_of_each(key)])
+    found = np.concatenate(kept)
+    found = found[_first_of_each(found)]
+    cells, faces = np.unique(found, return_inverse=True)
+    middles = np.stack([cells // _CELLS**2, cells // _CELLS % _CELLS, cells % _CELLS], axis=1) + 0.5
+    return Piece(low + middles * (size / _CELLS), faces.reshape(-1, 3), left_out=len(corners) - len(found))
+
+
+def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each row (n, 3) of cells occurs first; two with the same mixture, which is unlikely, count as one."""
+    return np.unique(mixed(rows), return_index=True)[1]

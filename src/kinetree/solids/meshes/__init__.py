@@ -1,16 +1,23 @@
-"""Meshes and solids with the meaning that MuJoCo's compiler gives them."""
+"""Meshes: their files, their geometry, and the meaning that MuJoCo's compiler gives them."""
 
 from kinetree.solids.meshes.builtins import builtin_mesh
 from kinetree.solids.meshes.compiled import CompiledMesh, compile_mesh, fitted
-from kinetree.solids.meshes.files import read_mesh
+from kinetree.solids.meshes.files import FORMATS, read_mesh
 from kinetree.solids.meshes.hulls import convex_hull, fewer_corners, hull_faces
 from kinetree.solids.meshes.integrals import InertiaMode
+from kinetree.solids.meshes.msh import read_msh
+from kinetree.solids.meshes.numbers import numbers_in
+from kinetree.solids.meshes.obj import ObjFile
 from kinetree.solids.meshes.principal import principal_axes, rotation
+from kinetree.solids.meshes.stl import stl_corners
 from kinetree.solids.meshes.triangles import Triangles, inline_mesh
+from kinetree.solids.meshes.welding import mixed, welded
 
 __all__ = [
+    "FORMATS",
     "CompiledMesh",
     "InertiaMode",
+    "ObjFile",
     "Triangles",
     "builtin_mesh",
     "compile_mesh",
@@ -19,7 +26,12 @@ __all__ = [
     "fitted",
     "hull_faces",
     "inline_mesh",
+    "mixed",
+    "numbers_in",
     "principal_axes",
     "read_mesh",
+    "read_msh",
     "rotation",
+    "stl_corners",
+    "welded",
 ]

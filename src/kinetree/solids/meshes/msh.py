@@ -13,7 +13,7 @@ _HEADER = 16
 
 
 def read_msh(where: object, data: bytes) -> Triangles:
-    """The vertices and faces of an MSH file; normals and texture coordinates are only counted."""
+    """The mesh of an MSH file, with the normals and the places in images that it has."""
     if len(data) < _HEADER:
         raise ModelError(f"{where}: the file is {len(data)} bytes long, shorter than an MSH file's header")
     vertices, normals, textures, faces = (int(x) for x in np.frombuffer(data, "<i4", 4))
@@ -28,7 +28,15 @@ def read_msh(where: object, data: bytes) -> Triangles:
             f"{where}: by its header, this MSH file has {needed:,} bytes, but it is {len(data):,} long; is it cut off?"
         )
     check_size(where, vertices, faces)
-    points = np.frombuffer(data, "<f4", 3 * vertices, _HEADER).astype(np.float32).reshape(-1, 3)
-    at = _HEADER + 12 * (vertices + normals) + 8 * textures
-    corners = np.frombuffer(data, "<i4", 3 * faces, at).astype(np.int64).reshape(-1, 3)
-    return checked(where, points, corners)
+    at, rows = _HEADER, []
+    for kind, count, width in (("<f4", vertices, 3), ("<f4", normals, 3), ("<f4", textures, 2), ("<i4", faces, 3)):
+        rows.append(np.frombuffer(data, kind, count * width, at).reshape(-1, width))
+        at += 4 * count * width
+    points, directions, uv, corners = rows
+    return checked(
+        where,
+        points.astype(np.float32),
+        corners.astype(np.int64),
+        normals=directions.astype(np.float64) if normals else None,
+        uv=np.stack([uv[:, 0], 1.0 - uv[:, 1].astype(np.float64)], axis=1) if textures else None,
+    )

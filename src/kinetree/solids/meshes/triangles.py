@@ -29,6 +29,10 @@ class Triangles:
     """(m, 3) indices of vertices, counter-clockwise seen from outside; without any, the convex hull is meant."""
     left_out: int = 0
     """How many triangles of the file's polygons MuJoCo leaves out, and so do we."""
+    normals: Vertices | None = None
+    """(n, 3), of any length, from MSH files that have them."""
+    uv: Vertices | None = None
+    """(n, 2), from the lower left of an image, from MSH files that have them."""
 
 
 def check_size(where: object, vertices: int, faces: int) -> None:
@@ -38,7 +42,15 @@ def check_size(where: object, vertices: int, faces: int) -> None:
             raise ModelError(f"{where}: the mesh has {count:,} {what}; the limit is {most:,}: simplify it")
 
 
-def checked(where: object, vertices: NDArray[np.float32], faces: Faces, left_out: int = 0) -> Triangles:
+def checked(
+    where: object,
+    vertices: NDArray[np.float32],
+    faces: Faces,
+    left_out: int = 0,
+    *,
+    normals: Vertices | None = None,
+    uv: Vertices | None = None,
+) -> Triangles:
     """Check what every mesh must satisfy, wherever it comes from."""
     if len(vertices) < _FEWEST:
         raise ModelError(f"{where}: the mesh has {len(vertices)} vertices; a mesh has at least {_FEWEST}")
@@ -57,7 +69,7 @@ def checked(where: object, vertices: NDArray[np.float32], faces: Faces, left_out
                 f"{where}: face {wrong} of the mesh has the vertices {faces[wrong].tolist()}, but there are "
                 f"{len(vertices)}, numbered from 0 here; correct the face or add the vertices"
             )
-    return Triangles(vertices.astype(np.float64), faces, left_out)
+    return Triangles(vertices.astype(np.float64), faces, left_out, normals, uv)
 
 
 def inline_mesh(where: object, vertex: Sequence[float], face: Sequence[float] = ()) -> Triangles:
