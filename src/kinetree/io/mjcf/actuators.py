@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.leftovers import as_it_is, note_actuator
 from kinetree.io.mjcf.motor_laws import Law, law_of
 from kinetree.io.mjcf.names import Names, Reference, read_sections
-from kinetree.io.mjcf.not_computed import note_actuator
 from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.settings import Settings
 from kinetree.io.mjcf.tendons import only_joint, warn_of_armature
-from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import INTERPOLATIONS, chosen, limited, polynomial, user_data
 from kinetree.io.notes import Notes
 from kinetree.model.extras import Actuator, Tendon

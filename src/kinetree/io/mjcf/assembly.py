@@ -11,10 +11,9 @@ import numpy as np
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom, shape_placement
 from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
-from kinetree.io.mjcf.joints import MovingJoint, read_joint
+from kinetree.io.mjcf.joints import Moved, MovingJoint, read_joint, set_springs
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.motors import NO_MOTORS, Motors
-from kinetree.io.mjcf.springdampers import Moved, set_springs
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder

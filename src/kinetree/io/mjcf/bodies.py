@@ -8,8 +8,7 @@ from dataclasses import field
 from kinetree.errors import nearest_names, quoted
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
-from kinetree.io.mjcf.orientations import from_euler, placed, placement
-from kinetree.io.mjcf.scaling import UNSCALED, Scale, scale_of, scaled
+from kinetree.io.mjcf.placements import UNSCALED, Scale, from_euler, placed, placement, scale_of, scaled
 from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
 from kinetree.model.problems import STRICT, Problems
 from kinetree.records import record

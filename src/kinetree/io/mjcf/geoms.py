@@ -12,7 +12,7 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import Part
 from kinetree.io.mjcf.mesh_assets import MeshAssets
-from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation, placed
+from kinetree.io.mjcf.placements import along_z, from_quaternion, orientation, placed
 from kinetree.io.mjcf.settings import Settings
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom
-from kinetree.io.mjcf.orientations import SPELLINGS, from_quaternion, orientation
+from kinetree.io.mjcf.placements import SPELLINGS, from_quaternion, orientation
 from kinetree.io.mjcf.settings import Settings
 from kinetree.records import record
 from kinetree.solids.meshes import principal_axes

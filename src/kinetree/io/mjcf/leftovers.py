@@ -1,4 +1,7 @@
-"""What has no meaning for a robot's motion, kept as the file has it: assets, lights, pictures, plugins, user's data."""
+"""What has no meaning for a robot's motion, kept as the file has it: assets, lights, pictures, plugins, user's data.
+
+Actuators and sensors that are data which no function computes get notes that say where they are.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kinetree.io.document import Element
+from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import shape_placement, site_size
-from kinetree.io.mjcf.orientations import quaternion_of
+from kinetree.io.mjcf.placements import quaternion_of
 from kinetree.io.mjcf.scopes import Namespace, Scope
-from kinetree.io.mjcf.unused import as_it_is, with_defaults
 from kinetree.io.notes import Notes
-from kinetree.model.extras import Unused, image_address
+from kinetree.model.extras import Actuator, Sensor, Unused, image_address
+from kinetree.problems import place_of
 from kinetree.spatial import Vec3
 
-__all__ = ["read_leftovers"]
+__all__ = ["as_it_is", "note_actuator", "note_sensor", "read_leftovers"]
 
 _SECTIONS = ("size", "statistic", "visual", "custom", "extension", "deformable")
 _ASSETS = ("texture", "material", "mesh", "hfield", "skin")
@@ -23,6 +27,8 @@ _NAMING = ("name", "texture", "material")
 _IN_BODIES = ("light", "flexcomp")
 _TURNS = frozenset(("axisangle", "xyaxes", "zaxis", "euler", "fromto"))
 """Placements whose numbers depend on the settings of their file."""
+_LAWS = ("dcmotor", "pid", "so3", "user")
+_SENSORS = ("user", "plugin", "tactile", "camprojection")
 
 
 def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int, str], notes: Notes) -> list[Unused]:
@@ -79,7 +85,7 @@ def _assets(scope: Scope, space: Namespace) -> Iterator[Unused]:
             if element.tag not in _ASSETS:
                 continue
             has_defaults = element.tag in ("texture", "material", "mesh")
-            one = with_defaults(scope.attributes(element, element.tag)) if has_defaults else as_it_is(element)
+            one = _with_defaults(scope.attributes(element, element.tag)) if has_defaults else as_it_is(element)
             one = _addressed(one, scope)
             if space.prefix:
                 named = tuple((key, space.of(text) if key in _NAMING else text) for key, text in one.attributes)
@@ -101,7 +107,7 @@ def _addressed(one: Unused, scope: Scope) -> Unused:
 
 def _placed(part: Part) -> Unused:
     """An element of a body with its placement in the body, not in a frame around it."""
-    one = _addressed(with_defaults(part.attributes), part.scope)
+    one = _addressed(_with_defaults(part.attributes), part.scope)
     attributes = dict(one.attributes)
     if one.tag in ("site", "camera", "flexcomp") and (part.frame is not IDENTITY or _TURNS.intersection(attributes)):
         X = part.in_body(shape_placement(part.attributes, part.scope.settings))
@@ -125,3 +131,54 @@ def _placed(part: Part) -> Unused:
 
 def _shown(numbers: Sequence[float]) -> str:
     return " ".join(f"{x:.17g}" for x in numbers)
+
+
+def as_it_is(element: Element, keep: Sequence[str] | None = None) -> Unused:
+    """An element with all in it; of its own attributes only those in `keep`, if it is given."""
+    made: dict[int, Unused] = {}
+    pending = [(element, False)]
+    while pending:
+        one, is_open = pending.pop()
+        if not is_open:
+            pending.append((one, True))
+            pending += [(child, False) for child in one.children]
+            continue
+        chosen = keep if one is element else None
+        attributes = tuple((key, text) for key, text in one.attributes.items() if chosen is None or key in chosen)
+        children = tuple(made[id(child)] for child in one.children)
+        made[id(one)] = Unused(one.tag, attributes, children, one.content.strip(), place_of(one))
+    return made[id(element)]
+
+
+def _with_defaults(a: Attributes) -> Unused:
+    """An element with the attributes that its default classes give it, which need not be kept then."""
+    plain = as_it_is(a.element)
+    attributes = {**a.texts(), **a.element.attributes}
+    attributes.pop("class", None)
+    return Unused(plain.tag, tuple(attributes.items()), plain.children, plain.text, plain.where)
+
+
+def note_actuator(element: Element, actuator: Actuator, notes: Notes) -> None:
+    """A note if the force of an actuator is not computed."""
+    what = {word: f'"{word}"' for word in _LAWS if word in (actuator.dynamics, actuator.gain, actuator.bias)}
+    if actuator.plugin is not None:
+        what["plugin"] = "a plugin"
+    if actuator.transmission == "body":
+        what["body"] = "adhesion by contacts of a body"
+    if actuator.delay:
+        what["delay"] = "a delay"
+    if what:
+        sentence = "actuators whose forces are not computed, so that kt.dynamics.actuator_forces refuses the robot"
+        notes.add(sentence, f"{element} ({', '.join(what.values())})")
+
+
+def note_sensor(element: Element, sensor: Sensor, notes: Notes) -> None:
+    """A note if a sensor is not computed."""
+    if sensor.kind in _SENSORS:
+        notes.add("sensors that are not computed, so that kt.dynamics.sensors needs the names of others", f"{element}")
+    elif sensor.delay or any(sensor.interval):
+        what = "a delay" if sensor.delay else "an interval"
+        notes.add(
+            "sensors that are not computed, so that kt.dynamics.sensors needs the names of others",
+            f"{element} ({what})",
+        )

@@ -9,7 +9,7 @@ from kinetree.errors import ModelError, nearest_names, quoted
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import BodyPart, Part
-from kinetree.io.mjcf.scaling import UNSCALED
+from kinetree.io.mjcf.placements import UNSCALED
 from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
 from kinetree.io.notes import Notes
 from kinetree.model.problems import Problems

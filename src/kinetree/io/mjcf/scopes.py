@@ -1,4 +1,7 @@
-"""One MJCF file as a source of bodies: its settings, defaults and assets, and the names its parts get in the robot."""
+"""One MJCF file as a source of bodies: its settings, defaults and assets, and the names its parts get in the robot.
+
+Default classes: each begins as a copy of the class around it and adds its own elements.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from kinetree.errors import nearest_names, quoted
 from kinetree.io.document import Element, read_bytes
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.attributes import Attributes
-from kinetree.io.mjcf.defaults import Defaults
 from kinetree.io.mjcf.includes import Tree
 from kinetree.io.mjcf.settings import Settings, read_settings
 from kinetree.model.problems import Problems
@@ -19,7 +21,64 @@ from kinetree.records import record
 
 __all__ = ["OWN", "Namespace", "Scope", "read_scope"]
 
+_ACTUATORS = frozenset({
+    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
+    "adhesion", "dcmotor", "plugin",
+})  # fmt: skip
+"""Elements that are actuators; in a class, all of them set the one default of actuators."""
+_MAIN = "main"
+
+Chain = tuple[Element, ...]
 _MOST_MODELS = 100
+
+
+class _Defaults:
+    """The default classes of one file."""
+
+    def __init__(self, sections: Sequence[Element]) -> None:
+        self._classes: dict[str, dict[str, Chain]] = {_MAIN: {}}
+        for section in sections:
+            name = section.attributes.get("class", _MAIN)
+            if name != _MAIN:
+                section.fail(
+                    f'the outermost class of defaults is called "main", not {name!r}; nest another class in it',
+                    "bad-name",
+                )
+            self._add(section, self._classes[_MAIN])
+
+    def _add(self, section: Element, own: dict[str, Chain]) -> None:
+        pending = [(section, own)]
+        while pending:
+            section, own = pending.pop()
+            nested = []
+            for element in section.children:
+                if element.tag == "default":
+                    nested.append(element)
+                else:
+                    tag = "actuator" if element.tag in _ACTUATORS else element.tag
+                    own[tag] = (*own.get(tag, ()), element)
+            for element in nested:
+                name = element.text("class")
+                if name in self._classes:
+                    element.fail(f"there are two default classes named {name!r}; rename one of them", "duplicate-name")
+                self._classes[name] = dict(own)
+            pending += [(element, self._classes[element.attributes["class"]]) for element in reversed(nested)]
+
+    def check(self, name: str, element: Element, attribute: str) -> str:
+        """The name, if there is such a class."""
+        if name not in self._classes:
+            element.fail(
+                f"{attribute}={quoted(name)}: there is no such default class: {nearest_names(name, self._classes)}",
+                "unknown-name",
+            )
+        return name
+
+    def of(self, element: Element, tag: str, around: str | None = None) -> Chain:
+        """The defaults of an element, the outermost first; `around` is the class of the bodies around it."""
+        name = element.attributes.get("class")
+        if name is not None:
+            self.check(name, element, "class")
+        return self._classes[name or around or _MAIN].get(tag, ())
 
 
 @record(frozen=True, slots=True)
@@ -52,7 +111,7 @@ class Scope:
     tree: Tree
     path: Path
     settings: Settings
-    defaults: Defaults
+    defaults: _Defaults
     finder: MeshFinder
     assets: dict[str, dict[str, Element]] = field(default_factory=dict)
     """Meshes, materials, height fields and textures by tag and name."""
@@ -127,7 +186,7 @@ def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Sc
         tree,
         path,
         read_settings(tree.sections("compiler"), tree.root),
-        Defaults(tree.sections("default")),
+        _Defaults(tree.sections("default")),
         finder,
     )
     for tag in ("mesh", "hfield", "material", "texture"):

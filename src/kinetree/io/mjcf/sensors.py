@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.leftovers import as_it_is, note_sensor
 from kinetree.io.mjcf.names import Names, Reference, read_sections
-from kinetree.io.mjcf.not_computed import note_sensor
 from kinetree.io.mjcf.scopes import Scope
-from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import INTERPOLATIONS, same, user_data, words
 from kinetree.io.notes import Notes
 from kinetree.model.extras import Sensor

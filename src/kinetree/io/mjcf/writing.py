@@ -1,25 +1,29 @@
 """Robots as MJCF: a tree of bodies with all their joints, and a sentence on everything that MJCF has no place for.
 
 Inertias are written as they are, and the compiler is told to leave them so; angles are in radians. Massless bodies
-between joints become several joints of one body, which is how MJCF has them.
+between joints become several joints of one body, which is how MJCF has them. Names that MJCF has no place for, as they
+have another meaning there or several shapes have them, are replaced first.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from kinetree.errors import listed
+from kinetree.io.chains import distinct_names, free_name
 from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.free_on_world import with_free_joints_on_world
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.writing_extras import write_options
-from kinetree.io.mjcf.writing_geoms import write_geom
-from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
+from kinetree.io.mjcf.writing_bodies import LEAST, Fitness, fitness_of, write_geom, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
 from kinetree.io.mjcf.writing_motors import without_actuators
-from kinetree.io.mjcf.writing_names import with_fit_names
-from kinetree.io.mjcf.writing_numbers import pose
 from kinetree.io.mjcf.writing_records import Records
+from kinetree.io.mjcf.writing_sections import write_options
+from kinetree.io.mjcf.writing_values import pose
 from kinetree.io.xml_text import Tag, shown_number
 from kinetree.joints import Fixed, FloatingBase, Free
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
 from kinetree.spatial import Inertia, Transform
 
@@ -34,7 +38,7 @@ _FAR = 1e50
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    named = without_actuators(with_free_joints_on_world(with_fit_names(parts, losses), losses))
+    named = without_actuators(with_free_joints_on_world(_with_fit_names(parts, losses), losses))
     fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
     return _Writer(fit, losses).document()
 
@@ -242,3 +246,45 @@ class _Writer:
         while name in self._joint_names or name in {coupling.name for coupling in self._parts.couplings}:
             name += "_"
         return name
+
+
+def _with_fit_names(parts: Parts, losses: Losses) -> Parts:
+    """The parts without a body "world" that is not MuJoCo's world, and with shapes whose names differ."""
+    return _with_distinct_shapes(_with_fit_bodies(parts, losses), losses)
+
+
+def _with_distinct_shapes(parts: Parts, losses: Losses) -> Parts:
+    """The parts, in which no two shapes have one name. Records that refer to it mean the first of them."""
+    named = [shape.name for link in parts.links for shape in link.geometry if shape.name]
+    distinct = distinct_names(named)
+    if distinct == named:
+        return parts
+    new = [f"{old!r} becomes {name!r}" for old, name in zip(named, distinct, strict=True) if old != name]
+    losses.changed.append(f"the names of all shapes differ in MJCF: {listed(new)}")
+    names = iter(distinct)
+    links = [
+        replace(link, geometry=tuple(replace(x, name=next(names)) if x.name else x for x in link.geometry))
+        for link in parts.links
+    ]
+    return replace(parts, links=tuple(links))
+
+
+def _with_fit_bodies(parts: Parts, losses: Losses) -> Parts:
+    """The parts without a body "world" that is not MuJoCo's world: one that moves, or that something carries."""
+    carried = {joint.child for joint in parts.joints}
+    known = {link.name for link in parts.links}
+    if _WORLD not in known or not (parts.floating_base or _WORLD in carried):
+        return parts
+    name = free_name(f"{_WORLD}_2", known | {frame.name for frame in parts.frames})
+    losses.lost.append(f"the name of body {_WORLD!r} has another meaning in MJCF: it would be {name!r}")
+
+    def to(old: str) -> str:
+        return name if old == _WORLD else old
+
+    new = replace(
+        parts,
+        links=tuple(replace(link, name=to(link.name)) for link in parts.links),
+        joints=tuple(replace(joint, parent=to(joint.parent), child=to(joint.child)) for joint in parts.joints),
+        frames=tuple(replace(frame, body=to(frame.body)) for frame in parts.frames),
+    )
+    return with_extras_of(parts, new, base=(), rename=to)

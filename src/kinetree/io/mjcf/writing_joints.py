@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kinetree.io.chains import chain_of, split
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.writing_numbers import vector
+from kinetree.io.mjcf.writing_values import vector
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import (
     Continuous,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.attached_keyframes import control_count
+from kinetree.io.mjcf.keyframes import control_count
 from kinetree.io.mjcf.writing_values import raw_numbers
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import Fixed, Free, JointKind

@@ -1,4 +1,7 @@
-"""A robot's records in an MJCF file: what belongs to bodies and joints as these are written, and the sections after."""
+"""A robot's records in an MJCF file: what belongs to bodies and joints as these are written, and the sections after.
+
+Settings for simulators of joints, bodies and shapes are added to their elements.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,29 @@ from collections.abc import Sequence
 
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_actuators import write_actuators
-from kinetree.io.mjcf.writing_equalities import write_equalities
-from kinetree.io.mjcf.writing_extras import write_contacts
-from kinetree.io.mjcf.writing_frames import write_camera, write_site
-from kinetree.io.mjcf.writing_geoms import Assets
+from kinetree.io.mjcf.writing_bodies import Assets, write_camera, write_site
 from kinetree.io.mjcf.writing_joints import Series
 from kinetree.io.mjcf.writing_keyframes import WrittenJoint, coordinates_of, write_keyframes
-from kinetree.io.mjcf.writing_known import Written
-from kinetree.io.mjcf.writing_raw import Raw, raw_tag
-from kinetree.io.mjcf.writing_sensors import write_sensors
-from kinetree.io.mjcf.writing_settings import set_body, set_joint, set_shape
-from kinetree.io.mjcf.writing_tendons import write_tendons
-from kinetree.io.xml_text import Tag
+from kinetree.io.mjcf.writing_sections import write_contacts, write_equalities, write_sensors, write_tendons
+from kinetree.io.mjcf.writing_values import Raw, Written, changed, limit, raw_numbers, raw_tag, trimmed
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import Spherical
+from kinetree.model.elements import Geometry
+from kinetree.model.extras import BodySettings, JointSettings, ShapeSettings, Unused
 from kinetree.model.specs import FrameSpec, LinkSpec, Parts
 
 __all__ = ["Records"]
 
+_JOINT = JointSettings("")
+_OF_JOINTS = {
+    "margin": "margin", "solref_limit": "solreflimit", "solimp_limit": "solimplimit",
+    "solref_friction": "solreffriction", "solimp_friction": "solimpfriction", "spring_damper": "springdamper",
+    "spring_yield": "springyield", "actuators_carry_gravity": "actuatorgravcomp", "group": "group",
+}  # fmt: skip
+_BODY = BodySettings("")
+_OF_BODIES = {"gravity_compensation": "gravcomp", "mocap": "mocap", "sleep": "sleep", "simple": "simple"}
+_SHAPE = ShapeSettings("", 0)
+_OF_SHAPES = {"group": "group", "fluid_shape": "fluidshape", "casts_shadow": "castshadow"}
 _HELD = frozenset((
     "options", "actuators", "tendons", "equalities", "sensors", "contact_pairs", "contact_exclusions", "keyframes",
     "reference_configuration", "joints", "bodies", "shapes", "sites", "cameras", "unused",
@@ -32,6 +41,75 @@ _UNNEEDED = frozenset((
     "end_effectors", "virtual_joints", "passive_joints", "joint_properties", "body_spheres",
 ))  # fmt: skip
 """What URDF and SRDF say for controllers, planners and pictures."""
+
+
+def _set_joint(element: Tag, settings: JointSettings, losses: Losses) -> None:
+    """Add the settings of a joint."""
+    what = f"joint {settings.joint!r}"
+    added = changed(settings, _JOINT, _OF_JOINTS)
+    for name, polynomial in (("stiffness", settings.stiffness), ("damping", settings.damping)):
+        if not any(polynomial):
+            continue
+        is_kept_elsewhere = name == "stiffness" and element.attributes.get("type") == "free"
+        own = element.attributes.get(name, "0")
+        if element.tag == "joint" and own != shown_number(polynomial[0]) and not is_kept_elsewhere:
+            losses.lost.append(
+                f"{what}: its settings give {name} as {shown_numbers(polynomial)}, but the joint's own is {own}: the "
+                "quadratic and cubic terms are lost"
+            )
+            continue
+        added[name] = trimmed(polynomial)
+    if settings.limited or any(settings.range):
+        added |= limit("limited", "range", settings.limited, settings.range, losses, what)
+    if settings.actuator_force_limited or any(settings.actuator_force_range):
+        element.attributes.pop("actuatorfrcrange", None)
+        bounds = settings.actuator_force_range
+        added |= limit("actuatorfrclimited", "actuatorfrcrange", settings.actuator_force_limited, bounds, losses, what)
+    if user := raw_numbers(settings.user):
+        added["user"] = user
+    if element.tag == "freejoint" and added.keys() - {"group"}:
+        element.tag = "joint"
+        element.attributes["type"] = "free"
+    element.attributes |= added
+
+
+def _set_body(element: Tag, settings: BodySettings) -> None:
+    """Add the settings of a body."""
+    element.attributes |= changed(settings, _BODY, _OF_BODIES)
+    if user := raw_numbers(settings.user):
+        element.attributes["user"] = user
+    if settings.massless_center:
+        inertial = next((child for child in element.children if child.tag == "inertial"), None)
+        if inertial is None:
+            inertial = element.add("inertial", mass="0", diaginertia="0 0 0")
+        if inertial.attributes["mass"] == "0":
+            inertial.attributes["pos"] = shown_numbers(settings.massless_center)
+    _plugin(element, settings.plugin)
+
+
+def _set_shape(
+    element: Tag, shape: Geometry, settings: ShapeSettings, raw: Raw, written: Written, losses: Losses
+) -> None:
+    """Add the settings of a shape; its colour is not written again where its material gives it."""
+    element.attributes |= changed(settings, _SHAPE, _OF_SHAPES)
+    name = f" {settings.name!r}" if settings.name else ""
+    what = f"shape {settings.index}{name} of body {settings.body!r}"
+    if material := written.optional(what, "material", settings.material, losses):
+        element.attributes["material"] = material
+        if shape.color is not None and tuple(shape.color) == raw.color(material):
+            del element.attributes["rgba"]
+    if settings.fluid_coefficients != _SHAPE.fluid_coefficients:
+        element.attributes["fluidcoef"] = trimmed(settings.fluid_coefficients, _SHAPE.fluid_coefficients)
+    if user := raw_numbers(settings.user):
+        element.attributes["user"] = user
+    _plugin(element, settings.plugin)
+    if settings.plugin is not None and element.attributes.get("type") == "mesh":
+        element.attributes["type"] = "sdf"  # plugins of shapes compute distances
+
+
+def _plugin(element: Tag, plugin: Unused | None) -> None:
+    if plugin is not None:
+        element.children.append(raw_tag(plugin))
 
 
 class Records:
@@ -90,7 +168,7 @@ class Records:
             self._written.add("joint", joint.name)
             self._in_order.append(WrittenJoint(origin.joint, joint.kind, origin.q, origin.v))
             if (settings := self._joints.pop(joint.name, None)) is not None:
-                set_joint(tag, settings, self._losses)
+                _set_joint(tag, settings, self._losses)
             if isinstance(joint.kind, Spherical) and joint.name in self.reference:
                 x, y, z, _ = self.reference[joint.name]
                 if x or y or z:
@@ -103,13 +181,13 @@ class Records:
         """Settings of a body and of its shapes, its frames, and what it has besides."""
         self._written.add("body", link.name)
         if (settings := self._bodies.pop(link.name, None)) is not None:
-            set_body(element, settings)
+            _set_body(element, settings)
         for k, (tag, shape) in enumerate(zip(shapes, link.geometry, strict=True)):
             of_shape = self._shapes.pop((link.name, k), None)
             if tag is not None:
                 self._written.add("geom", shape.name)
                 if of_shape is not None:
-                    set_shape(tag, shape, of_shape, self._raw, self._written, self._losses)
+                    _set_shape(tag, shape, of_shape, self._raw, self._written, self._losses)
         for frame in frames:
             camera = self._cameras.pop(frame.name, None)
             if camera is None:
