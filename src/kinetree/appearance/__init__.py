@@ -3,12 +3,10 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.appearance.footing import floor_height
-    from kinetree.appearance.ground import Ground, ground_of
-    from kinetree.appearance.looks import Looks, Part, Unseen
+    from kinetree.appearance.ground import Ground, floor_height, ground_of
+    from kinetree.appearance.looks import Looks, Part, Surface, Unseen
     from kinetree.appearance.placements import bounds_of, placements_of
     from kinetree.appearance.robots import Role, looks_of
-    from kinetree.appearance.surface import Surface
 
 __all__ = [
     "Ground",

@@ -13,8 +13,8 @@ from kinetree.appearance.decimation import decimated
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.formats import Piece
 from kinetree.appearance.images import Image, colors_at, decoded, refined
+from kinetree.appearance.looks import WHITE, color_of
 from kinetree.appearance.normals import creased, face_normals, unit
-from kinetree.appearance.palette import WHITE, color_of
 from kinetree.errors import KinetreeError, MissingPackageError, ModelError
 from kinetree.records import record
 from kinetree.solids.meshes import welded

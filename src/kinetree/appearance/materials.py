@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.images import Image, colors_at, decoded
+from kinetree.appearance.looks import Surface
 from kinetree.appearance.mesh_files import MOST_BESIDE, content
-from kinetree.appearance.surface import Surface
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.io.meshes import remedy
 from kinetree.model import Geometry, Model

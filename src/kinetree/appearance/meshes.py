@@ -1,4 +1,7 @@
-"""Meshes of shapes as triangles with colours."""
+"""Meshes and height fields of shapes as triangles with colours.
+
+Collisions see meshes as convex hulls with not too many corners; of height fields, the upper side is here.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.assembly import assembled
+from kinetree.appearance.choice import Seen
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.formats import Piece
+from kinetree.appearance.looks import Color, Surface, colored
 from kinetree.appearance.mesh_files import file_mesh
-from kinetree.appearance.normals import unit
-from kinetree.appearance.surface import Color, Surface
+from kinetree.appearance.normals import creased, unit
+from kinetree.collision import Hull
 from kinetree.contact_model.assets import numbers_of
 from kinetree.contact_model.meshes import asset_triangles
+from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError
 from kinetree.io.meshes import remedy
+from kinetree.io.mjcf.elevations import read_elevations
 from kinetree.model import Geometry
-from kinetree.solids.meshes import convex_hull, rotation
+from kinetree.solids.meshes import convex_hull, rotation, welded
 
-__all__ = ["mesh_surface"]
+__all__ = ["height_field", "hull_surface", "mesh_surface"]
 
 Floats = NDArray[np.float64]
+_MOST = 192
+"""Rows and columns that are drawn; of larger ones, every second, third, …"""
 
 
 def mesh_surface(
@@ -94,3 +103,45 @@ def _moved(vertices: Floats, normals: Floats, asset: Mapping[str, str]) -> tuple
         R = rotation(quaternion / np.linalg.norm(quaternion))
         vertices, normals = vertices @ R, normals @ R
     return vertices, normals
+
+
+def hull_surface(shapes: Shapes, one: Seen, color: Color) -> tuple[Surface, NDArray[np.float64]]:
+    """The hull of a mesh, and its placement (4, 4) in the body.
+
+    Raises:
+        ModelError: if collisions cannot use the mesh.
+        MissingPackageError: if SciPy is not installed.
+    """
+    found = shapes.placed(one.body.name, one.index, one.shape)
+    if not isinstance(found.shape, Hull):
+        raise ModelError(f"collisions see it as a {found.shape.kind}, not as a hull")
+    points = np.array(found.shape.vertices)
+    faces = convex_hull(one.name, points, -1)
+    source, faces, normals = creased(points, faces, welded(points)[1])
+    return colored(points[source], faces, normals, color), found.placement.matrix
+
+
+def height_field(shape: Geometry, asset: Mapping[str, str], color: Color) -> Surface:
+    """The surface of a height field of an MJCF file.
+
+    Raises:
+        ModelError: if it is not of an MJCF file, or cannot be read.
+    """
+    if not asset:
+        raise ModelError("height fields are drawn of MJCF files only; put a mesh in its place")
+    x, y, top, _ = shape.size
+    data = read_elevations(shape.mesh_path or f"hfield {asset.get('name', '')!r}", asset, shape.mesh_path)
+    step = max(1, -(-max(data.shape) // _MOST))
+    rows, columns = (np.unique(np.append(np.arange(0, n, step), n - 1)) for n in data.shape)
+    if len(rows) < 2 or len(columns) < 2:
+        raise ModelError(
+            f"its height field has {data.shape[0]} x {data.shape[1]} heights; at least 2 x 2 make a surface"
+        )
+    across, along = x * (columns / columns[-1] - 0.5), y * (rows / rows[-1] - 0.5)
+    heights = top * data[np.ix_(rows, columns)].astype(np.float64)
+    grid = np.stack([*np.meshgrid(across, along), heights], axis=2).reshape(-1, 3)
+    corner = (np.arange(len(rows) - 1)[:, None] * len(columns) + np.arange(len(columns) - 1)).reshape(-1)
+    right, above = corner + 1, corner + len(columns)
+    faces = np.concatenate([np.stack([corner, right, above + 1], 1), np.stack([corner, above + 1, above], 1)])
+    source, faces, normals = creased(grid, faces, np.arange(len(grid)))
+    return colored(grid[source], faces, normals, color)

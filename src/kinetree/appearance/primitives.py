@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance.surface import Surface, colored
+from kinetree.appearance.looks import Surface, colored
 
 __all__ = ["PLANE", "primitive"]
 

@@ -7,18 +7,22 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from kinetree.appearance.choice import Seen, skins, touching, visible
-from kinetree.appearance.looks import Looks, Part, Unseen
-from kinetree.appearance.palette import COLLISION, GROUND, body_color
+from kinetree.appearance.looks import COLLISION, GROUND, Color, Looks, Part, Unseen, body_color
 from kinetree.appearance.shapes import Shapes
 from kinetree.appearance.stand_ins import stand_ins
-from kinetree.appearance.surface import Color
 from kinetree.errors import KinetreeError, OptionError
 from kinetree.model import Body, Model
 from kinetree.model.by_identity import ByIdentity
 
-__all__ = ["Role", "looks_of"]
+__all__ = ["ROLES", "Role", "looks_of"]
 
 Role = Literal["visual", "collision", "stand_in"]
+ROLES: dict[str, tuple[Role, ...]] = {
+    "visual": ("visual",),
+    "collision": ("collision",),
+    "both": ("visual", "collision"),
+}
+"""The roles of the shapes that are shown, by the words for `shapes=` of pictures and pages."""
 
 _SKIN = "skins that bend are not drawn; the shapes below it are shown, as far as there are any"
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.choice import Seen
+from kinetree.appearance.looks import WHITE, Color, Surface, color_of
 from kinetree.appearance.materials import Materials
-from kinetree.appearance.palette import WHITE, color_of
 from kinetree.appearance.primitives import primitive
-from kinetree.appearance.surface import Color, Surface
 from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Model
 from kinetree.records import record
@@ -60,7 +59,7 @@ class Shapes:
         Raises:
             ModelError, MissingPackageError: as `drawn`.
         """
-        from kinetree.appearance.hulls import hull_surface
+        from kinetree.appearance.meshes import hull_surface
 
         remarks: tuple[str, ...] = ()
         if one.shape.shape == "mesh":
@@ -90,8 +89,7 @@ class Shapes:
     def _surface(self, one: Seen, color: Color, *, is_plain: bool = False) -> tuple[Surface, tuple[str, ...]]:
         shape = one.shape
         if shape.shape in ("mesh", "heightfield"):
-            from kinetree.appearance.height_fields import height_field
-            from kinetree.appearance.meshes import mesh_surface
+            from kinetree.appearance.meshes import height_field, mesh_surface
 
             asset = self._assets.of(one.body.name, one.index, shape)
             if shape.shape == "heightfield":

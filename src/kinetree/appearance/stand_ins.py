@@ -12,8 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance.looks import Part
-from kinetree.appearance.palette import body_color
+from kinetree.appearance.looks import Part, body_color
 from kinetree.appearance.primitives import primitive
 from kinetree.model import Body, Model
 

@@ -9,7 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Looks, Role, floor_height, ground_of, looks_of, placements_of
+from kinetree.appearance import floor_height, ground_of, looks_of, placements_of
+from kinetree.appearance.robots import ROLES
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.draw import Drawing
@@ -22,11 +23,6 @@ __all__ = ["Scene", "Shapes", "floor_of"]
 Floats = NDArray[np.float64]
 Shapes = Literal["visual", "collision", "both"]
 
-_ROLES: dict[str, tuple[Role, ...]] = {
-    "visual": ("visual",),
-    "collision": ("collision",),
-    "both": ("visual", "collision"),
-}
 _SEEN_THROUGH = 0.4
 """The opacity of collision shapes that are drawn over visual ones."""
 
@@ -57,12 +53,11 @@ class Scene:
         self.robot = robot
         self.copies = len(opacity)
         self._parameters = dict(parameters or {})
-        looks = looks_of(robot, _ROLES[shapes])
+        looks = looks_of(robot, ROLES[shapes])
         self.unseen = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
         self.ground = ground_of(robot, looks)
-        under = None if self.ground is None else self.ground.part
-        self.looks = Looks(tuple(part for part in looks.parts if part.name != under), looks.unseen)
+        self.looks = looks if self.ground is None else looks.without(self.ground.part)
         if not self.looks.parts:
             raise OptionError(_nothing(robot, shapes, len(looks.unseen)))
         self._outlines = np.array([_outline(part.surface.vertices) for part in self.looks.parts])

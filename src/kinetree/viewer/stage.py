@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,9 +78,7 @@ class Stage:
     def looks(self, role: Role) -> Looks:
         """Its shapes of a role, without the plane that the page draws as its ground."""
         found = looks_of(self.robot, (role,))
-        if self.ground is None:
-            return found
-        return replace(found, parts=tuple(part for part in found.parts if part.name != self.ground.part))
+        return found if self.ground is None else found.without(self.ground.part)
 
     @property
     def corners(self) -> tuple[Array, Array]:

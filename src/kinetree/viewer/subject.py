@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.appearance.robots import ROLES
 from kinetree.errors import OptionError, ShapeError, listed
 from kinetree.inputs import real_array
 from kinetree.model import Model
@@ -28,7 +29,6 @@ __all__ = ["Subject", "configurations", "subject_of"]
 
 Array = NDArray[np.float64]
 
-_SHAPES = {"visual": ("visual",), "collision": ("collision",), "both": ("visual", "collision")}
 _TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
 """Colours of motions that are compared with the first one, in turn."""
 
@@ -118,13 +118,13 @@ def subject_of(
     samples: str = "ghosts", show: Iterable[str] = (), parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Subject:  # fmt: skip
     """What a user wants to see; the arguments are those of `kt.view`, whose errors are raised."""
-    for name, value, known in (("shapes", shapes, _SHAPES), ("samples", samples, ARRANGEMENTS)):
+    for name, value, known in (("shapes", shapes, ROLES), ("samples", samples, ARRANGEMENTS)):
         if not isinstance(value, str) or value not in known:
             raise OptionError(f"{function}: {name} is {listed(map(repr, known))}, not {value!r:.60}")
     wanted = [show] if isinstance(show, str) else list(show)
     if unknown := [name for name in wanted if name not in SWITCHES]:
         raise OptionError(f"{function}: show takes {listed(map(repr, SWITCHES), 20)}, not {unknown[0]!r:.60}")
-    on = {name: name in (*_SHAPES[shapes], "ground", *wanted) for name in SWITCHES}
+    on = {name: name in (*ROLES[shapes], "ground", *wanted) for name in SWITCHES}
     if isinstance(shown, Model):
         place = configurations(shown, q)
         return Subject(shown, place, (), Batch(len(place), samples), on, _single_values(function, shown, parameters))
