@@ -54,6 +54,7 @@ BROKEN = {
     "large.obj": (TRIANGLE + b"f 1/1 2/1 99999999999999999999/1\n", ":4: .*corners are written as whole numbers"),
     "words.obj": (TRIANGLE + b"f a b c\n", ":4: .*corners are written as whole numbers"),
     "odd.obj": (TRIANGLE + b"f 1/1 2/1 nan/1 1/\n", ":4: .*corners are written as whole numbers"),
+    "texel.obj": (TRIANGLE + b"vt 0 0\nf 1/1 2/1 3/a\n", ":5: .*corners are written as whole numbers"),
     "none.obj": (b"# nothing\n", "no vertices"),
     "faceless.obj": (TRIANGLE, "the file contains no triangles; export it again as a surface"),
     "nan.obj": (b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", ":1: 'v nan 0 0': plain numbers"),

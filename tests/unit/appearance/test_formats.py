@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,28 @@ def test_obj_has_the_colours_of_its_library(tmp_path: Path) -> None:
     assert green.sum() == 4
     assert (mesh.colors[~green] == (255, 0, 0, 255)).all()
     assert (mesh.vertices[green, 0] == 0.0).all()
+
+
+def test_obj_materials_may_be_named_before_they_are_used(tmp_path: Path) -> None:
+    path = write_obj(tmp_path / "cube.obj")
+    path.write_text(path.read_text().replace("usemtl green", "usemtl red\nusemtl green", 1))
+    mesh = file_mesh(path, 100)
+    is_green = mesh.vertices[:, 0] == 0.0
+    assert (mesh.colors[:4] == (0, 255, 0, 255)).all()
+    assert is_green[:4].all()
+    assert (mesh.colors[4:] == (255, 0, 0, 255)).all()
+
+
+def test_msh_has_normals_and_places_in_images_from_the_upper_left(tmp_path: Path) -> None:
+    uv = CORNERS[:, :2] * (0.5, 0.25)
+    rows = [CORNERS.astype("<f4"), (2.0 * CORNERS - 1.0).astype("<f4"), uv.astype("<f4"), FACES.astype("<i4")]
+    path = tmp_path / "cube.msh"
+    path.write_bytes(struct.pack("<4i", 8, 8, 8, 12) + b"".join(block.tobytes() for block in rows))
+    (piece,) = read_pieces(".msh", path, path.read_bytes(), lambda _: None)
+    assert piece.normals is not None
+    assert piece.uv is not None
+    assert piece.normals.tolist() == (2.0 * CORNERS - 1.0).tolist()
+    assert piece.uv.tolist() == [[u, 1.0 - v] for u, v in uv.tolist()]
 
 
 def test_obj_lines_may_be_indented_and_have_tabs_and_indices_that_count_back(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.appearance import Looks, bounds_of, ground_of, looks_of, placements_of
 from kinetree.errors import OptionError
+from kinetree.pictures.scene import Scene
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.unit.appearance.files import FACES, write_obj, write_png, write_stl
 
@@ -58,6 +59,9 @@ def test_bounds_hold_all_vertices_but_those_of_the_ground() -> None:
     assert ground.height == -0.5
     assert ground.part in {part.name for part in looks.parts}
     assert ground_of(robot, Looks(())) is None
+    rest = looks.without(ground.part)
+    assert [part.name for part in looks.parts if part not in rest.parts] == [ground.part]
+    assert [part.name for part in Scene(robot).looks.parts] == [part.name for part in rest.parts]
     low, high = bounds_of(Looks(()), np.zeros((0, 4, 4)))
     assert low.tolist() == high.tolist() == [0.0, 0.0, 0.0]
 
