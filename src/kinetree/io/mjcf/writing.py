@@ -15,9 +15,9 @@ from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.free_on_world import with_free_joints_on_world
 from kinetree.io.losses import Losses
+from kinetree.io.mjcf.motors import without_actuators
 from kinetree.io.mjcf.writing_bodies import LEAST, Fitness, fitness_of, write_geom, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
-from kinetree.io.mjcf.writing_motors import without_actuators
 from kinetree.io.mjcf.writing_records import Records
 from kinetree.io.mjcf.writing_sections import write_options
 from kinetree.io.mjcf.writing_values import pose
