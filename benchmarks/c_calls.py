@@ -45,7 +45,7 @@ def compare(robot: Robot, compiler: str, dtype: str, rounds: int, folder: Path) 
     calls = {"kinetree": lambda: [ours(q, v, x, out=out) for _ in range(CALLS)]}
     told = []
     for unroll in (True, False):
-        made = kt.interop.to_c(kt.aba, model, unroll=unroll, dtype=dtype, name="f")
+        made = kt.interop.to_c(model, kt.aba, unroll=unroll, dtype=dtype, name="f")
         made.save(folder)
         memory = np.zeros(max(made.workspace, 1), dtype)
         text = LOOP.format(t="double" if dtype == "float64" else "float", memory=", w" if made.workspace else "")

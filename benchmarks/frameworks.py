@@ -64,15 +64,15 @@ def panda(folder: Path) -> tuple[kt.Model, Path]:
 
 def in_jax(robot: kt.Model) -> Peer:
     functions = {
-        ACCELERATIONS: kt.interop.to_jax(kt.aba, robot),
-        MASS_MATRICES: kt.interop.to_jax(kt.crba, robot),
-        POSES: kt.interop.to_jax(kt.frame_placement, robot, frame=FRAME),
+        ACCELERATIONS: kt.interop.to_jax(robot, kt.aba),
+        MASS_MATRICES: kt.interop.to_jax(robot, kt.crba),
+        POSES: kt.interop.to_jax(robot, kt.frame_placement, frame=FRAME),
     }
     return {name: jax.jit(_of_all(f)) for name, f in functions.items()}
 
 
 def in_torch(robot: kt.Model) -> Peer:
-    return {POSES: _of_all(kt.interop.to_torch(kt.frame_placement, robot, frame=FRAME))}
+    return {POSES: _of_all(kt.interop.to_torch(robot, kt.frame_placement, frame=FRAME))}
 
 
 def _of_all(function: Any) -> Callable[..., Any]:
@@ -200,7 +200,7 @@ def promised(robot: kt.Model, samples: int, rounds: int) -> Iterator[str]:
     """The figures of the project's own goals."""
     rng = np.random.default_rng(0)
     q, v, tau = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
-    aba, builtin = kt.interop.to_jax(kt.aba, robot), kt.compile(robot, kt.aba)
+    aba, builtin = kt.interop.to_jax(robot, kt.aba), kt.compile(robot, kt.aba)
     steps = 10_000
 
     @jax.jit
@@ -210,7 +210,7 @@ def promised(robot: kt.Model, samples: int, rounds: int) -> Iterator[str]:
     many, jitted = [jnp.asarray(x) for x in (q, v, tau)], jax.jit(aba)
     empty = jax.jit(lambda *given: jnp.copy(given[2]), keep_unused=True)
     one = [torch.as_tensor(x[0]) for x in (q, v, tau)]
-    single, tensors = [x[0].copy() for x in (q, v, tau)], kt.interop.to_torch(kt.aba, robot)
+    single, tensors = [x[0].copy() for x in (q, v, tau)], kt.interop.to_torch(robot, kt.aba)
     again = range(1000)
     calls: dict[str, Call] = {
         "scan": lambda: scanned(many[1][0]).block_until_ready(),
@@ -240,7 +240,7 @@ def _casadi_error(robot: kt.Model, given: list[np.ndarray]) -> float:
     """The largest difference of the Jacobians by q, in parts of the largest number."""
     import casadi
 
-    made = kt.interop.to_casadi(kt.aba, robot)
+    made = kt.interop.to_casadi(robot, kt.aba)
     found = np.array(casadi.DM(made.jacobian()(*given, 0)[0]))
     expected = kt.jacobian(robot, kt.aba, given, wrt="q")
     return float(abs(found - expected).max() / abs(expected).max())

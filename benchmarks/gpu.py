@@ -102,7 +102,7 @@ def prepare(folder: Path, names: list[str]) -> None:
 def subject(robot: kt.Model, title: str) -> Subject:
     function, options = FUNCTIONS[title]
     own = {name: x for name, x in options.items() if name != "unroll"}
-    return Subject(function, robot, unroll=options.get("unroll"), options=own)
+    return Subject(robot, function, unroll=options.get("unroll"), options=own)
 
 
 # ------------------------------------------------------------------------------------------------------------- timing

@@ -31,7 +31,7 @@ def first_use(robot: kt.Model) -> dict[str, float]:
     os.environ["KINETREE_CACHE"] = "off"
     given, seconds = state(robot, 8), {}
     start = time.perf_counter()
-    aba = jax.jit(kt.interop.to_jax(kt.aba, robot))
+    aba = jax.jit(kt.interop.to_jax(robot, kt.aba))
     jax.block_until_ready(aba(*given))
     seconds["value"] = time.perf_counter() - start
     start = time.perf_counter()
@@ -48,7 +48,7 @@ def state(robot: kt.Model, count: int) -> list[np.ndarray]:
 
 def loops(robot: kt.Model, rounds: int) -> dict[str, float]:
     """Seconds per step."""
-    aba, bare = kt.interop.to_jax(kt.aba, robot), kt.compile(robot, kt.aba)
+    aba, bare = kt.interop.to_jax(robot, kt.aba), kt.compile(robot, kt.aba)
     q, v, tau = (x[0] for x in state(robot, 1))
 
     def of(step) -> object:
@@ -71,7 +71,7 @@ def batches(robot: kt.Model, count: int, rounds: int) -> dict[str, float]:
     """Seconds per call."""
     given = state(robot, count)
     arrays = [jnp.asarray(x) for x in given]
-    aba, bare = kt.interop.to_jax(kt.aba, robot), kt.compile(robot, kt.aba)
+    aba, bare = kt.interop.to_jax(robot, kt.aba), kt.compile(robot, kt.aba)
     value = jax.jit(aba)
     empty = jax.jit(lambda *given: jnp.copy(given[2]), keep_unused=True)
     slope = jax.jit(lambda q, v, tau: jax.vjp(aba, q, v, tau)[1](tau))

@@ -26,7 +26,7 @@ BATCHES = 1, 64, 512, 4096
 def compare(robot: Robot, rounds: int, inductor: bool) -> None:
     model, rng = robot.load(), np.random.default_rng(0)
     begun = time.perf_counter()
-    f, builtin = kt.interop.to_torch(kt.aba, model), kt.compile(model, kt.aba)
+    f, builtin = kt.interop.to_torch(model, kt.aba), kt.compile(model, kt.aba)
     single = [model.random(rng), *rng.normal(size=(2, model.nv))]
     f(*map(torch.from_numpy, single))
     print(f"{robot.name}: the first call after {time.perf_counter() - begun:.2f} s", end="")

@@ -47,8 +47,8 @@ def export(
     robot = load_robot(model, loading)
     try:
         made = to_c(
-            chosen,
             robot,
+            chosen,
             f_ext=f_ext or (),
             parameters=parameters or (),
             unroll=unroll,

@@ -1,6 +1,6 @@
 """Calls of kinetree's own functions with arrays of a framework: each is answered by that framework's adapter.
 
-`kt.aba(robot, q, v, tau)` with tensors is `kt.interop.to_torch(kt.aba, robot)(q, v, tau)`; the adapter is made once for
+`kt.aba(robot, q, v, tau)` with tensors is `kt.interop.to_torch(robot, kt.aba)(q, v, tau)`; the adapter is made once for
 each compiled function, and kept with it.
 """
 

@@ -6,6 +6,7 @@ in the user's form.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,8 +40,8 @@ class Subject:
 
     def __init__(
         self,
-        function: Callable[..., Any],
-        robot: Model | None = None,
+        robot: Model | Program,
+        function: Callable[..., Any] | None = None,
         *,
         f_ext: Sequence[ForceKey] = (),
         parameters: Sequence[str] = (),
@@ -48,19 +49,23 @@ class Subject:
         options: Mapping[str, Any] | None = None,
         adapter: str = "the adapter",
     ) -> None:
-        """The arguments are those of `kinetree.compile`; a program is given without a robot or options. `adapter` is
+        """The arguments are those of `kinetree.compile`; a program is given without a function or options. `adapter` is
         the function that the user called, for messages."""
-        self._function, self._robot = function, robot
-        self._asked = f_ext, parameters, unroll, options or {}
-        self._program = function if isinstance(function, Program) else None
-        if self._program is not None and (robot is not None or f_ext or parameters or unroll is not None or options):
+        if isinstance(function, Model):  # the order up to version 0.1
+            warnings.warn(f"{adapter} takes the robot first now: {adapter}(robot, f)", DeprecationWarning, stacklevel=3)
+            robot, function = function, robot
+        self._program = next((x for x in (robot, function) if isinstance(x, Program)), None)
+        if self._program is not None and (function is not None or f_ext or parameters or unroll is not None or options):
             raise OptionError(
                 f"{adapter}: the program {self._program.name!r} knows its robots and options; give the program alone"
             )
-        if self._program is None and robot is None:
+        if self._program is None and (function is None or not isinstance(robot, Model)):
             raise OptionError(
-                f"{adapter} takes one of kinetree's functions and a robot, as in {adapter}(kt.aba, robot), or a program"
+                f"{adapter} takes a robot and one of kinetree's functions, as in {adapter}(robot, kt.aba), or a program"
             )
+        self._robot = robot if isinstance(robot, Model) else None
+        self._function: Callable[..., Any] = robot if function is None else function  # type: ignore[assignment]
+        self._asked = f_ext, parameters, unroll, options or {}
         self._begin(self.compiled("float64"))
 
     @classmethod
@@ -85,7 +90,7 @@ class Subject:
         """The arguments it was made of; its nodes are made again."""
         if self._only is not None:
             return Subject.of, (self._only,)
-        return _made_again, (self._function, self._robot, *self._asked)
+        return _made_again, (self._program or self._robot, None if self._program else self._function, *self._asked)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(self.names)}) of {self.source.subject}"
@@ -247,7 +252,7 @@ class Subject:
         return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
 
 
-def _made_again(function: Callable[..., Any], robot: Model | None, *asked: Any) -> Subject:
+def _made_again(robot: Model | Program, function: Callable[..., Any] | None, *asked: Any) -> Subject:
     """The subject that a pickle describes."""
     f_ext, parameters, unroll, options = asked
-    return Subject(function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options)
+    return Subject(robot, function, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options)

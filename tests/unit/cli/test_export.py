@@ -16,7 +16,7 @@ def test_a_function_as_c(kinetree: Command) -> None:
     *lines, last = result.out.splitlines()
     assert lines == [str(path) for path in paths]
     assert last.startswith("C function arm6_rnea(q[6], v[6], qdd[6]) -> rnea[6]: float, ")
-    made = kt.interop.to_c(kt.rnea, kt.zoo.load("arm6"), dtype="float32")
+    made = kt.interop.to_c(kt.zoo.load("arm6"), kt.rnea, dtype="float32")
     assert [path.read_text() for path in paths] == [made.source, made.header, made.test]
 
 
@@ -31,7 +31,7 @@ def test_options_forces_parameters_and_derivatives(kinetree: Command) -> None:
     second = ("--derivative", "reverse", "--derivative", "forward", "--by", "q", "--name", "curvature")
     result = kinetree("export", "cart_pole", *second)
     made = kt.interop.to_c(
-        kt.aba, kt.zoo.load("cart_pole"), derivative=("reverse", "forward"), by="q", name="curvature"
+        kt.zoo.load("cart_pole"), kt.aba, derivative=("reverse", "forward"), by="q", name="curvature"
     )
     assert Path("curvature.h").read_text() == made.header
     result = kinetree("export", "cart_pole", "-f", "rollout", "--option", "steps=2", "--interface", "casadi")

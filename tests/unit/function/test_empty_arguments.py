@@ -147,7 +147,7 @@ def test_torch_has_them() -> None:
     torch = pytest.importorskip("torch")
     given = rolled(300)
     q, v, act, tau, ctrl, dt = map(torch.tensor, given)
-    f = kt.interop.to_torch(kt.sim.actuated_rollout, leg(), steps=4)
+    f = kt.interop.to_torch(leg(), kt.sim.actuated_rollout, steps=4)
     expected = kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4])
     np.testing.assert_array_equal(f(q, v, act, tau, ctrl, dt), expected)
     np.testing.assert_array_equal(f(q, v, torch.zeros(0, dtype=q.dtype), tau, ctrl, dt), expected)
@@ -164,7 +164,7 @@ def test_jax_has_them() -> None:
     given = rolled(20)
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         q, v, act, tau, ctrl, dt = map(jax.numpy.asarray, given)
-        f = kt.interop.to_jax(kt.sim.actuated_rollout, leg(), steps=4)
+        f = kt.interop.to_jax(leg(), kt.sim.actuated_rollout, steps=4)
         found = jax.jit(f)(q, v, act, tau, ctrl, dt)
         slopes = jax.grad(lambda act, ctrl: f(q, v, act, tau, ctrl, dt).sum(), argnums=(0, 1))(act, ctrl)
     np.testing.assert_array_equal(found, kt.rollout(leg(), *given[:2], given[3], given[5], ctrl=given[4]))
@@ -173,15 +173,15 @@ def test_jax_has_them() -> None:
 
 def test_casadi_and_c_have_none_of_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # numbers for the test of C are interpreted
-    header = kt.interop.to_c(kt.sim.actuated_rollout, leg(), steps=4).header
+    header = kt.interop.to_c(leg(), kt.sim.actuated_rollout, steps=4).header
     assert "const double q[2], const double v[2], const double tau[8]" in header
     pytest.importorskip("casadi")
     q, v, _, tau, ctrl, dt = rolled(1)
-    f = kt.interop.to_casadi(kt.sim.actuated_rollout, leg(), steps=4)
+    f = kt.interop.to_casadi(leg(), kt.sim.actuated_rollout, steps=4)
     found = np.array(f(q[0], v[0], np.zeros(0), tau[0], ctrl[0], dt)).reshape(4, 4)
     np.testing.assert_allclose(found, kt.rollout(leg(), q[0], v[0], tau[0], dt, ctrl=ctrl[0]), rtol=1e-12)
 
 
 def test_a_graphics_processor_reads_nothing_of_them() -> None:
-    ptx = Subject(kt.sim.actuated_rollout, leg(), options={"steps": 4}).node("float64").ptx
+    ptx = Subject(leg(), kt.sim.actuated_rollout, options={"steps": 4}).node("float64").ptx
     assert ".visible .entry" in ptx.text()

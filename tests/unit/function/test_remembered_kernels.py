@@ -167,7 +167,7 @@ class Calls:
     def adapted(self, **options: Any) -> Array:
         """Through what the adapters of all frameworks are made of; without a call, which their own tests have."""
         steps = {"steps": 2} if self.definition.is_step else {}
-        made = Subject(self.function, self.robot, options=steps | self.required | options)
+        made = Subject(self.robot, self.function, options=steps | self.required | options)
         return self.flat(made.compiled("float64")(*made.bound([*self.arguments(options).values()], {})))
 
 

@@ -72,7 +72,7 @@ def test_programs_have_their_own_results() -> None:
 
 def test_a_task_takes_a_request_along_and_pays_for_it_once() -> None:
     compiled = kt.compile(ROBOT, kt.aba).__self__
-    blocks = adapter._Blocks(compiled, [1, 1, 1], Subject(kt.aba, ROBOT).node("float64").fingerprint)
+    blocks = adapter._Blocks(compiled, [1, 1, 1], Subject(ROBOT, kt.aba).node("float64").fingerprint)
     data = pickle.dumps(blocks)
     assert len(data) < 20_000
     there, again = pickle.loads(data), pickle.loads(data)

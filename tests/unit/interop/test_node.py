@@ -20,15 +20,15 @@ def arguments(count: int = 5) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def node() -> object:
-    return Subject(kt.aba, ROBOT).node("float64")
+    return Subject(ROBOT, kt.aba).node("float64")
 
 
 def test_its_kernel_is_that_of_numpy(node: object) -> None:
     batch = node.kernels.batch()
     assert batch.flags is None
     np.testing.assert_array_equal(batch.call(*arguments()), kt.aba(ROBOT, *arguments()))
-    assert node.fingerprint == Subject(kt.aba, ROBOT).node("float64").fingerprint
-    assert node.fingerprint != Subject(kt.aba, ROBOT).node("float32").fingerprint
+    assert node.fingerprint == Subject(ROBOT, kt.aba).node("float64").fingerprint
+    assert node.fingerprint != Subject(ROBOT, kt.aba).node("float32").fingerprint
 
 
 def test_tangents_and_cotangents(node: object) -> None:
@@ -60,7 +60,7 @@ def test_derivatives_of_derivatives(node: object) -> None:
 @pytest.mark.parametrize("unroll", [True, False])
 def test_matrices_of_derivatives(unroll: bool) -> None:
     q, v, tau = (x[0] for x in arguments())
-    node = Subject(kt.aba, ROBOT, unroll=unroll).node("float64")
+    node = Subject(ROBOT, kt.aba, unroll=unroll).node("float64")
     matrices = node.jacobian([0, 2])
     assert matrices.outputs[0].shape == (2 * 2 * 2,)
     assert node.jacobian([0, 2]) is matrices
@@ -74,7 +74,7 @@ def test_matrices_of_derivatives(unroll: bool) -> None:
 
 
 def test_a_long_program_is_differentiated_in_loops() -> None:
-    node = Subject(kt.aba, chain(60)).node("float64")
+    node = Subject(chain(60), kt.aba).node("float64")
     assert node.program.is_straight
     assert not node.reverse([0]).program.is_straight
 
@@ -96,15 +96,24 @@ def test_arguments_are_bound_by_name_and_left_out() -> None:
         subject.bound([], {"gian": 1})
 
 
+@pytest.mark.parametrize("name", ["to_c", "to_casadi", "to_jax", "to_torch"])
+def test_the_order_of_arguments_up_to_version_0_1_works_with_a_warning(name: str) -> None:
+    adapter = getattr(kt.interop, name)
+    with pytest.warns(DeprecationWarning, match=rf"kt\.interop\.{name} takes the robot first now") as caught:
+        old = adapter(kt.crba, ROBOT)
+    assert caught[0].filename == __file__
+    assert repr(old) == repr(adapter(ROBOT, kt.crba))
+
+
 def test_requests_that_cannot_be_met() -> None:
-    with pytest.raises(kt.errors.OptionError, match=r"kt.interop.to_jax takes one of kinetree's functions and a robot"):
+    with pytest.raises(kt.errors.OptionError, match=r"kt.interop.to_jax takes a robot and one of kinetree's functions"):
         Subject(kt.aba, adapter="kt.interop.to_jax")
     with pytest.raises(kt.errors.DTypeError, match="; tau is missing"):
-        Subject(kt.aba, ROBOT).bound([1, 2], {})
+        Subject(ROBOT, kt.aba).bound([1, 2], {})
     with pytest.raises(kt.errors.DTypeError, match="aba: v is given twice"):
-        Subject(kt.aba, ROBOT).bound([1, 2, 3], {"v": 2})
-    node = Subject(kt.aba, ROBOT).node("float64")
+        Subject(ROBOT, kt.aba).bound([1, 2, 3], {"v": 2})
+    node = Subject(ROBOT, kt.aba).node("float64")
     with pytest.raises(kt.errors.ShapeError, match=r"aba: tau has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"):
-        Subject(kt.aba, ROBOT).batch_shape(node, [(2,), (2,), (3,)])
+        Subject(ROBOT, kt.aba).batch_shape(node, [(2,), (2,), (3,)])
     with pytest.raises(kt.errors.ShapeError, match="the leading axes do not broadcast together"):
-        Subject(kt.aba, ROBOT).batch_shape(node, [(3, 2), (2,), (4, 2)])
+        Subject(ROBOT, kt.aba).batch_shape(node, [(3, 2), (2,), (4, 2)])

@@ -168,7 +168,7 @@ def test_it_speaks_the_version_that_it_is_asked_by(xla: Xla, version: tuple[int,
 
 def test_quaternions_without_direction_give_nan_in_their_samples() -> None:
     robot = kt.zoo.load("arm7", floating_base=True)
-    node = Subject(kt.rnea, robot).node("float64")
+    node = Subject(robot, kt.rnea).node("float64")
     q, v, a = robot.random(np.random.default_rng(0), 9), *np.ones((2, 9, robot.nv))
     found, expected = np.zeros((9, robot.nv)), kt.rnea(robot, q, v, a)
     xla = Xla(node.kernels.xla_handler())

@@ -16,6 +16,7 @@ from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.programs import Program
 
 __all__ = ["to_c"]
 
@@ -26,8 +27,8 @@ _STRAIGHT = 2_000
 
 
 def to_c(
-    function: Callable[..., Any],
-    robot: Model | None = None,
+    robot: Model | Program,
+    function: Callable[..., Any] | None = None,
     *,
     f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
@@ -47,8 +48,8 @@ def to_c(
     the stack is its last argument, `w`. Quaternions need not be of length 1; one of zeros gives NaN.
 
     Args:
-        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`), which is given without a robot or options.
-        robot: the robot.
+        robot: the robot; or a program (`kt.program`) alone, which knows its robots and options.
+        function: `kt.aba`, `kt.rnea`, …
         f_ext: the frames on which external forces act, as for `kt.compile`; each becomes an argument.
         parameters: the robot's parameters that become arguments, as for `kt.compile`.
         unroll: True writes out every body's arithmetic, False loops over bodies in less code and with working memory;
@@ -74,7 +75,7 @@ def to_c(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> made = kt.interop.to_c(kt.gravity_forces, robot, dtype="float32", name="gravity")
+    >>> made = kt.interop.to_c(robot, kt.gravity_forces, dtype="float32", name="gravity")
     >>> print(made.header[made.header.index("void"):].splitlines()[0])
     void gravity(const float q[2], float gravity_forces[2]);
     """
@@ -83,7 +84,7 @@ def to_c(
         raise OptionError(f"kt.interop.to_c: dtype must be float64 or float32, not {found}")
     _check_interface(interface, derivatives, found)
     asked = partial(
-        Subject, function, robot, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.interop.to_c"
+        Subject, robot, function, f_ext=f_ext, parameters=parameters, options=options, adapter="kt.interop.to_c"
     )
     subject = asked(unroll=unroll)
     if unroll is None and _is_long(subject, found) and subject.can_loop:

@@ -20,7 +20,7 @@ class CSource:
     """A function as C99.
 
     >>> import kinetree as kt
-    >>> made = kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum"))
+    >>> made = kt.interop.to_c(kt.zoo.load("double_pendulum"), kt.aba)
     >>> made
     <C function double_pendulum_aba(q[2], v[2], tau[2]) -> aba[2]: double, 33 operations, no working memory>
     >>> made.source.splitlines()[-1]
@@ -59,7 +59,7 @@ class CSource:
 
         >>> import tempfile
         >>> import kinetree as kt
-        >>> made = kt.interop.to_c(kt.crba, kt.zoo.load("double_pendulum"), dtype="float32")
+        >>> made = kt.interop.to_c(kt.zoo.load("double_pendulum"), kt.crba, dtype="float32")
         >>> [path.name for path in made.save(tempfile.mkdtemp())]
         ['double_pendulum_crba.c', 'double_pendulum_crba.h', 'double_pendulum_crba_test.c']
         """

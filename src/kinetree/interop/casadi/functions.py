@@ -16,6 +16,7 @@ from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.programs import Program
 
 if TYPE_CHECKING:
     import casadi
@@ -24,8 +25,8 @@ __all__ = ["adapted", "to_casadi"]
 
 
 def to_casadi(
-    function: Callable[..., Any],
-    robot: Model | None = None,
+    robot: Model | Program,
+    function: Callable[..., Any] | None = None,
     *,
     f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
@@ -43,8 +44,8 @@ def to_casadi(
     for functions that end iterations by their results, such as contacts.
 
     Args:
-        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`), which is given without a robot or options.
-        robot: the robot.
+        robot: the robot; or a program (`kt.program`) alone, which knows its robots and options.
+        function: `kt.aba`, `kt.rnea`, …
         f_ext: the frames on which external forces act, as for `kt.compile`; each becomes an argument.
         parameters: the robot's parameters that become arguments, as for `kt.compile`.
         unroll: as for `kt.compile`.
@@ -64,15 +65,15 @@ def to_casadi(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.interop.to_casadi(kt.aba, robot)
+    >>> kt.interop.to_casadi(robot, kt.aba)
     Function(aba:(q[2],v[2],tau[2])->(aba[2]) SXFunction)
     """
     check_installed("kt.interop.to_casadi", "casadi")
     if form not in ("SX", "external"):
         raise OptionError(f'kt.interop.to_casadi: form must be "SX" or "external", not {form!r:.60}')
     subject = Subject(
-        function,
         robot,
+        function,
         f_ext=f_ext,
         parameters=parameters,
         unroll=unroll,

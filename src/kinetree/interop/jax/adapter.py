@@ -9,6 +9,7 @@ from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.programs import Program
 
 if TYPE_CHECKING:
     from kinetree.interop.jax.function import JaxFunction
@@ -19,8 +20,8 @@ _OLDEST = (0, 5)
 
 
 def to_jax(
-    function: Callable[..., Any],
-    robot: Model | None = None,
+    robot: Model | Program,
+    function: Callable[..., Any] | None = None,
     *,
     f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
@@ -47,8 +48,8 @@ def to_jax(
     quaternion of no direction gives.
 
     Args:
-        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`).
-        robot: the robot; a program knows its own.
+        robot: the robot; or a program (`kt.program`) alone, which knows its robots and options.
+        function: `kt.aba`, `kt.rnea`, …
         f_ext: the frames on which external forces act, as for `kt.compile`; each is an argument (…, 6) after the
             others.
         parameters: names of the robot's parameters; each is an argument after those of f_ext.
@@ -68,7 +69,7 @@ def to_jax(
     >>> import jax
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> aba = kt.interop.to_jax(kt.aba, robot)
+    >>> aba = kt.interop.to_jax(robot, kt.aba)
     >>> aba
     <aba(q[2], v[2], tau[2]) of 'double_pendulum' for JAX>
     >>> q, v, tau = jax.numpy.zeros((3, 1000, 2))
@@ -80,8 +81,8 @@ def to_jax(
     """
     return adapted(
         Subject(
-            function,
             robot,
+            function,
             f_ext=f_ext,
             parameters=parameters,
             unroll=unroll,

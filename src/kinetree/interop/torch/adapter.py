@@ -9,6 +9,7 @@ from kinetree.interop.installed import check_installed
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.programs import Program
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,8 @@ _OLDEST = (2, 13)
 
 
 def to_torch(
-    function: Callable[..., Any],
-    robot: Model | None = None,
+    robot: Model | Program,
+    function: Callable[..., Any] | None = None,
     *,
     f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
@@ -45,8 +46,8 @@ def to_torch(
     quaternion, which is normalised inside. (`kt.vjp` and `kt.jacobian` are by displacements, nv.)
 
     Args:
-        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`).
-        robot: the robot; a program knows its own.
+        robot: the robot; or a program (`kt.program`) alone, which knows its robots and options.
+        function: `kt.aba`, `kt.rnea`, …
         f_ext: the frames on which external forces act, as for `kt.compile`; each is an argument (…, 6) after the
             others.
         parameters: names of the robot's parameters; each is an argument after those of f_ext.
@@ -67,7 +68,7 @@ def to_torch(
     >>> import torch
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> aba = kt.interop.to_torch(kt.aba, robot)
+    >>> aba = kt.interop.to_torch(robot, kt.aba)
     >>> aba
     <aba(q[2], v[2], tau[2]) of 'double_pendulum' for PyTorch>
     >>> q, v, tau = torch.zeros(3, 1000, 2)
@@ -79,8 +80,8 @@ def to_torch(
     """
     return adapted(
         Subject(
-            function,
             robot,
+            function,
             f_ext=f_ext,
             parameters=parameters,
             unroll=unroll,

@@ -48,7 +48,7 @@ def test_registers_and_spills(
 ) -> None:
     robot = load_robot(name, floating_base=floating)
     source = tmp_path / "kernel.ptx"
-    source.write_text(Subject(kt.aba, robot).node(dtype).ptx.text())
+    source.write_text(Subject(robot, kt.aba).node(dtype).ptx.text())
     command = [assembler(), "-arch=sm_90", "-O1", "-v", str(source), "-o", str(tmp_path / "kernel.cubin")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     told = done.stdout + done.stderr

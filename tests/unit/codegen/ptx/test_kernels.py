@@ -62,19 +62,19 @@ def agree(node: Node, arrays: list[np.ndarray], count: int) -> None:
 @BOTH
 def test_straight_lines(dtype: str) -> None:
     """An incomplete last block, and a free base."""
-    node = Subject(kt.aba, STORK).node(dtype)
+    node = Subject(STORK, kt.aba).node(dtype)
     agree(node, arguments(node, STORK, 75), 75)
 
 
 @BOTH
 def test_loops_over_bodies(dtype: str) -> None:
-    node = Subject(kt.aba, STORK, unroll=False).node(dtype)
+    node = Subject(STORK, kt.aba, unroll=False).node(dtype)
     assert not node.program.is_straight
     agree(node, arguments(node, STORK, 40), 40)
 
 
 def test_rows_longer_than_a_line_and_one_sample_for_all() -> None:
-    node = Subject(kt.crba, STORK).node("float64")
+    node = Subject(STORK, kt.crba).node("float64")
     agree(node, arguments(node, STORK, 33), 33)
     q = arguments(node, STORK, 1)[0][0]
     assert q.ndim == 1
@@ -84,14 +84,14 @@ def test_rows_longer_than_a_line_and_one_sample_for_all() -> None:
 
 def test_a_loop_over_time() -> None:
     robot = kt.zoo.load("double_pendulum")
-    node = Subject(kt.rollout, robot, options={"steps": 5}).node("float64")
+    node = Subject(robot, kt.rollout, options={"steps": 5}).node("float64")
     q, v, forces, _ = arguments(node, robot, 6)
     agree(node, [q, v, forces, np.full((6, 1), 0.01)], 6)
 
 
 def test_derivatives_with_several_outputs() -> None:
     robot = kt.zoo.load("double_pendulum")
-    node = Subject(kt.aba, robot).node("float64").reverse([0, 2])
+    node = Subject(robot, kt.aba).node("float64").reverse([0, 2])
     given, made = arguments(node, robot, 5), PtxKernel(node.kernel, THREADS)
     results = [np.full((5, 2), np.nan) for _ in node.outputs]
     parameters = [x for array in given for x in (array.ctypes.data, 2)]
@@ -159,7 +159,7 @@ def test_loops_end_and_are_left_out_sample_by_sample() -> None:
 def test_every_function_becomes_ptx(name: str) -> None:
     robot = kt.zoo.load("double_pendulum")
     options = options_of(FIXED[name], list(robot.frames)[-1])
-    text = Subject(FIXED[name], robot, options=options).node("float64").ptx.text()
+    text = Subject(robot, FIXED[name], options=options).node("float64").ptx.text()
     assert ".extern" not in text
     assert ".approx" not in text
 
@@ -192,7 +192,7 @@ def test_every_operation(precision: Precision) -> None:
 
 
 def test_a_quaternion_without_direction_is_nan_in_its_sample_alone() -> None:
-    node = Subject(kt.gravity_forces, STORK).node("float64")
+    node = Subject(STORK, kt.gravity_forces).node("float64")
     (q,) = arguments(node, STORK, 5)
     expected = kt.gravity_forces(STORK, q)
     q[2, 3:7] = 0.0
@@ -203,7 +203,7 @@ def test_a_quaternion_without_direction_is_nan_in_its_sample_alone() -> None:
 
 def test_every_rounding_is_written_down() -> None:
     """Without `.rn` the driver may fuse a product and a sum, or divide approximately."""
-    text = Subject(kt.aba, STORK).node("float32").ptx.text()
+    text = Subject(STORK, kt.aba).node("float32").ptx.text()
     arithmetic = {
         word
         for line in text.splitlines()
@@ -215,7 +215,7 @@ def test_every_rounding_is_written_down() -> None:
 
 
 def test_a_kernel_has_a_name_that_profilers_show() -> None:
-    node = Subject(kt.aba, STORK).node("float64")
+    node = Subject(STORK, kt.aba).node("float64")
     assert node.ptx.entry == "kinetree_aba"
     assert ".entry kinetree_aba(" in node.ptx.text()
     assert ".maxntid 128" in node.ptx.text()

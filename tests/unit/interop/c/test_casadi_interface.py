@@ -29,7 +29,7 @@ def columns(x: np.ndarray) -> np.ndarray:
 
 
 def test_values_gradients_and_hessians(tmp_path: Path) -> None:
-    f = external(kt.interop.to_c(kt.aba, ROBOT, interface="casadi", derivatives=2), tmp_path)
+    f = external(kt.interop.to_c(ROBOT, kt.aba, interface="casadi", derivatives=2), tmp_path)
     assert (f.name_in(), f.name_out()) == (["q", "v", "tau"], ["aba"])
     given = [*np.random.default_rng(1).normal(size=(3, 2))]
     np.testing.assert_allclose(columns(f(*given)), kt.aba(ROBOT, *given), rtol=1e-12)
@@ -61,7 +61,7 @@ def test_matrices_are_stored_column_by_column(tmp_path: Path) -> None:
 
 
 def test_a_program_in_loops_and_arguments_that_are_left_out(tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.rnea, ROBOT, interface="casadi", unroll=False, name="looped")
+    made = kt.interop.to_c(ROBOT, kt.rnea, interface="casadi", unroll=False, name="looped")
     assert made.workspace > 0
     f = external(made, tmp_path)
     q = np.array([0.5, -0.2])
@@ -71,10 +71,10 @@ def test_a_program_in_loops_and_arguments_that_are_left_out(tmp_path: Path) -> N
 
 def test_what_is_refused() -> None:
     with pytest.raises(kt.errors.OptionError, match="is in double precision"):
-        kt.interop.to_c(kt.aba, ROBOT, interface="casadi", dtype="float32")
+        kt.interop.to_c(ROBOT, kt.aba, interface="casadi", dtype="float32")
     with pytest.raises(kt.errors.OptionError, match="derivatives must be 0, 1 or 2, not True"):
-        kt.interop.to_c(kt.aba, ROBOT, interface="casadi", derivatives=True)
+        kt.interop.to_c(ROBOT, kt.aba, interface="casadi", derivatives=True)
     with pytest.raises(kt.errors.OptionError, match='derivatives= is for interface="casadi"'):
-        kt.interop.to_c(kt.aba, ROBOT, derivatives=1)
+        kt.interop.to_c(ROBOT, kt.aba, derivatives=1)
     with pytest.raises(kt.errors.OptionError, match="interface must be"):
-        kt.interop.to_c(kt.aba, ROBOT, interface="mex")
+        kt.interop.to_c(ROBOT, kt.aba, interface="mex")

@@ -18,7 +18,7 @@ ROBOT = kt.zoo.load("arm6")
 
 def saved(folder: Path, **options: object) -> list[Path]:
     """The .c files of a function in single precision, in loops or written out."""
-    made = kt.interop.to_c(kt.aba, ROBOT, name="arm", **{"dtype": "float32", **options})  # type: ignore[arg-type]
+    made = kt.interop.to_c(ROBOT, kt.aba, name="arm", **{"dtype": "float32", **options})  # type: ignore[arg-type]
     return [path for path in made.save(folder) if path.suffix == ".c"]
 
 
@@ -49,7 +49,7 @@ def test_it_has_no_state_and_calls_nothing_but_mathematics(unroll: bool, tmp_pat
 
 @needs("gcc")
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum"), unroll=False)
+    made = kt.interop.to_c(kt.zoo.load("double_pendulum"), kt.aba, unroll=False)
     sources = [path for path in made.save(tmp_path) if path.suffix == ".c"]
     flags = ("-O0", "-fsanitize=address,undefined,float-divide-by-zero", "-fno-sanitize-recover=all")
     assert ran(built(tmp_path, "gcc", sources, *STRICT, *flags)) == 0
@@ -84,7 +84,7 @@ def test_the_functions_of_the_library_can_be_others(tmp_path: Path) -> None:
 def test_with_fused_multiply_adds_results_are_equal_to_the_last_bit(
     function: Any, options: dict[str, Any], dtype: str, tmp_path: Path
 ) -> None:
-    made = kt.interop.to_c(function, ROBOT, dtype=dtype, **options)
+    made = kt.interop.to_c(ROBOT, function, dtype=dtype, **options)
     source = next(path for path in made.save(tmp_path) if path.suffix == ".c")
     loaded = library(tmp_path, "gcc", [source], *STRICT, "-O1", "-mfma")
     rng, compiled = np.random.default_rng(3), kt.compile(ROBOT, function, dtype=dtype, **options)

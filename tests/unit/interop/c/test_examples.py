@@ -35,7 +35,7 @@ def test_the_controller_runs_on_a_microcontroller(tmp_path: Path) -> None:
     sources = [EXAMPLES / "computed_torque.c", EXAMPLES / "cortex_m" / "start.c"]
     for function in (kt.aba, kt.rnea):
         name = f"robot_{function.__name__}"
-        kt.interop.to_c(function, ROBOT, dtype="float32", name=name).save(tmp_path)
+        kt.interop.to_c(ROBOT, function, dtype="float32", name=name).save(tmp_path)
         sources.append(tmp_path / f"{name}.c")
     page = (EXAMPLES.parents[1] / "docs" / "c.md").read_text()
     (line,) = (line for line in page.splitlines() if line.startswith("arm-none-eabi-gcc "))
@@ -49,7 +49,7 @@ def test_the_controller_runs_on_a_microcontroller(tmp_path: Path) -> None:
 
 @needs("g++", "gcc")
 def test_the_sketch_compiles(tmp_path: Path) -> None:
-    kt.interop.to_c(kt.gravity_forces, ROBOT, dtype="float32", name="gravity").save(tmp_path)
+    kt.interop.to_c(ROBOT, kt.gravity_forces, dtype="float32", name="gravity").save(tmp_path)
     (tmp_path / "Arduino.h").write_text(
         "enum { A0, A1, OUTPUT };\nvoid pinMode(int, int);\nint analogRead(int);\nvoid analogWrite(int, int);\n"
         "unsigned long micros();\n"

@@ -27,7 +27,7 @@ def results(made: kt.interop.CSource, folder: Path, *arguments: object) -> list[
 
 @gcc
 def test_forces_and_parameters_are_arguments(tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.aba, ROBOT, f_ext=["tip"], parameters=["gravity", "body.lower_rod.mass"])
+    made = kt.interop.to_c(ROBOT, kt.aba, f_ext=["tip"], parameters=["gravity", "body.lower_rod.mass"])
     assert [port.name for port in made.inputs] == ["q", "v", "tau", "f_ext_tip", "gravity", "body_lower_rod_mass"]
     q, v, tau, f = [0.3, -0.4], [1.0, 2.0], [0.1, 0.2], np.arange(6.0)
     (found,) = results(made, tmp_path, q, v, tau, f, [0.0, 0.0, -1.6], 2.0)
@@ -72,18 +72,18 @@ def test_loops_and_calls_of_a_program(tmp_path: Path) -> None:
 @gcc
 def test_a_rollout_and_derivatives(tmp_path: Path) -> None:
     q, v, tau = [0.3, -0.4], [0.0, 1.0], np.full((5, 2), 0.1)
-    (found,) = results(kt.interop.to_c(kt.rollout, ROBOT, steps=5), tmp_path, q, v, tau, 0.01)
+    (found,) = results(kt.interop.to_c(ROBOT, kt.rollout, steps=5), tmp_path, q, v, tau, 0.01)
     states = kt.rollout(ROBOT, q, v, tau, dt=0.01)
     np.testing.assert_allclose(found, np.concatenate(states, axis=-1).reshape(5, 4), rtol=1e-12)
 
     weights, along = [0.3, -0.7], [1.0, 0.5]
     given = (q, v, tau[0])
-    made = kt.interop.to_c(kt.aba, ROBOT, derivative="reverse", by=["q", "tau"])
+    made = kt.interop.to_c(ROBOT, kt.aba, derivative="reverse", by=["q", "tau"])
     assert (made.name, [port.name for port in made.outputs]) == ("double_pendulum_bar_aba", ["bar_q", "bar_tau"])
     _, expected = kt.vjp(ROBOT, kt.aba, given, weights, wrt=["q", "tau"])
     for x, name in zip(results(made, tmp_path, *given, weights), expected, strict=True):
         np.testing.assert_allclose(x, expected[name], rtol=1e-11)
-    (found,) = results(kt.interop.to_c(kt.aba, ROBOT, derivative="forward", by="v"), tmp_path, *given, along)
+    (found,) = results(kt.interop.to_c(ROBOT, kt.aba, derivative="forward", by="v"), tmp_path, *given, along)
     _, expected = kt.jvp(ROBOT, kt.aba, given, {"v": along})
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
@@ -94,17 +94,17 @@ def test_a_robot_without_joints(tmp_path: Path) -> None:
     builder.add_body("rock", kt.solids.sphere(0.1, mass=2.0))
     rock = builder.build()
     with pytest.raises(kt.errors.OptionError, match="aba of 'rock' has no numbers as a result"):
-        kt.interop.to_c(kt.aba, rock)
-    made = kt.interop.to_c(kt.center_of_mass, rock)
+        kt.interop.to_c(rock, kt.aba)
+    made = kt.interop.to_c(rock, kt.center_of_mass)
     assert "void rock_center_of_mass(double center_of_mass[3]);" in made.header
     (found,) = results(made, tmp_path)
     np.testing.assert_array_equal(found, kt.center_of_mass(rock, []))
 
 
 def test_large_functions_loop_and_small_ones_are_written_out() -> None:
-    assert kt.interop.to_c(kt.aba, kt.zoo.load("arm7")).workspace == 0
-    assert kt.interop.to_c(kt.aba, kt.zoo.load("arm7"), unroll=False).workspace > 0
-    large = kt.interop.to_c(kt.aba, kt.zoo.load("humanoid"))
+    assert kt.interop.to_c(kt.zoo.load("arm7"), kt.aba).workspace == 0
+    assert kt.interop.to_c(kt.zoo.load("arm7"), kt.aba, unroll=False).workspace > 0
+    large = kt.interop.to_c(kt.zoo.load("humanoid"), kt.aba)
     assert large.workspace > 0
     assert len(large.source) < 120_000
 
@@ -112,7 +112,7 @@ def test_large_functions_loop_and_small_ones_are_written_out() -> None:
 @pytest.mark.parametrize("text", ["double", "*/ int main(void) {", "ロボット", "a" * 80, "7 dof", "sin"])
 def test_every_name_of_a_robot_is_possible(text: str) -> None:
     made = kt.interop.to_c(
-        kt.center_of_mass, kt.from_text(kt.to_text(ROBOT).replace('"double_pendulum"', f'"{text}"', 1))
+        kt.from_text(kt.to_text(ROBOT).replace('"double_pendulum"', f'"{text}"', 1)), kt.center_of_mass
     )
     assert re.fullmatch(r"[A-Za-z]\w*", made.name)
     assert made.source.isascii()
@@ -135,23 +135,23 @@ def test_what_is_refused() -> None:
         ({"fraem": "tool"}, "fraem"),
     ):
         with pytest.raises(kt.errors.OptionError, match=sentence):
-            kt.interop.to_c(kt.aba, ROBOT, **wrong)
+            kt.interop.to_c(ROBOT, kt.aba, **wrong)
     with pytest.raises(kt.errors.OptionError, match="steps must be a whole number from 1"):
-        kt.interop.to_c(kt.rollout, ROBOT)
-    with pytest.raises(kt.errors.OptionError, match=r"kt\.interop\.to_c takes one of kinetree's functions and a robot"):
+        kt.interop.to_c(ROBOT, kt.rollout)
+    with pytest.raises(kt.errors.OptionError, match=r"kt\.interop\.to_c takes a robot and one of kinetree's functions"):
         kt.interop.to_c(kt.aba)
 
 
 def test_files_are_written_into_a_folder(tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.crba, ROBOT)
+    made = kt.interop.to_c(ROBOT, kt.crba)
     assert made.save(tmp_path / "src") == [tmp_path / "src" / f"{made.name}{end}" for end in (".c", ".h", "_test.c")]
     with pytest.raises(kt.errors.SaveError, match="name a folder, in one that exists"):
         made.save(tmp_path / "no" / "folder")
     with pytest.raises(kt.errors.DTypeError, match="takes the path of a folder, not int"):
         made.save(1)
-    assert kt.interop.to_c(kt.crba, ROBOT) == made
+    assert kt.interop.to_c(ROBOT, kt.crba) == made
     assert made.fingerprint in made.header
-    assert kt.interop.to_c(kt.crba, kt.zoo.load("arm6")).fingerprint != made.fingerprint
+    assert kt.interop.to_c(kt.zoo.load("arm6"), kt.crba).fingerprint != made.fingerprint
 
 
 @needs("gcc")
@@ -183,9 +183,9 @@ void called(const {real} q[2], {real} result[2])
 
 
 def test_own_numbers_of_a_robot_are_in_the_header_as_well() -> None:
-    made = kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum"), parameters=["gravity"])
+    made = kt.interop.to_c(kt.zoo.load("double_pendulum"), kt.aba, parameters=["gravity"])
     assert "#define DOUBLE_PENDULUM_ABA_DEFAULT_gravity {0.0, 0.0, -9.81}\n" in made.header
-    assert "DEFAULT" not in kt.interop.to_c(kt.aba, kt.zoo.load("double_pendulum")).header
+    assert "DEFAULT" not in kt.interop.to_c(kt.zoo.load("double_pendulum"), kt.aba).header
 
 
 def test_no_argument_has_the_name_of_the_function() -> None:

@@ -30,7 +30,7 @@ def test_every_public_function(tmp_path: Path) -> None:
         options = functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
         if name in ("difference_jacobian", "integrate_jacobian"):
             options["wrt"] = function.definition.inputs[-1][0]
-        one = kt.interop.to_c(function, robot, name=f"function_{len(made)}", **options)
+        one = kt.interop.to_c(robot, function, name=f"function_{len(made)}", **options)
         made[name] = one, function, options
     text = "".join(f'#include "{sources(one, tmp_path)[0].name}"\n' for one, _, _ in made.values())
     (tmp_path / "all.c").write_text(text)
@@ -56,7 +56,7 @@ def test_every_public_function(tmp_path: Path) -> None:
     ],
 )
 def test_the_self_test_passes(compiler: str, level: str, dtype: str, unroll: bool, tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.aba, ROBOT, dtype=dtype, unroll=unroll)
+    made = kt.interop.to_c(ROBOT, kt.aba, dtype=dtype, unroll=unroll)
     assert (made.workspace > 0) is not unroll
     assert ran(built(tmp_path, compiler, sources(made, tmp_path), *STRICT, level)) == 0
 
@@ -73,7 +73,7 @@ def test_results_that_are_computed_after_a_loop_are_those(tmp_path: Path) -> Non
 
 @needs("gcc")
 def test_the_self_test_finds_a_fault(tmp_path: Path) -> None:
-    made = kt.interop.to_c(kt.crba, ROBOT)
+    made = kt.interop.to_c(ROBOT, kt.crba)
     paths = sources(made, tmp_path)
     text = paths[0].read_text()
     assert text.count("crba[3] = 0.3334333;") == 1

@@ -23,7 +23,7 @@ def dense(x: object) -> np.ndarray:
 
 
 def test_arguments_and_results_have_names_and_shapes() -> None:
-    made = kt.interop.to_casadi(kt.aba, ROBOT, f_ext=["tip"], parameters=["body.lower_rod.mass"])
+    made = kt.interop.to_casadi(ROBOT, kt.aba, f_ext=["tip"], parameters=["body.lower_rod.mass"])
     assert made.name_in() == ["q", "v", "tau", "f_ext_tip", "body_lower_rod_mass"]
     assert [made.size_in(k) for k in range(5)] == [(2, 1), (2, 1), (2, 1), (6, 1), (1, 1)]
     wrench, mass = [0.0, 0.3, 0.0, 1.0, 0.0, 2.0], 0.7
@@ -31,13 +31,13 @@ def test_arguments_and_results_have_names_and_shapes() -> None:
     np.testing.assert_allclose(dense(made(Q, V, TAU, wrench, mass)).ravel(), expected, rtol=1e-12)
     called = made(q=Q, v=V, tau=TAU, f_ext_tip=wrench, body_lower_rod_mass=mass)
     np.testing.assert_allclose(dense(called["aba"]).ravel(), expected, rtol=1e-12)
-    assert kt.interop.to_casadi(kt.crba, ROBOT, name="inertia").name() == "inertia"
+    assert kt.interop.to_casadi(ROBOT, kt.crba, name="inertia").name() == "inertia"
 
 
 def test_matrices_are_matrices() -> None:
-    pose = kt.interop.to_casadi(kt.frame_placement, ROBOT, frame="tip")
+    pose = kt.interop.to_casadi(ROBOT, kt.frame_placement, frame="tip")
     np.testing.assert_allclose(dense(pose(Q)), kt.frame_placement(ROBOT, Q, frame="tip"), atol=1e-15)
-    steps = kt.interop.to_casadi(kt.rollout, ROBOT, steps=3)
+    steps = kt.interop.to_casadi(ROBOT, kt.rollout, steps=3)
     torques = np.arange(6.0).reshape(3, 2)
     np.testing.assert_allclose(dense(steps(Q, V, torques, 0.01)), kt.rollout(ROBOT, Q, V, torques, dt=0.01), rtol=1e-12)
 
@@ -59,7 +59,7 @@ def test_programs_have_their_own_results() -> None:
 
 def test_loops_are_unrolled() -> None:
     robot = chain(9)
-    made = kt.interop.to_casadi(kt.aba, robot, unroll=False)
+    made = kt.interop.to_casadi(robot, kt.aba, unroll=False)
     q, v, tau = np.random.default_rng(0).normal(size=(3, robot.nv))
     np.testing.assert_allclose(dense(made(q, v, tau)).ravel(), kt.aba(robot, q, v, tau), rtol=1e-9)
 
@@ -72,7 +72,7 @@ def test_loops_are_unrolled() -> None:
 
 def test_numbers_of_constraints_are_constants() -> None:
     constraint = kt.constraints.Contact("tip", [0.0, 0.0, 1.0], at=[0.0, 0.0, 0.1])
-    made = kt.interop.to_casadi(kt.constraints.constrained_dynamics, ROBOT, constraints=[constraint])
+    made = kt.interop.to_casadi(ROBOT, kt.constraints.constrained_dynamics, constraints=[constraint])
     assert made.name_in() == ["q", "v", "tau", "acceleration"]
     compiled = kt.compile(ROBOT, kt.constraints.constrained_dynamics, constraints=[constraint])
     np.testing.assert_allclose(dense(made(Q, V, TAU, [0.5])).ravel(), compiled(Q, V, TAU, [0.5]), rtol=1e-9)
@@ -102,8 +102,8 @@ def test_a_problem_is_solved() -> None:
     opti = casadi.Opti()
     q = opti.variable(2)
     gravity, pose = (
-        kt.interop.to_casadi(kt.gravity_forces, ROBOT),
-        kt.interop.to_casadi(kt.frame_placement, ROBOT, frame="tip"),
+        kt.interop.to_casadi(ROBOT, kt.gravity_forces),
+        kt.interop.to_casadi(ROBOT, kt.frame_placement, frame="tip"),
     )
     opti.minimize(casadi.sumsqr(gravity(q)))
     opti.subject_to(pose(q)[0, 3] == 0.4)
@@ -121,8 +121,8 @@ class TestExternal:
     """Machine code of kinetree's C in CasADi."""
 
     def test_values_and_jacobians(self) -> None:
-        symbolic = kt.interop.to_casadi(kt.aba, ROBOT, f_ext=["tip"])
-        made = kt.interop.to_casadi(kt.aba, ROBOT, f_ext=["tip"], form="external")
+        symbolic = kt.interop.to_casadi(ROBOT, kt.aba, f_ext=["tip"])
+        made = kt.interop.to_casadi(ROBOT, kt.aba, f_ext=["tip"], form="external")
         assert repr(made) == repr(symbolic).replace("SX", "MX")
         given = Q, V, TAU, np.arange(6.0)
         np.testing.assert_allclose(dense(made(*given)), dense(symbolic(*given)), rtol=1e-13)
@@ -133,7 +133,7 @@ class TestExternal:
         q = casadi.MX.sym("q", 2)
         found = []
         for form, more in (("SX", {}), ("external", {"derivatives": 2})):
-            pose = kt.interop.to_casadi(kt.frame_placement, ROBOT, frame="tip", form=form, **more)
+            pose = kt.interop.to_casadi(ROBOT, kt.frame_placement, frame="tip", form=form, **more)
             height = pose(q)[2, 3] * pose(q)[0, 3]
             found.append(dense(casadi.Function("H", [q], [casadi.hessian(height, q)[0]])(Q)))
         np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=1e-12)
@@ -149,12 +149,12 @@ class TestExternal:
         np.testing.assert_array_equal(dense(two), [[2.0, 4.0], [6.0, 8.0]])
         contact = kt.constraints.Contact("tip", [0.0, 0.0, 1.0])
         held = [
-            kt.interop.to_casadi(kt.constraints.constrained_dynamics, ROBOT, constraints=[contact], form=x)
+            kt.interop.to_casadi(ROBOT, kt.constraints.constrained_dynamics, constraints=[contact], form=x)
             for x in ("SX", "external")
         ]
         given = Q, V, TAU, np.zeros(1)
         np.testing.assert_allclose(dense(held[0](*given)), dense(held[1](*given)), rtol=1e-10)
-        steps = kt.interop.to_casadi(kt.rollout, ROBOT, steps=2, integrator="midpoint", form="external")
+        steps = kt.interop.to_casadi(ROBOT, kt.rollout, steps=2, integrator="midpoint", form="external")
         torques = np.zeros((2, 2))
         expected = kt.rollout(ROBOT, Q, V, torques, dt=0.01, integrator="midpoint")
         np.testing.assert_allclose(dense(steps(Q, V, torques, 0.01)), expected, rtol=1e-10)
@@ -164,7 +164,7 @@ class TestExternal:
         with pytest.raises(
             kt.errors.MissingPackageError, match=r"no C compiler 'no-such-compiler' \(CC\); install one"
         ):
-            kt.interop.to_casadi(kt.aba, ROBOT, form="external")
+            kt.interop.to_casadi(ROBOT, kt.aba, form="external")
         broken = tmp_path / "broken"
         broken.write_text("#!/bin/sh\necho it is broken >&2\nexit 1\n")
         broken.chmod(0o755)
@@ -172,28 +172,28 @@ class TestExternal:
         with pytest.raises(
             kt.errors.MissingPackageError, match="could not compile kt_aba: it is broken; name another one"
         ):
-            kt.interop.to_casadi(kt.aba, ROBOT, form="external")
+            kt.interop.to_casadi(ROBOT, kt.aba, form="external")
 
 
 def test_what_cannot_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(kt.errors.OptionError, match='form must be "SX" or "external", not \'MX\''):
-        kt.interop.to_casadi(kt.aba, ROBOT, form="MX")
+        kt.interop.to_casadi(ROBOT, kt.aba, form="MX")
     with pytest.raises(
         kt.errors.OptionError, match='derivatives= is for form="external"; CasADi differentiates SX by itself'
     ):
-        kt.interop.to_casadi(kt.aba, ROBOT, derivatives=2)
+        kt.interop.to_casadi(ROBOT, kt.aba, derivatives=2)
     with pytest.raises(kt.errors.OptionError, match="derivatives must be 0, 1 or 2, not 3"):
-        kt.interop.to_casadi(kt.aba, ROBOT, form="external", derivatives=3)
+        kt.interop.to_casadi(ROBOT, kt.aba, form="external", derivatives=3)
     with pytest.raises(kt.errors.OptionError, match="'2 x' cannot be the name of a function; 'n2_x' can"):
-        kt.interop.to_casadi(kt.aba, ROBOT, name="2 x")
+        kt.interop.to_casadi(ROBOT, kt.aba, name="2 x")
     with pytest.raises(
-        kt.errors.OptionError, match=r"kt.interop.to_casadi takes one of kinetree's functions and a robot"
+        kt.errors.OptionError, match=r"kt.interop.to_casadi takes a robot and one of kinetree's functions"
     ):
         kt.interop.to_casadi(kt.aba)
     with pytest.raises(
         kt.errors.OptionError, match='CasADi would differentiate them step by step; use form="external"'
     ):
-        kt.interop.to_casadi(kt.rollout, ROBOT, steps=2, integrator="midpoint")
+        kt.interop.to_casadi(ROBOT, kt.rollout, steps=2, integrator="midpoint")
     monkeypatch.setitem(sys.modules, "casadi", None)
     with pytest.raises(kt.errors.MissingPackageError, match=r"needs casadi: pip install 'kinetree\[casadi\]'"):
-        kt.interop.to_casadi(kt.aba, ROBOT)
+        kt.interop.to_casadi(ROBOT, kt.aba)

@@ -32,8 +32,8 @@ def test_values_and_jacobians_of_every_function(name: str) -> None:
     rng = np.random.default_rng(4)
     options = options_of(function, robot.root)
     arrays = [x[0] for x in samples(robot, function, 1, rng)]
-    made = kt.interop.to_casadi(function, robot, **options)
-    subject = Subject(function, robot, options=options)
+    made = kt.interop.to_casadi(robot, function, **options)
+    subject = Subject(robot, function, options=options)
     node, numbers = subject.node("float64"), subject.numbers_of_options().values()
     flat = [np.ravel(x).tolist() for x in (*arrays, *numbers)]
     (port,) = node.outputs

@@ -18,11 +18,11 @@ def test_first_and_second_order_in_both_modes(robot: kt.Model) -> None:
     from jax.test_util import check_grads
 
     given = [*map(jnp.asarray, state(robot))]
-    check_grads(kt.interop.to_jax(kt.rnea, robot), given, order=2, modes=["fwd", "rev"], eps=1e-4)
+    check_grads(kt.interop.to_jax(robot, kt.rnea), given, order=2, modes=["fwd", "rev"], eps=1e-4)
 
 
 def test_jacobians_are_those_of_kinetree() -> None:
-    aba, given = kt.interop.to_jax(kt.aba, PENDULUM), state(PENDULUM, 5)
+    aba, given = kt.interop.to_jax(PENDULUM, kt.aba), state(PENDULUM, 5)
     for k, name in enumerate(("q", "v", "tau")):
         expected = kt.jacobian(PENDULUM, kt.aba, given, wrt=name)
         for jacobian in (jax.jacfwd, jax.jacrev):
@@ -31,7 +31,7 @@ def test_jacobians_are_those_of_kinetree() -> None:
 
 
 def test_hessians_in_all_orders_of_modes_are_equal() -> None:
-    rnea, (q, v, a) = kt.interop.to_jax(kt.rnea, PENDULUM), map(jnp.asarray, state(PENDULUM))
+    rnea, (q, v, a) = kt.interop.to_jax(PENDULUM, kt.rnea), map(jnp.asarray, state(PENDULUM))
     weights = jnp.array([1.0, 2.0])
 
     def weighted(q: jax.Array, v: jax.Array) -> jax.Array:
@@ -52,7 +52,7 @@ def test_hessians_in_all_orders_of_modes_are_equal() -> None:
 
 
 def test_what_all_samples_share_gets_the_sum_of_their_cotangents() -> None:
-    aba, (q, v, tau) = kt.interop.to_jax(kt.aba, PENDULUM), state(PENDULUM, 3, 4)
+    aba, (q, v, tau) = kt.interop.to_jax(PENDULUM, kt.aba), state(PENDULUM, 3, 4)
     alone = jax.grad(lambda *x: aba(*x).sum(), argnums=(0, 1, 2))(*(np.broadcast_to(x, q.shape) for x in (q, v, tau)))
     shared = jax.grad(lambda *x: aba(*x).sum(), argnums=(0, 1, 2))(q, v[0, 0], tau[:, :1])
     again = jax.grad(lambda *x: aba(*x).sum(), argnums=(0, 1, 2))(
@@ -65,7 +65,7 @@ def test_what_all_samples_share_gets_the_sum_of_their_cotangents() -> None:
 
 
 def test_through_a_scan() -> None:
-    aba = kt.interop.to_jax(kt.aba, PENDULUM)
+    aba = kt.interop.to_jax(PENDULUM, kt.aba)
     q, v, tau = map(jnp.asarray, state(PENDULUM))
 
     def last(tau: jax.Array) -> jax.Array:
@@ -102,14 +102,14 @@ def test_whole_numbers_and_truth_values_have_none() -> None:
 
 
 def test_single_precision() -> None:
-    aba, given = kt.interop.to_jax(kt.aba, PENDULUM), [jnp.asarray(x, jnp.float32) for x in state(PENDULUM)]
+    aba, given = kt.interop.to_jax(PENDULUM, kt.aba), [jnp.asarray(x, jnp.float32) for x in state(PENDULUM)]
     found = jax.jacrev(aba)(*given)
     assert found.dtype == jnp.float32
     np.testing.assert_allclose(found, kt.jacobian(PENDULUM, kt.aba, given, wrt="q"), rtol=1e-4)
 
 
 def test_linear_functions_are_transposed_twice() -> None:
-    aba, given = kt.interop.to_jax(kt.aba, PENDULUM), [*map(jnp.asarray, state(PENDULUM))]
+    aba, given = kt.interop.to_jax(PENDULUM, kt.aba), [*map(jnp.asarray, state(PENDULUM))]
     _, forward = jax.linearize(aba, *given)
     back = jax.linear_transpose(forward, *given)
     again = jax.linear_transpose(lambda bar: back(bar), given[2])

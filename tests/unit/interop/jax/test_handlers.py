@@ -86,7 +86,7 @@ def test_functions_of_xla_have_their_places(header: str) -> None:
 
 def test_large_batches_are_computed_on_threads_of_xla() -> None:
     given = state(PENDULUM, 60_000)
-    compiled = jax.jit(kt.interop.to_jax(kt.aba, PENDULUM))
+    compiled = jax.jit(kt.interop.to_jax(PENDULUM, kt.aba))
     np.testing.assert_array_equal(compiled(*given), kt.aba(PENDULUM, *given))
 
 
@@ -105,7 +105,7 @@ def test_a_call_with_wrong_shapes_is_an_error_of_jax() -> None:
     from kinetree.interop.jax.lowering import registered
     from kinetree.interop.subject import Subject
 
-    target = registered(Call(Subject(kt.aba, PENDULUM).node("float64")))
+    target = registered(Call(Subject(PENDULUM, kt.aba).node("float64")))
     result = jax.ShapeDtypeStruct((2,), jnp.float64)
     errors = getattr(jax.errors, "JaxRuntimeError", Exception)
     with pytest.raises(errors, match=r"aba: v must be an array \(…, 2\) of float64"):
@@ -125,7 +125,7 @@ hits = []
 jax.monitoring.register_event_listener(lambda name, **_: hits.append(name))
 import kinetree as kt
 robot = kt.zoo.load("double_pendulum")
-f = kt.interop.to_jax(kt.aba, robot)
+f = kt.interop.to_jax(robot, kt.aba)
 slope = jax.jit(jax.grad(lambda q, v, tau: f(q, v, tau).sum()))
 print(slope(*jax.numpy.ones((3, 5, 2))).tolist())
 print(hits.count("/jax/compilation_cache/cache_misses"))
@@ -146,7 +146,7 @@ def test_the_cache_of_jax_finds_compiled_functions_again(tmp_path: Path) -> None
 
 UNFINISHED = """
 import jax, kinetree as kt
-aba = jax.jit(kt.interop.to_jax(kt.aba, kt.zoo.load("double_pendulum")))
+aba = jax.jit(kt.interop.to_jax(kt.zoo.load("double_pendulum"), kt.aba))
 given = jax.numpy.ones((3, 50_000, 2))
 for _ in range(50):
     aba(*given)
@@ -161,7 +161,7 @@ def test_without_handlers_python_is_called(monkeypatch: pytest.MonkeyPatch) -> N
     from kinetree.interop.jax import lowering
 
     monkeypatch.setattr(lowering, "has_handlers", lambda: False)
-    rnea, given = kt.interop.to_jax(kt.rnea, PENDULUM), state(PENDULUM, 5)
+    rnea, given = kt.interop.to_jax(PENDULUM, kt.rnea), state(PENDULUM, 5)
     jax.clear_caches()
     compiled = jax.jit(rnea).lower(*given).compile()
     assert "callback" in compiled.as_text()
@@ -170,7 +170,7 @@ def test_without_handlers_python_is_called(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(found, kt.jacobian(PENDULUM, kt.rnea, given, wrt="q"), rtol=1e-12, atol=1e-12)
     builder = kt.ModelBuilder("rock")
     builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0))
-    center = kt.interop.to_jax(kt.center_of_mass, builder.build())
+    center = kt.interop.to_jax(builder.build(), kt.center_of_mass)
     assert center(np.zeros((3, 0))).tolist() == [[0.0, 0.0, 0.0]] * 3
     jax.clear_caches()
 
@@ -198,7 +198,7 @@ def test_calls_that_are_linear_in_other_inputs_are_other_calls() -> None:
     from kinetree.interop.jax.calls import Call
     from kinetree.interop.subject import Subject
 
-    node = Subject(kt.aba, PENDULUM).node("float64")
+    node = Subject(PENDULUM, kt.aba).node("float64")
     assert Call(node, [0]) == Call(node, [0])
     assert hash(Call(node, [0])) == hash(Call(node, [0]))
     assert len({Call(node), Call(node, [0]), Call(node, [1]), Call(node, [1])}) == 3

@@ -19,7 +19,7 @@ Q, V, TAU = state(PENDULUM, 3)
 
 @pytest.fixture(scope="module")
 def aba() -> object:
-    return kt.interop.to_jax(kt.aba, PENDULUM)
+    return kt.interop.to_jax(PENDULUM, kt.aba)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -94,15 +94,15 @@ def test_arrays_of_other_devices_and_transformations(aba: Any) -> None:
 
 def test_requests_that_cannot_be_met() -> None:
     with pytest.raises(
-        kt.errors.OptionError, match=r"kt\.interop\.to_jax takes one of kinetree's functions and a robot, as in"
+        kt.errors.OptionError, match=r"kt\.interop\.to_jax takes a robot and one of kinetree's functions, as in"
     ):
         kt.interop.to_jax(kt.aba)
     with pytest.raises(kt.errors.OptionError, match=r"kt\.interop\.to_jax: the program 'controller' knows its robots"):
-        kt.interop.to_jax(controller, PENDULUM)
+        kt.interop.to_jax(PENDULUM, controller)
     with pytest.raises(kt.errors.OptionError, match="frames"):
-        kt.interop.to_jax(kt.aba, PENDULUM, frames=1)
+        kt.interop.to_jax(PENDULUM, kt.aba, frames=1)
     with pytest.raises(kt.errors.OptionError, match="sin"):
-        kt.interop.to_jax(np.sin, PENDULUM)
+        kt.interop.to_jax(PENDULUM, np.sin)
 
 
 def test_a_program_that_cannot_be_traced() -> None:
@@ -119,9 +119,9 @@ def test_jax_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         kt.errors.MissingPackageError, match=r"kt.interop.to_jax needs jax 0.5 or newer, and 0.4.38 is installed: pip"
     ):
-        kt.interop.to_jax(kt.aba, PENDULUM)
+        kt.interop.to_jax(PENDULUM, kt.aba)
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(
         kt.errors.MissingPackageError, match=r"kt.interop.to_jax needs jax: pip install 'kinetree\[jax\]'"
     ):
-        kt.interop.to_jax(kt.aba, PENDULUM)
+        kt.interop.to_jax(PENDULUM, kt.aba)

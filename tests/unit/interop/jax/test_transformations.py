@@ -17,7 +17,7 @@ P = jax.sharding.PartitionSpec
 
 @pytest.fixture(scope="module")
 def aba() -> object:
-    return kt.interop.to_jax(kt.aba, PENDULUM)
+    return kt.interop.to_jax(PENDULUM, kt.aba)
 
 
 def test_vmap_of_some_arguments_along_any_axis(aba) -> None:

@@ -22,7 +22,7 @@ def state(robot: kt.Model, *batch: int, seed: int = 0) -> list[np.ndarray]:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_values_are_those_of_numpy(dtype: str, compiled: bool) -> None:
-    aba, given = kt.interop.to_jax(kt.aba, ARM), [x.astype(dtype) for x in state(ARM, 21)]
+    aba, given = kt.interop.to_jax(ARM, kt.aba), [x.astype(dtype) for x in state(ARM, 21)]
     found = (jax.jit(aba) if compiled else aba)(*given)
     assert isinstance(found, jax.Array)
     assert found.dtype == dtype
@@ -30,7 +30,7 @@ def test_values_are_those_of_numpy(dtype: str, compiled: bool) -> None:
 
 
 def test_leading_axes_broadcast() -> None:
-    aba = kt.interop.to_jax(kt.aba, PENDULUM)
+    aba = kt.interop.to_jax(PENDULUM, kt.aba)
     q, v, tau = state(PENDULUM, 3, 4)
     for given in [
         (q[0, 0], v[0, 0], tau[0, 0]),
@@ -43,7 +43,7 @@ def test_leading_axes_broadcast() -> None:
 
 
 def test_arguments_by_name_lists_and_numbers() -> None:
-    aba = kt.interop.to_jax(kt.aba, PENDULUM)
+    aba = kt.interop.to_jax(PENDULUM, kt.aba)
     expected = kt.aba(PENDULUM, [0.1, 0.2], [0.0, 0.0], [1.0, 2.0])
     np.testing.assert_array_equal(aba([0.1, 0.2], tau=[1, 2], v=np.zeros(2, int)), expected)
     assert aba.names == ("q", "v", "tau")
@@ -51,7 +51,7 @@ def test_arguments_by_name_lists_and_numbers() -> None:
 
 
 def test_the_dtype_follows_jax() -> None:
-    aba = kt.interop.to_jax(kt.aba, PENDULUM)
+    aba = kt.interop.to_jax(PENDULUM, kt.aba)
     single = jnp.ones(2, jnp.float32)
     assert jax.jit(lambda x: aba(single, single, x * single))(2.0).dtype == jnp.float32
     assert aba(single, single, np.zeros(2)).dtype == jnp.float64
@@ -63,9 +63,9 @@ def test_the_dtype_follows_jax() -> None:
 
 def test_options_forces_and_parameters() -> None:
     q, v, tau = state(ARM, 5)
-    jacobian = kt.interop.to_jax(kt.frame_jacobian, ARM, frame="tool", expressed_in="world")
+    jacobian = kt.interop.to_jax(ARM, kt.frame_jacobian, frame="tool", expressed_in="world")
     np.testing.assert_array_equal(jacobian(q), kt.frame_jacobian(ARM, q, "tool", expressed_in="world"))
-    aba = kt.interop.to_jax(kt.aba, ARM, f_ext=["tool"], parameters=["gravity", "body.hand.mass"])
+    aba = kt.interop.to_jax(ARM, kt.aba, f_ext=["tool"], parameters=["gravity", "body.hand.mass"])
     push, gravity, mass = np.ones(6), np.array([0.0, 0.0, -1.6]), np.linspace(1.0, 2.0, 5)
     parameters = {"gravity": gravity, "body.hand.mass": mass}
     expected = kt.aba(ARM, q, v, tau, f_ext={"tool": push}, parameters=parameters)
@@ -78,7 +78,7 @@ def test_options_forces_and_parameters() -> None:
 
 def test_numbers_of_constraints_may_be_left_out() -> None:
     held = [kt.constraints.Contact("tool", at=(0.0, 0.1, 0.2))]
-    f, given = kt.interop.to_jax(kt.constraints.constrained_dynamics, ARM, constraints=held), state(ARM, 3)
+    f, given = kt.interop.to_jax(ARM, kt.constraints.constrained_dynamics, constraints=held), state(ARM, 3)
     np.testing.assert_array_equal(
         f(*given), kt.compile(ARM, kt.constraints.constrained_dynamics, constraints=held)(*given)
     )
@@ -87,7 +87,7 @@ def test_numbers_of_constraints_may_be_left_out() -> None:
 
 
 def test_a_rollout_has_its_number_of_steps() -> None:
-    rollout = kt.interop.to_jax(kt.rollout, PENDULUM, steps=4)
+    rollout = kt.interop.to_jax(PENDULUM, kt.rollout, steps=4)
     q, v, tau = state(PENDULUM, 3)
     forces = np.repeat(tau[:, None], 4, 1)
     np.testing.assert_array_equal(rollout(q, v, forces, 0.01), kt.rollout(PENDULUM, q, v, forces, 0.01))
@@ -118,7 +118,7 @@ def test_results_of_programs_have_their_form_and_dtypes() -> None:
 def test_nan_stays_in_its_sample() -> None:
     given = state(ARM, 9)
     given[1][4, 2] = np.nan
-    found = kt.interop.to_jax(kt.aba, ARM)(*given)
+    found = kt.interop.to_jax(ARM, kt.aba)(*given)
     assert np.isnan(found[4]).any()
     np.testing.assert_array_equal(found, kt.aba(ARM, *given))
 
@@ -127,9 +127,9 @@ def test_robots_without_joints() -> None:
     builder = kt.ModelBuilder("rock")
     builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0))
     rock, nothing = builder.build(), np.zeros((3, 0))
-    assert kt.interop.to_jax(kt.aba, rock)(nothing, nothing, nothing).shape == (3, 0)
-    assert kt.interop.to_jax(kt.crba, rock)(nothing).shape == (3, 0, 0)
-    center = kt.interop.to_jax(kt.center_of_mass, rock)
+    assert kt.interop.to_jax(rock, kt.aba)(nothing, nothing, nothing).shape == (3, 0)
+    assert kt.interop.to_jax(rock, kt.crba)(nothing).shape == (3, 0, 0)
+    center = kt.interop.to_jax(rock, kt.center_of_mass)
     np.testing.assert_array_equal(center(nothing), kt.center_of_mass(rock, nothing))
     assert jax.vmap(jax.jacrev(center))(jnp.asarray(nothing)).shape == (3, 3, 0)
 
@@ -148,7 +148,7 @@ def test_kinetrees_own_functions_take_arrays_of_jax() -> None:
 
 
 def test_kinetrees_own_functions_have_the_same_dtype() -> None:
-    aba, single, double = kt.interop.to_jax(kt.aba, PENDULUM), jnp.ones(2, jnp.float32), jnp.ones(2)
+    aba, single, double = kt.interop.to_jax(PENDULUM, kt.aba), jnp.ones(2, jnp.float32), jnp.ones(2)
     whole, half, one = jnp.array([1, 2]), jnp.ones(2, jnp.float16), np.ones(2, np.float32)
     for is_wide in (True, False):
         jax.config.update("jax_enable_x64", is_wide)

@@ -45,7 +45,7 @@ def detours(monkeypatch: pytest.MonkeyPatch) -> Detours:
 
 def warmed(robot: kt.Model, dtype: str = "float64") -> Any:
     """Forward dynamics that have been called with one sample and with a batch."""
-    aba = kt.interop.to_torch(kt.aba, robot)
+    aba = kt.interop.to_torch(robot, kt.aba)
     for batch in ((), (3,)):
         aba(*(torch.tensor(x.astype(dtype)) for x in state(robot, *batch)))
     return aba
@@ -99,7 +99,7 @@ def test_usual_calls_take_no_detour(dtype: str, detours: Detours) -> None:
 
 @needs_layout
 def test_numbers_and_results_without_axes(detours: Detours) -> None:
-    heavier = kt.interop.to_torch(kt.kinetic_energy, PENDULUM, parameters=["body.lower_rod.mass"])
+    heavier = kt.interop.to_torch(PENDULUM, kt.kinetic_energy, parameters=["body.lower_rod.mass"])
     for dtype in (torch.float64, torch.float32):
         q, v = (torch.tensor([0.3, -0.4], dtype=dtype) for _ in range(2))
         expected = heavier(q, v, 1.8)

@@ -19,13 +19,13 @@ def tensors(robot: kt.Model, *batch: int) -> list[Any]:
 
 @pytest.mark.parametrize("robot", [PENDULUM, TOP], ids=["fixed", "floating"])
 def test_gradcheck_and_gradgradcheck(robot: kt.Model) -> None:
-    rnea, given = kt.interop.to_torch(kt.rnea, robot), [x.requires_grad_() for x in tensors(robot)]
+    rnea, given = kt.interop.to_torch(robot, kt.rnea), [x.requires_grad_() for x in tensors(robot)]
     assert torch.autograd.gradcheck(rnea, given, check_forward_ad=True)
     assert torch.autograd.gradgradcheck(rnea, given, check_fwd_over_rev=True)
 
 
 def test_jacobians_are_those_of_kinetree() -> None:
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM, 5)
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM, 5)
     for k, name in enumerate(("q", "v", "tau")):
         expected = kt.jacobian(PENDULUM, kt.aba, state(PENDULUM, 5), wrt=name)
         for jacobian in (torch.func.jacfwd, torch.func.jacrev):
@@ -34,7 +34,7 @@ def test_jacobians_are_those_of_kinetree() -> None:
 
 
 def test_hessians_in_all_orders_of_modes_are_equal() -> None:
-    rnea, (q, v, a) = kt.interop.to_torch(kt.rnea, PENDULUM), tensors(PENDULUM)
+    rnea, (q, v, a) = kt.interop.to_torch(PENDULUM, kt.rnea), tensors(PENDULUM)
     weights = torch.tensor([1.0, 2.0], dtype=torch.float64)
 
     def weighted(q: Any, v: Any) -> Any:
@@ -56,7 +56,7 @@ def test_hessians_in_all_orders_of_modes_are_equal() -> None:
 
 
 def test_vmap_maps_any_axis_of_some_arguments() -> None:
-    aba, (q, v, tau) = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM, 3, 4)
+    aba, (q, v, tau) = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM, 3, 4)
     twice = torch.func.vmap(torch.func.vmap(aba, in_dims=(1, None, 0)), in_dims=(None, 1, 0))
     found = twice(q[0].T, v[:, 0].T, tau)
     expected = aba(q[0], v[:, :1], tau)
@@ -65,7 +65,7 @@ def test_vmap_maps_any_axis_of_some_arguments() -> None:
 
 
 def test_tangents_forward() -> None:
-    aba, (q, v, tau) = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM)
+    aba, (q, v, tau) = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM)
     along = torch.tensor([0.3, -0.2], dtype=torch.float64)
     expected = kt.jvp(PENDULUM, kt.aba, state(PENDULUM), {"v": along.numpy()})
     _, found = torch.func.jvp(lambda v: aba(q, v, tau), (v,), (along,))
@@ -78,7 +78,7 @@ def test_tangents_forward() -> None:
 
 
 def test_what_all_samples_share_gets_the_sum_of_their_cotangents() -> None:
-    aba, (q, v, tau) = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM, 3, 4)
+    aba, (q, v, tau) = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM, 3, 4)
     given = [x.requires_grad_() for x in (q, v[0, 0].clone(), tau[:, :1].clone())]
     shared = torch.autograd.grad(aba(*given).sum(), given)
     spread = [x.detach().expand(q.shape).clone().requires_grad_() for x in given]
@@ -94,7 +94,7 @@ def test_gradients_of_large_batches_are_computed_on_several_threads(monkeypatch:
     monkeypatch.setattr(
         helper_threads._Helpers, "run", lambda self, f, x, n: (pieces.append(len(x)), run(self, f, x, n))[1]
     )
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), [x.requires_grad_() for x in tensors(PENDULUM, 30_000)]
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), [x.requires_grad_() for x in tensors(PENDULUM, 30_000)]
     found = []
     for count in ("1", "3"):
         monkeypatch.setenv("KINETREE_NUM_THREADS", count)
@@ -108,7 +108,7 @@ def test_gradients_of_large_batches_are_computed_on_several_threads(monkeypatch:
 
 
 def test_only_what_requires_gradients_has_them() -> None:
-    aba, (q, v, tau) = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM)
+    aba, (q, v, tau) = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM)
     assert not aba(q, v, tau).requires_grad
     weight = torch.nn.Parameter(tau)
     aba(q, v, weight).sum().backward()
@@ -132,7 +132,7 @@ def test_programs_are_differentiated_by_their_real_numbers() -> None:
 
 
 def test_single_precision() -> None:
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), [x.float() for x in tensors(PENDULUM)]
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), [x.float() for x in tensors(PENDULUM)]
     found = torch.func.jacrev(aba)(*given)
     assert found.dtype == torch.float32
     np.testing.assert_allclose(found, kt.jacobian(PENDULUM, kt.aba, state(PENDULUM), wrt="q"), rtol=1e-4)
@@ -141,7 +141,7 @@ def test_single_precision() -> None:
 
 
 def test_through_time_with_checkpoints() -> None:
-    aba, (q, v, tau) = kt.interop.to_torch(kt.aba, PENDULUM), tensors(PENDULUM)
+    aba, (q, v, tau) = kt.interop.to_torch(PENDULUM, kt.aba), tensors(PENDULUM)
 
     def last(tau: Any) -> Any:
         at, speed = q, v

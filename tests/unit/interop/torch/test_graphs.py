@@ -23,7 +23,7 @@ def _reset() -> None:
 
 
 def test_the_operator_is_what_pytorch_expects() -> None:
-    aba = kt.interop.to_torch(kt.aba, PENDULUM)
+    aba = kt.interop.to_torch(PENDULUM, kt.aba)
     call = aba._call(torch.float64)
     given, cotangent = tensors(5), tensors(5)[2]
     tests = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
@@ -33,7 +33,7 @@ def test_the_operator_is_what_pytorch_expects() -> None:
 
 
 def test_compiled_whole_with_gradients() -> None:
-    aba = kt.interop.to_torch(kt.aba, PENDULUM)
+    aba = kt.interop.to_torch(PENDULUM, kt.aba)
 
     def loss(q: Any, v: Any, tau: Any) -> Any:
         return (aba(2.0 * q, v, tau=tau.sin()) ** 2).sum()
@@ -48,7 +48,7 @@ def test_compiled_whole_with_gradients() -> None:
 
 
 def test_compiled_transformations() -> None:
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), tensors(4)
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), tensors(4)
 
     def slopes(*x: Any) -> Any:
         return torch.func.vmap(torch.func.grad(lambda *y: aba(*y).square().sum(), argnums=(0, 1)))(*x)
@@ -69,20 +69,20 @@ def test_compiled_programs_and_numbers_of_constraints() -> None:
     np.testing.assert_array_equal(found.torque, -6.0 * q)
     assert found.used["count"].dtype == torch.int64
     held = kt.interop.to_torch(
-        kt.constraints.constrained_dynamics, ARM, constraints=[kt.constraints.Contact("tool", at=(0.0, 0.1, 0.2))]
+        ARM, kt.constraints.constrained_dynamics, constraints=[kt.constraints.Contact("tool", at=(0.0, 0.1, 0.2))]
     )
     given = [*map(torch.tensor, state(ARM, 3))]
     torch.testing.assert_close(torch.compile(held, fullgraph=True, backend="aot_eager")(*given), held(*given))
 
 
 def test_errors_in_a_graph_are_those_of_a_call() -> None:
-    aba, (q, v, _) = kt.interop.to_torch(kt.aba, PENDULUM), tensors()
+    aba, (q, v, _) = kt.interop.to_torch(PENDULUM, kt.aba), tensors()
     with pytest.raises(Exception, match=r"aba: tau has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"):
         torch.compile(aba, fullgraph=True, backend="aot_eager")(q, v, torch.zeros(3))
 
 
 def test_graphs_by_other_ways() -> None:
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), tensors(4)
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), tensors(4)
     made = torch.fx.experimental.proxy_tensor.make_fx(lambda *x: aba(*x) + 1.0)(*given)
     assert "torch.ops.kinetree.call" in made.code
     torch.testing.assert_close(made(*(0.5 * x for x in given)), aba(*(0.5 * x for x in given)) + 1.0)
@@ -100,7 +100,7 @@ def test_graphs_by_other_ways() -> None:
 def test_a_kept_graph_finds_derivatives_by_name() -> None:
     from kinetree.interop.torch.calls import called
 
-    call = kt.interop.to_torch(kt.aba, PENDULUM)._call(torch.float64)
+    call = kt.interop.to_torch(PENDULUM, kt.aba)._call(torch.float64)
     name = call.reverse((0, 1)).forward((2,)).name
     assert name == f"{call.name}/reverse 0,1/forward 2"
     found, expected = called(name).node, call.node.reverse((0, 1)).forward((2,))

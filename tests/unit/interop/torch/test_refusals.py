@@ -18,7 +18,7 @@ Q, V, TAU = map(torch.tensor, state(PENDULUM, 3))
 @pytest.fixture(scope="module")
 def aba() -> object:
     """Called before, so that usual calls go straight to its machine code."""
-    made = kt.interop.to_torch(kt.aba, PENDULUM)
+    made = kt.interop.to_torch(PENDULUM, kt.aba)
     for given in ((Q, V, TAU), (Q[0], V[0], TAU[0])):
         made(*given)
     return made
@@ -96,17 +96,17 @@ def test_arrays_of_two_frameworks(aba: Any) -> None:
 
 def test_requests_that_cannot_be_met() -> None:
     with pytest.raises(
-        kt.errors.OptionError, match=r"kt\.interop\.to_torch takes one of kinetree's functions and a robot, as in"
+        kt.errors.OptionError, match=r"kt\.interop\.to_torch takes a robot and one of kinetree's functions, as in"
     ):
         kt.interop.to_torch(kt.aba)
     with pytest.raises(
         kt.errors.OptionError, match=r"kt\.interop\.to_torch: the program 'controller' knows its robots"
     ):
-        kt.interop.to_torch(controller, PENDULUM)
+        kt.interop.to_torch(PENDULUM, controller)
     with pytest.raises(kt.errors.OptionError, match="frames"):
-        kt.interop.to_torch(kt.aba, PENDULUM, frames=1)
+        kt.interop.to_torch(PENDULUM, kt.aba, frames=1)
     with pytest.raises(kt.errors.OptionError, match="sin"):
-        kt.interop.to_torch(np.sin, PENDULUM)
+        kt.interop.to_torch(PENDULUM, np.sin)
 
 
 def test_torch_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,9 +114,9 @@ def test_torch_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         kt.errors.MissingPackageError, match=r"kt.interop.to_torch needs torch 2.13 or newer, and 2.3.1\+cpu is inst"
     ):
-        kt.interop.to_torch(kt.aba, PENDULUM)
+        kt.interop.to_torch(PENDULUM, kt.aba)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(
         kt.errors.MissingPackageError, match=r"kt.interop.to_torch needs torch: pip install 'kinetree\[torch\]'"
     ):
-        kt.interop.to_torch(kt.aba, PENDULUM)
+        kt.interop.to_torch(PENDULUM, kt.aba)

@@ -30,16 +30,16 @@ def same(found: Any, expected: np.ndarray) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("batch", [(), (21,)])
 def test_values_are_those_of_numpy(dtype: str, batch: tuple[int, ...]) -> None:
-    aba, given = kt.interop.to_torch(kt.aba, ARM), [x.astype(dtype) for x in state(ARM, *batch)]
+    aba, given = kt.interop.to_torch(ARM, kt.aba), [x.astype(dtype) for x in state(ARM, *batch)]
     expected, tensors = kt.aba(ARM, *given), [*map(torch.from_numpy, given)]
     same(aba(*tensors), expected)
     same(aba(tensors[0].requires_grad_(), *tensors[1:]), expected)  # the way of calls with derivatives
-    energy = kt.interop.to_torch(kt.kinetic_energy, ARM)
+    energy = kt.interop.to_torch(ARM, kt.kinetic_energy)
     same(energy(*tensors[:2]), np.asarray(kt.kinetic_energy(ARM, *given[:2])))
 
 
 def test_leading_axes_broadcast() -> None:
-    aba = kt.interop.to_torch(kt.aba, PENDULUM)
+    aba = kt.interop.to_torch(PENDULUM, kt.aba)
     q, v, tau = state(PENDULUM, 3, 4)
     for given in [
         (q[0, 0], v[0, 0], tau[0, 0]),
@@ -53,7 +53,7 @@ def test_leading_axes_broadcast() -> None:
 
 
 def test_tensors_are_not_copied_and_may_have_any_strides(monkeypatch: pytest.MonkeyPatch) -> None:
-    aba = kt.interop.to_torch(kt.aba, PENDULUM)
+    aba = kt.interop.to_torch(PENDULUM, kt.aba)
     q, v, tau = torch.tensor(np.stack(state(PENDULUM, 6))).transpose(1, 2).contiguous().transpose(1, 2)
     expected = kt.aba(PENDULUM, *(x.numpy() for x in (q, v, tau)))
     monkeypatch.setattr(torch.Tensor, "contiguous", None)
@@ -67,7 +67,7 @@ def test_tensors_are_not_copied_and_may_have_any_strides(monkeypatch: pytest.Mon
 
 
 def test_arguments_by_name_lists_and_numbers() -> None:
-    aba = kt.interop.to_torch(kt.aba, PENDULUM)
+    aba = kt.interop.to_torch(PENDULUM, kt.aba)
     expected = kt.aba(PENDULUM, [0.1, 0.2], [0.0, 0.0], [1.0, 2.0])
     same(aba([0.1, 0.2], tau=[1, 2], v=np.zeros(2, int)), expected)
     same(aba(np.array([[0.2, 0.1]]).astype(">f8")[0, ::-1], [0, 0.0], torch.tensor([1, 2])), expected)
@@ -82,7 +82,7 @@ def test_arguments_by_name_lists_and_numbers() -> None:
 
 
 def test_the_dtype_is_single_if_all_tensors_of_real_numbers_are() -> None:
-    aba, single, double = kt.interop.to_torch(kt.aba, PENDULUM), torch.ones(2), torch.ones(2, dtype=torch.float64)
+    aba, single, double = kt.interop.to_torch(PENDULUM, kt.aba), torch.ones(2), torch.ones(2, dtype=torch.float64)
     assert aba(single, [0.0, 0.1], torch.tensor([1, 2])).dtype == torch.float32
     assert aba(single, single, double).dtype == aba(double, single, single).dtype == torch.float64
     assert aba(single, np.zeros(2), single).dtype == torch.float64
@@ -91,7 +91,7 @@ def test_the_dtype_is_single_if_all_tensors_of_real_numbers_are() -> None:
 
 
 def test_kinetrees_own_functions_have_the_same_dtype() -> None:
-    aba, single, double = kt.interop.to_torch(kt.aba, PENDULUM), torch.ones(2), torch.ones(2, dtype=torch.float64)
+    aba, single, double = kt.interop.to_torch(PENDULUM, kt.aba), torch.ones(2), torch.ones(2, dtype=torch.float64)
     whole, half, one = torch.tensor([1, 2]), single.half(), np.ones(2, np.float32)
     for given in [
         (single, whole, single),
@@ -123,9 +123,9 @@ def test_kinetrees_own_functions_have_the_same_dtype() -> None:
 def test_options_forces_and_parameters() -> None:
     q, v, tau = state(ARM, 5)
     given = [*map(torch.tensor, (q, v, tau))]
-    jacobian = kt.interop.to_torch(kt.frame_jacobian, ARM, frame="tool", expressed_in="world")
+    jacobian = kt.interop.to_torch(ARM, kt.frame_jacobian, frame="tool", expressed_in="world")
     same(jacobian(given[0]), kt.frame_jacobian(ARM, q, "tool", expressed_in="world"))
-    aba = kt.interop.to_torch(kt.aba, ARM, f_ext=["tool"], parameters=["gravity", "body.hand.mass"])
+    aba = kt.interop.to_torch(ARM, kt.aba, f_ext=["tool"], parameters=["gravity", "body.hand.mass"])
     push, gravity, mass = np.ones(6), np.array([0.0, 0.0, -1.6]), np.linspace(1.0, 2.0, 5)
     expected = kt.aba(ARM, q, v, tau, f_ext={"tool": push}, parameters={"gravity": gravity, "body.hand.mass": mass})
     same(aba(*given, *map(torch.tensor, (push, gravity, mass))), expected)
@@ -136,14 +136,14 @@ def test_options_forces_and_parameters() -> None:
 
 def test_numbers_of_constraints_may_be_left_out() -> None:
     held = [kt.constraints.Contact("tool", at=(0.0, 0.1, 0.2))]
-    f, given = kt.interop.to_torch(kt.constraints.constrained_dynamics, ARM, constraints=held), state(ARM, 3)
+    f, given = kt.interop.to_torch(ARM, kt.constraints.constrained_dynamics, constraints=held), state(ARM, 3)
     expected = kt.compile(ARM, kt.constraints.constrained_dynamics, constraints=held)(*given)
     same(f(*map(torch.tensor, given)), expected)
     assert f(*(torch.tensor(x, dtype=torch.float32) for x in given)).dtype == torch.float32
 
 
 def test_a_rollout_has_its_number_of_steps() -> None:
-    rollout = kt.interop.to_torch(kt.rollout, PENDULUM, steps=4)
+    rollout = kt.interop.to_torch(PENDULUM, kt.rollout, steps=4)
     q, v, tau = state(PENDULUM, 3)
     forces = np.repeat(tau[:, None], 4, 1)
     same(rollout(*map(torch.tensor, (q, v, forces)), 0.01), kt.rollout(PENDULUM, q, v, forces, 0.01))
@@ -174,7 +174,7 @@ def test_results_of_programs_have_their_form_and_dtypes() -> None:
 def test_nan_stays_in_its_sample_and_quaternions_have_a_direction() -> None:
     given = state(ARM, 9)
     given[1][4, 2] = np.nan
-    found = kt.interop.to_torch(kt.aba, ARM)(*map(torch.tensor, given))
+    found = kt.interop.to_torch(ARM, kt.aba)(*map(torch.tensor, given))
     assert found[4].isnan().any()
     same(found, kt.aba(ARM, *given))
 
@@ -184,16 +184,16 @@ def test_a_quaternion_of_no_direction_is_an_error() -> None:
     given[0][1, 3:7] = 0.0
     for q in (given[0], given[0].clone().requires_grad_()):
         with pytest.raises(kt.errors.ConfigurationError, match="quaternion"):
-            kt.interop.to_torch(kt.aba, TOP)(q, *given[1:])
+            kt.interop.to_torch(TOP, kt.aba)(q, *given[1:])
 
 
 def test_robots_without_joints() -> None:
     builder = kt.ModelBuilder("rock")
     builder.add_body("rock", kt.solids.box(1.0, 1.0, 1.0, mass=2.0))
     rock, nothing = builder.build(), torch.zeros(3, 0, dtype=torch.float64)
-    assert kt.interop.to_torch(kt.aba, rock)(nothing, nothing, nothing).shape == (3, 0)
-    assert kt.interop.to_torch(kt.crba, rock)(nothing).shape == (3, 0, 0)
-    center = kt.interop.to_torch(kt.center_of_mass, rock)
+    assert kt.interop.to_torch(rock, kt.aba)(nothing, nothing, nothing).shape == (3, 0)
+    assert kt.interop.to_torch(rock, kt.crba)(nothing).shape == (3, 0, 0)
+    center = kt.interop.to_torch(rock, kt.center_of_mass)
     same(center(nothing), kt.center_of_mass(rock, nothing.numpy()))
     assert torch.func.vmap(torch.func.jacrev(center))(nothing).shape == (3, 3, 0)
 
@@ -213,7 +213,7 @@ def test_kinetrees_own_functions_take_tensors() -> None:
 
 
 def test_they_are_copied_and_pickled_with_networks() -> None:
-    aba, given = kt.interop.to_torch(kt.aba, PENDULUM), [*map(torch.tensor, state(PENDULUM, 4))]
+    aba, given = kt.interop.to_torch(PENDULUM, kt.aba), [*map(torch.tensor, state(PENDULUM, 4))]
     expected = aba(given[0].requires_grad_(), *given[1:])
     expected.sum().backward()
     for other in (copy.deepcopy(aba), pickle.loads(pickle.dumps(aba))):
