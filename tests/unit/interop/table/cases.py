@@ -90,7 +90,8 @@ class Case:
             self.function = PUBLIC[name]
             self.robot = robot_of(name)
             self.options = options_of(self.function, [*self.robot.bodies][-1]) | OPTIONS.get(name, {})
-        self.subject = Subject(self.robot, self.function, options=self.options, adapter="the table")
+        asked = (self.function,) if self.robot is None else (self.robot, self.function)
+        self.subject = Subject(*asked, options=self.options, adapter="the table")
         """All frameworks' adapters are made of it, as by `kt.interop.to_jax` and the others of the same arguments."""
         self.arrays = [np.array(x) for x in self._arguments()]
         """All arguments for three samples, in order; the last one is the same for all of them, if there are others."""
