@@ -21,14 +21,14 @@ SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3039, "actuation": 808, "algorithms": 8958, "appearance": 2828, "charts": 163, "checking": 782, "cli":
     3272, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4244, "contact_model": 2543,
-    "control": 9712, "expr": 4791, "functions": 12901, "identification": 4022, "interop": 4060, "io": 15763,
+    "control": 9712, "expr": 4791, "functions": 12894, "identification": 4022, "interop": 4060, "io": 15763,
     "joints": 2791, "layouts": 959, "lie": 791, "model": 10964, "number_files": 577, "pictures": 3082, "programs":
-    2714, "sim": 9268, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1876, "symbolic": 3744, "tree":
+    2714, "sim": 9214, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1876, "symbolic": 3744, "tree":
     2870, "viewer": 3492, "zoo": 75,
 }  # fmt: skip
 """The lines of each room; "" stands for the files beside the rooms."""
-MOST_FILES = 1112
-MOST_CALLS = {"aba": (1, 1), "jvp": (47, 14), "rollout": (114, 16), "simulate": (921, 62)}
+MOST_FILES = 1103
+MOST_CALLS = {"aba": (1, 1), "jvp": (47, 14), "rollout": (114, 16), "simulate": (298, 46)}
 """Calls of kinetree's Python functions, and files that they are in, when a function is called again."""
 SLACK = 0.01
 """How far a room may be below its number before the number must fall."""
@@ -61,7 +61,8 @@ def test_there_are_no_more_files() -> None:
 
 
 @pytest.mark.parametrize("name", MOST_CALLS)
-def test_a_call_takes_no_longer_way_than_before(name: str) -> None:
+def test_a_call_takes_no_longer_way_than_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinetree.sim.blocks.SECONDS_PER_BLOCK", 1e9)  # or a busy machine takes more blocks
     robot = kt.zoo.load("arm7")
     q, v, tau = robot.neutral(), np.full(robot.nv, 0.1), np.zeros(robot.nv)
     calls: dict[str, Callable[[], object]] = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.stiffness import stiffest
-from kinetree.sim.fastest import Fastest, spring_stiffness, steepest_friction
+from kinetree.sim.fastest import Fastest, Search, spring_stiffness, steepest_friction
 from tests.laws.test_drives import driven_trees
 from tests.robots import GROUPS, group_of_joints
 from tests.strategies import State, law
@@ -60,7 +60,8 @@ def test_the_search_ends_at_the_largest_eigenvalue(group: str) -> None:
     """Joints of every kind, a follower and a coupling; gravity and parameters that do not matter change nothing."""
     robot = group_of_joints(group)
     root = np.sqrt(steepest_friction(robot, ["damping", "friction"]))
-    search = Fastest(robot, ["damping", "friction"], {"gravity": np.array([1.0, 2.0, 3.0])})
+    given = {"gravity": np.array([1.0, 2.0, 3.0])}
+    search = Fastest(Search.of(robot, ["damping", "friction"], [*given]), given)
     for q in (robot.random(1), robot.random(2)):
         found = search.along(np.repeat(q[None], 40, axis=0))[-1]
         half = root[:, None] * rates_of_joints(robot)
@@ -89,7 +90,7 @@ def test_a_search_can_begin_again_after_any_look(shape: tuple[int, ...]) -> None
     """As if the configurations after that one had not been looked at."""
     robot = kt.zoo.load("arm7")
     path = np.random.default_rng(0).uniform(-1.0, 1.0, (*shape, 4, 7))
-    straight, twice = (Fastest(robot, ["damping", "friction"]) for _ in range(2))
+    straight, twice = (Fastest(Search.of(robot, ["damping", "friction"])) for _ in range(2))
     for search in (straight, twice):
         search.along(path[..., :1, :])
     expected = straight.along(path[..., 1:, :])

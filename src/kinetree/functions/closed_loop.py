@@ -229,7 +229,9 @@ class ClosedLoop:
         if setting.constraints:
             options["constraints"] = setting.constraints
             options["numbers"] = [given[f"number {port.name}"] for port in self.number_ports]
-        if setting.actuation is None:
+        if not setting.integrator:
+            results: dict[str, Any] = {name: given[name] for name in self._of_start}
+        elif setting.actuation is None:
             results = self._moved(robot, controller, said, given, own, options)
         else:
             results = self._commanded(robot, said["ctrl"], given, options)

@@ -16,8 +16,7 @@ from kinetree.functions.closed_loop import ClosedLoop, controlled
 from kinetree.functions.contact_options import ContactOption, contact_switch
 from kinetree.functions.contact_reports import flagged, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward, control_period
-from kinetree.functions.controller_inputs import controller_input
-from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
+from kinetree.functions.controllers import ERROR, Controlled, When, controller_input, ways_to_give
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.force_programs import GIVEN, ActingForces, computed_forces, force_names, with_forces
 from kinetree.functions.integrator_options import integrator_option, rollout_integrator_option

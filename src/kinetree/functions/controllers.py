@@ -7,16 +7,22 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.actuation import Actuation
+from kinetree.compiler.definition import Array
 from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Program
 from kinetree.records import record
 
-__all__ = ["ENERGIES", "ERROR", "SOLVED", "Controlled", "Part", "When", "check_results", "plain_name", "ways_to_give"]
+__all__ = [
+    "ENERGIES", "ERROR", "SOLVED", "Controlled", "Part", "When", "check_results", "controller_input", "plain_name",
+    "ways_to_give",
+]  # fmt: skip
 
 When = Literal["steps", "stages", "held"]
 """Whether a controller runs once per step, at each stage of it, or in steps that are marked as fresh."""
@@ -31,6 +37,7 @@ class Controlled:
     """The settings that a closed loop is compiled for, besides the robot and the controller."""
 
     integrator: str
+    """Empty if the robot is not moved."""
     switches: tuple[tuple[str, Hashable], ...]
     """The passive forces and limits that are on, resolved."""
     forces: tuple[ForceKey, ...]
@@ -141,3 +148,19 @@ def plain_name(path: str) -> str:
             f"variables, not parts like {path}; several numbers become one array by np.stack([a, b])"
         )
     return name
+
+
+def controller_input(
+    function: str, controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any], before: tuple[int, ...] = ()
+) -> Array:
+    """An argument of a controller (…, *before, *shape), checked; `function` is the one that messages begin with."""
+    argument = controller.arguments[name]
+    core = (*before, *argument.shape)
+    wanted = sample_shape(core)
+    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(dtype)
+    if array.shape[max(array.ndim - len(core), 0) :] != core:
+        raise ShapeError(
+            f"{function}: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
+        )
+    argument.refuse_zero_quaternions(name, array)
+    return array

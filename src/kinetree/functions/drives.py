@@ -52,7 +52,7 @@ def passive_option(_: Model, value: Any) -> Hashable:
         if name not in algorithms.PASSIVE:
             nearest = nearest_names(str(name), algorithms.PASSIVE)
             raise OptionError(f"passive: there is no passive force {name!r:.60}: {nearest}")
-    return tuple(name for name in algorithms.PASSIVE if name in value)
+    return tuple([name for name in algorithms.PASSIVE if name in value])
 
 
 def all_passive_option(model: Model, value: Any) -> Hashable:

@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.algorithms import dormand_prince_between
-from kinetree.sim.attempts import Attempted, Beginning, attempted
+from kinetree.sim.attempts import Attempted, Beginning, PairSteps, after_acceptance, attempted
 from kinetree.sim.chosen import Chosen
 from kinetree.sim.cursor import Cursor
-from kinetree.sim.error_control import after_acceptance
 from kinetree.sim.field import Field
 from kinetree.sim.grid_inputs import GridInputs
-from kinetree.sim.held_torques import HeldTorques
-from kinetree.sim.pair_steps import PairSteps
+from kinetree.sim.motion import Source
 from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
 from kinetree.sim.step_counts import StepCounts
@@ -45,7 +43,7 @@ class Adaptive:
     def __init__(
         self,
         setting: Setting,
-        torques: HeldTorques,
+        torques: Source,
         count: int,
         start: Array,
         carried: Mapping[str, NDArray[Any]],

@@ -38,7 +38,7 @@ def take_steps(
     record: Record,
     endings: Endings,
     watch: Watch,
-    progress: Callable[[int], None],
+    progress: Callable[[int], None] | None,
     live: Live | None = None,
 ) -> None:
     """Fill the record, in blocks of steps.
@@ -51,16 +51,18 @@ def take_steps(
     rows, nq = record.rows, robot.nq
     steps, states = rows.shape[-2] - 1, rows[..., : record.state]
     look = _NEVER if stiffness.is_zero else max(1, int(STIFFNESS_PERIOD / setting.dt))
-    k, block = 0, 1
+    k, block, has_events = 0, 1, bool(watch)
+    is_steady = True  # until the first look that finds other parts
     while True:
-        if endings.are_all:  # blocks may go on beyond the last end
+        have_ended = endings.are_all
+        if have_ended:  # blocks may go on beyond the last end
             k = min(k, int(endings.row.max()))
         record.mark, record.stiffness = k, stiffness.carried()
         record.given[..., k, :] = motion.given(k, rows[..., k, :])
         if not endings.going_on.all():
             record.given[..., k, :][~endings.going_on] = 0.0
         record.done = k + 1
-        if k == steps or endings.are_all or not (live is None or live.goes_on(k, rows[..., k, :])):
+        if k == steps or have_ended or not (live is None or live.goes_on(k, rows[..., k, :])):
             motion.accept(record, k, k + 1)
             return
         since = (first + k) % look
@@ -68,8 +70,9 @@ def take_steps(
             _follow(stiffness, states[..., :nq], range(0, 1, look), endings, None)
             endings.stop(record, 0, stiffness.stopped)
         parts = stiffness.parts
-        record.substeps = max(record.substeps, most_parts(parts))
-        ahead = 0 if watch else stiffness.ahead  # with events, all steps of a block are final
+        if parts is not record.substeps:
+            record.substeps = max(record.substeps, most_parts(parts))
+        ahead = 0 if has_events else stiffness.ahead  # with events, all steps of a block are final
         count = min(block, look - since + look * ahead, steps - k, motion.most(k))
         if live is not None:
             count = min(count, live.most(k))
@@ -78,7 +81,7 @@ def take_steps(
         seconds = time.perf_counter() - begin
         lost = endings.hold(record, k, count) if setting.shape else None
         finite = count if setting.shape else _finite_rows(states[..., k + 1 : k + count + 1, :])
-        if watch:
+        if has_events:
             endings.settle(record, lost, k + finite)
             if watch.look(motion, record, k, finite, parts, endings):
                 motion.accept(record, k, record.done - 1)
@@ -86,8 +89,10 @@ def take_steps(
         looks = range(k + look - since, min(k + finite + 1, steps), look)
         held = _follow(stiffness, states[..., :nq], looks, endings, lost)
         kept = looks[held] - k if held < len(looks) else finite
-        endings.settle(record, lost, k + kept)
-        endings.stop(record, k + kept, stiffness.stopped)
+        if lost is not None:
+            endings.settle(record, lost, k + kept)
+        if stiffness.stopped:
+            endings.stop(record, k + kept, stiffness.stopped)
         if held == len(looks) and finite < count:
             motion.accept(record, k, k + finite + 1)
             record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
@@ -98,8 +103,11 @@ def take_steps(
         motion.accept(record, k, k + kept)
         k += kept
         record.done = k
-        block = max(1, min(2 * kept, int(count * SECONDS_PER_BLOCK / seconds)))
-        progress(k)
+        is_steady = is_steady and kept == count
+        longer = 8 * block if is_steady else 2 * kept
+        block = max(1, min(longer, int(count * SECONDS_PER_BLOCK / seconds)))
+        if progress is not None:
+            progress(k)
 
 
 def _follow(stiffness: Stiffness, q: Array, looks: range, endings: Endings, lost: NDArray[np.intp] | None) -> int:

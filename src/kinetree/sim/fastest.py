@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,11 @@ from kinetree.actuation.spec import TransmissionSpec
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.stiffness import stiffest
 from kinetree.model import Model
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.changes.common import Changed
 from kinetree.model.specs import JointSpec
 
-__all__ = ["Fastest", "servo_slopes", "spring_stiffness", "steepest_friction", "with_slopes"]
+__all__ = ["Fastest", "Search", "servo_slopes", "spring_stiffness", "steepest_friction", "with_slopes"]
 
 Array = NDArray[np.float64]
 
@@ -25,6 +27,8 @@ _FIRST_ROUNDS = 30
 _ROUNDS = 6
 _MOST_KEPT = 8
 _NOTHING = np.zeros(1)
+_NUMBERS: ByIdentity[dict[str, Array]] = ByIdentity()
+"""The drives of each robot's joints, by their names."""
 
 
 def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
@@ -98,7 +102,51 @@ def with_slopes(robot: Model, damping: Array, friction: Array, stiffness: Array)
 
 
 def _joint_numbers(robot: Model, name: str) -> Array:
-    return np.array([x for joint in robot.joints.values() for x in getattr(joint, name)], dtype=np.float64)
+    if robot not in _NUMBERS:
+        _NUMBERS[robot] = {}
+    known = _NUMBERS[robot]
+    if name not in known:
+        known[name] = np.array([x for joint in robot.joints.values() for x in getattr(joint, name)], dtype=np.float64)
+    return known[name]
+
+
+class Search(NamedTuple):
+    """The part of a search that is the same along all motions of a robot."""
+
+    root: Array
+    """C^½."""
+    rates: Array
+    """G."""
+    seed: Array
+    """A part of every direction remains in each search, so that none that has grown meanwhile is overlooked."""
+    passive: Sequence[float]
+    of_many: Callable[..., Any]
+    of_one: Callable[..., Any]
+    inputs: dict[tuple[int, int], tuple[Array, Array]]
+    """Seeds and weights of all rounds; most motions have few different numbers of looks at a time."""
+
+    @classmethod
+    def of(cls, robot: Model, passive: Sequence[str], parameters: Sequence[str] = ()) -> Search:
+        """The search for what the named passive forces do, with the named parameters given."""
+        slopes = spring_stiffness(robot, passive) + steepest_friction(robot, passive)
+        root = np.sqrt(np.maximum(slopes, 0.0))  # what feeds energy in is not stiff
+        shared = robot.tree.coordinates
+        rates = np.eye(robot.nv) if shared is None else shared.matrix()
+        seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
+        weights = [float(name in passive) for name in ("damping", "friction", "spring")]
+        search: Any = compile_function(robot, stiffest, parameters=parameters) if root.any() else np.zeros
+        return cls(root, rates, seed, weights, search, search.__self__.unchecked() if root.any() else np.zeros, {})
+
+    def rows(self, rounds: int, looks: int) -> tuple[Array, Array]:
+        """Seeds and weights of all rounds."""
+        rows = self.inputs.get((rounds, looks))
+        if rows is None:
+            if len(self.inputs) > _MOST_KEPT:
+                self.inputs.clear()
+            seeds = np.zeros((rounds * looks, len(self.seed)))
+            seeds[::rounds] = self.seed
+            rows = self.inputs[rounds, looks] = seeds, np.tile(self.passive, (len(seeds), 1))
+        return rows
 
 
 class Fastest:
@@ -108,69 +156,45 @@ class Fastest:
     rounds run in one kernel, those of several looks too. Each search begins near where the last one ended.
     """
 
-    def __init__(self, robot: Model, passive: Sequence[str], parameters: Mapping[str, Array] | None = None) -> None:
-        slopes = spring_stiffness(robot, passive) + steepest_friction(robot, passive)
-        self._root = np.sqrt(np.maximum(slopes, 0.0))  # what feeds energy in is not stiff
-        shared = robot.tree.coordinates
-        self._rates = np.eye(robot.nv) if shared is None else shared.matrix()
-        # A part of every direction remains in each search, so that none that has grown meanwhile is overlooked.
-        self._seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
+    def __init__(self, search: Search, parameters: Mapping[str, Array] | None = None) -> None:
+        self._search = search
         self._first = True
-        self._u: Array = np.zeros(robot.nv)
-        self._found: Array = np.empty((0, robot.nv + 1))
-        self._passive = [float(name in passive) for name in ("damping", "friction", "spring")]
-        self._inputs: dict[tuple[int, int], tuple[Array, Array]] = {}
-        self.is_zero = not self._root.any()
-        if not self.is_zero:
-            self._parameters = [np.asarray(x, order="C") for x in (parameters or {}).values()]
-            search = compile_function(robot, stiffest, parameters=[*(parameters or {})])
-            self._of_many, self._of_one = search, search.__self__.unchecked()  # type: ignore[attr-defined]
+        self.direction: Array = np.zeros_like(search.seed)
+        """Where the next search begins, (…, nv)."""
+        self._found: Array
+        self._parameters = [np.asarray(x, order="C") for x in parameters.values()] if parameters else []
+        self.is_zero = not search.root.any()
 
     def along(self, q: Array) -> Array:
         """The eigenvalue at each configuration of a motion (…, T, nq), of each sample of a batch by itself: (…, T).
 
+        Not if it is zero everywhere.
+
         The next search begins where the last one of these ended, unless `begin_after` chooses another.
         """
-        if self.is_zero:
-            return np.zeros(q.shape[:-1])
+        search = self._search
         rounds = _FIRST_ROUNDS if self._first else _ROUNDS
         self._first = False
-        seeds, weights = self._rows(rounds, q.shape[-2])
+        seeds, weights = search.rows(rounds, q.shape[-2])
         each = q.repeat(rounds, axis=-2)
         if q.ndim == 2:
-            found = np.empty((len(each), len(self._u) + 1))
-            self._of_one(self._u, _NOTHING, each, seeds, weights, *self._parameters, out=found)
+            found = np.empty((len(each), len(self.direction) + 1))
+            search.of_one(self.direction, _NOTHING, each, seeds, weights, *self._parameters, out=found)
         else:
-            found = self._of_many(self._u, _NOTHING, each, seeds, weights, *self._parameters)
+            found = search.of_many(self.direction, _NOTHING, each, seeds, weights, *self._parameters)
         self._found = found[..., rounds - 1 :: rounds, :]
-        self._u = self._found[..., -1, :-1]
+        self.direction = self._found[..., -1, :-1]
         return self._found[..., -1]
-
-    def _rows(self, rounds: int, looks: int) -> tuple[Array, Array]:
-        """Seeds and weights of all rounds. Most motions have few different numbers of looks at a time."""
-        rows = self._inputs.get((rounds, looks))
-        if rows is None:
-            if len(self._inputs) > _MOST_KEPT:
-                self._inputs.clear()
-            seeds = np.zeros((rounds * looks, len(self._seed)))
-            seeds[::rounds] = self._seed
-            rows = self._inputs[rounds, looks] = seeds, np.tile(self._passive, (len(seeds), 1))
-        return rows
 
     def begin_after(self, look: int) -> None:
         """Let the next search begin where the one at configuration number `look` of the last call ended."""
         if not self.is_zero:
-            self._u = self._found[..., look, :-1]
-
-    @property
-    def direction(self) -> Array:
-        """Where the next search begins, (…, nv)."""
-        return self._u
+            self.direction = self._found[..., look, :-1]
 
     def begin_at(self, direction: Array) -> None:
         """Let the next search begin where an earlier one ended."""
-        self._u, self._first = direction, False
+        self.direction, self._first = direction, False
 
     def joint(self, sample: tuple[int, ...] = ()) -> int:
         """The degree of freedom of the joints that takes most part in where the next search begins."""
-        return int(np.argmax(np.abs(self._root * (self._rates @ self._u[sample]))))
+        return int(np.argmax(np.abs(self._search.root * (self._search.rates @ self.direction[sample]))))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import OptionError
 from kinetree.sim.cursor import OF_STEPS
-from kinetree.sim.held_torques import HeldTorques
+from kinetree.sim.motion import Source
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 
@@ -26,7 +26,7 @@ _NEVER = 2**62
 class GridInputs:
     """What acts on each motion of a batch, whose axes are one here."""
 
-    def __init__(self, setting: Setting, torques: HeldTorques, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, setting: Setting, torques: Source, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
         """`count`: how many steps of the grid there are.
 
         Raises OptionError if what acted in the step that is taken again is not among the forces.

@@ -62,6 +62,8 @@ def held_frames(
 
 def leading_axes(constraints: Any) -> dict[str, tuple[int, ...]]:
     """The leading axes of the numbers of constraints, by name; of anything else none, which is rejected later."""
+    if constraints is None:
+        return {}
     rest, arrays = apart(constraints, ALL)
     ports = ALL.ports(None, {"constraints": rest}) if arrays else []
     return {port.name: x.shape[: x.ndim - len(port.shape)] for port, x in zip(ports, arrays, strict=True)}

@@ -1,13 +1,10 @@
-"""The torques of a motion whose steps do not end where torques change: held from one moment to the next, or a function.
-
-Each says when the next moment is at which its torques may be others, and a step ends there.
-"""
+"""Torques of programs, and of functions at stages, for a motion whose steps have their own length."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,101 +14,18 @@ from kinetree.sim.controlled import ProgramMotion
 from kinetree.sim.controllers import Torque
 from kinetree.sim.cursor import OF_STEPS
 from kinetree.sim.inputs import Inputs
-from kinetree.sim.motion import Samples
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 
-__all__ = ["HeldTorques", "KnownTorques", "ProgramTorques", "SampledTorques", "StageTorques"]
+__all__ = ["ProgramTorques", "StageTorques"]
 
 Array = NDArray[np.float64]
-
-
-class HeldTorques(Protocol):
-    """What a motion with steps of its own asks for."""
-
-    @property
-    def at_stages(self) -> Callable[[float, Array, Array], Array] | None:
-        """The torques at a time and state, if they are not held."""
-
-    rows: Array | None
-    """The torques of each step of the grid (…, steps, nv), if they are known in advance."""
-    period: int | None
-    """They may be others every so many steps of the grid since the motion began, if a controller gives them."""
-    recorded: Mapping[str, NDArray[Any]]
-    """What a controller returned besides tau at each moment."""
-
-    def most(self, step: int) -> int:
-        """For how many steps of the grid torques can be given at once."""
-
-    def given(self, step: int, row: Array) -> Array:
-        """The torques at the beginning of a step of the grid, (…, nv)."""
-
-    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        """Fill in the torques of some steps of the grid; after each end that is given, rows up to it are needed."""
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """Refuse torques that cannot be."""
-
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """What later torques depend on."""
-
-
-class KnownTorques:
-    """Torques known in advance, constant over each step of the grid."""
-
-    at_stages = None
-    period: int | None = None
-
-    def __init__(self, tau: Array) -> None:
-        """`tau`: (…, steps, nv)."""
-        self.rows: Array | None = tau
-        self._tau = tau
-        self.recorded: Mapping[str, NDArray[Any]] = {}
-
-    def most(self, step: int) -> int:  # noqa: ARG002
-        return 100_000
-
-    def given(self, step: int, row: Array) -> Array:  # noqa: ARG002
-        torque: Array = self._tau[..., min(step, self._tau.shape[-2] - 1), :]
-        return torque
-
-    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        record.given[..., step : step + count, :] = self._tau[..., step : step + count, :]
-        yield step + count
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """They were checked when they were given."""
-
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        return {}
-
-
-class SampledTorques:
-    """Torques, and forces, that functions of time and state give at regular times, constant between them."""
-
-    at_stages = None
-    rows: Array | None = None
-
-    def __init__(self, samples: Samples) -> None:
-        self._samples, self.recorded = samples, samples.recorded
-        self.period: int | None = samples.period
-        self.most, self.given = samples.most, samples.given
-
-    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        record.given[..., step : step + count, :] = self._samples.advance(step, count)
-        yield step + count
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """They were checked when they were given."""
-
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        return self._samples.carried()
 
 
 class ProgramTorques:
     """Torques of a program at regular times, constant between them.
 
-    The program runs in the kernel of a closed loop, whose steps of the robot itself are not used.
+    The program runs in the kernel of a closed loop that does not move the robot.
     """
 
     at_stages = None
@@ -127,9 +41,7 @@ class ProgramTorques:
         carried: Mapping[str, NDArray[Any]],
         recorded: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
-        alone = replace(
-            setting, integrator="semi_implicit_euler", passive=(), limits=False, forces={}, held=(), contact=None
-        )  # its forces, which it also records, move a robot that nobody looks at
+        alone = replace(setting, integrator="", passive=(), limits=False, forces={}, held=(), contact=None)
         own = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
         self._loop = ProgramMotion(alone, controller, inputs, period, count, own, None, recorded)
         self.period: int | None = period

@@ -58,7 +58,7 @@ def program_inputs(
     state: Mapping[str, ArrayLike] | None,
 ) -> Inputs:
     """The given arrays, checked. Raises ShapeError, DTypeError, NameNotFoundError."""
-    from kinetree.functions.controller_inputs import controller_input
+    from kinetree.functions.controllers import controller_input
 
     named = {"arguments": arguments, "rows": rows, "state": state}
     for what, some in named.items():

@@ -1,8 +1,13 @@
-"""The motion of one simulation, or of a batch, advanced by whole steps: many at once, or stage by stage."""
+"""The motion of one simulation, or of a batch, advanced by whole steps, and the sources of what acts on it.
+
+A source says when the next moment is at which torques, commands or forces may be others. Steps of a fixed length take
+them as they are over each step; those of their own length end there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,10 +17,9 @@ from kinetree.sim.chosen import Chosen
 from kinetree.sim.controllers import Torque
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
-from kinetree.sim.stepper import Stepper
 from kinetree.sim.stiffness import Parts
 
-__all__ = ["Held", "Motion", "Sampled", "Samples", "force_records", "side_by_side"]
+__all__ = ["Known", "Motion", "Samples", "Source", "force_records", "side_by_side"]
 
 Array = NDArray[np.float64]
 
@@ -45,14 +49,49 @@ class Motion(Protocol):
         """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
 
 
-class Held:
-    """A motion under torques and commands known in advance, constant over each step."""
+class Source(Protocol):
+    """What gives the torques, and perhaps commands and forces, of a motion."""
 
-    def __init__(self, setting: Setting, given: Array) -> None:
+    @property
+    def at_stages(self) -> Callable[[float, Array, Array], Array] | None:
+        """The torques at a time and state, if they are not held over each step."""
+
+    rows: Array | None
+    """The torques and commands of each step (…, steps, nv + nu), if they are known in advance."""
+    period: int | None
+    """The number of steps after which they may be others, since the motion began, if a controller gives them."""
+
+    @property
+    def recorded(self) -> Mapping[str, NDArray[Any]]:
+        """What a controller returned besides at each moment."""
+
+    def most(self, step: int) -> int:
+        """For how many steps they can be given at once."""
+
+    def given(self, step: int, row: Array) -> Array:
+        """The torques and commands at the beginning of a step, (…, nv + nu)."""
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        """Fill in those of some steps; after each end that is given, rows up to it are needed."""
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Refuse what cannot be."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        """The numbers on which later torques and commands depend."""
+
+
+class Known:
+    """Torques and commands known in advance, constant over each step."""
+
+    at_stages = None
+    period: int | None = None
+    recorded: Mapping[str, NDArray[Any]] = MappingProxyType({})
+
+    def __init__(self, given: Array) -> None:
         """`given`: (…, steps, nv + nu)."""
+        self.rows: Array | None = given
         self._given = given
-        self._stepper = Stepper(setting, given.shape[-2])
-        self.part, self.tell = self._stepper.part, self._stepper.tell
 
     def most(self, step: int) -> int:  # noqa: ARG002
         return 100_000
@@ -62,11 +101,12 @@ class Held:
         given: Array = self._given[..., min(step, self._given.shape[-2] - 1), :]
         return given
 
-    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        self._stepper.advance(record, step, self._given[..., step : step + count, :], parts)
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        record.given[..., step : step + count, :] = self._given[..., step : step + count, :]
+        return iter((step + count,))
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """What it is given was checked before."""
+        """What is given was checked before."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         return {}
@@ -74,6 +114,9 @@ class Held:
 
 class Samples:
     """Torques, commands and forces that functions of time and state give at regular times, constant between them."""
+
+    at_stages = None
+    rows: Array | None = None
 
     def __init__(
         self,
@@ -90,7 +133,8 @@ class Samples:
         `period`: how many steps from one sample to the next; `count`: how many the whole motion has; `recorded`: where
         to put forces, if that is part of something longer.
         """
-        self._sources, self.period, self._count, self._first = sources, period, count, setting.first
+        self.period: int | None = period
+        self._sources, self._period, self._count, self._first = sources, period, count, setting.first
         self._dt, self._ends = setting.dt, setting.ends
         self._held = {name: x for name, x in carried.items() if name in sources}
         self.recorded = recorded or force_records(setting, count)
@@ -99,26 +143,30 @@ class Samples:
 
     def most(self, step: int) -> int:
         """How many steps may be taken until the next sample."""
-        return self.period - (self._first + step) % self.period
+        return self._period - (self._first + step) % self._period
 
     def given(self, step: int, row: Array) -> Array:
         """Torques and commands at the beginning of a step (…, n); the functions are called if it is time to."""
         moment = self._first + step
         q, v, act = self._ends
         state = row[..., :q], row[..., q:v], row[..., v:act]
-        is_time = moment % self.period == 0 and step < self._count
+        is_time = moment % self._period == 0 and step < self._count
         for name, source in self._sources.items():
             if callable(source) and (is_time or name not in self._held):
                 self._held[name] = source(moment * self._dt, *state)
         self._hold(step, 1)
         return self._rows(min(step, self._count - 1), 1)[..., 0, :]
 
-    def advance(self, step: int, count: int) -> Array:
-        """Torques and commands from a step on (…, count, n); forces are those of the last sample."""
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        """Torques and commands from a step on; forces are those of the last sample."""
         self._hold(step, count)
-        return self._rows(step, count)
+        record.given[..., step : step + count, :] = self._rows(step, count)
+        return iter((step + count,))
 
-    def carried(self) -> dict[str, NDArray[Any]]:
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """What functions return is checked then."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         """What was given last."""
         return {name: np.array(x) for name, x in self._held.items()}
 
@@ -134,26 +182,6 @@ class Samples:
     def _hold(self, step: int, count: int) -> None:
         for name, x in self.recorded.items():
             x[..., step : step + count, :] = self._held[name][..., None, :]
-
-
-class Sampled:
-    """A motion under torques, commands or forces that functions of time and state give at regular times."""
-
-    def __init__(self, setting: Setting, samples: Samples, count: int) -> None:
-        """`count`: how many steps the whole motion has."""
-        self._samples, self.recorded = samples, samples.recorded
-        self.most, self.given = samples.most, samples.given
-        self._stepper = Stepper(setting.with_rows(samples.recorded, count), count)
-        self.part, self.tell = self._stepper.part, self._stepper.tell
-
-    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        self._stepper.advance(record, step, self._samples.advance(step, count), parts)
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """What functions return is checked then."""
-
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        return self._samples.carried()
 
 
 def force_records(setting: Setting, count: int) -> dict[str, NDArray[Any]]:

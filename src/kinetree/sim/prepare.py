@@ -29,11 +29,10 @@ from kinetree.sim.events import event_numbers
 from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.identity import identity_of
 from kinetree.sim.inputs import program_inputs
-from kinetree.sim.setting import Setting
+from kinetree.sim.setting import Setting, tolerances_of
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.start import Start
 from kinetree.sim.task import Task
-from kinetree.sim.tolerances import tolerances_of
 from kinetree.sim.torques import checked_state, force_rows, parameter_values, torque_rows
 from kinetree.sim.wanted import wanted_of
 
@@ -142,13 +141,13 @@ def prepared(
     shape = _batch_shape(robot, q, v, known, forces, given, constraints, leading)
     if not is_streamed:
         check_total(math.prod(shape), steps)
-    q, v, w = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v, w))
+    q, v, w = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v, w)]
     places = {} if resume is None else resume.start.places
     held, places = held_frames(robot, constraints, q, v, given, places)
     first = 0 if resume is None else resume.step
     setting = Setting(
         robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first, actuation, tolerances,
-        force_names([*computed]),
+        force_names([*computed]) if computed else {},
     )  # fmt: skip
     torques: Any = tau
     if known is not None:

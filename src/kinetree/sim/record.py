@@ -31,12 +31,12 @@ class Record:
     """One row [q, v, act, work, loss] per moment, and what is given then, of one motion or of each of a batch."""
 
     def __init__(self, setting: Setting, steps: int) -> None:
-        robot, shape = setting.robot, setting.shape
+        nv, shape = setting.robot.nv, setting.shape
         self.state = setting.ends[-1]
         """How many numbers of a row are the state."""
         self.rows = np.zeros((*shape, steps + 1, self.state + 2))
-        told = 1 + robot.nv if setting.tolerances is None else 1
-        self.given = np.empty((*shape, steps + 1, robot.nv + setting.commands))
+        told = 1 + nv if setting.tolerances is None else 1
+        self.given = np.empty((*shape, steps + 1, nv + setting.commands))
         """Torques and commands from each moment on, [tau, ctrl]."""
         self.told = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of

@@ -187,11 +187,13 @@ def _without_diverged(motion: Trajectory) -> Trajectory:
     return replace(motion, q=q)
 
 
-def _limited(robot: Model, motion: Trajectory) -> Iterator[_Limited]:
-    for k, unit in enumerate(motion.q_units):
-        lower, upper = float(robot.lower[k]), float(robot.upper[k])
-        if unit and (math.isfinite(lower) or math.isfinite(upper)):
-            yield _Limited(k, unit, lower, upper)
+def _limited(robot: Model, motion: Trajectory) -> list[_Limited]:
+    """The coordinates that are beyond their limits somewhere."""
+    lower, upper = robot.lower, robot.upper
+    beyond = (motion.q < lower) | (motion.q > upper)
+    columns = np.flatnonzero(beyond.any(axis=(*range(beyond.ndim - 1),)))
+    units = motion.q_units
+    return [_Limited(int(k), units[k], float(lower[k]), float(upper[k])) for k in columns if units[k]]
 
 
 def _far(motion: Trajectory, limited: _Limited, start: Array, far: NDArray[np.bool_]) -> str:
@@ -221,12 +223,16 @@ def _falls(robot: Model, motion: Trajectory, gravity: Array, *, has_contacts: bo
     advice += "load it with a fixed base"
     if has_contacts:
         advice = "what it stands on ends there, slopes on, or does not touch it (see kt.contact.contact_pairs(robot))"
+    if 6 not in [kind.nv for kind in robot.tree.joint]:
+        return
     for joint in robot.joints.values():
+        if joint.parent != robot.root or joint.kind.nv != 6:
+            continue
         columns = (
             [k for k in range(robot.nq)[joint.q_slice] if motion.q_units[k] == "m"] if joint.has_coordinates else []
         )
         strength = np.linalg.norm(gravity, axis=-1)
-        if joint.parent != robot.root or joint.kind.nv != 6 or len(columns) != 3 or not np.all(strength > 0.0):
+        if len(columns) != 3 or not np.all(strength > 0.0):
             continue
         axes = np.array([row.components() for row in (joint.placement.E.x, joint.placement.E.y, joint.placement.E.z)])
         down = (axes @ (gravity / strength[..., None])[..., None])[..., 0]

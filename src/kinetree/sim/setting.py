@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,58 @@ from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
 from kinetree.contact_model import SoftConstraints
+from kinetree.errors import OptionError
+from kinetree.functions.integrator_options import ADAPTIVE
 from kinetree.functions.step_stages import HELD_STAGES, HeldStages
 from kinetree.functions.steps import StepKind
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
-from kinetree.sim.tolerances import Tolerances
 
-__all__ = ["Setting"]
+__all__ = ["Setting", "Tolerances", "tolerances_of"]
+
+_RTOL, _ATOL = 1e-6, 1e-8
+_FINEST = 1e-13
+"""Smaller relative tolerances are below what rounding leaves."""
+
+
+@record(frozen=True, slots=True)
+class Tolerances:
+    """What the error of one step may be: of a velocity v, atol + rtol |v|; of a configuration, atol + rtol (rad, m)."""
+
+    rtol: float
+    atol: float
+
+
+def tolerances_of(integrator: Any, rtol: Any, atol: Any, contact: SoftConstraints | None) -> Tolerances | None:
+    """The tolerances of a motion; None for an integrator of fixed steps. Raises OptionError."""
+    if integrator != ADAPTIVE:
+        for name, value in (("rtol", rtol), ("atol", atol)):
+            if value is not None:
+                raise OptionError(
+                    f"simulate: {name}= is for the integrator {ADAPTIVE!r}, which chooses its steps by it; leave it "
+                    f'out, or give integrator="{ADAPTIVE}"'
+                )
+        return None
+    if contact is not None and contact.setting is not None:
+        raise OptionError(
+            f"simulate: contacts of this setting are laws of a whole step, but {ADAPTIVE!r} divides it into stages; "
+            'take integrator="discrete", or the setting "mujoco"'
+        )
+    return Tolerances(_checked("rtol", rtol, _RTOL, _FINEST), _checked("atol", atol, _ATOL, 0.0))
+
+
+def _checked(name: str, value: Any, default: float, least: float) -> float:
+    if value is None:
+        return default
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value <= 0.0:
+        raise OptionError(f"simulate: {name} must be a positive number, such as {default:g}, not {value!r:.60}")
+    if value < least:
+        raise OptionError(f"simulate: {name} must be at least {least:g}, which is near rounding, not {value:g}")
+    return float(value)
+
 
 Array = NDArray[np.float64]
 
@@ -70,7 +115,7 @@ class Setting:
     def ends(self) -> tuple[int, int, int]:
         """Where q, v and the activations end in a row [q, v, act, work, loss]."""
         nq, nv = self.robot.nq, self.robot.nv
-        return nq, nq + nv, nq + nv + self.activations
+        return nq, nq + nv, nq + nv + (self.activations if self.actuation is not None else 0)
 
     @property
     def kind(self) -> StepKind:
@@ -104,8 +149,10 @@ class Setting:
 
     def with_rows(self, recorded: Mapping[str, NDArray[Any]], count: int) -> Setting:
         """The setting in which forces that are recorded (…, count + 1, 6) are known, one row per step."""
+        if not self.sources:
+            return self
         rows = {key: recorded[name][..., :count, :] for key, name in self.sources.items()}
-        return replace(self, forces={**self.forces, **rows}) if rows else self
+        return replace(self, forces={**self.forces, **rows})
 
     def piece(self, begin: int, count: int) -> Setting:
         """The setting of `count` of these steps, from number `begin` on."""

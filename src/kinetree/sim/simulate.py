@@ -267,8 +267,8 @@ def simulate(
     refuse_symbols(
         "simulate: how a motion goes on",
         "use kt.rollout, or steps of your own with kt.integrate, in programs",
-        *(x for x in (q, v, tau, ctrl, act, duration, dt) if x is not None),
-        *(x for some in (parameters, arguments, rows, state) if isinstance(some, Mapping) for x in some.values()),
+        *[x for x in (q, v, tau, ctrl, act, duration, dt) if x is not None],
+        *[x for some in (parameters, arguments, rows, state) if isinstance(some, Mapping) for x in some.values()],
     )
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")

@@ -1,9 +1,10 @@
-"""Steps under known torques and commands: one call of a kernel for many of them."""
+"""A motion in steps of a fixed length, over each of which what acts is constant: one call of a kernel for many."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.constraint_options import ALL
 from kinetree.functions.steps import steps_of
+from kinetree.model.by_identity import ByIdentity
 from kinetree.sim.chosen import Chosen
+from kinetree.sim.motion import Source
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.stiffness import Parts
@@ -21,12 +24,19 @@ __all__ = ["Stepper", "ends_of_runs"]
 Array = NDArray[np.float64]
 
 
-class Stepper:
-    """The kernel of a motion's steps."""
+_KERNELS: ByIdentity[dict[Hashable, tuple[Any, ...]]] = ByIdentity()
+"""For each robot the functions of steps, for many motions and for one, and the shapes of the numbers of constraints."""
 
-    def __init__(self, setting: Setting, count: int) -> None:
+
+class Stepper:
+    """A motion under what a source gives."""
+
+    def __init__(self, setting: Setting, source: Source, count: int) -> None:
         """`count`: how many steps the whole motion has."""
-        robot, shape, kind = setting.robot, setting.shape, setting.kind
+        setting = setting.with_rows(source.recorded, count)
+        self._source, self.recorded = source, source.recorded
+        self.most, self.given, self.accept, self.carried = source.most, source.given, source.accept, source.carried
+        robot, shape, kind, held = setting.robot, setting.shape, setting.kind, setting.held
         self._dt, self._shape, self._count = setting.dt, shape, count
         q, v, act = setting.ends
         self._parts = [slice(0, q), slice(q, v), *([slice(v, act)] if kind.activations else []), slice(act, act + 2)]
@@ -40,22 +50,56 @@ class Stepper:
             np.broadcast_to(np.asarray(x, order="C"), (*shape, *core))
             for x, core in zip(setting.parameters.values(), cores, strict=True)
         ]
-        self._of_many = compile_function(
-            robot, steps_of(kind), f_ext=[*setting.forces], parameters=[*setting.parameters], **setting.options
+        if robot not in _KERNELS:
+            _KERNELS[robot] = {}
+        known, options = _KERNELS[robot], setting.options
+        forces, parameters = tuple(setting.forces), tuple(setting.parameters)
+        constraints = ALL.without(held) if held else ()
+        key = (
+            kind,
+            forces,
+            parameters,
+            setting.integrator,
+            setting.passive,
+            setting.limits,
+            setting.contact,
+            constraints,
         )
-        compiled = self._of_many.__self__  # type: ignore[attr-defined]
-        self._of_one, ports = compiled.unchecked(), compiled.source.numbers
-        numbers = zip(ALL.arrays(setting.held), ports, strict=True)
+        if (found := known.get(key)) is None:
+            compiled: Any = compile_function(robot, steps_of(kind), f_ext=forces, parameters=parameters, **options)
+            found = known[key] = compiled, compiled.__self__.unchecked(), compiled.__self__.source.numbers
+        self._of_many, self._of_one, ports = found
+        numbers = zip(ALL.arrays(held), ports, strict=True) if held else ()
         self._numbers = [np.broadcast_to(np.asarray(x, order="C"), (*shape, *port.shape)) for x, port in numbers]
 
-    def advance(self, record: Record, step: int, given: Array, parts: Parts) -> None:
-        """Take a step per row of given (…, count, n)."""
-        end = step + given.shape[-2]
-        record.given[..., step:end, :] = given
-        while step < end:
-            run = min(end, self._until[bisect_right(self._until, step)]) - step
-            self._with_constant_forces(record, step, given[..., :run, :], parts)
-            step, given = step + run, given[..., run:, :]
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        for end in self._source.runs(record, step, count):
+            while step < end:
+                run = min(end, self._until[bisect_right(self._until, step)])
+                self._under_constant_forces(record, step, run, parts)
+                step = run
+
+    def _under_constant_forces(self, record: Record, step: int, end: int, parts: Parts) -> None:
+        """Take steps up to an end, under what the record says is given."""
+        forces = self._forces_at(step) if self._forces else []
+        given, start = record.given[..., step:end, :], record.rows[..., step, :]
+        after = record.rows[..., step + 1 : end + 1, :]
+        told = None if record.told is None else record.told[..., step:end, :]
+        if isinstance(parts, int):
+            found = self._divided(start, after, given, self._dt, parts, forces, self._numbers, self._parameters)
+            if told is not None:
+                told[...] = found
+            return
+        whole = np.broadcast_to(given, (*self._shape, *given.shape[-2:]))
+        forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
+        for number in np.unique(parts):
+            some = parts == number
+            into = np.empty((int(some.sum()), *after.shape[-2:]))
+            others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
+            found = self._divided(start[some], into, whole[some], self._dt, int(number), *others)
+            after[some] = into
+            if told is not None:
+                told[some] = found
 
     def tell(self, record: Record, row: int) -> Array:
         """What a step from a row tells of its contacts (…, 1 + nv); the step is not kept."""
@@ -81,26 +125,6 @@ class Stepper:
     def _forces_at(self, step: int) -> list[Array]:
         return [x[..., min(step, self._count - 1), :] for x in self._forces]
 
-    def _with_constant_forces(self, record: Record, step: int, given: Array, parts: Parts) -> None:
-        forces, count = self._forces_at(step), given.shape[-2]
-        start, after = record.rows[..., step, :], record.rows[..., step + 1 : step + 1 + count, :]
-        told = None if record.told is None else record.told[..., step : step + count, :]
-        if isinstance(parts, int):
-            found = self._divided(start, after, given, self._dt, parts, forces, self._numbers, self._parameters)
-            if told is not None:
-                told[...] = found
-            return
-        whole = np.broadcast_to(given, (*self._shape, *given.shape[-2:]))
-        forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
-        for number in np.unique(parts):
-            some = parts == number
-            into = np.empty((int(some.sum()), *after.shape[-2:]))
-            others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
-            found = self._divided(start[some], into, whole[some], self._dt, int(number), *others)
-            after[some] = into
-            if told is not None:
-                told[some] = found
-
     def _divided(
         self,
         start: Array,
@@ -113,13 +137,13 @@ class Stepper:
         parameters: Sequence[Array],
     ) -> Array | None:
         """Fill in the rows after the start; of steps that tell of their contacts, what they tell (…, count, 1 + nv)."""
-        state, h = [*(start[..., part] for part in self._parts), *self._unread], np.asarray(length / parts)
+        state, h = [start[..., part] for part in self._parts] + self._unread, np.asarray(length / parts)
         given = np.repeat(given, parts, axis=-2)
-        rows = [given[..., part].copy() for part in self._given] or [given]
+        rows = [given[..., part].copy() for part in self._given] if self._given else [given]
         is_whole = parts == 1 and not self._told
         into = after if is_whole else np.empty((*after.shape[:-2], given.shape[-2], self._width + self._told))
         if start.ndim == 1:
-            forces = [np.asarray(x, order="C") for x in forces]
+            forces = [np.asarray(x, order="C") for x in forces] if forces else ()
             self._of_one(*state, *rows, h, *numbers, *forces, *parameters, out=into)
         else:
             self._of_many(*state, *rows, h, *numbers, *forces, *parameters, out=into)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from kinetree.actuation import Actuation
 from kinetree.algorithms import AT_THE_END
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.model import Model
-from kinetree.sim.fastest import Fastest, servo_slopes, spring_stiffness, steepest_friction, with_slopes
+from kinetree.model.by_identity import ByIdentity
+from kinetree.sim.fastest import Fastest, Search, servo_slopes, spring_stiffness, steepest_friction, with_slopes
 
 __all__ = [
     "EULER_REACH",
@@ -42,6 +43,54 @@ _SLOWEST = 1e-6
 """The smallest change of the exact number of parts between two looks that is told from none."""
 
 
+class _Stiff(NamedTuple):
+    """The stiff parts of a robot, with some passive forces, an integrator, a length of steps and servos."""
+
+    names: Sequence[str]
+    """The names of the degrees of freedom of the joints."""
+    friction: Search
+    springs: Search
+    or_servo: Sequence[str]
+    """How messages about friction, and about springs, name servos too."""
+
+    @classmethod
+    def of(
+        cls, robot: Model, passive: Collection[str], integrator: str, dt: float, actuation: Actuation | None,
+        parameters: Sequence[str],
+    ) -> _Stiff:  # fmt: skip
+        """The searches for what the integrator's steps must resolve."""
+        names = [
+            f"{joint.name}.{suffix}" if suffix else joint.name
+            for joint in robot.joints.values()
+            for suffix in joint.kind.v_names
+        ]
+        at_the_end = AT_THE_END.get(integrator, "everything")  # friction at the end of a step is steady, however large
+        friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
+        springs = [name for name in ("spring",) if name in passive]
+        damping, stiffness = servo_slopes(robot, actuation)
+        implicit = 0.0 * damping  # c, with which steps have M + h c: then h d <= M + h c if h (d - c) <= M
+        if at_the_end != "nothing" and "damping" in passive:
+            implicit = implicit + steepest_friction(robot, ["damping"])
+        if at_the_end in ("velocity forces", "everything"):
+            damping, implicit = 0.0 * damping, implicit + damping
+        damping = np.maximum(damping - implicit, 0.0)
+        stiffness = np.maximum(stiffness - implicit / dt, 0.0) * (at_the_end != "everything")
+        or_servo = [" or servo" if x.any() else "" for x in (damping, stiffness)]
+        braking = swinging = robot
+        none = 0.0 * damping
+        if damping.any():
+            braking = with_slopes(robot, steepest_friction(robot, friction) + damping, none, none)
+            friction = ["damping"]
+        if stiffness.any():
+            swinging, springs = with_slopes(robot, none, none, spring_stiffness(robot, springs) + stiffness), ["spring"]
+        searches = Search.of(braking, friction, parameters), Search.of(swinging, springs, parameters)
+        return cls(names, *searches, or_servo)
+
+
+_KNOWN: ByIdentity[dict[tuple[Hashable, ...], _Stiff]] = ByIdentity()
+_MOST_KEPT = 16
+
+
 class Stiffness:
     """The fastest decay by friction, the steepest there is, and the fastest swing of springs, along a motion.
 
@@ -59,33 +108,15 @@ class Stiffness:
     ) -> None:
         self._integrator = integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
-        self._names = [
-            f"{joint.name}.{suffix}" if suffix else joint.name
-            for joint in robot.joints.values()
-            for suffix in joint.kind.v_names
-        ]
-        at_the_end = AT_THE_END.get(integrator, "everything")  # friction at the end of a step is steady, however large
-        friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
-        springs = [name for name in ("spring",) if name in passive]
-        damping, stiffness = servo_slopes(robot, actuation)
-        implicit = 0.0 * damping  # c, with which steps have M + h c: then h d <= M + h c if h (d - c) <= M
-        if at_the_end != "nothing" and "damping" in passive:
-            implicit = implicit + steepest_friction(robot, ["damping"])
-        if at_the_end in ("velocity forces", "everything"):
-            damping, implicit = 0.0 * damping, implicit + damping
-        damping = np.maximum(damping - implicit, 0.0)
-        stiffness = np.maximum(stiffness - implicit / dt, 0.0) * (at_the_end != "everything")
-        braking = swinging = robot
-        self._or_servo = [" or servo" if x.any() else "" for x in (damping, stiffness)]
-        if damping.any():
-            none = 0.0 * damping
-            braking = with_slopes(robot, steepest_friction(robot, friction) + damping, none, none)
-            friction = ["damping"]
-        if stiffness.any():
-            none = 0.0 * stiffness
-            swinging, springs = with_slopes(robot, none, none, spring_stiffness(robot, springs) + stiffness), ["spring"]
-        self._friction = Fastest(braking, friction, parameters)
-        self._springs = Fastest(swinging, springs, parameters)
+        if robot not in _KNOWN:
+            _KNOWN[robot] = {}
+        known, key = _KNOWN[robot], (*passive, integrator, dt, actuation is not None, *(parameters or ()))
+        if (stiff := known.get(key)) is None:
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            stiff = known[key] = _Stiff.of(robot, passive, integrator, dt, actuation, tuple(parameters or ()))
+        self._stiff = stiff
+        self._friction, self._springs = Fastest(stiff.friction, parameters), Fastest(stiff.springs, parameters)
         self.is_zero = self._friction.is_zero and self._springs.is_zero
         """Whether no step need ever be divided."""
         self.parts: Parts = 1
@@ -125,7 +156,8 @@ class Stiffness:
         single one, or if it is so for all from their beginning, this raises `StiffFrictionError`, or for springs
         `SimulationError`.
         """
-        decay, swing = self._friction.along(q), np.sqrt(self._springs.along(q))
+        decay, swing = [np.zeros(q.shape[:-1]) if x.is_zero else x.along(q) for x in (self._friction, self._springs)]
+        swing = np.sqrt(swing)
         needed = self._dt * (decay + swing) / self._reach
         if ended is not None:
             needed = np.where(ended, 0.0, needed)
@@ -184,26 +216,26 @@ class Stiffness:
 
     def _name(self, cause: str, sample: tuple[int, ...]) -> str:
         """The degree of freedom that is fastest."""
-        return self._names[(self._friction if cause == "friction" else self._springs).joint(sample)]
+        return self._stiff.names[(self._friction if cause == "friction" else self._springs).joint(sample)]
 
     def _refuse(self, decay: float, swing: float, needed: float, sample: tuple[int, ...]) -> None:
         if decay >= swing:
             raise StiffFrictionError(
-                f"the friction{self._or_servo[0]} of {self._name('friction', sample)!r} stops it within "
+                f"the friction{self._stiff.or_servo[0]} of {self._name('friction', sample)!r} stops it within "
                 f"{1.0 / decay:.1g} s, so {self._integrator!r} would need {needed:.0f} parts of each step of "
                 f"{self._dt:g} s (at most {MAX_SUBSTEPS} are taken); use the integrator "
                 + (
                     "'discrete', which takes servos at the end of a step, or smaller gains"
-                    if self._or_servo[0]
+                    if self._stiff.or_servo[0]
                     else "'semi_implicit_euler', which takes friction implicitly, or leave friction out"
                 )
             )
         raise SimulationError(
-            f"the spring{self._or_servo[1]} of {self._name('spring', sample)!r} swings it within "
+            f"the spring{self._stiff.or_servo[1]} of {self._name('spring', sample)!r} swings it within "
             f"{2.0 * math.pi / swing:.1g} s, so the integrator {self._integrator!r} would need {needed:.0f} parts of "
             f"each step of {self._dt:g} s (at most {MAX_SUBSTEPS} are taken); take a smaller step or a softer spring, "
             "lock the joint, or leave springs out"
-            + ("; the integrator 'discrete' takes servos at the end of a step" if self._or_servo[1] else "")
+            + ("; the integrator 'discrete' takes servos at the end of a step" if self._stiff.or_servo[1] else "")
         )
 
 

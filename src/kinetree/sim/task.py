@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,17 @@ from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.live import Live
-from kinetree.sim.motion import Held, Motion, Sampled, Samples, side_by_side
+from kinetree.sim.motion import Known, Motion, Samples, Source, side_by_side
 from kinetree.sim.pushed import Pushed, Pushes
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.start import Start
+from kinetree.sim.stepper import Stepper
 from kinetree.sim.stiffness import Stiffness
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Wanted
-
-if TYPE_CHECKING:
-    from kinetree.sim.held_torques import HeldTorques
 
 __all__ = ["Piece", "Task"]
 
@@ -74,9 +72,8 @@ class Task:
     @property
     def is_python(self) -> bool:
         """Whether a Python function is called."""
-        return any(
-            callable(x) and not isinstance(x, Program) for x in (self.torques, self.commands, *self.forces.values())
-        )
+        sources = self.torques, self.commands, *self.forces.values()
+        return bool([x for x in sources if callable(x) and not isinstance(x, Program)])
 
 
 class Piece:
@@ -114,11 +111,14 @@ class Piece:
             live.begin(self.setting.dt, self.setting.first, robot.nq, robot.nv)
 
         def told(done: int) -> None:
-            if progress is not None:
-                progress(self._begin + done, self._task.steps)
+            assert progress is not None
+            progress(self._begin + done, self._task.steps)
 
         with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
-            take_steps(self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch, told, live)
+            take_steps(
+                self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch,
+                None if progress is None else told, live,
+            )  # fmt: skip
 
     @property
     def has_ended(self) -> bool:
@@ -181,9 +181,9 @@ def _motion(
     if setting.tolerances is not None:
         from kinetree.sim.adaptive import Adaptive
 
-        held = _held_torques(task, setting, begin, count, carried, recorded)
-        setting = setting.with_rows(held.recorded, count)
-        return Adaptive(setting, held, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
+        source = _adaptive_source(task, setting, begin, count, carried, recorded)
+        setting = setting.with_rows(source.recorded, count)
+        return Adaptive(setting, source, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
     tau, ctrl = piece(task.torques), piece(task.commands)
     for controller in (tau, ctrl):
         if isinstance(controller, Program):
@@ -195,19 +195,20 @@ def _motion(
             return ProgramMotion(setting, controller, inputs, task.period, count, carried, besides, recorded)
     sources = {"tau": tau} if ctrl is None else {"tau": tau, "ctrl": ctrl}
     if not task.is_python:
-        return Held(setting, side_by_side([*sources.values()]))
+        return Stepper(setting, Known(side_by_side([*sources.values()])), count)
     if task.period is None:
         from kinetree.sim.staged import Staged
 
         return Staged(setting, tau, task.forces, count)
-    return Sampled(setting, Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded), count)
+    samples = Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded)
+    return Stepper(setting, samples, count)
 
 
-def _held_torques(
+def _adaptive_source(
     task: Task, setting: Setting, begin: int, count: int, carried: Carried, recorded: Carried
-) -> HeldTorques:
+) -> Source:
     """The torques of a motion with steps of its own length."""
-    from kinetree.sim.held_torques import KnownTorques, ProgramTorques, SampledTorques, StageTorques
+    from kinetree.sim.held_torques import ProgramTorques, StageTorques
 
     torques = task.torques
     if isinstance(torques, Program):
@@ -218,8 +219,8 @@ def _held_torques(
     if isinstance(torques, np.ndarray):
         torques = torques[..., begin : begin + count, :]
         if not task.forces:
-            return KnownTorques(torques)
+            return Known(torques)
     if task.period is None:
         function: Any = torques
         return StageTorques(setting, function)
-    return SampledTorques(Samples(setting, {"tau": torques, **task.forces}, task.period, count, carried, recorded))
+    return Samples(setting, {"tau": torques, **task.forces}, task.period, count, carried, recorded)

@@ -26,10 +26,11 @@ Array = NDArray[np.float64]
 
 def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
     """Torques that are known in advance, one row per step (…, steps, nv)."""
-    shape = (steps, robot.nv)
+    nv = robot.nv
+    shape = (steps, nv)
     if tau is None:
-        return np.broadcast_to(np.zeros(robot.nv), shape)
-    values = _real("tau", tau, f"({robot.nv},) or (…, {steps}, {robot.nv})")
+        return np.broadcast_to(np.zeros(nv), shape)
+    values = _real("tau", tau, f"({nv},) or (…, {steps}, {nv})")
     if values.ndim == 1:
         constant = _vector(robot, "tau", values, robot.v_names)
         robot.check_actuation(constant)
@@ -106,6 +107,8 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
 
 def for_all_rows(robot: Model, parameters: Mapping[str, Array]) -> dict[str, Array]:
     """One value of a parameter for all rows of a motion, (…, 1, *shape of one sample)."""
+    if not parameters:
+        return {}
     return {name: np.expand_dims(x, x.ndim - robot.parameter(name).ndim) for name, x in parameters.items()}
 
 
@@ -115,9 +118,9 @@ def checked_state(robot: Model, name: str, x: ArrayLike, coordinates: list[str])
     values = _real(name, x, f"(…, {n})")
     if values.shape[-1:] != (n,):
         raise ShapeError(f"{name} has shape {values.shape}, but {robot.name!r} needs ({n},), or (…, {n}) for a batch")
-    if values.ndim == 1:
-        return _vector(robot, name, values, coordinates)
     if not np.isfinite(values).all():
+        if values.ndim == 1:
+            return _vector(robot, name, values, coordinates)
         raise ConfigurationError(f"{name} must be finite everywhere")
     return values
 

@@ -16,6 +16,7 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.files import file_path, write_file
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
+from kinetree.model.by_identity import ByIdentity
 from kinetree.number_files.csv_tables import write_table
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
@@ -457,10 +458,14 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 def coordinate_names(robot: Model) -> dict[str, tuple[str, ...]]:
     """The names of coordinates and degrees of freedom, and the joint and the unit of each coordinate."""
-    units: list[str] = []
-    for owner in robot.owners:
-        units.extend(owner.kind.q_units if isinstance(owner, Joint) else [""] * len(owner.coordinates))
-    joints = tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice])
-    return {
-        "q_names": tuple(robot.q_names), "q_joints": joints, "q_units": tuple(units), "v_names": tuple(robot.v_names)
-    }  # fmt: skip
+    if robot not in _NAMES:
+        units: list[str] = []
+        for owner in robot.owners:
+            units.extend(owner.kind.q_units if isinstance(owner, Joint) else [""] * len(owner.coordinates))
+        joints = tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice])
+        q_names, v_names = tuple(robot.q_names), tuple(robot.v_names)
+        _NAMES[robot] = {"q_names": q_names, "q_joints": joints, "q_units": tuple(units), "v_names": v_names}
+    return _NAMES[robot]
+
+
+_NAMES: ByIdentity[dict[str, tuple[str, ...]]] = ByIdentity()

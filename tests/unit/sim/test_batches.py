@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.sim import plot
-from kinetree.sim.fastest import Fastest
+from kinetree.sim.fastest import Fastest, Search
 from tests.robots import arm3, stork
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
@@ -85,7 +85,7 @@ def _damped() -> kt.Model:
 def test_the_fastest_decay_of_a_batch_is_that_of_each_sample() -> None:
     q = starts(ARM, 5)["q"]
     names = ["damping", "friction"]
-    together, alone = Fastest(ARM, names), [Fastest(ARM, names) for _ in q]
+    together, alone = Fastest(Search.of(ARM, names)), [Fastest(Search.of(ARM, names)) for _ in q]
     for looks in (1, 3, 2):
         path = q[:, None] + 0.01 * np.arange(looks)[:, None]
         rates = together.along(path)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.sim.motion import Held
 from kinetree.sim.record import Record
+from kinetree.sim.stepper import Stepper
 from kinetree.sim.stiffness import Parts, Stiffness
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
@@ -34,14 +34,14 @@ class Count:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.blocks = self.steps = 0
-        advance = Held.advance
+        advance = Stepper.advance
 
-        def counted(motion: Held, record: Record, step: int, count: int, parts: Parts) -> None:
+        def counted(motion: Stepper, record: Record, step: int, count: int, parts: Parts) -> None:
             self.blocks += 1
             self.steps += count
             advance(motion, record, step, count, parts)
 
-        monkeypatch.setattr(Held, "advance", counted)
+        monkeypatch.setattr(Stepper, "advance", counted)
 
 
 def sliding_arm(damping: float = 100.0) -> kt.Model:

@@ -15,7 +15,7 @@ from kinetree.functions.dynamics import crba
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Mimic, Model, ModelBuilder
 from kinetree.sim import simulate
-from kinetree.sim.fastest import Fastest, steepest_friction
+from kinetree.sim.fastest import Fastest, Search, steepest_friction
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.tree.drive import FRICTION_SPEED
 
@@ -159,7 +159,7 @@ def test_a_follower_can_be_the_stiff_one() -> None:
         mimic = Mimic("axle0", 3.0) if k else None
         builder.add_joint(f"axle{k}", Revolute([0, 0, 1]), "stand", f"disc{k}", damping=[damping], mimic=mimic)
     robot = builder.build()
-    rate, joint = fastest(Fastest(robot, BOTH), robot.neutral())
+    rate, joint = fastest(Fastest(Search.of(robot, BOTH)), robot.neutral())
     assert rate == pytest.approx(9.0 * 2.0 / (0.5 + 9.0 * 0.5), rel=1e-12)
     assert joint == 1
 
@@ -169,7 +169,7 @@ def test_fastest_decay_is_the_largest_eigenvalue(name: str) -> None:
     robot = zoo.load(name)
     friction = steepest_friction(robot, BOTH)
     root = np.sqrt(friction)
-    stiffness = Fastest(robot, BOTH)
+    stiffness = Fastest(Search.of(robot, BOTH))
     for seed in range(5):
         q = robot.random(seed)
         rate, _ = fastest(stiffness, q)
@@ -187,7 +187,7 @@ def test_the_fastest_decay_is_found_again_after_it_has_gone_to_another_branch() 
         builder.add_body(f"{name} load", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.001)))
         builder.add_joint(f"{name} slider", Prismatic([1, 0, 0]), f"{name} rail", f"{name} load")
     robot = builder.build()
-    followed = Fastest(robot, BOTH)
+    followed = Fastest(Search.of(robot, BOTH))
     for q, hinge in (([0.0, 0.0, 0.0, 1.0], 0), ([0.0, 1.0, 0.0, 0.0], 2), ([0.0, 0.0, 0.0, 1.0], 0)):
         rate, joint = fastest(followed, np.array(q))
         assert rate == pytest.approx(200.0, rel=1e-9)
@@ -217,7 +217,7 @@ def test_fastest_decay_names_its_joint(stiff: int) -> None:
         builder.add_body(f"disc{k}", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.5)))
         builder.add_joint(f"axle{k}", Revolute([0, 0, 1]), "stand", f"disc{k}", damping=[damping[k]])
     robot = builder.build()
-    rate, joint = fastest(Fastest(robot, BOTH), robot.neutral())
+    rate, joint = fastest(Fastest(Search.of(robot, BOTH)), robot.neutral())
     assert rate == pytest.approx(10.0, rel=1e-6)
     assert joint == stiff
 

@@ -19,9 +19,8 @@ from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
 from kinetree.sim.plots.choice import choice_of
 from kinetree.sim.plots.coordinates import coordinate_panels, turned
-from kinetree.sim.plots.groups import group_sizes
 from kinetree.sim.plots.moments import seen_of
-from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
+from kinetree.sim.plots.panels import divided, group_sizes, panels_of, worth_drawing
 from tests.robots import load_robot
 
 

@@ -4,19 +4,117 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
 from kinetree.errors import OptionError
-from kinetree.sim.plots.balances import energy_panels
 from kinetree.sim.plots.choice import Choice
 from kinetree.sim.plots.coordinates import coordinate_panels, degree_panels
-from kinetree.sim.plots.groups import group_sizes
-from kinetree.sim.plots.recorded import contact_panels, recorded_panels
-from kinetree.sim.plots.series import Line, Panel, Seen
+from kinetree.sim.plots.series import Array, Line, Panel, Seen
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 __all__ = ["ENERGIES", "divided", "panels_of", "worth_drawing"]
+
+_WRENCHES = "contact.wrench"
+
+
+def contact_panels(motion: TrajectoryArrays, seen: Seen) -> Iterator[Panel]:
+    """How strongly each pair of shapes pushes. Raises OptionError if it was not recorded."""
+    if _WRENCHES not in motion.recorded:
+        raise OptionError('plot: contact forces were not recorded; simulate with contact=True, record=["contacts"]')
+    force = np.linalg.norm(seen.of(motion.recorded[_WRENCHES])[..., :3], axis=-1)
+    yield Panel(
+        "contact force, N", [Line(f"pair {k}", force[..., k]) for k in range(force.shape[-1])], 1e-3, "contacts"
+    )
+
+
+def recorded_panels(motion: TrajectoryArrays, seen: Seen, name: str) -> Iterator[Panel]:
+    """An array, number by number; a frame's placement is shown as where its origin is."""
+    values, unit = seen.of(motion.recorded[name]), motion.units.get(name, "")
+    lines: list[Line]
+    if name.startswith("frame.") and values.shape[2:] == (4, 4):
+        lines = [Line(axis, values[..., k, 3]) for k, axis in enumerate("xyz")]
+    else:
+        lines = [Line(_name(name, place), _at(values, place)) for place in np.ndindex(values.shape[2:])]
+    yield Panel(f"{name}, {unit}" if unit else name, lines, 0.0, name)
+
+
+def _name(name: str, place: tuple[int, ...]) -> str:
+    return f"{name.rpartition('.')[2]}{list(place)}" if place else name
+
+
+def _at(values: Array, place: tuple[int, ...]) -> Array:
+    where: Any = (..., *place)
+    found: Array = values[where]
+    return found
+
+
+_FLOORS = {"energies": 1e-6, "balance": 1e-9}
+"""The smallest ranges, relative to the largest energy of the motion."""
+
+
+def energy_panels(motion: TrajectoryArrays, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
+    """The energies, or the error of their balance. Raises OptionError if they were not recorded."""
+    if np.isnan(motion.kinetic).all():
+        if choice.is_usual:
+            return
+        raise OptionError('plot: the energies were not recorded; simulate with record=["energies"]')
+    names = ("kinetic", "potential", "total", "work", "dissipated")
+    series = {name: seen.of(getattr(motion, name)) for name in names}
+    largest = max(float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in series.values())
+    floor = _FLOORS[word] * largest
+    if word == "balance":
+        yield Panel("balance\nerror, J", [Line(_BALANCE, seen.of(motion.balance_error), "error")], floor, word)
+        return
+    lines = [
+        Line(name, x, name)
+        for name, x in series.items()
+        if name in ("kinetic", "potential", "total") or np.abs(x).max() > floor
+    ]
+    yield Panel("energy, J", lines, floor, word)
+
+
+_BALANCE = "E − E₀ − work\n+ dissipated"
+
+
+MOST_LINES = 8
+"""Lines in a panel that can be told apart by their colours."""
+_MOST_PANELS = 8
+_PANEL_COST = 6
+"""What another panel costs, in letters of a common beginning of the names that it separates."""
+
+
+def group_sizes(names: Sequence[str]) -> list[int]:
+    """The sizes of groups of neighbours: as few as are readable, parted where names have little in common.
+
+    >>> group_sizes(["left_hip", "left_knee", "right_hip", "right_knee"])
+    [4]
+    >>> group_sizes([f"{leg}_{k}" for leg in ("left_leg", "right_leg") for k in range(6)])
+    [6, 6]
+    """
+    most = max(MOST_LINES, -(-len(names) // _MOST_PANELS))
+    # The least cost of the first n names, and the size of their last group.
+    best: list[tuple[int, int]] = [(0, 0)]
+    for end in range(1, len(names) + 1):
+        starts = range(max(0, end - most), end)
+        best.append(min((best[start][0] + _cost_of_parting(names, start), end - start) for start in starts))
+    sizes: list[int] = []
+    end = len(names)
+    while end:
+        sizes.append(best[end][1])
+        end -= sizes[-1]
+    return sizes[::-1]
+
+
+def _cost_of_parting(names: Sequence[str], start: int) -> int:
+    """The cost of a group that begins at `start`."""
+    if not start:
+        return _PANEL_COST
+    letters = zip(names[start - 1], names[start], strict=False)
+    return _PANEL_COST + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], letters))
+
 
 ENERGIES = ("energies", "balance")
 _STILL = 1e-6

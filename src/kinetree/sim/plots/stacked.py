@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.charts.sheet import sheet
-from kinetree.charts.style import LOOKS, colors_of, dress, legend, plain, widen
+from kinetree.charts.style import INK, LOOKS, colors_of, dress, legend, plain, widen
 from kinetree.records import record
 from kinetree.sim.events import Occurrence
-from kinetree.sim.plots.marks import mark_events
 from kinetree.sim.plots.pairs import Differences
 from kinetree.sim.plots.panels import ENERGIES
 from kinetree.sim.plots.series import Array, Panel
@@ -20,7 +19,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Other", "stacked"]
+__all__ = ["Other", "mark_events", "stacked"]
+
+_LEVELS = 3
+"""Heights at which names are written in turn, so that neighbours do not cover each other."""
+_MOST_NAMES = 12
+
+
+def mark_events(axes: Sequence[Axes], events: Sequence[Occurrence], *, is_named: bool = True) -> None:
+    """A thin line at the time of each event; the names are above the first of the axes."""
+    named: set[str] = set()
+    for event in events:
+        for ax in axes:
+            ax.axvline(event.time, color=INK, linewidth=0.8, linestyle=(0, (1, 2)), alpha=0.7, label="_event")
+        if is_named and event.name not in named and len(named) < _MOST_NAMES:
+            level = 1.01 + 0.075 * (len(named) % _LEVELS)
+            axes[0].annotate(
+                plain(event.name), (event.time, level), xycoords=("data", "axes fraction"), fontsize=7, color=INK,
+                ha="center", va="bottom",
+            )  # fmt: skip
+            named.add(event.name)
+
 
 _WIDTH, _WIDTH_OF_TWO = 10.5, 16.0
 _SECOND: dict[str, Any] = {"linestyle": (0, (4, 1.6)), "linewidth": 1.1, "alpha": 0.9}
