@@ -157,7 +157,8 @@ def test_the_error_of_a_step_is_the_largest_of_its_stages(monkeypatch: pytest.Mo
     monkeypatch.setattr(integrators, "evaluated", with_error)
     loads = algorithms.Loads(tree.split([0.0] * ROBOT.nv, "forces"))
     rk4 = algorithms.INTEGRATORS["rk4"]
-    assert integrators.step(tree, rk4, tree.split(q, "nq"), tree.split(v, "nv"), 0.01, loads).error == 4e-3
+    end = integrators.step(tree, rk4, tree.split(q, "nq"), tree.split(v, "nv"), 0.01, loads)
+    assert end.largest(0) == 4e-3
 
 
 def test_a_free_body_that_spins_keeps_its_linear_momentum_with_every_integrator() -> None:

@@ -15,11 +15,19 @@ from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.step_stages import HELD_STAGES, evaluation, stage_state
 from kinetree.functions.steps import StepKind, steps, steps_of
+from kinetree.model import Geometry
+from kinetree.spatial import Transform
 from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
 
 DT = 1e-3
+
+
+def rolled_out(robot: kt.Model, state: State, integrator: str, unroll: bool, **switches: Any) -> Array:
+    f = compile_function(robot, kt.rollout, steps=1, integrator=integrator, unroll=unroll, **switches)
+    row: Array = f(state.q, state.v, state.tau[None], np.array(DT))[0]
+    return row
 
 
 def in_one_kernel(robot: kt.Model, state: State, integrator: str, unroll: bool, **switches: Any) -> Array:
@@ -40,6 +48,13 @@ def stage_by_stage(robot: kt.Model, state: State, integrator: str, unroll: bool,
     return np.concatenate([q, v, DT * np.array(INTEGRATORS[integrator].weights) @ np.array(powers)])
 
 
+def ball_on_the_ground() -> kt.Model:
+    builder = kt.ModelBuilder("ball")
+    shape = Geometry("collision", "sphere", (0.1,), Transform.identity())
+    builder.add_body("ball", kt.solids.sphere(0.1, mass=1.0), geometry=[shape])
+    return builder.build(floating_base=True).on_ground()
+
+
 IN_LOOPS = ("semi_implicit_euler", "rk4")
 FORMS = [(form, unroll) for form in (in_one_kernel, stage_by_stage) for unroll in (True, False)]
 
@@ -56,6 +71,61 @@ def test_every_form_of_a_step_is_that_of_a_rollout(
     found = step(robot, state, integrator, unroll, passive=True)
     scale = max(1.0, DT * np.abs(kt.aba(robot, state.q, state.v, state.tau)).max(), np.abs(expected).max())
     np.testing.assert_allclose(found[:-2], expected, rtol=0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@law(6)
+@given(moving_trees(max_joints=4), st.booleans(), st.booleans(), st.booleans())
+def test_what_a_step_exchanges_changes_no_bit_of_its_state(
+    integrator: Any, moving: tuple[kt.Model, State], passive: bool, limits: bool, in_loops: bool
+) -> None:
+    robot, state = moving
+    unroll = not in_loops or integrator not in IN_LOOPS
+    simulated, rolled = (
+        form(robot, state, integrator, unroll, passive=passive, limits=limits) for form in (in_one_kernel, rolled_out)
+    )
+    np.testing.assert_array_equal(simulated[:-2], rolled)
+
+
+SCENES = {"pendulum": kt.zoo.load("double_pendulum"), "ball": ball_on_the_ground()}
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("scene", SCENES)
+def test_what_a_step_tells_of_its_contacts_changes_no_bit_of_its_state(scene: str, integrator: Any) -> None:
+    robot, rng = SCENES[scene], np.random.default_rng(1)
+    q, v, tau = kt.contact.above_ground(robot, robot.neutral()), rng.normal(size=robot.nv), np.zeros((4, robot.nv))
+    more: dict[str, Any] = {"integrator": integrator, "passive": True, "contact": True}
+    motion = kt.simulate(robot, q=q, v=v, duration=4 * DT, dt=DT, **more)
+    found = kt.rollout(robot, q, v, tau, DT, report=True, **more)
+    alone = compile_function(robot, kt.rollout, steps=4, **more)(q, v, tau, np.array(DT))
+    np.testing.assert_array_equal(np.concatenate((motion.q, motion.v), axis=-1)[1:], found.states)
+    np.testing.assert_array_equal(alone, found.states)
+    np.testing.assert_array_equal(motion.recorded["contact.error"][:-1], found.contact_error)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_rollouts_and_simulations_under_commands_or_a_program_have_the_same_bits(integrator: Any) -> None:
+    arm, steps_taken, rng = kt.zoo.load("cart_pole"), 5, np.random.default_rng(2)
+    q, v = arm.random(rng), rng.normal(size=arm.nv)
+
+    @kt.program(q=arm, v=arm.nv)
+    def damped(q: Any, v: Any) -> Any:
+        return np.array([-3.0, 0.0]) * (q + v)
+
+    more: dict[str, Any] = {"integrator": integrator, "passive": True, "parameters": {"gravity": [0.1, 0.0, -9.0]}}
+    more["f_ext"] = {[*arm.frames][-1]: np.array([0.1, 0.2, -0.3, 0.4, 0.5, -0.6])}
+    motion = kt.simulate(arm, q=q, v=v, tau=damped, duration=steps_taken * DT, dt=DT, **more)
+    states = np.concatenate((motion.q, motion.v), axis=-1)[1:]
+    closed = kt.rollout(arm, q, v, damped, DT, steps=steps_taken, **more).states
+    np.testing.assert_array_equal(closed, states)
+    np.testing.assert_array_equal(kt.rollout(arm, q, v, motion.tau[:-1], DT, **more), states)
+    arm = kt.zoo.load("arm6").with_servos(20.0, 10.0)
+    q, v, ctrl = arm.random(rng), rng.normal(size=arm.nv), rng.normal(size=(steps_taken, arm.nv))
+    motion = kt.simulate(arm, q=q, v=v, ctrl=ctrl, duration=steps_taken * DT, dt=DT, integrator=integrator)
+    found = kt.sim.actuated_rollout(arm, q, v, None, np.zeros_like(ctrl), ctrl, DT, integrator=integrator, passive=True)
+    if motion.substeps == 1:
+        np.testing.assert_array_equal(np.concatenate((motion.q, motion.v), axis=-1)[1:], found)
 
 
 @pytest.mark.parametrize(("integrator", "name"), [*zip(IN_LOOPS, ["quadruped", "arm7"], strict=True)])

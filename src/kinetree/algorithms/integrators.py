@@ -1,29 +1,46 @@
 """One time step on the configuration manifold, as a sequence of stages.
 
 A method says at which state each stage evaluates the acceleration, given the earlier stages, and the state after the
-last stage; `stages.py` has what a stage evaluates. `step` runs all stages; a simulation whose torques come from outside
-runs them one by one.
+last stage; `stages.py` has what a stage evaluates. `step` is all of a step, for rollouts, simulations and controllers;
+what is reported of its stages changes nothing. A simulation whose torques come from outside runs the stages itself.
 
-    symplectic_euler, semi_implicit_euler,
-    implicitfast, discrete                    euler_steps.py; they differ in what acts at the end of the step
-    rk4                                       runge_kutta.py
+Euler's method is semi-implicit, on the configuration manifold: the new velocity first, then the displacement by it.
+
+    v⁺ = v + h a,    q⁺ = q ⊕ h v⁺
+
+symplectic_euler, semi_implicit_euler, implicitfast and discrete differ in what acts at the end of the step. Velocities
+are added in axes that do not turn (`JointKind.seen_from_fixed`): a free body that spins keeps its linear momentum
+exactly, and MuJoCo, whose free joints have such velocities, takes the same step. A step ends in coordinates far from
+their singularities (`JointKind.rechart`). First order.
+
+rk4 is the classical Runge-Kutta method, with one displacement of the start for each stage.
+
+    ḋ = B(d)⁻¹ v(q₀ ⊕ d),    v̇ = a
+
+is integrated from d = 0 by the classical formula; B(d) v is the velocity of q₀ ⊕ d for a rate v of d
+(`JointKind.displacement_rate`). Where displacements commute, B is the identity. Velocities are in axes that do not
+turn, as MuJoCo's are, whose steps these are. Fourth order.
 
 `variational.py` has the midpoint rule, which has no stages but an equation for the state after the step.
 
 Under constraints each stage has the acceleration that they allow, and a step ends with a projection onto the states
 that satisfy them (`projected_state`), which leaves the order as it is.
+
+Sources: Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999); MuJoCo
+documentation, "Computation", section on numerical integration, version 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
-from kinetree.algorithms.euler_steps import euler_step
+from kinetree.algorithms.constrained_dynamics import projected_state
 from kinetree.algorithms.implicit_forces import AT_THE_END, AtTheEnd
-from kinetree.algorithms.runge_kutta import rk4_step
-from kinetree.algorithms.stages import Loads, Slots, Stage, State, evaluated
+from kinetree.algorithms.stages import Evaluation, Loads, Slots, Stage, State, evaluated
 from kinetree.expr import Scalar, maximum
+from kinetree.joints import JointKind
 from kinetree.records import record
 from kinetree.tree import Tree
 
@@ -34,11 +51,8 @@ __all__ = ["INTEGRATORS", "Integrator", "StepEnd", "step"]
 class Integrator:
     """A method: the states of its stages, and the weights of what is integrated along the motion."""
 
-    state: Callable[[Tree, Sequence[Stage], Scalar], State]
-    """state(tree, past, h): the state of the next stage, given those before it; after the last, that after the step.
-    The first stage is at the state before the step."""
     tableau: tuple[tuple[float, ...], ...]
-    """For numbers that are not on a manifold: x at stage k is x₀ + h Σ tableau[k][j] ẋ(stage j)."""
+    """Numbers that are not on a manifold are x₀ + h Σ tableau[k][j] ẋ(stage j) at stage k."""
     weights: tuple[float, ...]
     """∫ f dt over a step is h Σ weights[k] f(stage k)."""
     at_the_end: AtTheEnd
@@ -53,6 +67,19 @@ class Integrator:
         """When each stage is, as a fraction of the step."""
         return tuple(sum(row) for row in self.tableau)
 
+    def state(self, tree: Tree, past: Sequence[Stage], h: Scalar) -> State:
+        """The state of the next stage, given those before it; after the last, that after the step.
+
+        The first stage is at the state before the step.
+        """
+        q_next, v_next = tree.pieces(2)
+        rows, is_end = (*self.tableau, self.weights), len(past) == self.stages
+        for i, _ in tree.outward:
+            joint, stages = tree.joint[i], [(s.q[i], s.v[i], s.a[i]) for s in past]
+            q_i, v_i = _euler(joint, *stages[0], h) if self.stages == 1 else _runge_kutta(joint, stages, rows, h)
+            q_next[i], v_next[i] = joint.rechart(q_i, v_i) if is_end else (q_i, v_i)
+        return q_next, v_next
+
 
 class StepEnd(NamedTuple):
     """The state after a step, from slot 1 on, and the activations of actuators."""
@@ -60,26 +87,82 @@ class StepEnd(NamedTuple):
     q: Slots
     v: Slots
     act: Sequence[Scalar]
-    error: Scalar
-    """The largest error of the convex problems of the stages, in parts of their accelerations; 0 without any."""
+    reported: Sequence[Sequence[Scalar]]
+    """The numbers that each stage reports."""
+
+    def largest(self, place: int) -> Scalar:
+        """The largest of the numbers that stages report at this place."""
+        return reduce(maximum, (of_stage[place] for of_stage in self.reported))
+
+
+Numbers = Callable[[], Sequence[Scalar]]
+Stages = Callable[..., tuple[Sequence[Any], Sequence[Sequence[Scalar]]]]
+"""stages(count, at, state, evaluate): runs the stages of a step; `one_by_one` says how."""
+
+
+def one_by_one(
+    count: int,
+    at: Sequence[Any],
+    state: Callable[[Sequence[Sequence[Any]]], Sequence[Any]],
+    evaluate: Callable[..., tuple[Sequence[Any], Numbers]],
+) -> tuple[Sequence[Any], Sequence[Sequence[Scalar]]]:
+    """Run the stages of a step one after the other.
+
+    Args:
+        count: how many there are.
+        at: q, v and perhaps activations before the step.
+        state: those at the next stage, or after the step, from all stages before, each with its rates after its state.
+        evaluate: the rates at a state, and what gives the numbers that are reported of it.
+
+    Returns:
+        The state after the step, with q and v from slot 0 on, and the numbers that each stage reports.
+    """
+    past: list[Sequence[Any]] = []
+    reports: list[Numbers] = []
+    for _ in range(count):
+        rates, numbers = evaluate(*at)
+        past.append((*at, *rates))
+        reports.append(numbers)
+        at = state(past)
+    return at, [numbers() for numbers in reports]
 
 
 def step(
-    tree: Tree, integrator: Integrator, q: Slots, v: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar] = ()
+    tree: Tree,
+    method: Integrator,
+    q: Slots,
+    v: Slots,
+    dt: Scalar,
+    loads: Loads,
+    act: Sequence[Scalar] = (),
+    *,
+    stages: Stages = one_by_one,
+    numbers: Callable[[Slots, Slots, Evaluation], Sequence[Scalar]] = lambda _q, _v, found: [found.error],
 ) -> StepEnd:
-    """The state after a step of dt; the loads' tau and commands are constant over it."""
-    past: list[Stage] = []
-    rates: list[Sequence[Scalar]] = []
-    error: Scalar = 0.0
-    for row in integrator.tableau:
-        at = integrator.state(tree, past, dt) if past else (q, v)
-        found = evaluated(tree, integrator.at_the_end, *at, dt, loads, added(act, row, rates, dt))
-        past.append(Stage(*at, found.a))
-        rates.append(found.rates)
-        error = maximum(error, found.error)
-    q_next, v_next = integrator.state(tree, past, dt)
-    mean = added([0.0] * len(act), integrator.weights, rates, 1.0)
-    return StepEnd(q_next[1:], v_next[1:], loads.applied.after(act, mean, dt) if loads.applied else act, error)
+    """The state after a step of dt; the loads' tau and commands are constant over it.
+
+    `numbers(q, v, found)` are reported of each stage: by default the error of its convex problem.
+    """
+
+    def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Numbers]:
+        found = evaluated(tree, method.at_the_end, q, v, dt, loads, act)
+        return (found.a, found.rates) if act else (found.a,), lambda: numbers(q, v, found)
+
+    def state(past: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        if not act:
+            return method.state(tree, [Stage(*stage) for stage in past], dt)
+        at = method.state(tree, [Stage(q, v, a) for q, v, _, a, _ in past], dt)
+        rates = [rates for *_, rates in past]
+        if len(past) < method.stages:
+            return *at, added(act, method.tableau[len(past)], rates, dt)
+        assert loads.applied is not None
+        return *at, loads.applied.after(act, added([0.0] * len(act), method.weights, rates, 1.0), dt)
+
+    (q_next, v_next, *moved), reported = stages(method.stages, (q, v, *([act] if act else ())), state, evaluate)
+    ends = (q_next[1:], v_next[1:])
+    if loads.rule is not None:
+        ends = projected_state(tree, loads.holds, q_next, v_next, loads.rule)
+    return StepEnd(*ends, moved[0] if moved else act, reported)
 
 
 def added(x: Sequence[Scalar], row: Sequence[float], rates: Sequence[Sequence[Scalar]], h: Scalar) -> Sequence[Scalar]:
@@ -90,11 +173,38 @@ def added(x: Sequence[Scalar], row: Sequence[float], rates: Sequence[Sequence[Sc
     return x
 
 
-_EULER = ((),)
+def _euler(joint: JointKind, q: Any, v: Any, a: Any, h: Scalar) -> tuple[Any, Any]:
+    """q and v of a joint after a step."""
+    rate = [x + y for x, y in zip(a, joint.turning_rate(v), strict=True)]
+    before, change = joint.seen_from_fixed(q, v), joint.seen_from_fixed(q, rate)
+    after = [x + h * y for x, y in zip(before, change, strict=True)]
+    q_next = joint.displaced(q, [h * x for x in after])
+    return q_next, joint.seen_from_moving(q_next, after)
+
+
+def _runge_kutta(
+    joint: JointKind, past: Sequence[tuple[Any, Any, Any]], rows: Sequence[Sequence[float]], h: Scalar
+) -> tuple[Any, Any]:
+    """q and v of a joint at the next stage, or after the step."""
+    start, v_0, _ = past[0]
+    still = [0.0] * joint.nv
+    rates: list[Sequence[Scalar]] = []  # ḋ and v̇ of each stage, in axes that do not turn
+    changes: list[Sequence[Scalar]] = []
+    for row, (q, v, a) in zip(rows, past, strict=False):
+        seen = joint.seen_from_fixed(q, v)
+        if rates:
+            seen = joint.displacement_rate(start, added(still, row, rates, h), seen)
+        rates.append(seen)
+        changes.append(joint.seen_from_fixed(q, [x + y for x, y in zip(a, joint.turning_rate(v), strict=True)]))
+    row = rows[len(past)]
+    q_next = joint.displaced(start, added(still, row, rates, h))
+    return q_next, joint.seen_from_moving(q_next, added(joint.seen_from_fixed(start, v_0), row, changes, h))
+
+
 _RK4 = ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0))
 _RK4_WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 
 INTEGRATORS = {
-    **{name: Integrator(euler_step, _EULER, (1.0,), at_the_end) for name, at_the_end in AT_THE_END.items()},
-    "rk4": Integrator(rk4_step, _RK4, _RK4_WEIGHTS, AT_THE_END["rk4"]),
+    **{name: Integrator(((),), (1.0,), at_the_end) for name, at_the_end in AT_THE_END.items()},
+    "rk4": Integrator(_RK4, _RK4_WEIGHTS, AT_THE_END["rk4"]),
 }

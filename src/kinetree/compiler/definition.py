@@ -158,9 +158,8 @@ class Definition:
     """Whether a step takes its length dt after its inputs, and compute after its arguments."""
     state: int = 2
     """How many of the first inputs of a step are the state, which it replaces: q, v, and perhaps more."""
-    loops_over_stages: Callable[[Mapping[str, Any]], bool] | bool = False
-    """Whether compute also takes `stages`, which runs the stages of a step in a loop (`Steps.stages`); a function of
-    the options if it depends on them."""
+    has_stages: bool = False
+    """Whether compute also takes `stages`, which runs the stages of a step (`Steps.stages`)."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None

@@ -223,9 +223,7 @@ class Specialization:
             if not self._may_loop:
                 raise ModelError(self._too_long()) from None
             return self.looped()
-        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.strategy.longest:
-            return self.looped()
-        return straight
+        return self.looped() if not is_looped and self._is_too_long(straight) else straight
 
     @property
     def _may_loop(self) -> bool:
@@ -358,9 +356,19 @@ class Specialization:
                 continue
             if not knowledge.changed:
                 break
-        return expr.lower(
-            recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays, recorder.tables
-        )
+        lowered = partial(
+            expr.lower, recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays,
+            recorder.tables, reports=recorder.reports,
+        )  # fmt: skip
+        program = lowered()
+        if not rolled and self._is_too_long(program) and self._is_too_long(lowered(without_reports=True)):
+            raise TraceTooLongError
+        return program
+
+    def _is_too_long(self, program: Program) -> bool:
+        """Whether loops over bodies are better than this straight line."""
+        longest = self.definition.strategy.longest
+        return self._may_loop and sum(1 for _ in program.body.all_statements()) > longest
 
     def _record(
         self, recorder: Recorder, knowledge: loops.Knowledge, source: forms.RolledSource | None, rolled: bool
@@ -393,8 +401,7 @@ class Specialization:
             from kinetree.compiler.time_loop import Steps
 
             steps = Steps(recorder, model_at, self.definition, self.steps)
-            loops = self.definition.loops_over_stages
-            stages = {"stages": steps.stages} if (loops(self.options) if callable(loops) else loops) else {}
+            stages = {"stages": steps.stages} if self.definition.has_stages else {}
             for arguments in steps:
                 steps.state = self._computed(steps.model, arguments, numbers, wrenches, values, **stages)
             return

@@ -66,52 +66,56 @@ class Steps:
     def stages(
         self,
         count: int,
+        start: Sequence[Any],
         state: Callable[[Sequence[Stage]], Sequence[Any]],
-        evaluate: Callable[..., tuple[Sequence[Any], Sequence[Scalar]]],
-        flat: int = 0,
+        evaluate: Callable[..., tuple[Sequence[Any], Callable[[], Sequence[Scalar]]]],
     ) -> tuple[Sequence[Any], list[list[Scalar]]]:
-        """Run the stages of a step in a loop of the program, so that what they have in common is compiled once.
+        """Run the stages of a step, as `algorithms.integrators.one_by_one` does, in a loop of the program if there are
+        several, so that what they have in common is compiled once. What is reported of them is kept apart."""
+        recorder, of_state = self._recorder, len(start)
+        reports: Memory | None = None
 
-        Args:
-            count: how many stages.
-            state: the q and v of the next stage, or after the step, from all stages before it, each with its q, v and
-                acceleration.
-            evaluate: the acceleration at a q and v, in a sequence, and some numbers.
-            flat: how many other numbers follow q and v, and their rates the acceleration, everywhere here.
-
-        Returns:
-            q and v after the step, and the numbers of each stage.
-        """
-        recorder, more = self._recorder, (flat,) if flat else ()
-        spaces: list[str | int] = ["nq", "nv", *more, "nv", *more]
-        sizes = [memory.size for memory in self._state[: 2 + len(more)]]
-        sizes += sizes[1:]
-        rows = [recorder.array(f"stage_{k}", (count + 1) * n) for k, n in enumerate(sizes)]
-        of_state = len(more) + 2
-
-        def at(k: Index | int) -> Stage:
-            return tuple(self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
-
-        def put(first: int, k: Index | int, found: Sequence[Any]) -> None:
-            for which, pieces in enumerate(found, first):
-                own = pieces[1:] if spaces[which] in SPACES else pieces
-                self._write(own, spaces[which], (rows[which], k * sizes[which]))
-
-        for row, memory in zip(rows, self._state[:of_state], strict=False):
-            with recorder.loop(Range(Index(0), Index(memory.size))) as n:
-                row[n] = memory[n]
-        with recorder.loop(Range(Index(0), Index(count))) as k:
-            rates, found = evaluate(*at(k)[:of_state])
-            put(of_state, k, rates)
-            numbers = recorder.array("stage_numbers", count * len(found))
+        def report(k: Index | int, found: Sequence[Scalar]) -> None:
+            nonlocal reports
+            reports = recorder.array("stage_numbers", count * len(found))
+            recorder.reports.add(reports.number)
             for which, x in enumerate(found):
-                numbers[k * len(found) + which] = x
-            with recorder.switch(k) as case:
-                for following in range(1, count + 1):
-                    with case():
-                        put(0, following, state([at(j) for j in range(following)]))
-        end = at(count)[:of_state]
-        return end, [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
+                reports[k * len(found) + which] = x
+
+        if count == 1:
+            rates, numbers = evaluate(*start)
+            end = state([(*start, *rates)])
+            report(0, numbers())
+        else:
+            more = [memory.size for memory in self._state[2:of_state]]
+            spaces: list[str | int] = ["nq", "nv", *more, "nv", *more]
+            sizes = [memory.size for memory in self._state[:of_state]]
+            sizes += sizes[1:]
+            rows = [recorder.array(f"stage_{k}", (count + 1) * n) for k, n in enumerate(sizes)]
+
+            def at(k: Index | int) -> Stage:
+                return tuple(self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
+
+            def put(first: int, k: Index | int, found: Sequence[Any]) -> None:
+                for which, pieces in enumerate(found, first):
+                    own = pieces[1:] if spaces[which] in SPACES else pieces
+                    self._write(own, spaces[which], (rows[which], k * sizes[which]))
+
+            for row, memory in zip(rows, self._state[:of_state], strict=False):
+                with recorder.loop(Range(Index(0), Index(memory.size))) as n:
+                    row[n] = memory[n]
+            with recorder.loop(Range(Index(0), Index(count))) as k:
+                rates, numbers = evaluate(*at(k)[:of_state])
+                put(of_state, k, rates)
+                with recorder.switch(k) as case:
+                    for following in range(1, count + 1):
+                        with case():
+                            put(0, following, state([at(j) for j in range(following)]))
+                report(k, numbers())
+            end = at(count)[:of_state]
+        assert reports is not None
+        each = reports.size // count
+        return end, [[reports[j * each + n] for n in range(each)] for j in range(count)]
 
     def _pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
         if space in SPACES and isinstance(self.model.tree, RolledTree):

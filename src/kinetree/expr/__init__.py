@@ -3,7 +3,7 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.expr.chosen import with_outputs
+    from kinetree.expr.dead_code import with_outputs
     from kinetree.expr.derivatives import forward_derivative, operations_along, reverse_derivative
     from kinetree.expr.functions import (
         absolute,

@@ -6,7 +6,7 @@ to be read after stores into it were passed over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 
 from kinetree.expr.recording import CallEffect, Effect, LoopEffect, StoreEffect, SwitchEffect
@@ -22,14 +22,18 @@ PLAIN = 1 << 32
 class Needs:
     """The needed symbols, effects and arrays."""
 
-    def __init__(self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int], sums: frozenset[str]) -> None:
-        """`sums`: the operations whose uses are counted apart, `SUMS` or none."""
+    def __init__(
+        self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int], sums: frozenset[str],
+        unread: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        """`sums`: the operations whose uses are counted apart, `SUMS` or none; `unread`: arrays of which nothing is
+        needed, whatever reads them."""
         self.arrays: set[int] = set(outputs)
         """The arrays that are read, and the outputs."""
         self.uses: dict[Symbol, int] = {}
         """How often each needed symbol is used in its own block (`PLAIN`); uses by blocks inside count once."""
         self.effects: set[Effect] = set()
-        self._sums = sums
+        self._sums, self._unread = sums, unread
         self._orders: dict[Graph, list[Symbol | Effect]] = {}
         self._stores: dict[Graph, set[int]] = {}
         self._passed: dict[Effect, set[int]] = {}
@@ -90,7 +94,7 @@ class Needs:
     def _effect(self, effect: Effect) -> Iterable[Scalar]:
         """What an effect reads; nothing if it is not needed."""
         if isinstance(effect, StoreEffect):
-            stores = {effect.array}
+            stores = {effect.array} if effect.array not in self._unread else set[int]()
         elif isinstance(effect, CallEffect):
             stores = set[int]()
         else:

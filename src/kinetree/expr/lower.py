@@ -4,11 +4,14 @@ A tree of additions whose inner sums are not needed elsewhere is one sum of sign
 starts with a term that is not a product, if there is one, and adds each other term when it is ready, a product with one
 fused multiply-add: a sum of m products and k other terms costs m + k - 1 operations. A product becomes part of the
 chain if only sums need it; otherwise it is computed once and added.
+
+What is only reported (`Recorder.reports`) does not count there: with and without it the rest is computed by the same
+operations, so it has the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
 from kinetree.announcement import learn, phase
@@ -55,22 +58,27 @@ def lower(
     *,
     as_recorded: bool = False,
     is_shared: bool = False,
+    reports: Collection[int] = (),
+    without_reports: bool = False,
 ) -> Program:
     """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
 
     `origins` is filled with the position in the trace that each statement comes from, by the statement's identity.
     With `as_recorded` sums and products stay as they were recorded: run again in another trace, the program records the
     same operations as the function that it comes from, and shares them with it. `is_shared`: as for `Program`.
+    `reports`: the arrays of what is only reported, which may be left out.
 
     Raises IndexError if a load or a store goes beyond its array.
     """
     learn(name, recorded=len(graph))
     ports = len(inputs) + len(outputs)
     sums: frozenset[str] = frozenset() if as_recorded else SUMS
-    needs = Needs(graph, () if results is None else results, range(len(inputs), ports), sums)
+    needed = () if results is None else results
+    own = Needs(graph, needed, range(len(inputs), ports), sums, reports)
+    needs = Needs(graph, needed, range(len(inputs), ports), sums) if reports and not without_reports else own
     kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]
     numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
-    emitter = _Emitter(graph.inputs, sum(port.size for port in inputs), needs, sums, numbers, origins)
+    emitter = _Emitter(graph.inputs, sum(port.size for port in inputs), needs, own.uses, sums, numbers, origins)
     body = emitter.block(graph)
     arguments = None if results is None else tuple(map(emitter.argument, results))
     memory = tuple(arrays[k] for k in kept)
@@ -90,14 +98,17 @@ class _Emitter:
         inputs: Sequence[Symbol],
         size: int,
         needs: Needs,
+        own: Mapping[Symbol, int],
         sums: frozenset[str],
         arrays: Mapping[int, int],
         origins: dict[int, int] | None,
     ) -> None:
-        """`inputs`: the symbols of the inputs, of which there are `size`, unless all are read from memory; `arrays`:
+        """`inputs`: the symbols of the inputs, of which there are `size`, unless all are read from memory; `own`: how
+        often symbols are used by all that is not only reported; `arrays`:
         the new numbers of arrays; `origins`: as for `lower`."""
         self._needs = needs
-        self._uses = needs.uses
+        self._uses: Mapping[Symbol, int] = needs.uses
+        self._own = own
         self._sums = sums
         self._arrays = arrays
         self._origins = origins
@@ -179,7 +190,9 @@ class _Emitter:
 
     def _terms(self, s: Symbol) -> list[_Term]:
         """The signed terms of a sum, each with the time when it is ready."""
-        graph, uses, names, times = s.graph, self._uses, self._names, self._times
+        graph, uses, own, names, times = s.graph, self._uses, self._own, self._names, self._times
+        if s in own:
+            uses = own
         terms: list[_Term] = []
         stack: list[tuple[bool, Scalar]] = [(False, s)]
         while stack:

@@ -128,6 +128,8 @@ class Recorder:
         memories = [Memory(self, k, port.size) for k, port in enumerate((*inputs, *outputs))]
         self.inputs = memories[: len(inputs)]
         self.outputs = memories[len(inputs) :]
+        self.reports: set[int] = set()
+        """Arrays of what is only reported: whether anything reads them changes no bit of the rest."""
         self.settled: set[int] = set(range(len(inputs)))
         """Arrays whose content is the same wherever a symbol loaded from them may be used: it can be loaded again."""
         self.rows: dict[int, tuple[Any, Any]] = {}

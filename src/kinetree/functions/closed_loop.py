@@ -231,19 +231,39 @@ class ClosedLoop:
             options["numbers"] = [given[f"number {port.name}"] for port in self.number_ports]
         if not setting.integrator:
             results: dict[str, Any] = {name: given[name] for name in self._of_start}
-        elif setting.actuation is None:
-            results = self._moved(robot, controller, said, given, own, options)
+        elif setting.when == "stages":
+            results = self._staged(robot, controller, said, given, own, options)
         else:
-            results = self._commanded(robot, said["ctrl"], given, options)
+            results = self._moved(robot, said, given, options)
         results = {**said, **results}
         pieces = [results[part.name.removeprefix("held ")] for part in self._results]
         return np.concatenate([np.ravel(x) for x in pieces])[None]
 
     def _moved(
+        self, robot: Model, said: Mapping[str, Any], given: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A step under what the controller gives, which is constant over it: that of a rollout, to the same bits."""
+        setting = self._setting
+        names = {"exchanged": ENERGIES, "error": ERROR, "qdd": SOLVED}
+        kind = StepKind(
+            bool(setting.constraints), setting.actuation is not None, bool(setting.activations),
+            setting.with_energies, tuple(name for name in ("error", "qdd") if names[name] in setting.tells),
+        )  # fmt: skip
+        sizes = {"q": robot.nq, "v": robot.nv, "act": setting.activations, "exchanged": 2, "error": 1, "qdd": robot.nv}
+        state = [
+            given[key] if (key := names.get(name, name)) in given else np.zeros(sizes[name]) for name in kind.state
+        ]
+        rows = [said["tau"][None]] if setting.actuation is None else [given[_TAU], said["ctrl"][None]]
+        (after,) = steps_of(kind)(robot, *state, *rows, given[_DT], **options)
+        ends = np.cumsum([sizes[name] for name in kind.state]).tolist()
+        places = zip(kind.state, ends, strict=True)
+        return {names.get(name, name): after[end - sizes[name] : end] for name, end in places}
+
+    def _staged(
         self, robot: Model, controller: Program, said: Mapping[str, Any], given: Mapping[str, Any],
         own: Mapping[str, Any], options: Mapping[str, Any],
     ) -> dict[str, Any]:  # fmt: skip
-        """A step under joint forces, stage by stage."""
+        """A step whose joint forces the controller gives at each stage."""
         setting, dt = self._setting, given[_DT]
         q, v, time = given["q"], given["v"], given[_TIME][0, 0]
         method = algorithms.INTEGRATORS[setting.integrator]
@@ -255,7 +275,7 @@ class ClosedLoop:
                 at = stage_state(k)(robot, dt[None], *past, integrator=setting.integrator)
                 q, v = at[: robot.nq], at[robot.nq :]
             tau = said["tau"]
-            if k and setting.when == "stages":
+            if k:
                 again = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)
                 tau, options = again["tau"], {**options, "f_ext": self._acting(given, again) or None}
             with current_trace().calling(method.stages > 1):
@@ -275,21 +295,6 @@ class ClosedLoop:
             powers = [stage.powers for stage in found]
             results[ENERGIES] = given[ENERGIES] + dt * sum(w * p for w, p in zip(method.weights, powers, strict=True))
         return results
-
-    def _commanded(self, robot: Model, ctrl: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-        """A step under commands of actuators."""
-        setting = self._setting
-        kind = StepKind(bool(setting.constraints), True, bool(setting.activations), bool(setting.tells))
-        names = {"exchanged": ENERGIES, "error": ERROR, "qdd": SOLVED}
-        unread = {ENERGIES: np.zeros(2), ERROR: np.zeros(1), SOLVED: np.zeros(robot.nv)}
-        state = [{**unread, **given}[names.get(name, name)] for name in kind.state]
-        (after,) = steps_of(kind)(robot, *state, given[_TAU], ctrl[None], given[_DT], **options)
-        sizes = {"q": robot.nq, "v": robot.nv, "act": setting.activations, "exchanged": 2, "error": 1, "qdd": robot.nv}
-        found, start = {}, 0
-        for name in kind.state:
-            found[names.get(name, name)] = after[start : start + sizes[name]]
-            start += sizes[name]
-        return found
 
     def _acting(self, given: Mapping[str, Any], said: Mapping[str, Any]) -> dict[ForceKey, Any]:
         """The external forces: those that are inputs, and those that the controller gives."""

@@ -9,7 +9,7 @@ from kinetree.actuation import Actuation
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
 from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation, remaining_slope
-from kinetree.algorithms.fluid_slopes import fluid_slopes
+from kinetree.algorithms.fluid import fluid_slopes
 from kinetree.algorithms.implicit_forces import Slope
 from kinetree.algorithms.stages import Applied, Pull
 from kinetree.algorithms.tendons import tendon_force, tendon_slopes

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree import algorithms
 from kinetree.compiler.arguments import check_out, dtype_beside
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.definition import Array, Definition, defined_by
 from kinetree.compiler.foreign import framework_among
-from kinetree.compiler.forms.form import Form
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
-from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
-from kinetree.expr import Scalar, maximum
 from kinetree.functions.actuators import actuation_of_robot
-from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
 from kinetree.functions.contact_options import (
     ContactOption,
     contact_option,
@@ -33,99 +26,17 @@ from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, co
 from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
-from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option, step_of_file
-from kinetree.functions.loads import loads_of, looped_stages
+from kinetree.functions.integrator_options import Integrator, rollout_integrator_option, step_of_file
+from kinetree.functions.steps import StepKind, step_definition
 from kinetree.inputs import array_or_foreign, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
-from kinetree.spatial import Force
 
 __all__ = ["actuated_rollout", "rollout"]
 
 _MOST_STEPS = 1_000_000
 """Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
-
-
-def _step(model: Form, q: Slots, v: Slots, tau: Slots, dt: Scalar, **options: Any) -> tuple[Slots, Slots]:
-    end = _end_of_step(model, q, v, (), tau, dt, None, **options)
-    return end.q, end.v
-
-
-def _reported_step(
-    model: Form, q: Slots, v: Slots, _: Sequence[Scalar], tau: Slots, dt: Scalar, **options: Any
-) -> tuple[Slots, Slots, Sequence[Scalar]]:
-    end = _end_of_step(model, q, v, (), tau, dt, None, **options)
-    return end.q, end.v, [end.error]
-
-
-def _commanded_end(
-    model: Form,
-    q: Slots,
-    v: Slots,
-    act: Sequence[Scalar],
-    tau: Slots,
-    ctrl: Sequence[Scalar],
-    dt: Scalar,
-    *,
-    actuators: Commanded,
-    passive: Sequence[str],
-    **options: Any,
-) -> algorithms.StepEnd:
-    commands = applied(model, actuators, passive, ctrl)
-    return _end_of_step(model, q, v, act, tau, dt, commands, passive=passive, **options)
-
-
-def _actuated_step(model: Form, *given: Any, **options: Any) -> tuple[Slots, Slots, Sequence[Scalar]]:
-    end = _commanded_end(model, *given, **options)
-    return end.q, end.v, end.act
-
-
-def _reported_actuated_step(
-    model: Form, q: Slots, v: Slots, act: Sequence[Scalar], _: Sequence[Scalar], *rows: Any, **options: Any
-) -> tuple[Slots, Slots, Sequence[Scalar], Sequence[Scalar]]:
-    end = _commanded_end(model, q, v, act, *rows, **options)
-    return end.q, end.v, end.act, [end.error]
-
-
-def _end_of_step(
-    model: Form,
-    q: Slots,
-    v: Slots,
-    act: Sequence[Scalar],
-    tau: Slots,
-    dt: Scalar,
-    commands: algorithms.Applied | None,
-    *,
-    integrator: str,
-    passive: Sequence[str],
-    limits: bool,
-    contact: SoftConstraints | None,
-    gradient_softness: float,
-    f_ext: Callable[[Slots], Mapping[int, Force]],
-    stages: Callable[..., Any] | None = None,
-) -> algorithms.StepEnd:
-    loads = loads_of(
-        model, tau, f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
-        gradient_softness=gradient_softness, commands=commands,
-    )  # fmt: skip
-    if integrator == "midpoint":
-        if loads.soft is not None:
-            raise OptionError(
-                'the integrator "midpoint" is for motions without contact; with it take "discrete" or '
-                '"semi_implicit_euler"'
-            )
-        return algorithms.StepEnd(*algorithms.midpoint_step(model.tree, q, v, dt, loads, act))
-    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
-    if stages is None or method.stages == 1:
-        return algorithms.step(tree, method, q, v, dt, loads, act)
-    q, v, act, errors = looped_stages(tree, method, act, dt, loads, stages, lambda _q, _v, found: [found.error])
-    return algorithms.StepEnd(q[1:], v[1:], act, functools.reduce(maximum, (error for (error,) in errors)))
-
-
-def _loops_over_stages(options: Mapping[str, Any]) -> bool:
-    """Contacts make a stage long: one for all compiles in a fraction of the time, and fits into the caches."""
-    return options["contact"] is not None
 
 
 def _steps(_: Model, value: Any) -> Hashable:
@@ -138,57 +49,30 @@ def _steps(_: Model, value: Any) -> Hashable:
     return steps
 
 
-ROLLOUT = Definition(
-    "rollout",
-    (("q", "nq"), ("v", "nv"), ("tau", "forces")),
-    (),
-    _step,
-    {
-        "integrator": rollout_integrator_option,
-        "passive": passive_option,
-        "limits": limits_option,
-        "contact": contact_option,
-        "gradient_softness": gradient_softness_option,
-        "steps": _steps,
-    },
-    takes_forces=True,
-    divides_by_inertia=True,
-    is_step=True,
-    loops_over_stages=_loops_over_stages,
-    regroups=True,
-    strategy=Strategy(loops=can_loop),
-)
-ACTUATED_ROLLOUT = replace(
-    ROLLOUT,
-    name="actuated_rollout",
-    inputs=(("q", "nq"), ("v", "nv"), ("act", "na"), ("tau", "forces"), ("ctrl", "nu")),
-    compute=_actuated_step,
-    options={**ROLLOUT.options, "actuators": commanded_option},
-    sizes={"nu": command_count, "na": activation_count},
-    state=3,
-)
+_OPTIONS = {
+    "integrator": rollout_integrator_option,
+    "passive": passive_option,
+    "limits": limits_option,
+    "contact": contact_option,
+    "gradient_softness": gradient_softness_option,
+}
 
 
-def _of_any_length(definition: Definition) -> Definition:
-    """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
-    return replace(definition, options={name: x for name, x in definition.options.items() if name != "steps"})
+def _definition(*, commands: bool = False, tells: bool = False, counts: bool = True) -> Definition:
+    """Steps under joint forces, or commands; with the error of each after its state; as many as the option `steps`
+    says, or one per row of tau in the call, so that a new number of steps compiles nothing."""
+    kind = StepKind(False, commands, commands, exchanges=False, tells=("error",) if tells else ())
+    name = "actuated_rollout" if commands else "rollout"
+    return step_definition(name, kind, {**_OPTIONS, "steps": _steps} if counts else _OPTIONS)
 
 
-_ANY_LENGTH = _of_any_length(ROLLOUT)
-_ACTUATED = _of_any_length(ACTUATED_ROLLOUT)
+ROLLOUT, ACTUATED_ROLLOUT = _definition(), _definition(commands=True)
+_ANY_LENGTH, _ACTUATED = _definition(counts=False), _definition(commands=True, counts=False)
 _OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT}
 """Definitions of any number of steps, and the same ones whose number of steps is an option."""
-
-
-def _with_errors(definition: Definition, compute: Callable[..., Any]) -> Definition:
-    """A rollout with the error of each step after its state."""
-    own, k = definition.inputs, definition.state
-    return replace(definition, inputs=(*own[:k], ("error", 1), *own[k:]), compute=compute, state=k + 1)
-
-
 _WITH_ERRORS = {
-    _ANY_LENGTH: _with_errors(_ANY_LENGTH, _reported_step),
-    _ACTUATED: _with_errors(_ACTUATED, _reported_actuated_step),
+    _ANY_LENGTH: _definition(tells=True, counts=False),
+    _ACTUATED: _definition(commands=True, tells=True, counts=False),
 }
 """Rollouts that also tell how exactly each step was solved."""
 

@@ -1,11 +1,11 @@
-"""Time steps of a simulation as functions of arrays; `step_stages.py` has their parts.
+"""Time steps as functions of arrays: one definition for rollouts, simulations and controllers that are programs.
 
-These are not public: `kinetree.sim` calls them.
+`step_stages.py` has their parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,12 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Size, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints
-from kinetree.expr import Scalar, maximum
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import can_loop, integrator_option
-from kinetree.functions.loads import RULE, loads_of, looped_stages
+from kinetree.functions.loads import loads_of
 from kinetree.functions.step_stages import HELD
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
@@ -30,7 +31,7 @@ from kinetree.spatial import Force
 if TYPE_CHECKING:
     from kinetree.functions.commands import Commanded
 
-__all__ = ["StepKind", "steps", "steps_of"]
+__all__ = ["StepKind", "step_definition", "steps", "steps_of"]
 
 
 @record(frozen=True, slots=True)
@@ -43,15 +44,19 @@ class StepKind:
     """Whether actuators have commands."""
     activations: bool = False
     """Whether some of these have activations."""
-    tells: bool = False
-    """Whether each step tells how its contacts were solved."""
+    exchanges: bool = True
+    """Whether the energies exchanged are part of the state."""
+    tells: tuple[str, ...] = ()
+    """What each step reports of its contacts: "error", "qdd", or both."""
 
     @property
     def state(self) -> dict[str, Size]:
         """What a step takes and replaces, with sizes."""
         act: dict[str, Size] = {"act": "na"} if self.activations else {}
-        told: dict[str, Size] = {"error": 1, "qdd": "nv"} if self.tells else {}
-        return {"q": "nq", "v": "nv", **act, "exchanged": 2, **told}
+        exchanged: dict[str, Size] = {"exchanged": 2} if self.exchanges else {}
+        sizes: dict[str, Size] = {"error": 1, "qdd": "nv"}
+        told = {name: sizes[name] for name in self.tells}
+        return {"q": "nq", "v": "nv", **act, **exchanged, **told}
 
     @property
     def inputs(self) -> dict[str, Size]:
@@ -69,69 +74,69 @@ def _steps(
     f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
     contact: SoftConstraints | None = None,
+    gradient_softness: float = 0.0,
     constraints: Sequence[Constraint] = (),
     actuators: Commanded | None = None,
 ) -> tuple[Any, ...]:
     from kinetree.functions.commands import applied
 
     x = dict(zip((*kind.inputs, "dt"), given, strict=True))
-    dt, act = x["dt"], x.get("act", ())
-    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
+    q, v, dt, act, tree = x["q"], x["v"], x["dt"], x.get("act", ()), model.tree
     commands = None if actuators is None else applied(model, actuators, passive, x["ctrl"])
     held = holds(model.frames, constraints) if constraints else ()
     loads = loads_of(
         model, x["tau"], f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
-        commands=commands, held=held,
+        gradient_softness=gradient_softness, commands=commands, held=held,
     )  # fmt: skip
+    if integrator == "midpoint":
+        if loads.soft is not None:
+            raise OptionError(
+                'the integrator "midpoint" is for motions without contact; with it take "discrete" or '
+                '"semi_implicit_euler"'
+            )
+        *state, error = algorithms.midpoint_step(tree, q, v, dt, loads, act)
+        return (*state[: 2 + kind.activations], *([[error]] if kind.tells else []))
+    method = algorithms.INTEGRATORS[integrator]
 
-    def numbers_of(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Scalar]:
-        powers = algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)
-        return [*powers, found.error, *tree.numbers(found.solved[1:], "nv")] if kind.tells else [*powers]
+    def numbers(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Scalar]:
+        powers = algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found) if kind.exchanges else ()
+        error = [found.error] if "error" in kind.tells else []
+        return [*powers, *error, *(tree.numbers(found.solved[1:], "nv") if "qdd" in kind.tells else ())]
 
-    q, v, act, numbers = looped_stages(tree, method, act, dt, loads, stages, numbers_of)
-    energies = [
-        e + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
-        for e, *series in zip(x["exchanged"], *(of_stage[:2] for of_stage in numbers), strict=True)
-    ]
-    told: list[Any] = []
-    if kind.tells:
-        error: Scalar = 0.0
-        for of_stage in numbers:
-            error = maximum(error, of_stage[2])
-        told = [[error], tree.split(numbers[0][3:], "nv")[1:]]
-    ends = algorithms.projected_state(tree, held, q, v, RULE) if held else (q[1:], v[1:])
-    return (*ends, *([act] if kind.activations else []), energies, *told)
+    end = algorithms.step(tree, method, q, v, dt, loads, act, stages=stages, numbers=numbers)
+    ends: list[Any] = [end.q, end.v]
+    if kind.activations:
+        ends.append(end.act)
+    first = 0
+    if kind.exchanges:
+        first = 2
+        series = zip(*(of_stage[:2] for of_stage in end.reported), strict=True)
+        weighted = (sum((w * p for w, p in zip(method.weights, powers, strict=True)), 0.0) for powers in series)
+        ends.append([e + dt * total for e, total in zip(x["exchanged"], weighted, strict=True)])
+    if "error" in kind.tells:
+        ends.append([end.largest(first)])
+    if "qdd" in kind.tells:
+        ends.append(tree.split(end.reported[0][first + len(kind.tells) - 1 :], "nv")[1:])
+    return tuple(ends)
 
 
-_OPTIONS = {
+_OPTIONS: Mapping[str, Callable[[Model, Any], Hashable]] = {
     "integrator": integrator_option, "passive": passive_option, "limits": limits_option, "contact": contact_option,
 }  # fmt: skip
 
 
-@cache
-def steps_of(kind: StepKind) -> Callable[..., Array]:
-    """The function that gives the states after each of T steps, as `rollout` takes them, and what they exchanged.
-
-    It takes the robot, and then, each with the axes of a batch before its own:
-
-    - the state: q (nq,), v (nv,), the activations (na,) if there are some, and the energy exchanged until then (2,), J:
-      the work of torques, actuators and external forces, and the loss to friction. Steps that tell of their contacts
-      have an error (1,) and an acceleration (nv,) there as well, which are not read: those that a step begins with,
-      `algorithms.Evaluation.solved`, and the largest error of its stages.
-    - with one row per step, constant over it: tau (T, nv), and ctrl (T, nu) if actuators have commands.
-    - dt (), s; then the numbers of constraints.
-
-    The result has the state after each step (T, n). Stages run in a loop, so that one stage's arithmetic is compiled
-    once. Options are those of `rollout`, and `constraints`.
-    """
-    more: dict[str, Any] = dict(HELD) if kind.holds else {"options": _OPTIONS, "strategy": Strategy(loops=can_loop)}
+def step_definition(
+    name: str, kind: StepKind, options: Mapping[str, Callable[[Model, Any], Hashable]] = _OPTIONS
+) -> Definition:
+    """The definition of steps: those that a call has rows for, or as many as the option `steps` says."""
+    more: dict[str, Any] = dict(HELD) if kind.holds else {"options": options, "strategy": Strategy(loops=can_loop)}
     if kind.commands:
         from kinetree.functions.commands import activation_count, command_count, commanded_option
 
         more["options"] = {**more["options"], "actuators": commanded_option}
         more["sizes"] = {"nu": command_count, "na": activation_count}
-    definition = Definition(
-        "simulate",
+    return Definition(
+        name,
         tuple(kind.inputs.items()),
         (),
         partial(_steps, kind),
@@ -140,9 +145,29 @@ def steps_of(kind: StepKind) -> Callable[..., Array]:
         regroups=True,
         is_step=True,
         state=len(kind.state),
-        loops_over_stages=True,
+        has_stages=True,
         **more,
     )
+
+
+@cache
+def steps_of(kind: StepKind) -> Callable[..., Array]:
+    """The function that gives the states after each of T steps, and what they exchanged.
+
+    It takes the robot, and then, each with the axes of a batch before its own:
+
+    - the state: q (nq,), v (nv,), the activations (na,) if there are some, and the energy exchanged until then (2,), J,
+      if it counts: the work of torques, actuators and external forces, and the loss to friction. Steps that tell of
+      their contacts have an error (1,) and an acceleration (nv,) there as well, which are not read: those that a step
+      begins with, `algorithms.Evaluation.solved`, and the largest error of its stages.
+    - with one row per step, constant over it: tau (T, nv), and ctrl (T, nu) if actuators have commands.
+    - dt (), s; then the numbers of constraints.
+
+    The result has the state after each step (T, n). Several stages run in a loop, so that one stage's arithmetic is
+    compiled once. Whatever is exchanged and told, q, v and the activations have the same bits. Options are those of
+    `rollout`, and `constraints`.
+    """
+    definition = step_definition("simulate", kind)
 
     def function(robot: Model, *arguments: ArrayLike, **options: Any) -> Array:
         return run(definition, robot, arguments, **options)

@@ -120,8 +120,8 @@ class Setting:
     @property
     def kind(self) -> StepKind:
         """What its steps have to do with."""
-        has_commands = self.actuation is not None
-        return StepKind(bool(self.held), has_commands, bool(self.activations), self.contact is not None)
+        tells = () if self.contact is None else ("error", "qdd")
+        return StepKind(bool(self.held), self.actuation is not None, bool(self.activations), tells=tells)
 
     @property
     def pushes(self) -> SoftConstraints | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr.dead_code import without_dead_code
+from kinetree.expr.derivatives.activity import operations_along
 from kinetree.expr.derivatives.forward import Forward
 from kinetree.expr.derivatives.reverse import Reverse
-from kinetree.expr.derivatives.sparsity import operations_along
 from kinetree.expr.program import Program
 
 __all__ = ["forward_derivative", "operations_along", "reverse_derivative"]
