@@ -92,8 +92,7 @@ def _need_coordinates_of_their_own(model: Form, function: str) -> None:
         f"{function}: joints of {model.name!r} share coordinates ({listed(sharing, most=4)}), so a body cannot be "
         "accelerated without others that it does not carry, and has no articulated inertia of its own; load the robot "
         "with mimic=False, lock these joints (robot.lock), or use kt.constraints.operational_space_inertia for the "
-        "inertia felt "
-        "at a frame"
+        "inertia felt at a frame"
     )
 
 

@@ -156,8 +156,7 @@ def _refuse_symbols(*given: ArrayLike) -> None:
     refuse_symbols(
         "nearest_configuration: a direction or weight of its derivative",
         "multiply by kt.jacobian(robot, kt.constraints.nearest_configuration, (q,), wrt=…), which is an array of "
-        "numbers "
-        "where q is, or call it outside",
+        "numbers where q is, or call it outside",
         *given,
     )
 

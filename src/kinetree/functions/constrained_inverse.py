@@ -251,6 +251,5 @@ def _refuse_impossible(robot: Model, tau: Array, forces: Array, unmet: Array) ->
         f"constrained_inverse_dynamics: no forces of the constraints give these accelerations{where}: "
         f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no motor; hold more frames, use "
         "accelerations that these constraints can give (kt.dynamics.floating_inverse_dynamics finds those of a base "
-        "that "
-        "nothing holds), or pass on_impossible='least_squares'"
+        "that nothing holds), or pass on_impossible='least_squares'"
     )

@@ -85,8 +85,7 @@ def controlled_rollout(
     if trace_in_progress() is not None and is_symbolic([*arrays, *initial.values()]):
         refuse(
             "rollout: a controller is not possible inside a program; take the steps there by kt.programs.scan, with "
-            "the "
-            "controller and kt.rollout of one row of tau in its body"
+            "the controller and kt.rollout of one row of tau in its body"
         )
     dtype = np.dtype(dtype_of("rollout", arrays))
     per_step = {x: _row(controller, x, y, dtype) for x, y in _named("rows", rows).items()}

@@ -31,8 +31,7 @@ def computed_forces(robot: Model, f_ext: Any) -> tuple[Any, dict[ForceKey, Any]]
     if callable(f_ext):
         raise DTypeError(
             "f_ext must be a dict from frame names (or kt.dynamics.WrenchOn, kt.dynamics.ForceOn) to arrays, "
-            "functions or programs: "
-            "f_ext={'frame': wind}"
+            "functions or programs: f_ext={'frame': wind}"
         )
     if not isinstance(f_ext, Mapping):
         return f_ext, {}

@@ -77,8 +77,7 @@ def _found(model: Model, name: str) -> tuple[Body, Geometry]:
         owners = listed(repr(body.name) for body, _ in named)
         raise OptionError(
             f"{len(named)} collision shapes of {quoted(model.name)} are called {quoted(name)}, on {owners}; "
-            "name one by its body and its number, such as "
-            f"{named[0][0].name + '[0]'!r}"
+            f"name one by its body and its number, such as {named[0][0].name + '[0]'!r}"
         )
     if named:
         return named[0]

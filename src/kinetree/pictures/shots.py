@@ -52,8 +52,7 @@ def checked_camera(camera: Any) -> Camera | str | None:
         return camera
     raise OptionError(
         "camera must be a kt.pictures.Camera, 'whole' (all of the motion is in the picture), 'follow' (it moves "
-        "with the "
-        f"robot), or None (the first, unless the robot goes far), not {camera!r:.60}"
+        f"with the robot), or None (the first, unless the robot goes far), not {camera!r:.60}"
     )
 
 

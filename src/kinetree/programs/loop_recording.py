@@ -105,9 +105,8 @@ class Recording:
         if _stores(recorder.graph.effects[-1]):
             refuse(
                 "kt.programs.fori: a loop with until= contains another loop whose results are in memory, a "
-                "kt.programs.scan or one with "
-                "a large state, and samples that have ended could not keep theirs; write the inner steps out with "
-                "Python's for, or make its state smaller"
+                "kt.programs.scan or one with a large state, and samples that have ended could not keep theirs; "
+                "write the inner steps out with Python's for, or make its state smaller"
             )
         return _filled(first, last)
 

@@ -140,8 +140,7 @@ def _shape(x: Any) -> tuple[int, ...]:
 def _no_output(x: Any, path: str) -> NoReturn:
     refuse(
         f"kt.programs.scan: output{path} of a step is {described(x)}; it is an array or a number, several in a "
-        f"tuple, list, "
-        "dict, named tuple or dataclass, or None"
+        "tuple, list, dict, named tuple or dataclass, or None"
     )
 
 

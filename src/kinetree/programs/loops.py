@@ -219,8 +219,7 @@ def _length(rows: Sequence[tuple[str, tuple[int, ...]]], length: Any) -> int:
         if not shape:
             raise ShapeError(
                 f"{user_line()}: kt.programs.scan: the rows{path} are one number; rows are arrays with one row per "
-                f"step in the "
-                "first axis"
+                "step in the first axis"
             )
     lengths = {shape[0] for _, shape in rows}
     if length is not None:
@@ -251,8 +250,7 @@ def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
     if not isinstance(returned, tuple) or len(returned) != 2:
         refuse(
             f"kt.programs.scan: {loop.where} returned {described(returned)}; it must return two things, the next "
-            f"state and an "
-            "output: return state, output (None, if there is nothing to collect)"
+            "state and an output: return state, output (None, if there is nothing to collect)"
         )
     return returned
 
@@ -260,14 +258,12 @@ def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
 def _no_rows(x: Any, path: str) -> NoReturn:
     raise OptionError(
         f"{user_line()}: kt.programs.scan: rows{path} are {described(x)}; they are an array with one row per step, "
-        f"or several "
-        "in a tuple, list, dict, named tuple or dataclass"
+        "or several in a tuple, list, dict, named tuple or dataclass"
     )
 
 
 def _no_output(x: Any, path: str) -> NoReturn:
     refuse(
         f"kt.programs.scan: the output{path} of a step is {described(x)}; it is an array or a number, several in a "
-        f"tuple, list, "
-        "dict, named tuple or dataclass, or None"
+        "tuple, list, dict, named tuple or dataclass, or None"
     )

@@ -64,8 +64,7 @@ def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[F
     if not isinstance(f_ext, Mapping):
         raise DTypeError(
             f"f_ext must be a dict from frame names (or kt.dynamics.WrenchOn, kt.dynamics.ForceOn) to arrays (6,) "
-            f"or ({steps}, 6), "
-            f"not {type(f_ext).__name__}"
+            f"or ({steps}, 6), not {type(f_ext).__name__}"
         )
     rows = {}
     for key, given in f_ext.items():

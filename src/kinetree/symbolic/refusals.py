@@ -50,10 +50,8 @@ _VALUES_OF = {
     "index": (
         "an index, or a plain array of integers or conditions, may not depend on arguments of a program: choose with "
         "np.where(condition, a, b), go through rows with kt.programs.scan; leave np.asarray away where there is an "
-        "array "
-        "already. The counter of kt.programs.fori can index the first axis of a program's arrays: x[k], x[k + 1], "
-        "x.T[k]; a "
-        "plain array, too, is gone through with kt.programs.scan"
+        "array already. The counter of kt.programs.fori can index the first axis of a program's arrays: x[k], x[k + "
+        "1], x.T[k]; a plain array, too, is gone through with kt.programs.scan"
     ),
     "text": "a number that depends on arguments of a program has no digits while the program is traced",
     "array": (

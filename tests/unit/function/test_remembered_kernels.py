@@ -261,7 +261,7 @@ def test_what_frameworks_called_changes_nothing(name: str) -> None:
     plain = Calls(kt.dynamics.passive_forces).plainly()
     for passive in (False, ["damping"]):
         calls = Calls(kt.dynamics.passive_forces)
-        made = getattr(kt.interop, name)(kt.dynamics.passive_forces, calls.robot, passive=passive)
+        made = getattr(kt.interop, name)(calls.robot, kt.dynamics.passive_forces, passive=passive)
         if name != "to_c":
             made(*calls.arguments({}).values())
         np.testing.assert_array_equal(calls.plainly(), plain)

@@ -251,8 +251,7 @@ class Reverse:
             if any(self._has_adjoint(adjoints, s.defines[k]) for k in active):
                 raise ProgramError(
                     "a loop that ends early (kt.programs.fori with until=) has no derivative in reverse: kt.jvp and "
-                    "kt.jacobian "
-                    "differentiate forward; otherwise let it run a fixed number of times"
+                    "kt.jacobian differentiate forward; otherwise let it run a fixed number of times"
                 )
             return
         seeds = [self._take(adjoints, s.defines[k]) for k in active]

@@ -156,13 +156,11 @@ def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
     if not isinstance(name, str) or identifier(name) != name or is_reserved(name):
         raise OptionError(
             f"kt.interop.to_c: {name!r:.60} cannot be the name of a C function and its files: letters, digits and _ "
-            f"make a "
-            f"name, which has no meaning in C, such as {identifier(str(name), longest=_LONGEST_NAME)!r}"
+            f"make a name, which has no meaning in C, such as {identifier(str(name), longest=_LONGEST_NAME)!r}"
         )
     if len(name) > _LONGEST_NAME:
         raise OptionError(
             f"kt.interop.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room "
-            f"for endings "
-            "in the 31 that C compilers tell apart"
+            "for endings in the 31 that C compilers tell apart"
         )
     return name

@@ -71,8 +71,7 @@ class Structure:
                         spec.where,
                         f"body {spec.child!r} is the child of two joints, {other!r} and {spec.name!r}; "
                         "a tree gives each body one joint; leave one of them out, and close the loop with "
-                        "kt.constraints.Loop "
-                        "in the calls of kt.constraints.constrained_dynamics and its relatives",
+                        "kt.constraints.Loop in the calls of kt.constraints.constrained_dynamics and its relatives",
                         "two-parents",
                     )
                 )
