@@ -49,7 +49,7 @@ def meshed(file: str) -> str:
 MJCF: dict[str, tuple[str, str]] = {
     # structure
     "nothing in it": ("<mujoco/>", ""),
-    "a root that is another": ("<mujoko/>", "no robot file that kinetree knows"),
+    "a root that is another": ("<mujoko/>", "not a robot file that kinetree can read"),
     "cut off": (jointed(HINGE)[:-12], "is it cut off?"),
     "a body outside the world": ('<mujoco><body name="a"/></mujoco>', "<mujoco> has no element <body>"),
     "an element that MuJoCo does not know": (jointed(HINGE + "<goem/>"), "has no element <goem>: did you mean 'geom'"),

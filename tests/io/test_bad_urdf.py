@@ -192,7 +192,7 @@ NOT_XML = {
     "a file of blanks": (b" \n\t", "the file is empty"),
     "plain text": (b"a robot\n", ":1: this is not well-formed XML"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ":1: this is not well-formed XML"),
-    "a root that is no robot": (b"<html><link/></html>", ":1: <html>: this is no robot file that kinetree knows"),
+    "a root that is no robot": (b"<html><link/></html>", ":1: <html>: not a robot file that kinetree can read"),
     "a robot without links": (b"<robot name='r'/>", "robot 'r' has no bodies"),
     "two roots in the file": (b"<robot name='r'/>\n<robot name='s'/>", ":2: this is not well-formed XML: junk after"),
     "an encoding nobody knows": (b"<?xml version='1.0' encoding='x-klingon'?><robot/>", "unknown encoding"),

@@ -1,6 +1,6 @@
-"""What sensors tell of contacts: touch, the contacts of some shapes, and the wrench that a body's support carries.
+"""Sensors of contacts: touch, the contacts of some shapes, and the wrench that a body's support carries.
 
-Of several contacts the first few are told in the order of a criterion: contact i has the rank of how many others come
+If there are several contacts, the first few are reported in the order of a criterion: contact i has the rank of how many others come
 before it, so that no index depends on data.
 
 Source: MuJoCo documentation, "XML Reference", sections on the sensors touch, contact, force and torque; version 4. The

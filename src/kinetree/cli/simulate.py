@@ -124,7 +124,7 @@ def simulate(
     v0 = _values("--v", v, robot, start_v)
 
     if taken and not quiet:
-        print_lines(f"no robot was named: took {model} of the zoo (kinetree simulate --help tells more)")
+        print_lines(f"no model given; using the zoo robot {model!r} (see kinetree simulate --help)")
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
     check_writable(prefix)

@@ -48,15 +48,15 @@ def compile(
     """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
 
     It takes the public function's arrays, then the numbers of constraints (see below), then those of f_ext, then those
-    of parameters, all by position, and `out=` and `threads=`. One sample in ordinary arrays of the dtype takes well
-    under a microsecond beside the arithmetic; everything else works as in the public function. Code for batches is
-    compiled with the first batch. Its `__self__` is a `CompiledFunction`, whose `program` can be read. It can be
+    of parameters, all by position, and `out=` and `threads=`. For one sample in contiguous arrays of the dtype, the
+    overhead of a call is well under a microsecond; everything else works as in the public function. Code for batches
+    is compiled with the first batch. Its `__self__` is a `CompiledFunction`, whose `program` can be read. It can be
     pickled; the robot goes with it, and where it is unpickled it is compiled, or taken from the disk.
 
     Numbers of constraints are arguments: one (…, 3) or (…, 4, 4) for each place `at=`, in the order of the list, then
     (…, n) for the lengths of all rods, then (…, n) for the gains, of each constraint the position gain and then the
-    velocity gain, if it has them. Only those that the function needs: a Jacobian none, errors no gains. They may be
-    left out, all together; those of the given constraints are then used, and so it is with weights.
+    velocity gain, if it has them. Pass the values that the function uses: a Jacobian uses none, errors use no gains. If
+    you pass none, those of `constraints` are used. The same holds for weights.
 
     Args:
         robot: the robot.

@@ -44,7 +44,7 @@ def _check_contact(model: Model, choice: SensorChoice) -> None:
     """Refuse sensors of contacts and limits where these do not act."""
     who = needing(model, choice, "contact")
     if who is not None:
-        raise OptionError(f"sensors: {who} is about what pushes: say contact=True, or choose others by names=")
+        raise OptionError(f"sensors: {who} measures contacts or limits: give contact=True, or choose others by names=")
 
 
 def _count(choice: SensorChoice) -> int:

@@ -272,7 +272,7 @@ def _reader(root: Element) -> Callable[..., Model]:
     if root.tag in ("model", "world"):
         root.fail("this is a part of an SDF file, or names one; load the file that begins with <sdf>", "unknown-format")
     return root.fail(
-        "this is no robot file that kinetree knows; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>",
+        "not a robot file that kinetree can read; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>",
         "unknown-format",
     )
 

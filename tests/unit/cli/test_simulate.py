@@ -33,7 +33,7 @@ def test_without_a_robot_it_takes_one_and_names_it(kinetree: Command, monkeypatc
     monkeypatch.setattr("kinetree.cli.simulate.DEFAULT_ROBOT", "arm7")  # the usual one takes long to compile
     result = kinetree("simulate", "--duration", "0.1")
     assert result.code == 0
-    assert "no robot was named: took arm7 of the zoo" in result.out
+    assert "no model given; using the zoo robot 'arm7'" in result.out
     assert "wrote arm7.npz" in result.out
     assert "wrote arm7.png" in result.out
     assert "no start was given: took a pose that gravity moves the joints from (--q gives another)" in result.out

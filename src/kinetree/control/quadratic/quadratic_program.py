@@ -121,7 +121,7 @@ def quadratic_program(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The record `QuadraticSolution`. What cannot be solved is told by its `status`, and `told()` is a sentence on it.
+        The record `QuadraticSolution`. Its `status` reports infeasible problems, and `told()` describes it in words.
 
     Raises:
         ShapeError: shapes that do not fit each other.

@@ -49,7 +49,7 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
     if not (low < high).all():
         names = [robot.q_names[k] for k in np.flatnonzero(~(low < high))]
         raise OptionError(
-            f"there is no room to move between the lower and upper positions of {listed(names)}; give position_limit=, "
+            f"the lower and upper positions of {listed(names)} leave no range of motion; give position_limit=, "
             "or lock these joints: robot.lock([…])"
         )
     v = _symmetric(robot, "velocity_limit", given.get("velocity"), robot.velocity_limit)
