@@ -177,7 +177,7 @@ XML: dict[str, Case] = {
     ),
     "a style sheet": _one("r.urdf", "<?xml-stylesheet href='file:///etc/passwd'?><robot><link name='a'/></robot>", ""),
     "another root": _one("r.urdf", "<robots><robot name='r'/></robots>", "not a robot file that kinetree can read"),
-    "a root in a namespace": _one("r.urdf", "<u:robot xmlns:u='u' name='r'/>", "not a robot file that kinetree can read"),
+    "a root in a namespace": _one("r.urdf", "<u:robot xmlns:u='u' name='r'/>", "not a robot file"),
     "macros": _one(
         "r.urdf", "<robot name='r'><xacro:macro name='m'/><link name='a'/></robot>", "has not been expanded"
     ),

@@ -1,7 +1,7 @@
 """Sensors of contacts: touch, the contacts of some shapes, and the wrench that a body's support carries.
 
-If there are several contacts, the first few are reported in the order of a criterion: contact i has the rank of how many others come
-before it, so that no index depends on data.
+If there are several contacts, the first few are reported in the order of a criterion: the rank of contact i is how many
+others come before it, so that no index depends on data.
 
 Source: MuJoCo documentation, "XML Reference", sections on the sensors touch, contact, force and torque; version 4. The
 wrench is the sum of the equations of motion of all that a body carries (Featherstone, *Rigid Body Dynamics Algorithms*

@@ -117,7 +117,9 @@ def check_results(robot: Model, controller: Program, setting: Controlled, names:
         )
     for name, leaf in names.items():
         if name in motion:
-            raise OptionError(f"the controller {controller.name!r} returns {name!r}, a name reserved for the motion's own state: rename it")
+            raise OptionError(
+                f"the controller {controller.name!r} returns {name!r}, a name reserved for the motion's state: rename it"
+            )
         if name in own and leaf.shape != own[name].shape:
             raise ShapeError(
                 f"the controller {controller.name!r} has a state {name!r}: it takes shape "
