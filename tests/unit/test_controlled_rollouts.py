@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_controller_is_said() -> None:
             kt.errors.ShapeError,
             "has a state 's': it takes shape",
         ),
-        (kt.program(lambda q, v: {"tau": v, "q": q}, q=7, v=7), kt.errors.OptionError, "'q', a name reserved"),
+        (kt.program(lambda q, v: {"tau": v, "q": q}, q=7, v=7), kt.errors.OptionError, "'q', reserved"),
         (kt.program(lambda q, v: (v, q), q=7, v=7), kt.errors.DTypeError, "with names"),
     ]
     for controller, error, text in wrong:

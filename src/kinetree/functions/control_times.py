@@ -47,5 +47,5 @@ def check_forward(function: str, dt: ArrayLike) -> None:
     if (steps < 0.0).any():
         least = float(steps[steps < 0.0].flat[0])
         raise OptionError(
-            f"{function}: dt must be positive: contacts cannot be integrated backwards; it is {least:g} s"
+            f"{function}: dt must not be negative: contacts cannot be integrated backwards; it is {least:g} s"
         )

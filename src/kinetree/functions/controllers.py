@@ -118,7 +118,7 @@ def check_results(robot: Model, controller: Program, setting: Controlled, names:
     for name, leaf in names.items():
         if name in motion:
             raise OptionError(
-                f"the controller {controller.name!r} returns {name!r}, a name reserved for the motion's state: rename it"
+                f"the controller {controller.name!r} returns {name!r}, reserved for the motion's state: rename it"
             )
         if name in own and leaf.shape != own[name].shape:
             raise ShapeError(
