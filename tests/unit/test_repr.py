@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree.expr import Symbol
+from kinetree.guide import public_names
 from kinetree.model.elements import Geometry
 from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Vec3
 from tests.robots import every_joint
@@ -65,10 +67,8 @@ COPIED: dict[str, tuple[Any, str | None]] = {
 
 
 def evaluated(text: str) -> Any:
-    """As after `from kinetree import *`, and with all its names behind `kt.`."""
-    names: dict[str, Any] = {}
-    exec("from kinetree import *", names)
-    return eval(text, names)
+    """With all public names, and those of `kinetree` itself behind `kt.`."""
+    return eval(text, {name: attrgetter(place)(kt) for name, place in public_names().items()} | {"kt": kt})
 
 
 @pytest.mark.parametrize(("thing", "text"), COPIED.values(), ids=COPIED)
