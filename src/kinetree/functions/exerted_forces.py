@@ -33,7 +33,7 @@ def check_exerted(function: str, constraints: SoftConstraints | None) -> None:
     """Refuse contacts whose forces do not follow from the acceleration."""
     setting = None if constraints is None else constraints.setting
     if isinstance(setting, Rigid) and (setting.accurate or setting.restitution > 0.0):
-        which = "accurate rigid contacts do not give way" if setting.accurate else "bounces depend on their energy"
+        which = "accurate rigid contacts have no compliance" if setting.accurate else "bounces depend on their energy"
         raise OptionError(
             f"{function}: {which}, so the forces do not follow from the acceleration, and are not "
             "computed one by one; kt.contact_dynamics(…).forces has what all of them exert along the joints, and "

@@ -105,9 +105,9 @@ def test_what_is_recorded_of_a_ball_at_rest_is_its_weight(setting: Any) -> None:
 
 def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
     accurate = kt.contact.soft_constraints(BALL, setting="rigid", accurate=True)
-    with pytest.raises(kt.errors.OptionError, match="contact_forces: accurate rigid contacts do not give way"):
+    with pytest.raises(kt.errors.OptionError, match="contact_forces: accurate rigid contacts have no compliance"):
         kt.contact.contact_forces(BALL, RESTING, np.zeros(6), np.zeros(6), contact=accurate)
-    with pytest.raises(kt.errors.OptionError, match=r"record=\[.contacts.\]: accurate rigid contacts do not give way"):
+    with pytest.raises(kt.errors.OptionError, match=r"record=\[.contacts.\]: accurate rigid contacts have no compliance"):
         kt.simulate(BALL, q=RESTING, duration=0.1, contact=accurate, record=["contacts"])
 
 
