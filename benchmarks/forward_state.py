@@ -85,7 +85,7 @@ def add_wrench(wrenches: dict[Any, Array], bodies: Any, wrench: Array) -> None:
 
 
 def relative(ours: Array, theirs: Array) -> float:
-    """The largest difference in parts of the largest number."""
+    """The largest difference relative to the largest number."""
     if not theirs.size:
         return 0.0
     scale = float(np.abs(theirs).max()) or 1.0

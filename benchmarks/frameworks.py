@@ -237,7 +237,7 @@ def promised(robot: kt.Model, samples: int, rounds: int) -> Iterator[str]:
 
 
 def _casadi_error(robot: kt.Model, given: list[np.ndarray]) -> float:
-    """The largest difference of the Jacobians by q, in parts of the largest number."""
+    """The largest difference of the Jacobians by q, relative to the largest number."""
     import casadi
 
     made = kt.interop.to_casadi(robot, kt.aba)

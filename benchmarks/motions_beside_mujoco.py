@@ -45,7 +45,7 @@ class Together(NamedTuple):
     """Two motions."""
 
     apart: Array
-    """The largest difference of a coordinate until each step, in parts of the largest one or 1; fewer than all steps
+    """The largest difference of a coordinate until each step, relative to the largest one or 1; fewer than all steps
     where MuJoCo then has a contact for which it has no formula."""
     aside: Array | None
     """The same of the copies, where the motions part."""

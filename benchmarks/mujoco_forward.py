@@ -208,7 +208,7 @@ def dynamics(cells: Row, beside: Beside, states: Sequence[State], tau: Array) ->
 
 
 def forces_apart(found: Motion, state: State) -> float:
-    """The largest difference of joint forces and wrenches, in parts of the largest one that acts."""
+    """The largest difference of joint forces and wrenches, relative to the largest one that acts."""
     acting = max(np.abs(state.smooth).max(), np.abs(state.constraint).max(), 1e-9)
     worst = float(np.abs(found.constraint - state.constraint).max()) / acting
     ours, none = found.wrenches, np.zeros(6)

@@ -5,7 +5,7 @@
 A file is compared by `kt.compare`: masses, inertias, placements, M(q) and bias forces at random states, joint for
 joint. The files are those of the packages in `WHEELS` that are installed; PACKAGE=FOLDER adds those of an unpacked one.
 What the page has about the others stays.
-The page lists the worst error in parts of each quantity's scale, or where and why the two part, or why a file is
+The page lists the worst error relative to each quantity's scale, or where and why the two part, or why a file is
 refused and whether the other library refuses it, too.
 """
 
@@ -51,7 +51,7 @@ INTRODUCTION = """
 `python benchmarks/robot_tables.py` wrote this page with {versions}. Every URDF file is compared with Pinocchio's
 reading of it, with a fixed and with a floating base, and every MJCF file with MuJoCo's, by [`kt.compare`](compare.md):
 masses, centres of mass and inertias of all moving bodies; placements of all bodies, joint axes and frames; M(q), bias
-and gravity forces, joint for joint, at {samples} random states per base. Numbers are the worst errors, in parts of the
+and gravity forces, joint for joint, at {samples} random states per base. Numbers are the worst errors, relative to the
 scales listed [there](compare.md#what-is-compared); anything above 1e-9 is a difference, and its reason is given. Files
 that kinetree refuses have a fault, which is named; the last column tells what the other library does about it. Meshes
 may lie anywhere in the package (`package_roots`).

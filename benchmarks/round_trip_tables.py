@@ -34,8 +34,8 @@ forces (`qfrc_bias`) at {samples} random states are held against
 - **kinetree's** of the robot that was written, a URDF robot with a fixed and with a floating base,
 - **MuJoCo's** of the robot's own file, if MuJoCo reads it; a URDF file is given without its shapes.
 
-Where joints follow others, both are taken along the motions that this allows (GᵀM G). An entry of M counts in parts of
-√(Mᵢᵢ Mⱼⱼ), a force in parts of √Mᵢᵢ and of the largest; a joint that moves no inertia counts with the largest. Numbers
+Where joints follow others, both are taken along the motions that this allows (GᵀM G). An entry of M counts relative to
+√(Mᵢᵢ Mⱼⱼ), a force relative to √Mᵢᵢ and of the largest; a joint that moves no inertia counts with the largest. Numbers
 are the worst errors; anything above 1e-9 is a difference. What [MJCF does not hold](writing_files.md#mjcf) and neither
 matrix shows, such as velocity limits, is not listed here; the writer lists it.
 """

@@ -4,7 +4,7 @@
 
 A program sets a configuration so many times per second, all joints of which move. Clients read what is sent, as a
 browser does, in processes of their own. What is told is the time of the processor that the program and the server in
-it take, in parts of one core; so other work of the machine changes it little.
+it take, relative to one core; so other work of the machine changes it little.
 """
 
 from __future__ import annotations

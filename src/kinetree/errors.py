@@ -255,4 +255,4 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3, cutoff: float
     )
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"known are: {listed(map(repr, known), most=10)}" if known else "there are none"
+    return f"available: {listed(map(repr, known), most=10)}" if known else "there are none"

@@ -48,7 +48,7 @@ CODES = {
     "several-roots": "Several bodies have no parent.",
     "circle": "Joints, or joints that mimic others, run in a circle.",
     # joints
-    "bad-axis": "A joint's axis is no direction.",
+    "bad-axis": "A joint's axis is not a direction.",
     "bad-joint": "A joint's kind contradicts itself.",
     "bad-limits": "A joint's limits are reversed, negative or not numbers.",
     "missing-limits": "A joint that is limited by its type has no limits.",
@@ -90,7 +90,7 @@ CODES = {
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?:: (?P<element><.*>.*))?", re.DOTALL)
 _PARTS = re.compile(
-    r"""(?<![\w'])'[^'\n]*'(?!\w)|"[^"\n]*"|\([^()]*\)|(?P<sign>; |: (?=did you mean |known are: |there are none))"""
+    r"""(?<![\w'])'[^'\n]*'(?!\w)|"[^"\n]*"|\([^()]*\)|(?P<sign>; |: (?=did you mean |available: |there are none))"""
 )
 
 
@@ -154,7 +154,7 @@ class Problem(NamedTuple):
     @property
     def what(self) -> str:
         """The sentence and the advice."""
-        sign = ": " if self.advice.startswith(("did you mean ", "known are: ", "there are none")) else "; "
+        sign = ": " if self.advice.startswith(("did you mean ", "available: ", "there are none")) else "; "
         return f"{self.sentence}{sign}{self.advice}" if self.advice else self.sentence
 
 

@@ -1,4 +1,4 @@
-"""What a program can check of CONTRIBUTING.md's section "Words", in comments, docstrings and pages."""
+"""What a program can check of CONTRIBUTING.md's section "Words", in comments, docstrings, pages and messages."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ NOT_ENGLISH = {
     r"\b(?:what|whatever|which|that) (?:is|are) no(?:ne)? \w+": 'say "anything that is not X", "x is not X"',
     r"\b(?:shall|whom|wherein|thereof|therein|nought|hereby)\b": "use plain words",
 }
+OF_MESSAGES = {
+    r"(?<!\bthere )\b(?:is|are|be) no (?!longer|more|less|such|fewer|matter|result)\w+": 'say "is not a X"',
+    r"\bin parts of\b": 'say "relative to"',
+    r"\bmust stand\b|\bknown are\b": 'say "expected", "available"',
+}
+"""What else no message may have; messages are the texts of several words in `src`."""
 EMPTY_SUBJECT = r"^(?:Of|That|Those|Whom|Whose|In which|To which|By which|From which)\b"
 
 
@@ -59,6 +65,17 @@ def found_prose(path: Path) -> Iterator[tuple[int, str]]:
             before = token.type
 
 
+def messages(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of each text of several words in a module that is not a docstring."""
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+        starts = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+        if token.type == tokenize.STRING and not starts and "\n" not in token.string and len(token.string.split()) > 2:
+            yield token.start[0], token.string
+        if token.type not in (tokenize.NL, tokenize.COMMENT):
+            before = token.type
+
+
 FILES = sorted(
     path
     for pattern in ("src/**/*.py", "benchmarks/*.py", "examples/*.py", "docs/**/*.md", "*.md")
@@ -76,6 +93,18 @@ def test_prose_is_plain_english(pattern: str, advice: str) -> None:
         if re.search(pattern, line, flags=re.IGNORECASE)
     ]
     assert found == [], f"{advice} (CONTRIBUTING.md)"
+
+
+def test_messages_are_plain_english() -> None:
+    rules = {**OF_MESSAGES, **NOT_ENGLISH}
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {text.strip()} ({advice})"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for number, text in messages(path)
+        for pattern, advice in rules.items()
+        if re.search(pattern, text, flags=re.IGNORECASE)
+    ]
+    assert found == []
 
 
 def test_a_docstring_has_a_subject() -> None:

@@ -1,4 +1,4 @@
-"""What is no robot is refused with the file, the line, the element and what to do."""
+"""What is not a robot is refused with the file, the line, the element and what to do."""
 
 # ruff: noqa: E501 - a case a line reads better
 
@@ -66,13 +66,13 @@ CASES = {
         AXIS, '<axis xyz="0\u00a01 0"/>', "<axis xyz=\"0\u00a0", "'0?1' is not a number"
     ),
     "a number of ten thousand digits": Case(
-        MASS, f'<mass value="{"1" * 10000}"/>', "1111", "is 10,000 characters long; one number must stand there"
+        MASS, f'<mass value="{"1" * 10000}"/>', "1111", "is 10,000 characters long; expected one number"
     ),
     "a xacro expression": Case(MASS, '<mass value="${m}"/>', "${m}", "is a xacro expression; load the file with xacro=True"),
-    "an empty number": Case(MASS, '<mass value=" "/>', '" "', "is empty; one number must stand there"),
+    "an empty number": Case(MASS, '<mass value=" "/>', '" "', "is empty; expected one number"),
     "two numbers for a vector": Case(AXIS, '<axis xyz="0 1"/>', '"0 1"', "holds 2 numbers, but 3 numbers separated by blanks"),
     "four numbers for a vector": Case(AXIS, '<axis xyz="0 1 0 0"/>', '"0 1 0 0"', "holds 4 numbers, but 3 numbers"),
-    "two masses in one": Case(MASS, '<mass value="1 2"/>', '"1 2"', "holds 2 numbers, but one number must stand there"),
+    "two masses in one": Case(MASS, '<mass value="1 2"/>', '"1 2"', "holds 2 numbers; expected one number"),
     "no mass": Case(MASS, "", '<inertial>\n      <origin', '<inertial> in <link name="upper">: has no <mass>; add one'),
     "no inertia": Case(INERTIA, "", '<inertial>\n      <mass value="1.5"', "has no <inertia>; add one"),
     "no izz": Case(INERTIA, '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0"/>', '<inertia ixx="1"', 'has no attribute "izz"'),
@@ -103,7 +103,7 @@ CASES = {
         '<origin xyz="1e308 0 0"/></joint><link name="base"/>',
         '<joint name="stand"', "joint 'stand' is 1e+100 m or more away from",
     ),
-    "an axis of zero": Case(AXIS, '<axis xyz="0 0 0"/>', '"0 0 0"/>\n    <limit', 'has length zero, which is no direction'),
+    "an axis of zero": Case(AXIS, '<axis xyz="0 0 0"/>', '"0 0 0"/>\n    <limit', 'has length zero, which is not a direction'),
     "an axis that overflows": Case(AXIS, '<axis xyz="1.7e308 1.7e308 0"/>', "1.7e308", "is too large for a direction"),
     "an unknown joint type": Case(ELBOW, '<joint name="elbow" type="revolut">', 'type="revolut">', "did you mean 'revolute'"),
     "a misspelt planar joint": Case(ELBOW, '<joint name="elbow" type="plane">', '"plane"', "did you mean 'planar'"),
@@ -192,7 +192,7 @@ NOT_XML = {
     "a file of blanks": (b" \n\t", "the file is empty"),
     "plain text": (b"a robot\n", ":1: this is not well-formed XML"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ":1: this is not well-formed XML"),
-    "a root that is no robot": (b"<html><link/></html>", ":1: <html>: not a robot file that kinetree can read"),
+    "a root that is not a robot": (b"<html><link/></html>", ":1: <html>: not a robot file that kinetree can read"),
     "a robot without links": (b"<robot name='r'/>", "robot 'r' has no bodies"),
     "two roots in the file": (b"<robot name='r'/>\n<robot name='s'/>", ":2: this is not well-formed XML: junk after"),
     "an encoding nobody knows": (b"<?xml version='1.0' encoding='x-klingon'?><robot/>", "unknown encoding"),

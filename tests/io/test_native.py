@@ -102,7 +102,7 @@ def test_a_kind_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
     [
         (b'{"kinetree": "model"', r"bad\.json:1, column 21: this is not JSON"),
         (b'\n{\n"kinetree": "model",,', r"bad\.json:3, column 21: this is not JSON"),
-        (b'{"a": 1}', r"bad\.json: this is no robot: its text begins with"),
+        (b'{"a": 1}', r"bad\.json: this is not a robot: its text begins with"),
         (b'{"kinetree": "model", "version": 7}', r"bad\.json: version: is 7"),
         (b'{"kinetree": "model",\n "name": "\xff"}', r"bad\.json:2: the text is not UTF-8"),
         (b"{" * 200_000, r"bad\.json:1, column 2: this is not JSON"),

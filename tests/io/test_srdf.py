@@ -159,7 +159,7 @@ def test_a_named_configuration_is_a_q(tmp_path: Path) -> None:
         ('group="all"', 'group="al"', "15: .*this file has no such group; did you mean 'all'"),
         ('<group name="links">', '<group name="all">', "11: .*another group of this name in line 4"),
         ('<chain base_link="upper" tip_link="tool"/>', '<group name="all"/>', "4: .*holds itself"),
-        ('type="floating"', 'type="ball"', '3: .*type="ball" is no type of a virtual joint'),
+        ('type="floating"', 'type="ball"', '3: .*type="ball" is not a type of a virtual joint'),
         ('child_link="base"', 'child_link="bas"', "3: .*no such body; did you mean 'base'"),
         ('name="world_joint" type', 'name="elbow" type', "3: .*has a joint 'elbow' of its own"),
         ('parent_link="upper"', 'parent_link="up"', "25: .*no such body"),
@@ -170,7 +170,7 @@ def test_a_named_configuration_is_a_q(tmp_path: Path) -> None:
         ('link2="upper"', "", '30: .*has no attribute "link2"'),
         ('radius="0.1"', 'radius="-1"', "31: .*radius=-1 is negative"),
         ('<sphere center="0 0.5 0" radius="0.1"/>', "", "31: .*has no <sphere>"),
-        ("<gripper", '<link name="a"/><gripper', "2: .*this is no SRDF file"),
+        ("<gripper", '<link name="a"/><gripper', "2: .*this is not an SRDF file"),
     ],
 )
 def test_what_does_not_fit_the_robot_is_refused_at_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""A robot's text form: it comes back to the last bit, and what is no robot is refused where it is wrong."""
+"""A robot's text form: it comes back to the last bit, and what is not a robot is refused where it is wrong."""
 
 from __future__ import annotations
 
@@ -265,8 +265,8 @@ def kind(value: Any) -> str:
 REFUSED: list[tuple[str, str]] = [
     ("", "line 1, column 1: this is not JSON"),
     ('{"kinetree": "model",\n "version" 1}', "line 2, column 12: this is not JSON: expecting ':'"),
-    ("[1, 2]", "this is no robot: its text begins with"),
-    ("{}", "this is no robot: its text begins with"),
+    ("[1, 2]", "this is not a robot: its text begins with"),
+    ("{}", "this is not a robot: its text begins with"),
     ('{"kinetree": "scene", "version": 1}', "kinetree: is 'scene'; a robot has \"model\""),
     (changed("version", to=3), "version: is 3, but this kinetree reads versions up to 2; use a newer one"),
     ('{"kinetree": "model", "version": 9, "new": 1}', "version: is 9"),
@@ -294,7 +294,7 @@ REFUSED: list[tuple[str, str]] = [
     (changed("joints", 0, "placement", to={"axes": [[1, 0, 0]]}), "joints[0].placement.axes: must be three rows"),
     (
         changed("joints", 0, "placement", "axes", 0, to=[1, 1, 0]),
-        "joints[0]: joint 'j': the E of its placement is no rotation matrix",
+        "joints[0]: joint 'j': the E of its placement is not a rotation matrix",
     ),
     (
         turned(2),
@@ -322,7 +322,7 @@ REFUSED: list[tuple[str, str]] = [
     (kind({"Composite": {"parts": 3}}), "joints[0].kind: "),
     (kind({"Euler": {"order": "ABC"}}), "joints[0].kind: the order of Euler angles is one of"),
     ('{"a": 1, "b": 2, "a": 3}', "an object has the field 'a' twice"),
-    ('{"name": "x", "a": NaN}', "NaN is no number of JSON"),
+    ('{"name": "x", "a": NaN}', "NaN is not a JSON number"),
     ('{"a": 1e999}', "the number 1e999 is too large"),
     ('{"a": ' + "1" * 5000 + "}", "has 5,000 digits; the limit is 30"),
     ("[" * 100_000, "nested too deep"),

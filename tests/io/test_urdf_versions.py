@@ -39,7 +39,7 @@ def test_versions_that_are_known(tmp_path: Path, version: str | None) -> None:
 @pytest.mark.parametrize("version", ["", "1", "1.3", "0.9", "2.0", "1.0.0", "1.0~pre6", "1.", ".1", "-1.0", "a.b"])
 def test_versions_that_urdfdom_refuses_are_refused(tmp_path: Path, version: str) -> None:
     with pytest.raises(
-        kt.errors.ModelError, match=r'arm.urdf:2: <robot name="arm">: version=".*" is no version of URDF'
+        kt.errors.ModelError, match=r'arm.urdf:2: <robot name="arm">: version=".*" is not a version of URDF'
     ):
         kt.load(write(tmp_path, at(version)))
 

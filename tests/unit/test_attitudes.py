@@ -283,7 +283,9 @@ def test_wrong_arguments_are_answered_with_what_was_expected() -> None:
 def test_numbers_that_are_no_attitude_are_refused_by_sample() -> None:
     q = np.ones((2, 3, 4))
     q[1, 2] = 0.0
-    with pytest.raises(kt.errors.ConfigurationError, match=r"^quaternion\[1\]\[2\] is zero, which is no orientation"):
+    with pytest.raises(
+        kt.errors.ConfigurationError, match=r"^quaternion\[1\]\[2\] is zero, which is not an orientation"
+    ):
         convert(q, "quaternion", "ZYX")
     with pytest.raises(kt.errors.ConfigurationError, match=r"quaternion_wxyz is too large or too small"):
         convert([1e200, 0, 0, 0], "quaternion_wxyz", "ZYX")

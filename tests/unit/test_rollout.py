@@ -451,7 +451,7 @@ def test_only_a_rollout_has_steps() -> None:
     with pytest.raises(kt.errors.OptionError, match="aba has no option 'steps'"):
         kt.compile(ROBOT, kt.aba, steps=3)
     with pytest.raises(
-        kt.errors.OptionError, match=r"there is no integrator 'leapfrog': known are: .*'semi_implicit_euler', "
+        kt.errors.OptionError, match=r"there is no integrator 'leapfrog': available: .*'semi_implicit_euler', "
     ):
         kt.compile(ROBOT, kt.rollout, steps=3, integrator="leapfrog")
 

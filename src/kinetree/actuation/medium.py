@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-15
 _OFF_AXES = 1e-6
-"""The largest product of inertia about principal axes, in parts of the largest moment."""
+"""The largest product of inertia about principal axes, relative to the largest moment."""
 
 
 @record(frozen=True, slots=True)

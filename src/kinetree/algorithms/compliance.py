@@ -26,7 +26,7 @@ from kinetree.records import record
 __all__ = ["Compliance", "step_of"]
 
 SIGMA = 1e-3
-"""σ: R across a normal, in parts of w. What sticks creeps at about σ h g."""
+"""σ: R across a normal, relative to w. What sticks creeps at about σ h g."""
 BETA = 1.0
 """β: the shortest period of a compliant contact, in steps."""
 _LEAST = 1e-15
@@ -71,7 +71,7 @@ class Compliance:
 
     @property
     def friction_ratio(self) -> Scalar:
-        """R along the normal, in parts of σ w."""
+        """R along the normal, relative to σ w."""
         ratio: Scalar = self.regularisation(1.0) * (1.0 / maximum(SIGMA * self.inverse_inertia, _LEAST))
         return ratio
 

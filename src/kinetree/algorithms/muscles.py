@@ -2,7 +2,7 @@
 
     f = -F (w F_L(L) F_V(V) + F_P(L)),    ẇ = (u - w) / τ(u - w, w)
 
-Length and velocity are in parts of the length L₀ at which the muscle is strongest. F_L is a bump of half parabolas from
+Length and velocity are relative to the length L₀ at which the muscle is strongest. F_L is a bump of half parabolas from
 L_min to L_max with the value 1 at L = 1; F_V rises from 0 at V = -1 to 1 at V = 0 and on to its maximum; F_P is the
 passive force of a stretched muscle. The time constants of a growing and of a falling activation are τ_a (½ + 3/2 w) and
 τ_d / (½ + 3/2 w) (Millard and others, "Flexing computational muscle", J. Biomech. Eng. 2013).
@@ -29,7 +29,7 @@ class Muscle:
     lengths: tuple[float, float]
     """The smallest and the largest length of what it acts on."""
     operating: tuple[float, float]
-    """The same in parts of L₀."""
+    """The same relative to L₀."""
     least: float
     """L_min"""
     most: float

@@ -23,7 +23,7 @@ from kinetree.records import record
 __all__ = ["SHARE", "NearRigid"]
 
 SHARE = 1e-3
-"""R of a near-rigid row, in parts of w."""
+"""R of a near-rigid row, relative to w."""
 _LEAST = 1e-15
 
 

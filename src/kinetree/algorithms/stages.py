@@ -89,7 +89,7 @@ class Evaluation(NamedTuple):
     rates: Sequence[Scalar]
     """The rates of activations."""
     error: Scalar
-    """The error of the convex problem, in parts of its accelerations; 0 without soft constraints."""
+    """The error of the convex problem, relative to its accelerations; 0 without soft constraints."""
     given: Any
     """Forces of motors and actuators at the beginning of the step."""
     end: EndOfStep

@@ -17,7 +17,7 @@ __all__ = ["Ground", "floor_height", "ground_of"]
 _STEEPEST = math.cos(math.radians(80.0))
 """The least vertical part of the normal of a plane on which something can rest."""
 _DEEPER = 0.1
-"""How far a robot may reach below its base, in parts of the height of all that is seen, for the floor to stay there."""
+"""How far a robot may reach below its base, relative to the height of all that is seen, for the floor to stay there."""
 
 
 @record(frozen=True, slots=True, eq=False)

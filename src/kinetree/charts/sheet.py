@@ -36,7 +36,7 @@ def sheet(
     """A figure of so many inches, and its axes (rows, columns). Raises `MissingPackageError` without matplotlib.
 
     Notebooks show it, also where pyplot was not imported: matplotlib's own figures say there only how large they are.
-    Without margins, in parts of the figure, matplotlib finds room for all words by itself, which takes long for many
+    Without margins, relative to the figure, matplotlib finds room for all words by itself, which takes long for many
     panels.
     """
     try:

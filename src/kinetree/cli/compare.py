@@ -91,7 +91,7 @@ def _table(result: Comparison, counterpart: Counterpart) -> Table:
 
     title = Text(f"{result.robot} beside {counterpart.title}")
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for heading in ("", "worst", "in parts of", "compared", "at"):
+    for heading in ("", "worst", "relative to", "compared", "at"):
         table.add_column(heading, justify="right" if heading in ("worst", "compared") else "left", overflow="fold")
     for quantity in counterpart.quantities:
         if quantity.problem:

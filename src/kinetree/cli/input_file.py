@@ -132,7 +132,7 @@ def _refused(path: Path) -> Iterator[None]:
     try:
         yield
     except ArrayFileError as error:
-        raise OptionError(f"{path}: this is no NumPy file: {error}") from None
+        raise OptionError(f"{path}: this is not a NumPy file: {error}") from None
     except TableError as error:
         raise OptionError(f"{path}{error}") from None
     except OSError as error:

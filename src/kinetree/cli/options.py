@@ -114,7 +114,7 @@ class ContactMayStandAlone(TyperCommand):
             if word == "--contact" and after not in values:
                 completed.append(values[0])
                 if after and not (after.startswith("-") or ctx.resilient_parsing or _may_be_model(after, args)):
-                    text = f"{after!r} is none of {', '.join(values)}, and no robot"
+                    text = f"{after!r} is not one of {', '.join(values)}, and not a robot"
                     raise typer.BadParameter(text, ctx, param_hint=word)
         return super().parse_args(ctx, completed)
 

@@ -54,7 +54,7 @@ class Quantity:
 
     name: str
     error: float
-    """The largest difference, in parts of the scale; NaN where it could not be compared."""
+    """The largest difference, relative to the scale; NaN where it could not be compared."""
     scale: str
     """The quantity that the error is relative to."""
     where: str

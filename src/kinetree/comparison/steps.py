@@ -86,7 +86,7 @@ class StepComparison:
     """How many were compared; the last of them is the one where the two part."""
     tolerance: float
     errors: dict[str, float]
-    """The largest difference of each term, in parts of its largest number in that state."""
+    """The largest difference of each term, relative to its largest number in that state."""
     parting: Parting | None
     """The first difference beyond the tolerance; None if there is none."""
     notes: tuple[str, ...]
@@ -95,7 +95,7 @@ class StepComparison:
         lines = [f"{self.robot} beside {self.library}: {self.steps} steps, each from the state of the motion"]
         lines += [f"  {term:<26s} {error:.2g}" for term, error in self.errors.items()]
         lines += [f"  note: {note}" for note in self.notes]
-        same = f"all terms are the same to {self.tolerance:g} in parts of the largest number of each"
+        same = f"all terms are the same to {self.tolerance:g} relative to the largest number of each"
         return "\n".join([*lines, same if self.parting is None else str(self.parting)])
 
 
@@ -115,7 +115,7 @@ def compare_steps(
             kinetree writes of it.
         motion: one motion, not a batch. Its torques act on both sides; actuators of a file do not.
         contact, passive: as they were given to `kt.simulate`.
-        tolerance: what counts as equal, in parts of the largest number of the term in that state.
+        tolerance: what counts as equal, relative to the largest number of the term in that state.
         progress: called with the steps done and all steps.
 
     Raises:
@@ -142,7 +142,7 @@ def compare_steps(
     soft_constraints = contact_option(robot, contact)
     if soft_constraints is not None and soft_constraints.setting is not None:
         raise OptionError(
-            "compare_steps: compliant and rigid contacts are none of MuJoCo's, so that all of their rows differ; "
+            "compare_steps: compliant and rigid contacts are not MuJoCo's, so that all of their rows differ; "
             'simulate and compare with contact="mujoco"'
         )
     acting: Any = passive_option(robot, passive)

@@ -61,7 +61,7 @@ def replay(program: Program, *arguments: Sequence[Any]) -> list[list[Any]]:
     assert program.results is not None
     for s in program.body.statements:
         if not isinstance(s, Instruction):
-            raise TypeError(f"{program.name} is no straight line of instructions, so it cannot be run again")
+            raise TypeError(f"{program.name} is not a straight line of instructions, so it cannot be run again")
         values[s.name] = _MEANING[s.op](*[a if isinstance(a, float) else values[a] for a in s.args])
     flat = iter([a if isinstance(a, float) else values[a] for a in program.results])
     return [[next(flat) for _ in range(port.size)] for port in program.outputs]

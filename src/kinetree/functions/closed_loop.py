@@ -175,7 +175,7 @@ class ClosedLoop:
         if name in self.state:
             return (
                 f"; its initial state is given in state=, as its results have a {name!r}: return that under another "
-                "name if it is no state"
+                "name if it is not a state"
             )
         return f"; {name} is the motion's own" if name in self._of_motion and name in self._arguments else ""
 

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
-"""The largest error of a step that counts as solved, in parts of its accelerations."""
+"""The largest error of a step that counts as solved, relative to its accelerations."""
 ADVICE = "smaller steps help, a lower impratio, or less friction (docs/contact.md)"
 ACCURATE_ADVICE = "smaller steps help, or less friction (docs/contact.md)"
 MOST_RESIDUAL = 1e-6

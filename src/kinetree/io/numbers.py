@@ -88,7 +88,7 @@ def numbers_of(
         element.fail(_why_not(_given(text, attribute), text, wanted), "bad-number")
     values = tuple(map(float, text.split()))
     if not least <= len(values) <= most:
-        sentence = f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there"
+        sentence = f"{_given(text, attribute)} holds {len(values)} numbers; expected {wanted}"
         element.fail(sentence, "bad-number")
     if not all(map(math.isfinite, values)):
         element.fail(f"{_given(text, attribute)} is too large for a 64-bit number", "bad-number")
@@ -108,9 +108,9 @@ def _given(text: str, attribute: str | None) -> str:
 
 def _why_not(given: str, text: str, wanted: str) -> str:
     if not text.strip():
-        return f"{given} is empty; {wanted} must stand there"
+        return f"{given} is empty; expected {wanted}"
     if len(text) > _LONGEST:
-        return f"{given} is {len(text):,} characters long; {wanted} must stand there"
+        return f"{given} is {len(text):,} characters long; expected {wanted}"
     if "${" in text or "$(" in text:
         return f"{given} is a xacro expression; load the file with xacro=True, or --xacro, if you trust it"
     wrong = next((word for word in re.split(_BLANK, text) if word and not _ONE.fullmatch(word)), text)
@@ -123,4 +123,4 @@ def _why_not(given: str, text: str, wanted: str) -> str:
         why += " (write it without underscores)"
     elif _ONE.match(wrong):
         why += " (write it without a unit; units are SI)"
-    return f"{given}: {why}; {wanted} must stand there"
+    return f"{given}: {why}; expected {wanted}"

@@ -237,7 +237,7 @@ def _pair(k: int, part: JointKind | Part) -> Part:
     if not (np.isfinite(E).all() and np.isfinite(r).all()):
         raise ModelError(f"Composite: the placement of part {k} is not finite")
     if np.abs(E @ E.T - np.eye(3)).max() > _ROTATION_TOLERANCE or np.linalg.det(E) < 0.0:
-        raise ModelError(f"Composite: the E of the placement of part {k} is no rotation matrix (E Eᵀ = 1)")
+        raise ModelError(f"Composite: the E of the placement of part {k} is not a rotation matrix (E Eᵀ = 1)")
     return kind, plain_transform(X.plain())
 
 

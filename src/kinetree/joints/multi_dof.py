@@ -117,7 +117,7 @@ def _screw(k: int, motion: Motion) -> Screw:
     try:
         return Screw(angular=motion.angular, linear=motion.linear)
     except ModelError as error:
-        raise ModelError(f"MultiDof: subspace {k} is no motion of one degree of freedom ({error})") from None
+        raise ModelError(f"MultiDof: subspace {k} is not a motion of one degree of freedom ({error})") from None
 
 
 def _halves(subspaces: Sequence[Sequence[float]]) -> list[tuple[Vec3, Vec3]]:
@@ -135,6 +135,6 @@ def _halves(subspaces: Sequence[Sequence[float]]) -> list[tuple[Vec3, Vec3]]:
         if not all(map(math.isfinite, numbers)):
             raise ModelError(f"MultiDof: row {k} has numbers that are not finite: {numbers}")
         if not any(numbers):
-            raise ModelError(f"MultiDof: row {k} is all zero, which is no motion; leave it out")
+            raise ModelError(f"MultiDof: row {k} is all zero, which is not a motion; leave it out")
         halves.append((Vec3(*numbers[:3]), Vec3(*numbers[3:])))
     return halves

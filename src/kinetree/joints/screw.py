@@ -50,7 +50,7 @@ class Screw(JointKind):
         self.angular = three_numbers("Screw: angular", angular)
         self.linear = three_numbers("Screw: linear", linear)
         if not any((*self.angular.components(), *self.linear.components())):
-            raise ModelError("Screw: angular and linear are both zero, which is no motion; give one a direction")
+            raise ModelError("Screw: angular and linear are both zero, which is not a motion; give one a direction")
         _, turning, p, advance = self._line()
         if not all(math.isfinite(x) for x in (turning, advance, float(p.dot(p)))):
             raise ModelError(

@@ -53,7 +53,7 @@ def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling
         if not isinstance(name, str) or name not in owners:
             raise _no_owner(robot, name, reversed(owners))
         if owners[name] in found:
-            raise ModelError(f"joint_order names {name!r} twice; each joint stands in it once")
+            raise ModelError(f"joint_order names {name!r} twice; list each joint once")
         found.append(owners[name])
     missing = [repr(owner.name) for owner in robot.owners if owner not in found]
     if missing:

@@ -302,4 +302,4 @@ def _refuse_zero(q: Array, part: _Part, places: list[int], group: tuple[int, ...
         size = "are too large or too small to normalise" if x[index].any() else "are all zero"
         names = ", ".join(part.coordinates.names[k] for k in group)
         where = "".join(f"[{k}]" for k in index)
-        raise ConfigurationError(f"q{where}: {names} of joint {part.name!r} {size}, which is no orientation")
+        raise ConfigurationError(f"q{where}: {names} of joint {part.name!r} {size}, which is not an orientation")

@@ -83,7 +83,7 @@ def _refuse_zero(q: NDArray[np.float64], source: str) -> None:
     if wrong.any():
         index, where = _first(wrong)
         size = "too large or too small to normalise" if q[index].any() else "zero"
-        raise ConfigurationError(f"{source}{where} is {size}, which is no orientation")
+        raise ConfigurationError(f"{source}{where} is {size}, which is not an orientation")
 
 
 def _first(wrong: NDArray[np.bool_]) -> tuple[tuple[int, ...], str]:

@@ -256,7 +256,9 @@ def refuse_other_rows(last: Array) -> None:
     if wrong.any():
         index = tuple(int(k) for k in np.argwhere(wrong)[0])
         where = "".join(f"[{k}]" for k in index)
-        raise ConfigurationError(f"pose{where} is no pose: its last row must be 0, 0, 0, 1, not {last[index].tolist()}")
+        raise ConfigurationError(
+            f"pose{where} is not a pose: its last row must be 0, 0, 0, 1, not {last[index].tolist()}"
+        )
 
 
 def _motions(motion: ArrayLike) -> tuple[Array, Any]:

@@ -193,8 +193,8 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
     if what == "body" and quantity == "placement" and part in model.bodies:
         above = [joint.name for joint in model.joints.values() if joint.child == part]
         if above:
-            return f"a body stands where its joint places it; did you mean 'joint.{above[0]}.placement'?"
-        return f"{part!r} is the root, which stands where the world does; bodies on joints have a placement"
+            return f"a body is where its joint places it; did you mean 'joint.{above[0]}.placement'?"
+        return f"{part!r} is the root, which is where the world is; bodies on joints have a placement"
     if what == "body" and quantity in OF_A_BODY:
         return f"there is no body {part!r}; {hint(part, model.bodies)}"
     if what == "shape":

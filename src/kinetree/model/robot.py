@@ -432,7 +432,7 @@ def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], n
             owner = next((what for what in ("shape", "body") if name.startswith(f"{what}.")), "joint")
             raise ConfigurationError(
                 f"{name}{where}: the quaternion of {owner} {joint!r} ({name}[…, {part.start}:{part.stop}]) is {size}, "
-                "which is no orientation; the identity is (0, 0, 0, 1)"
+                "which is not an orientation; the identity is (0, 0, 0, 1)"
             )
 
 

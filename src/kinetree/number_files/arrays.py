@@ -154,7 +154,7 @@ def _header(name: str, stream: Any, size: int) -> Header:
     start = stream.read(8)
     width = {b"\x93NUMPY\x01\x00": 2, b"\x93NUMPY\x02\x00": 4}.get(start)
     if width is None:
-        raise ArrayFileError(f"{name!r} is no NumPy array")
+        raise ArrayFileError(f"{name!r} is not a NumPy array")
     length = stream.read(width)
     count = int.from_bytes(length, "little")
     if count > _LONGEST_HEADER:

@@ -21,7 +21,7 @@ MOST = 64
 """Copies in a picture; of more, none would be seen."""
 _GHOST = 0.3
 _APART = 1.12
-"""From one copy to the next, in parts of their size."""
+"""From one copy to the next, relative to their size."""
 _IN_A_ROW = 8
 
 

@@ -2,7 +2,7 @@
 
     h⁺ = 0.9 h e_n^(-5/32) e_(n-1)^(1/16)
 
-where e is the estimated error in parts of what is allowed: a proportional and an integral part, for errors of order
+where e is the estimated error relative to what is allowed: a proportional and an integral part, for errors of order
 five, so that steps do not swing about the longest ones that are stable. All powers are square roots of square roots,
 which are rounded exactly: so steps have the same bits in a batch of any size and on any processor.
 
@@ -71,7 +71,7 @@ _ROUNDING = 2.0**-48
 
 
 def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Tolerances) -> Array:
-    """Errors (m, 2 nv) of displacements and velocities in parts of what is allowed.
+    """Errors (m, 2 nv) of displacements and velocities relative to what is allowed.
 
     `before` and `after` (m, nv) are the velocities.
     """
@@ -82,7 +82,7 @@ def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Toler
 
 
 def first_length(w: Array, rates: Array, tolerances: Tolerances) -> Array:
-    """A length for the first step (m,): one in which a hundredth of the state changes, in parts of what is allowed."""
+    """A length for the first step (m,): one in which a hundredth of the state changes, relative to what is allowed."""
     rtol, atol = tolerances.rtol, tolerances.atol
     allowed = np.concatenate((np.full_like(w, atol + rtol), atol + rtol * np.abs(w)), axis=-1)
     state = np.concatenate((np.ones_like(w), np.abs(w)), axis=-1)

@@ -32,7 +32,7 @@ class Cursor:
     length: Array
     """How long the next step is to be, s; NaN before the first one."""
     error: Array
-    """The error of the last step, in parts of what is allowed."""
+    """The error of the last step, relative to what is allowed."""
     accepted: NDArray[np.int64]
     """How many steps were taken since the motion began, and how many were tried in vain."""
     rejected: NDArray[np.int64]

@@ -309,7 +309,7 @@ class TrajectoryFolder(Shown):
         numbers = row_numbers("time", rows, self._folder.rows())
         found = self._folder.take("time", numbers) if len(numbers) else np.empty(0)
         if not (np.diff(found)[np.diff(numbers) > 0] > 0.0).all():
-            raise TrajectoryFileError(f"{self.path} is no trajectory: 'time' does not increase")
+            raise TrajectoryFileError(f"{self.path} is not a trajectory: 'time' does not increase")
         return found
 
     def _some(self, function: str, name: str, rows: Rows, samples: Samples | None) -> Array:

@@ -119,7 +119,7 @@ class MotionFolder(ResultFolder):
         except OSError as error:
             raise TrajectoryFileError(f"{place} cannot be read: {reason(error)}") from None
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise TrajectoryFileError(f"{place} is no piece of this motion: {reason(error)}") from None
+            raise TrajectoryFileError(f"{place} is not a piece of this motion: {reason(error)}") from None
         return self._ends[number][1]
 
     def _end_of(self, content: Any) -> PieceEnd:
@@ -155,7 +155,7 @@ class MotionFolder(ResultFolder):
         axes = 0 if name == "time" else len(self.shape)
         found = self._array(name).take(rows, axes, some)
         if name in FINITE and not np.isfinite(found).all():
-            raise TrajectoryFileError(f"{self.path} is no trajectory: {name!r} holds a number that is not finite")
+            raise TrajectoryFileError(f"{self.path} is not a trajectory: {name!r} holds a number that is not finite")
         return np.ascontiguousarray(np.moveaxis(found, 0, axes if some is None else 1))
 
     def at_one_moment(self, name: str) -> tuple[int, ...]:

@@ -140,8 +140,8 @@ def _overflows(motion: Trajectory) -> Iterator[str]:
         sample, where = first_sample(np.asarray(infinite.any(axis=-1)))
         yield (
             f"the energy{where} is infinite from t = {motion.time[int(np.argmax(infinite[sample]))]:g} s on: states "
-            "are finite, but so large that their energy is no number; begin with smaller velocities, or take a smaller "
-            f"step than {motion.dt:g} s"
+            "are finite, but too large for their energy; begin with smaller velocities, or take a step smaller than "
+            f"{motion.dt:g} s"
         )
 
 
@@ -222,7 +222,7 @@ def _falls(robot: Model, motion: Trajectory, gravity: Array, *, has_contacts: bo
     advice = "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, or "
     advice += "load it with a fixed base"
     if has_contacts:
-        advice = "what it stands on ends there, slopes on, or does not touch it (see kt.contact.contact_pairs(robot))"
+        advice = "its support ends there, slopes on, or does not touch it (see kt.contact.contact_pairs(robot))"
     if 6 not in [kind.nv for kind in robot.tree.joint]:
         return
     for joint in robot.joints.values():

@@ -123,7 +123,7 @@ class Snapshot:
                 arrays = {name: archive.read(name) for name in archive.headers}
             return cls._read(arrays)
         except ArrayFileError as error:
-            raise TrajectoryFileError(f"{source} is no snapshot: {error}") from None
+            raise TrajectoryFileError(f"{source} is not a snapshot: {error}") from None
         except (OSError, ValueError) as error:
             raise TrajectoryFileError(f"{source} cannot be read: {reason(error)}") from None
 

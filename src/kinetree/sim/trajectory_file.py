@@ -82,7 +82,7 @@ def read_fields(path: Path) -> dict[str, Any]:
             more = [name for name in archive.headers if name.startswith(RECORDED)]
             values["recorded"] = {name.removeprefix(RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
-        raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
+        raise TrajectoryFileError(f"{path} is not a trajectory: {error}") from None
     except (OSError, ValueError) as error:
         raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
     _check_values(path, values)
@@ -167,7 +167,7 @@ def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
     if name in _TEXTS:
         codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if array.dtype.kind == "U" and (codes > sys.maxunicode).any():
-            raise ArrayFileError(f"{name!r} holds numbers that are no characters")
+            raise ArrayFileError(f"{name!r} holds numbers that are not characters")
         texts = tuple(str(x) for x in array.ravel())
         return texts if array.ndim else texts[0]
     if array.ndim == 0:
@@ -178,7 +178,7 @@ def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
 
 def _check_values(path: Path, values: Mapping[str, Any]) -> None:
     def refuse(what: str) -> NoReturn:
-        raise TrajectoryFileError(f"{path} is no trajectory: {what}")
+        raise TrajectoryFileError(f"{path} is not a trajectory: {what}")
 
     for name in FINITE:
         bad = np.argwhere(~np.isfinite(np.atleast_1d(values.get(name, 0.0))))

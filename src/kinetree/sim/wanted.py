@@ -101,7 +101,7 @@ def stride_of(every: Any, dt: float) -> int:
     stride = round(exact) if exact < _MOST else 0
     if stride < 1 or abs(stride - exact) > 1e-9 * exact:
         raise OptionError(
-            f"every={float(every):g} is a time in s, as it is no whole number, and must be a multiple of dt ({dt:g} s)"
+            f"every={float(every):g} is a time in s (not a whole number), so it must be a multiple of dt ({dt:g} s)"
         )
     return stride
 

@@ -114,7 +114,7 @@ def _rotation(given: ArrayLike) -> NDArray[np.float64]:
     as_matrix = getattr(given, "as_matrix", None)
     R = _array("axes", as_matrix() if callable(as_matrix) else given)
     if R.shape != (3, 3):
-        raise ShapeError(f"axes must have the shape (3, 3), an axis a column; these have {R.shape}")
+        raise ShapeError(f"axes must have the shape (3, 3), one axis per column; these have {R.shape}")
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0:
         raise OptionError(
             "axes must be a rotation: columns of length one, at right angles, the third the cross product of the first "

@@ -62,7 +62,7 @@ def placement(
         length = math.hypot(x, y, z, w)
         if length == 0.0 or not math.isfinite(length):
             raise OptionError(
-                f"quaternion has the length {length:g}, which is no orientation; the identity is (0, 0, 0, 1)"
+                f"quaternion has the length {length:g}, which is not an orientation; the identity is (0, 0, 0, 1)"
             )
         return Transform(from_quaternion(x / length, y / length, z / length, w / length).T, r)
     return Transform(Mat3.identity(), r)

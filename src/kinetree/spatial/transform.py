@@ -120,7 +120,7 @@ class Transform:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """`numpy.asarray(X)` is `X.matrix`."""
         if copy is False:
-            raise ValueError("a Transform is no array yet, so it cannot become one without a copy")
+            raise ValueError("a Transform is not an array yet, so it cannot become one without a copy")
         return self.matrix.astype(dtype or np.float64, copy=False)
 
     @staticmethod

@@ -89,7 +89,7 @@ _HINTS = {
     "np.extract": "the number of elements would depend on data; use np.where(condition, a, b)",
     "np.compress": "with a condition that depends on data the number of elements would; use np.where",
     "np.unique": "the number of elements would depend on data",
-    "np.argsort": "an order that depends on data is no array of constants; np.sort, np.argmin and np.argmax have rules",
+    "np.argsort": "an order that depends on data is not constant; np.sort, np.argmin and np.argmax have rules",
     "np.searchsorted": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
     "np.digitize": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
     "np.median": "use np.sort, and take the middle",

@@ -110,6 +110,6 @@ def _bound(host: str, port: int, in_use: str) -> int:
         if error.errno == errno.EACCES:
             raise OptionError(f"port {port} may not be used by this user; give one above 1023") from None
         raise OptionError(
-            f"{host!r} is no address of this machine ({reason(error)}); leave host out for pages that are seen on this "
-            "machine only, or give '0.0.0.0' for all of its addresses"
+            f"{host!r} is not an address of this machine ({reason(error)}); leave host out for pages that only "
+            "this machine sees, or give '0.0.0.0' for all of its addresses"
         ) from None

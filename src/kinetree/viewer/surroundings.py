@@ -26,7 +26,7 @@ _SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.4
 _SHOULDER, _SHOULDER_LIGHT = (0.35, -1.0, 0.9), 1.1
 """The direction from which it comes, and how strong it is."""
 _ASIDE = 0.06
-"""How far to the right of the middle the camera looks, in parts of its distance: the controls cover the right side."""
+"""How far to the right of the middle the camera looks, relative to its distance: the controls cover the right side."""
 _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
 
 

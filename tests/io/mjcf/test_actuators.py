@@ -175,11 +175,11 @@ REFUSED = {
     "too many numbers": (f'<general {J} gainprm="1 2 3 4 5 6 7 8 9 10 11"/>', "holds 11 numbers, but 1 to 10"),
     "a delay without samples": (f'<motor {J} delay="0.1"/>', 'add nsample="…"'),
     "inputs in another order": (f'<pid {J} input="vel pos"/>', "must name each word once, in the order pos, vel, ff"),
-    "an unknown input": (f'<pid {J} input="volts"/>', 'input holds "volts", which is none of its words'),
+    "an unknown input": (f'<pid {J} input="volts"/>', 'input holds "volts", which is not one of its words'),
     "a damper without a range": (f'<damper {J} kv="1"/>', "a <damper> needs a ctrlrange"),
     "a motor without a constant": (f'<dcmotor {J} resistance="2"/>', "its motor constant is not positive"),
     "two of one name": (f'<motor {J} name="m"/><motor {J} name="m"/>', "there are two actuators named 'm'"),
-    "an orientation of a hinge": (f'<orientation {J} kp="1"/>', "'j' is no ball joint"),
+    "an orientation of a hinge": (f'<orientation {J} kp="1"/>', "'j' is not a ball joint"),
     "an unknown class": (f'<motor {J} class="x"/>', "there is no such default class"),
     "an unknown type": (f'<general {J} gaintype="fix"/>', 'gaintype="fix" is not one of its words'),
 }

@@ -84,7 +84,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a frame outside": (
         sdf(model(A + model(link("c", pose='<pose relative_to="a"/>'), "inner"))),
-        "relative_to is 'a', but the model 'inner' has no such frame: known are: 'c'",
+        "relative_to is 'a', but the model 'inner' has no such frame: available: 'c'",
     ),
     "an unknown part of a nested model": (
         sdf(model(NEST + link("o", pose='<pose relative_to="inner::x"/>'))),
@@ -177,7 +177,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "no axis": (one(axes=""), '<joint name="j">: has no <axis>; add one'),
     "no second axis": (one(type_="universal"), "has no <axis2>; add one"),
-    "an axis of zeros": (one(axes=axis("0 0 0")), "has length zero, which is no direction; give a unit vector"),
+    "an axis of zeros": (one(axes=axis("0 0 0")), "has length zero, which is not a direction; give a unit vector"),
     "axes that are parallel": (
         one(type_="universal", axes=axis("0 0 1") + axis("0 0 1", tag="axis2")),
         "are parallel, so both would turn alike",
@@ -315,7 +315,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a plane without a direction": (
         with_inertia('<visual name="v"><geometry><plane><normal>0 0 0</normal></plane></geometry></visual>'),
-        "is no direction; give a unit vector",
+        "is not a direction; give a unit vector",
     ),
     # Other files
     "a file that is not there": (

@@ -348,9 +348,9 @@ def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
         ("t.csv", b"time,elbow\n0,1\n0,2\n", "the times must be finite and increase from row to row"),
         ("t.csv", b"1,2\n3,4\n", "2 rows of torques for 3 steps"),
         ("t.csv", b"\xff\xfe1,2", "this is not CSV text"),
-        ("t.npy", b"junk", "this is no NumPy file"),
-        ("t.npz", b"PK\x03\x04junk", "this is no NumPy file"),
-        ("t.npy", b"\x93NUMPY\x01\x00\x04\x00{{{\n", "this is no NumPy file"),
+        ("t.npy", b"junk", "this is not a NumPy file"),
+        ("t.npz", b"PK\x03\x04junk", "this is not a NumPy file"),
+        ("t.npy", b"\x93NUMPY\x01\x00\x04\x00{{{\n", "this is not a NumPy file"),
     ],
 )
 def test_torque_files_that_do_not_fit(kinetree: Command, name: str, content: bytes, message: str) -> None:
@@ -441,7 +441,7 @@ def test_a_torque_file_that_would_fill_the_memory_is_not_unpacked(kinetree: Comm
     np.savez_compressed("t.npz", time=np.arange(4_500_000.0) * 0, tau=np.zeros((4_500_000, 2)))
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz")
     assert result.code == 2
-    assert "t.npz: this is no NumPy file: it unpacks to 103 MiB, more than 100 times its own size" in result.err
+    assert "t.npz: this is not a NumPy file: it unpacks to 103 MiB, more than 100 times its own size" in result.err
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }".ljust(117) + b"\n"
     Path("t.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + header + bytes(16))
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npy")
@@ -457,7 +457,7 @@ def test_foreign_members_of_a_torque_archive(kinetree: Command) -> None:
     with zipfile.ZipFile("t.npz", "w") as archive:
         archive.writestr("tau.npy", b"text")
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz")
-    assert (result.code, "this is no NumPy file: 'tau' is no NumPy array" in result.err) == (2, True)
+    assert (result.code, "this is not a NumPy file: 'tau' is not a NumPy array" in result.err) == (2, True)
 
 
 def test_columns_are_told_apart_in_linear_time(kinetree: Command) -> None:
@@ -557,7 +557,7 @@ def test_damaged_archives_are_refused(kinetree: Command, byte: int) -> None:
     Path("t.npz").write_bytes(content)
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz", "--duration", "0.003")
     assert result.code == 2
-    assert "t.npz: this is no NumPy file" in result.err
+    assert "t.npz: this is not a NumPy file" in result.err
 
 
 def test_rounding_errors_are_not_told_as_energies(kinetree: Command) -> None:

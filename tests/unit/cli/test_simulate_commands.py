@@ -54,7 +54,7 @@ def test_commands_from_files(kinetree: Command, arm: str) -> None:
         (("--ctrl", "lft=1"), "'arm' has no actuator 'lft': did you mean 'lift'?"),
         (("--ctrl", "lift=x"), "'x' is not a finite number"),
         (("--ctrl", "1,2", "--ctrl-file", "c.csv"), "give either --ctrl or --ctrl-file"),
-        (("--ctrl-file", "c.csv"), "c.csv:1: 'arm' has no actuator 'hip': known are"),
+        (("--ctrl-file", "c.csv"), "c.csv:1: 'arm' has no actuator 'hip': available"),
         (("--ctrl-file", "t.npz"), 't.npz: there is no array "ctrl" in it'),
         (("--ctrl-file", "s.npz"), "s.npz: the commands have shape (3, 5), but 'arm' needs rows of 2"),
         (("--ctrl", "1,2", "--compare", "mujoco"), "actuators act on neither side of a comparison"),
@@ -79,4 +79,4 @@ def test_robots_without_actuators(kinetree: Command) -> None:
 def test_settings_of_contacts_that_are_none(kinetree: Command, arguments: tuple[str, ...]) -> None:
     result = kinetree("simulate", *arguments)
     assert result.code == 2
-    assert "--contact: 'soft' is none of all, partial, mujoco, compliant, rigid, and no robot" in result.err
+    assert "--contact: 'soft' is not one of all, partial, mujoco, compliant, rigid, and not a robot" in result.err

@@ -156,7 +156,7 @@ def test_choices_that_are_none_are_told_in_one_sentence(kinetree: Command) -> No
     told = " ".join(result.err.replace("│", " ").split())
     assert "Invalid value for '--on': 'water' is not one of 'nothing', 'ground', 'slope', 'terrain'" in told
     told = " ".join(kinetree("simulate", "double_pendulum", "--contact", "soft").err.replace("│", " ").split())
-    assert "--contact: 'soft' is none of all, partial, mujoco, compliant, rigid, and no robot" in told
+    assert "--contact: 'soft' is not one of all, partial, mujoco, compliant, rigid, and not a robot" in told
     told = kinetree("simulate", "double_pendulum", "--contact", "rigid", "--compare", "mujoco").err
     assert "compare with --contact mujoco" in " ".join(told.replace("│", " ").split())
     told = kinetree("simulate", "double_pendulum", "--on", "slope", "--angle", "3").err
@@ -183,7 +183,7 @@ def test_many_balls_on_a_slope(kinetree: Command) -> None:
 def test_a_motion_beside_mujoco(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK[:2])
     assert "double_pendulum beside mujoco" in result.out
-    assert "all terms are the same to 1e-08 in parts of the largest number of each" in result.out
+    assert "all terms are the same to 1e-08 relative to the largest number of each" in result.out
     assert result.code == 0
 
     def other(*given: Any) -> Any:

@@ -79,7 +79,7 @@ def test_pages_in_files(kinetree: Command) -> None:
         (["arm6", "swing.npz"], 2, "arm6 is a robot, which is shown alone"),
         (["swing.npz", "--q", "0.1,0.2"], 2, "--q is for robots at rest"),
         (["swing.npz", "--robot", "arm6"], 2, "is not that of the motion"),
-        (["arm6", "--host", "203.0.113.7"], 2, "'203.0.113.7' is no address of this machine"),
+        (["arm6", "--host", "203.0.113.7"], 2, "'203.0.113.7' is not an address of this machine"),
         (["arm6", "--show", "frame"], 2, "not 'frame'"),
         (["none.npz"], 1, "none.npz"),
         (["arm6", "--html", "missing/arm.html"], 1, "missing"),

@@ -43,7 +43,7 @@ def test_steps_that_mujoco_does_not_have_are_not_compared(scene: tuple[kt.Model,
     result = compare_steps(robot, replace(motion, integrator="discrete"))
     assert result.parting is None
     assert any("no integrator with the numbers of 'discrete'" in note for note in result.notes)
-    with pytest.raises(kt.errors.OptionError, match="compliant and rigid contacts are none of MuJoCo's"):
+    with pytest.raises(kt.errors.OptionError, match="compliant and rigid contacts are not MuJoCo's"):
         compare_steps(robot, motion, contact="rigid")
 
 
@@ -125,7 +125,7 @@ def test_without_contacts_there_are_no_rows(scene: tuple[kt.Model, kt.Trajectory
     result = compare_steps(robot, flight, contact=False, passive=["damping"])
     assert result.parting is None
     assert result.steps == 10
-    assert str(result).endswith("all terms are the same to 1e-08 in parts of the largest number of each")
+    assert str(result).endswith("all terms are the same to 1e-08 relative to the largest number of each")
 
 
 def test_what_cannot_be_compared_is_told(

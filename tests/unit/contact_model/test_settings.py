@@ -107,7 +107,9 @@ def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
     accurate = kt.contact.soft_constraints(BALL, setting="rigid", accurate=True)
     with pytest.raises(kt.errors.OptionError, match="contact_forces: accurate rigid contacts have no compliance"):
         kt.contact.contact_forces(BALL, RESTING, np.zeros(6), np.zeros(6), contact=accurate)
-    with pytest.raises(kt.errors.OptionError, match=r"record=\[.contacts.\]: accurate rigid contacts have no compliance"):
+    with pytest.raises(
+        kt.errors.OptionError, match=r"record=\[.contacts.\]: accurate rigid contacts have no compliance"
+    ):
         kt.simulate(BALL, q=RESTING, duration=0.1, contact=accurate, record=["contacts"])
 
 

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "<ufunc 'sin'> is not one of kinetree's functions; pass kt.aba, kt.rnea, …",
     ),
     "a function by its name": (lambda: jvp("aba"), kt.errors.OptionError, "'aba' is not one of kinetree's functions"),
-    "something that is no robot": (
+    "something that is not a robot": (
         lambda: kt.jvp("arm", kt.aba, ARGUMENTS, {"q": V}),  # type: ignore[arg-type]
         kt.errors.DTypeError, "the first argument must be a robot (from kt.load or kt.zoo), not str",
     ),

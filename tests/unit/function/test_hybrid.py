@@ -34,7 +34,7 @@ def test_a_name_that_is_no_joint_is_answered_with_the_nearest() -> None:
         kt.errors.NameNotFoundError, match=r"has no joint 'sholder_pitch': did you mean 'shoulder_pitch'"
     ):
         hybrid(["sholder_pitch"])
-    with pytest.raises(kt.errors.NameNotFoundError, match=r"prescribed: 'arm6' has no joint 3: known are: 'base_yaw'"):
+    with pytest.raises(kt.errors.NameNotFoundError, match=r"prescribed: 'arm6' has no joint 3: available: 'base_yaw'"):
         hybrid([3])
 
 

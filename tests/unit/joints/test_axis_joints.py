@@ -333,7 +333,7 @@ REFUSED: dict[str, tuple[Callable[[], JointKind], str]] = {
     "a line out of reach": (lambda: kt.joints.Screw(angular=(0, 0, 1e-200), linear=X),
         "make it zero for a displacement"),
     "a pitch that is NaN": (lambda: kt.joints.Helical(Z, NAN), "the pitch must be a finite number"),
-    "a pitch that is no number": (lambda: kt.joints.Helical(Z, "1"), "the pitch must be a finite number"),
+    "a pitch that is not a number": (lambda: kt.joints.Helical(Z, "1"), "the pitch must be a finite number"),
     "a helix about nothing": (lambda: kt.joints.Helical((0, 0, 0), 1.0), "not all zero"),
     "a cylinder about nothing": (lambda: kt.joints.Cylindrical((0, 0, 0)), "not all zero"),
     "parallel axes": (lambda: kt.joints.Universal(SKEW, (-2.0, 4.0, -4.0)), "are parallel, so both would turn alike"),
@@ -351,7 +351,7 @@ REFUSED: dict[str, tuple[Callable[[], JointKind], str]] = {
     "rows for motions": (lambda: kt.joints.MultiDof([[0, 0, 0, 1, 0, 0]]), "subspace 1 must be a Motion"),
     "a motion out of reach": (
         lambda: kt.joints.MultiDof.linear_first([[1, 0, 0, 0, 0, 0], [0, 1, 0, 1e-200, 0, 0]]),
-        "subspace 2 is no motion",
+        "subspace 2 is not a motion",
     ),
 }  # fmt: skip
 

@@ -309,7 +309,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a placement of words": ([(kt.Revolute(Z), bad(r=Vec3("a", 0, 0)))], "part 1 has entries that are not numbers"),  # type: ignore[arg-type]
     "a placement nowhere": ([(kt.Revolute(Z), bad(r=Vec3(math.inf, 0, 0)))], "part 1 is not finite"),
     "a mirror": ([(kt.Revolute(Z), bad(E=Mat3.identity().times(Mat3(Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, -1)))))],
-                 "the E of the placement of part 1 is no rotation matrix"),
+                 "the E of the placement of part 1 is not a rotation matrix"),
 }  # fmt: skip
 
 

@@ -125,9 +125,9 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "an inertia too small for its centre of mass": (_with_inertia(Inertia(1.0, Vec3(1.0, 0.0, 0.0), Sym3.scalar(0.5))), "has an inertia with the negative principal moment -0.5"),
     "a kind that is a word": (_with_joint(kind="revolute"), "its kind must be a joint kind such as Revolute"),
     "a placement that is a list": (_with_joint(placement=[0, 0, 1]), "its placement must be a Transform, such as"),
-    "a placement that is no rotation": (_with_joint(placement=Transform(Mat3.zero(), Vec3.zero())), "is no rotation matrix"),
-    "a mirrored placement": (_with_joint(placement=Transform(Mat3(Vec3(-1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())), "is no rotation matrix"),
-    "a placement at NaN": (_with_joint(placement=shift(NAN)), "joint 'j' stands at a place that is not finite"),
+    "a placement that is not a rotation": (_with_joint(placement=Transform(Mat3.zero(), Vec3.zero())), "is not a rotation matrix"),
+    "a mirrored placement": (_with_joint(placement=Transform(Mat3(Vec3(-1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())), "is not a rotation matrix"),
+    "a placement at NaN": (_with_joint(placement=shift(NAN)), "joint 'j' is at a place that is not finite"),
     "a name that is a number": (_with_joint(name=3), "the name of a joint must be a string with something in it, not 3"),
     "limits for two coordinates": (_with_joint(limits=kt.model.Limits((0.0, 0.0), (1.0, 1.0), (1.0,), (1.0,))), "joint 'j' needs 1 values of lower limits (revolute about z), not 2"),
     "limits at infinity": (_with_joint(limits=kt.model.Limits((math.inf,), (math.inf,), (1.0,), (1.0,))), "has both limits at inf; without limits, lower is -inf and upper is inf"),
@@ -145,7 +145,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "a frame on nothing": (lambda b: b.add_frame("f", "arn", shift()), "frame 'f' sits on 'arn', but there is no such body: did you mean 'arm'?"),
     "a frame with the name of a body": (lambda b: b.add_frame("arm", "base", shift()), "frame 'arm' has the name of a body; rename it"),
     "two frames of one name": (lambda b: (b.add_frame("f", "base", shift()), b.add_frame("f", "arm", shift())), "two frames named 'f'"),  # type: ignore[dict-item, func-returns-value]
-    "a frame at NaN": (lambda b: b.add_frame("f", "base", shift(NAN)), "frame 'f' stands at a place that is not finite"),
+    "a frame at NaN": (lambda b: b.add_frame("f", "base", shift(NAN)), "frame 'f' is at a place that is not finite"),
 }  # fmt: skip
 
 

@@ -172,7 +172,7 @@ class Controller:
 DECLARED: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing": (lambda: kt.program(two), r"name the shape of each, as in kt.program\(q=\(…\), v="),
     "one missing": (lambda: kt.program(two, q=2), r"the shape of argument 'v' is missing, as in kt.program\(v=…\)"),
-    "an unknown one": (lambda: kt.program(two, q=2, v=2, tau=2), "'two' has no argument 'tau': known are: 'q', 'v'"),
+    "an unknown one": (lambda: kt.program(two, q=2, v=2, tau=2), "'two' has no argument 'tau': available: 'q', 'v'"),
     "out": (lambda: kt.program(lambda out: out, out=2), "'out' means something else in calls"),
     "threads": (lambda: kt.program(lambda threads: threads, threads=()), "'threads' means something else in calls"),
     "a shape in text": (lambda: kt.program(two, q="2", v=2), r"argument 'q' .* by the shape of one sample.*not by '2'"),

@@ -59,7 +59,7 @@ def test_files_that_hold_no_snapshot_are_refused(tmp_path: Path) -> None:
     with pytest.raises(kt.errors.TrajectoryFileError, match="cannot be read: No such file"):
         kt.sim.Snapshot.load(tmp_path / "none.npz")
     np.savez(tmp_path / "other.npz", row=np.zeros(6))
-    with pytest.raises(kt.errors.TrajectoryFileError, match="is no snapshot: it lacks snapshot, ended"):
+    with pytest.raises(kt.errors.TrajectoryFileError, match="is not a snapshot: it lacks snapshot, ended"):
         kt.sim.Snapshot.load(tmp_path / "other.npz")
     with np.load(BEFORE.save(tmp_path / "whole")) as archive:
         arrays = dict(archive)

@@ -44,7 +44,7 @@ def test_what_is_saved_comes_back(motion: Trajectory, tmp_path: Path) -> None:
 
 def test_a_field_that_is_missing_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", time=np.zeros(3), q=np.zeros((3, 1)))
-    with pytest.raises(TrajectoryFileError, match=r"other\.npz is no trajectory: it lacks robot, integrator"):
+    with pytest.raises(TrajectoryFileError, match=r"other\.npz is not a trajectory: it lacks robot, integrator"):
         Trajectory.load(tmp_path / "other.npz")
 
 
@@ -52,13 +52,13 @@ def test_a_field_that_is_missing_is_named(tmp_path: Path) -> None:
 def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     path.write_bytes(content)
-    with pytest.raises(TrajectoryFileError, match=r"x\.npz is no trajectory"):
+    with pytest.raises(TrajectoryFileError, match=r"x\.npz is not a trajectory"):
         Trajectory.load(path)
 
 
 def test_an_array_alone_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(3))
-    with pytest.raises(TrajectoryFileError, match="is no trajectory"):
+    with pytest.raises(TrajectoryFileError, match="is not a trajectory"):
         Trajectory.load(tmp_path / "x.npy")
 
 
@@ -68,7 +68,7 @@ def test_a_damaged_file_is_refused(byte: int, motion: Trajectory, tmp_path: Path
     content = bytearray(path.read_bytes())
     content[byte] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(TrajectoryFileError, match=r"x\.npz is no trajectory"):
+    with pytest.raises(TrajectoryFileError, match=r"x\.npz is not a trajectory"):
         Trajectory.load(path)
 
 
@@ -124,7 +124,7 @@ def test_other_orders_of_the_same_numbers_are_read(order: str, motion: Trajector
         ({"robot": np.array(["a", "b"])}, r"'robot' has the shape \(2,\)"),
         ({"q_names": np.array(["a", "b"])}, "'q_names' has 2 coordinates, but 'q' has 19"),
         ({"v_names": np.arange(18)}, "'v_names' is of type int64, not text"),
-        ({"q_units": np.frombuffer(b"\xff" * 76, "<U1")}, "'q_units' holds numbers that are no characters"),
+        ({"q_units": np.frombuffer(b"\xff" * 76, "<U1")}, "'q_units' holds numbers that are not characters"),
         ({"integrator": np.array(object())}, "'integrator' holds Python objects, which are not read"),
     ],
 )
@@ -132,7 +132,7 @@ def test_fields_that_do_not_fit_are_refused(
     changes: dict[str, Any], message: str, motion: Trajectory, tmp_path: Path
 ) -> None:
     np.savez(tmp_path / "x.npz", **{**parts(motion), **changes})
-    with pytest.raises(TrajectoryFileError, match=rf"x\.npz is no trajectory: {message}"):
+    with pytest.raises(TrajectoryFileError, match=rf"x\.npz is not a trajectory: {message}"):
         Trajectory.load(tmp_path / "x.npz")
 
 
@@ -155,8 +155,8 @@ def test_members_that_are_no_arrays_are_refused(motion: Trajectory, tmp_path: Pa
     for name, content, message in (
         ("work", array(motion.work) + b"more", ".*of float64, 168 bytes, but 172 bytes are there"),
         ("work", array(motion.work)[:-8], ".*of float64, 168 bytes, but 160 bytes are there"),
-        ("q", b"text", "'q' is no NumPy array"),
-        ("q", b"", "'q' is no NumPy array"),
+        ("q", b"text", "'q' is not a NumPy array"),
+        ("q", b"", "'q' is not a NumPy array"),
         ("q", b"\x93NUMPY\x01\x00\x04\x00{{{\n", "'q' is damaged: "),
         ("time", b"\x93NUMPY\x02\x00\xff\xff\xff\x7f{", "the header of 'time' has 2,147,483,647 bytes"),
         ("q", b"\x93NUMPY\x01\x00\x46\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 19), }".ljust(69)
@@ -166,7 +166,7 @@ def test_members_that_are_no_arrays_are_refused(motion: Trajectory, tmp_path: Pa
         with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
             for member in old.namelist():
                 new.writestr(member, content if member == f"{name}.npy" else old.read(member))
-        with pytest.raises(TrajectoryFileError, match=rf"x\.npz is no trajectory: ({message})"):
+        with pytest.raises(TrajectoryFileError, match=rf"x\.npz is not a trajectory: ({message})"):
             Trajectory.load(path)
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as new:  # numpy.load would give these as bytes
         for field in FIELDS:
@@ -281,4 +281,4 @@ def test_mutated_headers_are_read_or_refused(motion: Trajectory, tmp_path: Path)
         try:
             Trajectory.load(path)
         except TrajectoryFileError as error:
-            assert "is no trajectory" in str(error)  # noqa: PT017
+            assert "is not a trajectory" in str(error)  # noqa: PT017

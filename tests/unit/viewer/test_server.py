@@ -48,7 +48,7 @@ def test_a_port_in_use() -> None:
     [
         ({"port": 70000}, "port must be a whole number from 0 to 65535, not 70000"),
         ({"port": True}, "port must be a whole number from 0 to 65535, not True"),
-        ({"host": "203.0.113.7", "port": 0}, r"'203\.0\.113\.7' is no address of this machine"),
+        ({"host": "203.0.113.7", "port": 0}, r"'203\.0\.113\.7' is not an address of this machine"),
         ({"host": ""}, "host must be the name or the number of an address of this machine, not ''"),
     ],
 )

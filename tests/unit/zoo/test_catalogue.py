@@ -49,7 +49,7 @@ def test_base_can_be_chosen(floating_base: bool) -> None:
 def test_wrong_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(NameNotFoundError, match="the zoo has no robot 'humanoids': did you mean 'humanoid'"):
         zoo.load("humanoids")
-    with pytest.raises(NameNotFoundError, match="known are: 'arm6', 'arm7', 'cart_pole'"):
+    with pytest.raises(NameNotFoundError, match="available: 'arm6', 'arm7', 'cart_pole'"):
         zoo.path("../errors")
 
 

@@ -86,7 +86,7 @@ def read_object(file: bytes) -> ObjectFile:
     _require(0 < len(symbols) < _MOST, "it has no symbols")
     _require(headers[tables[0]].link < len(headers), "names stand nowhere")
     names = headers[headers[tables[0]].link]
-    _require(names.kind == _STRTAB, "names do not stand in a table of strings")
+    _require(names.kind == _STRTAB, "names are not in a table of strings")
     strings = bytes(_contents(file, names))
 
     places, offsets, exported, needed = [], [], {}, {}
@@ -132,7 +132,7 @@ def _section_headers(file: bytes) -> list[_SectionHeader]:
     magic, bits, order, version, system, _, kind, machine, _, _, _, start, _, size, _, _, entry, count, _ = header
     _require(magic == b"\x7fELF", "it is not ELF")
     _require((bits, order, version, system) == (2, 1, 1, 0), "it is for another system")
-    _require((kind, machine) == (1, 62), "it is no relocatable file for x86-64")
+    _require((kind, machine) == (1, 62), "it is not a relocatable file for x86-64")
     _require(
         (size, entry) == (_HEADER.size, _SECTION.size) and 0 < count < _LARGEST_SECTION,
         "its headers are of another size",

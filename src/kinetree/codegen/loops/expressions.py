@@ -80,7 +80,7 @@ class Expressions(Instructions):
         else:
             x = self.value(node)
             if x.type != "i1":
-                raise Unknown(self.function, node, ": it is no bool")
+                raise Unknown(self.function, node, ": it is not a bool")
             self.line(f"br i1 {x.name}, label %{yes}, label %{no}")
 
     def _truth(self, node: ast.Compare | ast.BoolOp) -> Value:

@@ -76,7 +76,7 @@ class Instructions:
             return Value("i64", str(x))
         if isinstance(x, float):
             return Value("double", "0x" + struct.pack(">d", x).hex().upper())
-        raise Unknown(self.function, node, ": it is no variable, and no number of the module")
+        raise Unknown(self.function, node, ": it is neither a variable nor a number of the module")
 
     def converted(self, value: Value, type: str, node: ast.AST) -> Value:
         if value.type == type:

@@ -23,7 +23,7 @@ from kinetree.functions.kinematics import integrate
 __all__ = ["with_slopes"]
 
 _DAMPING = 1e-8
-"""Damping in parts of the trace of A Aᵀ, for matrices without full rank, beside the cost of what is not met. A second
+"""Damping relative to the trace of A Aᵀ, for matrices without full rank, beside the cost of what is not met. A second
 step takes its error away."""
 
 

@@ -91,7 +91,7 @@ def prescribed_motion(
     for name in active or {}:
         if name not in contacts:
             raise OptionError(
-                f"prescribed_motion: active names {name!r:.60}, which is no contact: "
+                f"prescribed_motion: active names {name!r:.60}, which is not a contact: "
                 f"{nearest_names(str(name), list(contacts))}"
             )
     q, v, qdd = _rows("q", q, robot.nq), _rows("v", v, robot.nv), _rows("qdd", qdd, robot.nv)

@@ -158,7 +158,7 @@ class References:
     @staticmethod
     def _unknown(word: str, name: object, known: list[str]) -> OptionError:
         return OptionError(
-            f"WholeBody: {word} names {name!r:.60}, which is none here: {nearest_names(str(name), known)}"
+            f"WholeBody: {word} names {name!r:.60}, which is unknown here: {nearest_names(str(name), known)}"
         )
 
 

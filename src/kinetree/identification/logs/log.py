@@ -138,8 +138,8 @@ class Log:
         hertz = number_between("resampled: rate", rate, unit="Hz")
         if not all(kind.is_flat for kind in self.robot.tree.joint[1:]):
             raise LogError(
-                f"resampled: {self.robot.name!r} has joints whose coordinates are no plain angles or lengths, and "
-                "between two of their rows are no straight lines; give a log with even times"
+                f"resampled: {self.robot.name!r} has joints whose coordinates are not plain angles or lengths, and "
+                "between two of their rows are not straight lines; give a log with even times"
             )
         self.check_whole("resampled", bridge)
         time = self.time[0] + np.arange(int(self.duration * hertz + 1e-9) + 1) / hertz

@@ -57,7 +57,7 @@ def _actuator(element: Element, reference: Reference, tendons: Mapping[str, Tend
     law = law_of(element, chain)
     if transmission == "joint" and law.gain == "so3" and _joint_type(reference.names, target) != "ball":
         a.fail(
-            f"it turns a joint into an orientation, but {target!r} is no ball joint; name one, or a site with refsite",
+            f"it turns a joint into an orientation, but {target!r} is not a ball joint; name one, or give refsite",
             "wrong-kind",
         )
     ratio, bias = damping_ratio(law)

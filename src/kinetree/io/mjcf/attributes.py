@@ -87,7 +87,7 @@ class Attributes:
         if text not in meanings:
             known = nearest_names(text, meanings)
             if len(meanings) <= _FEW:  # among few, the nearest may be far from what is meant
-                known = f"known are: {', '.join(map(repr, meanings))}"
+                known = f"available: {', '.join(map(repr, meanings))}"
             owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {known}')
         return meanings[text]
 

@@ -140,7 +140,7 @@ def _axis(part: Part) -> tuple[float, ...]:
         xyz = tuple(map(float, (part.frame.E.T @ Vec3(*xyz)).components()))
     length = math.hypot(*xyz)
     if length < _SHORT:
-        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector", "bad-axis")
+        part.attributes.fail("its axis has length zero, which is not a direction; give a unit vector", "bad-axis")
     return tuple(x / length for x in xyz)
 
 

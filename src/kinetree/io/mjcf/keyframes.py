@@ -225,7 +225,7 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
 def _time(element: Element) -> float:
     given = many(element, "time")
     if len(given) > 1:
-        element.fail(f"time holds {len(given)} numbers, but one must stand there", "bad-number")
+        element.fail(f"time holds {len(given)} numbers; expected one", "bad-number")
     return given[0] if given else 0.0
 
 
@@ -256,7 +256,7 @@ def _turned(wxyz: Sequence[float], element: Element | None = None) -> tuple[floa
     length = math.hypot(*wxyz)
     if length < 1e-15:
         if element is not None:
-            element.fail("it holds a quaternion of length zero, which is no orientation", "bad-placement")
+            element.fail("it holds a quaternion of length zero, which is not an orientation", "bad-placement")
         return 0.0, 0.0, 0.0, 1.0
     w, x, y, z = (float(c) / length for c in wxyz)
     return x, y, z, w

@@ -131,7 +131,7 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], anatom
             for joint in _joints_between(anatomy.sites[one.target], anatomy.sites[one.reference], anatomy):
                 motors._set(joint, _ALL_SIX)
         else:
-            notes.add("actuators that push a body from outside are no motors of joints", one.name or one.target)
+            notes.add("actuators that push a body from outside are not motors of joints", one.name or one.target)
     motors.are_known = any(any(flags) for flags in motors.flags.values())
     return motors
 

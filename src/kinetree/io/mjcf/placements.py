@@ -204,7 +204,7 @@ def scale_of(element: Element, around: Scale) -> Scale:
     if len(words) == 1:
         factors = (factors[0],) * 3
     elif len(words) == 2:
-        element.fail("scale holds 2 numbers, but 1 or 3 must stand there", "bad-number")
+        element.fail("scale holds 2 numbers; expected 1 or 3", "bad-number")
     length, mass = factors[0], a.number("massscale")
     if min(factors) <= 0.0 or mass < 0.0:
         element.fail("scale and massscale cannot be negative, and a scale cannot be zero")

@@ -266,7 +266,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
 def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
     tree = _Tree(path, data, finder, problems)
     if tree.root.tag != "mujoco":
-        tree.root.fail("this is no MJCF file: it must begin with <mujoco>", "unknown-format")
+        tree.root.fail("this is not an MJCF file: it must begin with <mujoco>", "unknown-format")
     for unknown in tree.unknown:
         code = "unknown-element" if unknown.attribute is None else "unknown-attribute"
         problems.add(unknown.place.error(unknown.sentence, code, repair="it is left out"))

@@ -151,7 +151,7 @@ def _spatial(element: Element, reference: Reference) -> tuple[Step, ...]:
             continue
         part = reference.names.parts["geom"][name][0]
         if part.attributes.text("type", "sphere") not in ("sphere", "cylinder"):
-            a.fail(f"{name!r} is no sphere or cylinder, and tendons wrap around these only", "wrong-kind")
+            a.fail(f"{name!r} is not a sphere or cylinder, and tendons wrap around these only", "wrong-kind")
         path.append(TendonShape(name, reference(a, "sidesite", "site") if "sidesite" in a else ""))
     _check_path(element, path)
     return tuple(path)

@@ -101,7 +101,7 @@ def words(a: Attributes, attribute: str, known: tuple[str, ...], default: tuple[
     given = tuple(owner.attributes[attribute].split())
     for word in given:
         if word not in known:
-            owner.fail(f'{attribute} holds "{word:.40}", which is none of its words: {", ".join(known)}')
+            owner.fail(f'{attribute} holds "{word:.40}", which is not one of its words: {", ".join(known)}')
     if given != tuple(word for word in known if word in given):
         owner.fail(f'{attribute}="{" ".join(given):.60}" must name each word once, in the order {", ".join(known)}')
     return given

@@ -35,7 +35,7 @@ _SMALLEST_FULL = 1e-13
 _TOLERANCE = 1e-9
 """How far, relative to the largest, principal moments may violate what a body demands: rounding."""
 _NOISE = 1e-14
-"""How far they may violate it in parts of the entries about the origin, and of the mass times 1 m²: rounding, too."""
+"""How far they may violate it relative to the entries about the origin, and of the mass times 1 m²: rounding, too."""
 _EXACT = 1e-12
 """How near, relative to the largest, one moment is to the sum of the other two if MuJoCo may find it larger."""
 _SITE = Site("", "", "")

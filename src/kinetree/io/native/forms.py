@@ -48,13 +48,13 @@ def number(x: Any) -> float | str:
         elif isinstance(x, np.integer | int):
             x = int(x)
         else:
-            raise ModelError(f"{x!r:.60} is no real number, and cannot be written")
+            raise ModelError(f"{x!r:.60} is not a real number, and cannot be written")
     if type(x) is int and abs(x) >= _TOO_LONG:
         raise ModelError(f"{x:.3e} is too large a whole number to be written")
     if x - x == 0.0:
         return x  # type: ignore[no-any-return]
     if x != x:
-        raise ModelError("NaN is no number that a robot can have, and cannot be written")
+        raise ModelError("NaN is not a number that a robot can have, and cannot be written")
     return "inf" if x > 0.0 else "-inf"
 
 

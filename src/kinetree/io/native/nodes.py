@@ -179,7 +179,7 @@ def _whole(text: str) -> int:
 
 
 def _constant(text: str) -> NoReturn:
-    raise _UnfitError(f'{text} is no number of JSON; infinity is written "inf", and NaN is not allowed')
+    raise _UnfitError(f'{text} is not a JSON number; infinity is written "inf", and NaN is not allowed')
 
 
 def _cut(text: str) -> str:

@@ -147,7 +147,7 @@ def _check_version(root: Node) -> None:
     """Check the version before anything else: a newer version may have fields unknown to this one."""
     if type(root.value) is not dict or "kinetree" not in root:
         root.fail(
-            f'this is no robot: its text begins with {{"kinetree": "{FORMAT}", "version": {VERSION}, …',
+            f'this is not a robot: its text begins with {{"kinetree": "{FORMAT}", "version": {VERSION}, …',
             "unknown-format",
         )
     if root["kinetree"].value != FORMAT:

@@ -82,7 +82,7 @@ def _direction(element: Element, joint: Node, notes: Notes) -> Vec3:
         x, y, z = numbers(xyz, 3)
         length = math.hypot(x, y, z)
         if length == 0.0:
-            xyz.fail("has length zero, which is no direction; give a unit vector", "bad-axis")
+            xyz.fail("has length zero, which is not a direction; give a unit vector", "bad-axis")
         if not 1e-100 < length < 1e100:
             xyz.fail(f"has the length {length:g}; give a unit vector", "bad-axis")
         if abs(length - 1.0) > 1e-6:

@@ -105,7 +105,7 @@ def _facing(plane: Element) -> Transform:
     x, y, z = (0.0, 0.0, 1.0) if found is None else numbers(found, 3)
     length = math.hypot(x, y, z)
     if found is not None and not 1e-100 < length < 1e100:
-        found.fail("is no direction; give a unit vector", "bad-axis")
+        found.fail("is not a direction; give a unit vector", "bad-axis")
     x, y, z = x / length, y / length, z / length
     if z < -1.0 + 1e-12:
         return Transform(Mat3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, -1.0, 0.0), Vec3(0.0, 0.0, -1.0)), Vec3.zero())

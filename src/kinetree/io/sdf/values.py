@@ -105,7 +105,7 @@ def read_pose(pose: Element | None) -> Transform:
         length = math.hypot(*quaternion)
         if not (math.isfinite(length) and length > 1e-100):
             pose.fail(
-                "has a quaternion of length zero, which is no orientation; the identity is 0 0 0 1", "bad-placement"
+                "has a quaternion of length zero, which is not an orientation; the identity is 0 0 0 1", "bad-placement"
             )
         if abs(length - 1.0) > 1e-4:
             pose.fail(

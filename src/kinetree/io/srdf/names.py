@@ -28,7 +28,9 @@ class Names:
         for element in document.all("virtual_joint"):
             kind = self.word(element, "type")
             if kind not in _VIRTUAL:
-                element.fail(f'type="{shown(kind, 40)}" is no type of a virtual joint: {nearest_names(kind, _VIRTUAL)}')
+                element.fail(
+                    f'type="{shown(kind, 40)}" is not a type of a virtual joint: {nearest_names(kind, _VIRTUAL)}'
+                )
             name = self.word(element, "name")
             if name in self._joints and name != BASE:
                 element.fail(

@@ -39,7 +39,7 @@ def read_srdf(path: Path, robot: Model) -> Model:
     root = document.root
     if root.tag != "robot" or root.all("link") or root.all("joint"):
         root.fail(
-            "this is no SRDF file: it must begin with <robot> and hold groups, states and pairs, not links",
+            "this is not an SRDF file: it must begin with <robot> and hold groups, states and pairs, not links",
             "unknown-format",
         )
     if robot.extras.groups or robot.extras.named_states:

@@ -101,7 +101,8 @@ def _axis(axis: Element | None, name: str, notes: Notes) -> tuple[float, ...]:
     length = math.hypot(*xyz)
     if length == 0.0:
         axis.fail(
-            f'xyz="{axis.attributes["xyz"]:.40}" has length zero, which is no direction; give a unit vector', "bad-axis"
+            f'xyz="{axis.attributes["xyz"]:.40}" has length zero, which is not a direction; give a unit vector',
+            "bad-axis",
         )
     if not math.isfinite(length):
         axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" is too large for a direction; give a unit vector', "bad-axis")

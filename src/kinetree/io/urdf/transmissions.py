@@ -62,7 +62,7 @@ def _number(element: Element) -> float:
     """The number that is the text of an element."""
     text = element.content.strip()
     if not text:
-        element.fail("is empty; a number must stand there")
+        element.fail("is empty; expected a number")
     whole = Element(element.tag, {element.tag: text}, element.line, element.parent, element.file)
     try:
         return number(whole, element.tag)

@@ -24,7 +24,7 @@ def read_version(robot: Element) -> Version:
     version = (int(found[1]), int(found[2])) if found else None
     if version not in KNOWN:
         known = ", ".join(f"{major}.{minor}" for major, minor in KNOWN)
-        robot.fail(f'version="{shown(text, 40)}" is no version of URDF that is known here: {known}')
+        robot.fail(f'version="{shown(text, 40)}" is not a version of URDF that is known here: {known}')
     return version
 
 

@@ -72,7 +72,7 @@ def _names(joints: str | Iterable[str]) -> list[str]:
         raise ModelError(f"lock takes the names of joints, or values by name, not {joints!r:.60}") from None
     for name in names:
         if not isinstance(name, str):
-            raise ModelError(f"lock takes the names of joints, or values by name; {name!r:.60} is no name")
+            raise ModelError(f"lock takes the names of joints, or values by name; {name!r:.60} is not a name")
     return list(dict.fromkeys(names))
 
 

@@ -208,7 +208,7 @@ class _Check:
         try:
             numbers = [float(x) for x in values]
         except (TypeError, ValueError):
-            self._fail(f"{type(self._kind).__name__}.{what} returned {values!r:.60}, which are no real numbers")
+            self._fail(f"{type(self._kind).__name__}.{what} returned {values!r:.60}, which are not real numbers")
         if len(numbers) != count:
             self._fail(f"{type(self._kind).__name__}.{what} returned {len(numbers)} numbers; {count} are expected")
         if not all(map(math.isfinite, numbers)):

@@ -43,13 +43,13 @@ def check_placements(parts: Sequence[JointSpec] | Sequence[FrameSpec], what: str
     is_finite = np.isfinite(rows).all(axis=1)
     for k in indices(~is_finite):
         problems.add(
-            fault(parts[k].where, f"{what} {parts[k].name!r} stands at a place that is not finite", "bad-placement")
+            fault(parts[k].where, f"{what} {parts[k].name!r} is at a place that is not finite", "bad-placement")
         )
     for k in indices(is_finite & ((error > ROTATION_TOLERANCE) | mirrored)):
         problems.add(
             fault(
                 parts[k].where,
-                f"{what} {parts[k].name!r}: the E of its placement is no rotation matrix (E Eᵀ = 1)",
+                f"{what} {parts[k].name!r}: the E of its placement is not a rotation matrix (E Eᵀ = 1)",
                 "bad-placement",
             )
         )

@@ -108,7 +108,7 @@ def _placed(
     quaternion = np.asarray(refquat, dtype=np.float64)
     length = float(np.sqrt(quaternion @ quaternion))
     if not length > 0.0:
-        raise ModelError(f'{where}: refquat="0 0 0 0" is not an orientation; "1 0 0 0" is no rotation')
+        raise ModelError(f'{where}: refquat="0 0 0 0" is not an orientation; "1 0 0 0" is not a rotation')
     moved = vertices - np.asarray(refpos, dtype=np.float64)
     if (quaternion != (1.0, 0.0, 0.0, 0.0)).any():
         moved = moved @ rotation(quaternion / length)

@@ -54,5 +54,5 @@ def _names(kind: type) -> tuple[str, ...]:
         return tuple(field.name for field in fields(kind))
     slots: tuple[str, ...] = tuple(getattr(kind, "__slots__", ()))
     if not slots:
-        raise TypeError(f"{kind.__name__} cannot be kept in memory: it is no dataclass and has no __slots__")
+        raise TypeError(f"{kind.__name__} cannot be kept in memory: it is not a dataclass and has no __slots__")
     return slots

@@ -61,7 +61,7 @@ def test_what_is_refused() -> None:
         kt.control.prescribed_motion(ROBOT, STANDING, still, still)
     with pytest.raises(kt.errors.ConfigurationError, match=r"prescribed_motion: v\[0, 0\] is nan"):
         kt.control.prescribed_motion(ROBOT, np.tile(STANDING, (2, 1)), still * np.nan, still)
-    with pytest.raises(kt.errors.OptionError, match="active names 'foot', which is no contact"):
+    with pytest.raises(kt.errors.OptionError, match="active names 'foot', which is not a contact"):
         kt.control.prescribed_motion(ROBOT, np.tile(STANDING, (2, 1)), still, still, SUPPORTS, active={"foot": True})
     with pytest.raises(
         kt.errors.ShapeError, match=r"active\['front_left_foot'\] must be True or False or have shape \(1,\)"

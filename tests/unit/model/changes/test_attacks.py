@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[KinetreeError], str]] = {
         OptionError,
         "floating_base must be True, False, or None",
     ),
-    "a joint's name in a list": (lambda: pendulum().lock([["shoulder"]]), ModelError, "is no name"),  # type: ignore[list-item]
+    "a joint's name in a list": (lambda: pendulum().lock([["shoulder"]]), ModelError, "is not a name"),  # type: ignore[list-item]
 }
 
 
