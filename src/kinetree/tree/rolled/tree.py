@@ -317,7 +317,7 @@ class _Some:
     def __contains__(self, i: int | Slot) -> bool:
         kinds = self._bodies.slot(i).kinds
         if kinds & self._kinds and not kinds <= self._kinds:
-            raise ValueError("some bodies of the loop are among these and some are not")
+            raise ValueError("the loop is over bodies of which some are among these and some are not")
         return kinds <= self._kinds
 
 
