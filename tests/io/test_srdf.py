@@ -147,9 +147,9 @@ def test_a_named_configuration_is_a_q(tmp_path: Path) -> None:
         ),
         ('tip_link="tool"', 'tip_link="tol"', "9: <chain> in <group .*'arm' has no such body; did you mean 'tool'"),
         ('<link name="upper"/>', '<link name="uper"/>', "12: .*no such body; did you mean 'upper'"),
-        ('value="0.5"', 'value="0.5 1"', "16: .*holds 2 numbers, but one number"),
+        ('value="0.5"', 'value="0.5 1"', "16: .*holds 2 numbers; expected one number"),
         ('value="0.5"', 'value="half"', "16: .*'half' is not a number"),
-        ('value="0 0 1 0 0 0 1"', 'value="0 0 1"', "18: .*holds 3 numbers, but 7"),
+        ('value="0 0 1 0 0 0 1"', 'value="0 0 1"', "18: .*holds 3 numbers; expected 7"),
         ('name="elbow" value="-1"', 'name="shoulder" value="-1"', "17: .*second value for joint 'shoulder'"),
         (
             'group="lower_part">\n    <joint',

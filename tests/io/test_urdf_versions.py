@@ -64,7 +64,7 @@ def test_a_quaternion_gives_the_same_placement_as_in_pinocchio(tmp_path: Path) -
         ("1.1", 'quat_xyzw="0 0 0 1" rpy="0 0 0"', "has both rpy and quat_xyzw"),
         ("1.1", 'quat_xyzw="0 0 0 0"', "quat_xyzw has length 0"),
         ("1.1", 'quat_xyzw="0 0 0 2"', "quat_xyzw has length 2"),
-        ("1.1", 'quat_xyzw="0 0 1"', "holds 3 numbers, but 4"),
+        ("1.1", 'quat_xyzw="0 0 1"', "holds 3 numbers; expected 4"),
     ],
 )
 def test_quaternions_that_are_refused(tmp_path: Path, version: str | None, origin: str, message: str) -> None:

@@ -172,7 +172,7 @@ REFUSED = {
     "negative kv": (f'<position {J} kv="-1"/>', "kv is -1, but it cannot be negative"),
     "two ranges": (f'<position {J} ctrlrange="0 1" inheritrange="1"/>', "ctrlrange and inheritrange"),
     "no range to inherit": ('<position joint="ball" inheritrange="1"/>', "inheritrange needs the range of a hinge"),
-    "too many numbers": (f'<general {J} gainprm="1 2 3 4 5 6 7 8 9 10 11"/>', "holds 11 numbers, but 1 to 10"),
+    "too many numbers": (f'<general {J} gainprm="1 2 3 4 5 6 7 8 9 10 11"/>', "holds 11 numbers; expected 1 to 10"),
     "a delay without samples": (f'<motor {J} delay="0.1"/>', 'add nsample="…"'),
     "inputs in another order": (f'<pid {J} input="vel pos"/>', "must name each word once, in the order pos, vel, ff"),
     "an unknown input": (f'<pid {J} input="volts"/>', 'input holds "volts", which is not one of its words'),

@@ -110,7 +110,7 @@ def test_what_is_not_read_yet_is_refused(tmp_path: Path, inside: str, told: str)
 WRONG = {
     "zero": ('scale="0"', "a scale cannot be zero"),
     "negative": ('massscale="-1"', "cannot be negative"),
-    "two numbers": ('scale="1 2"', "scale holds 2 numbers, but 1 or 3"),
+    "two numbers": ('scale="1 2"', "scale holds 2 numbers; expected 1 or 3"),
     "a stretch of forces": ('scale="1 2 3"', 'needs scaling="geometry"'),
     "a word": ('scaling="same"', 'scaling="same" is not one of its words'),
 }

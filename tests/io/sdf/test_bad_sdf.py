@@ -138,10 +138,10 @@ BAD: dict[str, tuple[str, str]] = {
         "since SDF 1.7 the attribute is called relative_to",
     ),
     # Poses and numbers
-    "five numbers": (pose("1 2 3 0 0"), '"1 2 3 0 0" holds 5 numbers, but 6 numbers separated by blanks must stand'),
+    "five numbers": (pose("1 2 3 0 0"), '"1 2 3 0 0" holds 5 numbers; expected 6 numbers separated by blanks'),
     "a comma": (pose("1,5 2 3 0 0 0"), "'1,5' is not a number (write a point for decimals"),
     "not a number": (pose("nan 2 3 0 0 0"), "'nan' is not a finite number"),
-    "a quaternion of six": (pose("1 2 3 0 0 1", ' rotation_format="quat_xyzw"'), "holds 6 numbers, but 7 numbers"),
+    "a quaternion of six": (pose("1 2 3 0 0 1", ' rotation_format="quat_xyzw"'), "holds 6 numbers; expected 7 numbers"),
     "a quaternion of zeros": (pose("1 2 3 0 0 0 0", ' rotation_format="quat_xyzw"'), "quaternion of length zero"),
     "a long quaternion": (
         pose("1 2 3 0 0 1 1", ' rotation_format="quat_xyzw"'),

@@ -333,7 +333,7 @@ def test_a_placement_by_angles_is_that_by_quaternion() -> None:
         ((1.0,), {}, ShapeError, "position must be 3 numbers, not 1.0"),
         (((0, 0, math.nan),), {}, OptionError, "position must be finite"),
         ((), {"rpy": (0, 0, 0), "quaternion": (0, 0, 0, 1)}, OptionError, "not both"),
-        ((), {"quaternion": (0, 0, 0, 0)}, OptionError, "no orientation"),
+        ((), {"quaternion": (0, 0, 0, 0)}, OptionError, "not an orientation"),
     ],
 )
 def test_a_placement_that_is_none_is_refused(

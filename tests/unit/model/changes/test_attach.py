@@ -164,7 +164,7 @@ def test_what_cannot_be_put_together_is_refused(change: object, error: type[Exce
 
 
 def test_a_placement_that_is_no_rotation_is_refused() -> None:
-    with pytest.raises(kt.errors.ModelError, match="no rotation matrix"):
+    with pytest.raises(kt.errors.ModelError, match="not a rotation matrix"):
         ARM.attach_body("load", ball(), "b2", Transform(Mat3.identity() + Mat3.identity(), Vec3.zero()))
 
 
