@@ -125,7 +125,7 @@ def test_forces_of_constraints() -> None:
         (
             {"every": 0.0015},
             kt.errors.OptionError,
-            r"every=0.0015 is a time in s, .* must be a multiple of dt \(0.001 s\)",
+            r"every=0.0015 is a time in s .* must be a multiple of dt \(0.001 s\)",
         ),
         ({"every": True}, kt.errors.OptionError, "not True"),
         ({"every": np.nan}, kt.errors.OptionError, "every must be a whole number of steps"),
