@@ -301,7 +301,8 @@ class Specialization:
         """The result's numbers in the trace in progress: written out in it, or by a call of a program with loops."""
         in_progress = current_trace()
         if self.rows:
-            steps = len(flat[self.rows[0]]) // self.inputs[self.rows[0]].size
+            counts = [len(flat[k]) // self.inputs[k].size for k in self.rows if self.inputs[k].size]
+            steps = counts[0] if counts else 1  # of a robot that cannot move one is as good as many
             return replace(self, options={**self.options, "steps": steps}).called(*flat)
         chooses = self.unroll is None
         if in_progress.calls:
