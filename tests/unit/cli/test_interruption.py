@@ -20,7 +20,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli.interruption import Interruption
 from kinetree.sim import Trajectory
-from kinetree.sim.motion import Held
+from kinetree.sim.stepper import Stepper
 
 from .conftest import Command
 
@@ -31,10 +31,10 @@ RUN = ("simulate", "double_pendulum", "--q", "1,0.5", "--duration", "0.02", "--o
 
 MOMENTS = {
     "while the robot is read": ("kinetree.cli.simulate.load_robot", 1),
-    "before the first step": ("kinetree.sim.motion.Held.advance", 1),
-    "in the second step": ("kinetree.sim.motion.Held.advance", 2),
-    "in the middle": ("kinetree.sim.motion.Held.advance", 9),
-    "in the last step": ("kinetree.sim.motion.Held.advance", 20),
+    "before the first step": ("kinetree.sim.stepper.Stepper.advance", 1),
+    "in the second step": ("kinetree.sim.stepper.Stepper.advance", 2),
+    "in the middle": ("kinetree.sim.stepper.Stepper.advance", 9),
+    "in the last step": ("kinetree.sim.stepper.Stepper.advance", 20),
     "while energies are computed": ("kinetree.sim.recording.kinetic_energy", 1),
     "while the numbers are packed": ("numpy.savez_compressed", 1),
     "while the numbers go to the disk": ("kinetree.files.os.fsync", 1),
@@ -135,7 +135,7 @@ def test_an_interrupted_motion_does_not_replace_what_was_there(
 
 def test_an_exception_that_got_lost_is_raised_again(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python drops what is raised in a finalizer."""
-    advance, calls = Held.advance, 0
+    advance, calls = Stepper.advance, 0
 
     def swallowing(*arguments: Any) -> Any:
         nonlocal calls
@@ -145,7 +145,7 @@ def test_an_exception_that_got_lost_is_raised_again(kinetree: Command, monkeypat
                 os.kill(os.getpid(), signal.SIGTERM)
         return advance(*arguments)
 
-    monkeypatch.setattr(Held, "advance", swallowing)
+    monkeypatch.setattr(Stepper, "advance", swallowing)
     result = kinetree(*RUN)
     assert result.code == 143
     assert len(Trajectory.load("run.npz").time) == 5
@@ -167,16 +167,16 @@ def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> Non
     code = """
 import importlib, sys
 from kinetree.cli import main
-from kinetree.sim.motion import Held
+from kinetree.sim.stepper import Stepper
 importlib.import_module("kinetree.sim.blocks").SECONDS_PER_BLOCK = 0.0  # one step per call
-real, calls = Held.advance, 0
+real, calls = Stepper.advance, 0
 def told(*arguments):
     global calls
     calls += 1
     if calls == 50:
         print("running", flush=True)
     return real(*arguments)
-Held.advance = told
+Stepper.advance = told
 main(["simulate", "double_pendulum", "--duration", "2000", "--out", "run"])
 """
     process = subprocess.Popen(
