@@ -247,7 +247,7 @@ def simulated(tau: Any = INTEGRAL, **options: Any) -> Any:
             INTEGRAL,
             {"arguments": {"target": TARGET}, "state": {"target": TARGET}},
             kt.errors.NameNotFoundError,
-            "not a state",
+            "no state",
         ),
         (INTEGRAL, {"arguments": {"target": TARGET}, "control_dt": "stages"}, kt.errors.OptionError, "has a state"),
         (INTEGRAL, {"arguments": [TARGET]}, kt.errors.DTypeError, "arguments must be a dict"),
