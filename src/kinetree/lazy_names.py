@@ -5,20 +5,16 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import FrameType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
-from kinetree.locks import importing
+from kinetree.locks import collecting, importing
 
 __all__ = ["lazy_names"]
-
-_collecting = threading.Lock()
-_BY_PYTHON = builtins.__import__
 
 
 @contextmanager
@@ -36,21 +32,16 @@ def lazy_names(
     """
     home_of: dict[str, str] = {}
     group_of = {name: group for group, names in moved.items() for name in names.split()}
-    thread, module = threading.get_ident(), sys.modules[package]
+    module = sys.modules[package]
 
-    def note(
-        name: str,
-        globals: Mapping[str, object] | None = None,
-        locals: Mapping[str, object] | None = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> Any:
-        if threading.get_ident() != thread:
-            return _BY_PYTHON(name, globals, locals, fromlist or (), level)
-        home_of.update(dict.fromkeys(fromlist or (), name))
-        return SimpleNamespace(**dict.fromkeys(fromlist or ()))
+    def note(name: str, globals: Mapping[str, object] | None = None, *rest: Any, **named: Any) -> Any:
+        if globals is not vars(module):  # an import of somebody else, in another thread or a finalizer
+            return before(name, globals, *rest, **named)
+        names = dict.fromkeys(rest[1])  # the statement gives locals, names and level, in this order
+        home_of.update(dict.fromkeys(names, name))
+        return SimpleNamespace(**names)
 
-    with _collecting:
+    with collecting:
         before, builtins.__import__ = builtins.__import__, note
         try:
             yield

@@ -92,3 +92,20 @@ for thread in threads: thread.join(60)
 print(failed, any(thread.is_alive() for thread in threads))
 """
     assert printed(code) == "[] False"
+
+
+def test_imports_of_others_are_made_while_names_are_noted() -> None:
+    code = """
+import sys, types
+from kinetree.lazy_names import lazy_names
+sys.modules["front"] = front = types.ModuleType("front")
+exec('''
+from kinetree.lazy_names import lazy_names
+with lazy_names(__name__):
+    from kinetree.files import reason
+    exec("from math import pi", elsewhere := {})
+__all__ = ["reason"]
+''', vars(front))
+print(front.elsewhere["pi"] > 3, "reason" in vars(front), front.reason.__module__)
+"""
+    assert printed(code) == "True False kinetree.files"
