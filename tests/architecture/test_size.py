@@ -21,7 +21,7 @@ SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3039, "actuation": 808, "algorithms": 8958, "appearance": 2828, "charts": 163, "checking": 782, "cli":
     3272, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4242, "contact_model": 2543,
-    "control": 9712, "expr": 4788, "functions": 12758, "identification": 4022, "interop": 4067, "io": 15766,
+    "control": 9712, "expr": 4788, "functions": 12755, "identification": 4022, "interop": 4067, "io": 15766,
     "joints": 2791, "layouts": 959, "lie": 793, "model": 10963, "number_files": 577, "pictures": 3081, "programs":
     2708, "sim": 9213, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1876, "symbolic": 3742, "tree":
     2870, "viewer": 3492, "zoo": 75,

@@ -55,11 +55,8 @@ _TIME, _FRESH, _DT, _TAU = "time of step", "runs in step", "length of step", "jo
 class ClosedLoop:
     """A robot and its controller, compiled for any number of steps."""
 
-    DETERMINED_BY = (
-        *("name", "_arguments", "_defaults", "_setting", "_output", "_of_motion", "_is_bare", "state", "recorded"),
-        *("given", "_of_start", "_kept", "_results", "number_ports"),
-    )
-    """What its trace depends on: all but the compiled function, which is there as soon as it has been traced."""
+    DETERMINED_BY = ("_setting",)
+    """The rest follows from it, the robot and the controller, which a trace knows beside it."""
 
     def __init__(self, robot: Model, controller: Program, setting: Controlled) -> None:
         self.name = controller.name
