@@ -1,4 +1,4 @@
-"""What rooms above the compiler provide: answers to calls with other frameworks' arrays, and functions for devices.
+"""Hooks for rooms above the compiler: answers to calls with other frameworks' arrays, and functions for devices.
 
 They make it known before NumPy is needed.
 """

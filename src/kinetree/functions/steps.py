@@ -47,7 +47,7 @@ class StepKind:
     exchanges: bool = True
     """Whether the energies exchanged are part of the state."""
     tells: tuple[str, ...] = ()
-    """What each step reports of its contacts: "error", "qdd", or both."""
+    """The numbers that each step reports of its contacts: "error", "qdd", or both."""
 
     @property
     def state(self) -> dict[str, Size]:

@@ -50,7 +50,7 @@ class Motion(Protocol):
 
 
 class Source(Protocol):
-    """What gives the torques, and perhaps commands and forces, of a motion."""
+    """A source of the torques, and perhaps commands and forces, of a motion."""
 
     @property
     def at_stages(self) -> Callable[[float, Array, Array], Array] | None:

@@ -35,7 +35,7 @@ class Expected(ctypes.Structure):
 
 
 def expect(kernel: Kernel, code: MachineCode) -> ctypes.Array[Expected]:
-    """What the arguments of a kernel, and then its results, must be; `code` keeps it."""
+    """The layout that a kernel's arguments and then its results must have; `code` keeps it."""
     ports, size = [*kernel.inputs, *kernel.outputs], kernel.dtype.itemsize
     arrays = (Expected * len(ports))()
     for port, array in zip(ports, arrays, strict=True):

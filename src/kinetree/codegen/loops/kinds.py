@@ -64,7 +64,7 @@ def parts(name: str, kind: Kind) -> Iterator[tuple[str, Kind]]:
 
 
 def _kind(annotation: Any, scope: Mapping[str, Any]) -> Kind:
-    """What an annotation means where it is written."""
+    """The meaning of an annotation where it is written."""
     name = getattr(annotation, "__forward_arg__", annotation)
     if name in ARRAYS or name in SCALARS:
         return ARRAYS.get(name) or SCALARS[name]

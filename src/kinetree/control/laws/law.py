@@ -27,7 +27,7 @@ _ERRORS = {"robot": ("ActuationError", "a degree of freedom has no motor.")}
 
 
 def makes_a_law(make: Callable[P, Program]) -> Callable[P, Program]:
-    """What makes a law of a robot and options; the law is pickled as these, and made again.
+    """The maker of a law from a robot and options; the law is pickled as these, and made again.
 
     Its docstring is completed: `kinetree.compiler.docstrings`.
     """

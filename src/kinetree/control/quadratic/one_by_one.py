@@ -33,7 +33,7 @@ _STEPS = 20
 _REACHED = 1e-10
 """The last proximal step, relative to x."""
 _ADDED = 1e-9
-"""What the proximal term still adds to the slope, relative to the slope."""
+"""The share of the slope that the proximal term still adds."""
 _WEAK = 1e-8
 """A multiplier, relative to the slope, that may come from the proximal term."""
 _ROUNDING = 1e-12

@@ -28,7 +28,7 @@ _BLOCK = 32
 
 
 class Constants(NamedTuple):
-    """What is the same in all steps."""
+    """Values that are the same in all steps."""
 
     first: int
     named: int

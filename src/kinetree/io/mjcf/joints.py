@@ -279,7 +279,7 @@ def _at_origin(inertia: Inertia, R: Array, p: Array) -> Array:
 
 
 def _directions(joint: MovingJoint, R: Array, p: Array) -> Array:
-    """What the joint's velocities move: columns of turning and of the velocity at the world's origin."""
+    """Effects of the joint's velocities: columns of turning and of the velocity at the world's origin."""
     if joint.type == "free":
         S = np.zeros((6, 6))
         S[3:, :3] = np.eye(3)

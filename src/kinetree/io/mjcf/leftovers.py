@@ -1,4 +1,4 @@
-"""What has no meaning for a robot's motion, kept as the file has it: assets, lights, pictures, plugins, user's data.
+"""Content without meaning for motion, kept as the file has it: assets, lights, pictures, plugins, user's data.
 
 Actuators and sensors that are data which no function computes get notes that say where they are.
 """

@@ -1,4 +1,4 @@
-"""What actuators add to joints: motors, inertia and damping.
+"""Effects of actuators on joints: motors, inertia and damping.
 
 Joints are written without these, since readers add them again.
 """

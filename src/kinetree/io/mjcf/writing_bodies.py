@@ -1,4 +1,4 @@
-"""What bodies hold: shapes as <geom> with the assets they name, <inertial> where MuJoCo takes it, sites and cameras."""
+"""Contents of bodies: shapes as <geom> with the assets they name, <inertial> if MuJoCo takes it, sites and cameras."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _contact_attributes(contact: ContactParameters) -> dict[str, str]:
 
 
 class Fitness(Enum):
-    """What MuJoCo thinks of an inertia."""
+    """MuJoCo's judgement of an inertia."""
 
     FIT = "fit"
     NOTHING = "without mass or without a moment of inertia, so that it cannot move by itself"
