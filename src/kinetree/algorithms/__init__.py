@@ -79,7 +79,7 @@ with _lazy_names(__name__):
     from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
     from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
     from kinetree.algorithms.implicit_forces import AT_THE_END
-    from kinetree.algorithms.integrators import INTEGRATORS, Integrator, StepEnd, step
+    from kinetree.algorithms.integrators import INTEGRATORS, Integrator, Rates, StepEnd, step
     from kinetree.algorithms.jacobian import (
         aligned_columns,
         bodies_seen,
@@ -136,6 +136,7 @@ __all__ = [
     "Medium",
     "Muscle",
     "Pull",
+    "Rates",
     "Stage",
     "StepEnd",
     "TendonLaw",

@@ -40,11 +40,18 @@ from kinetree.algorithms.constrained_dynamics import projected_state
 from kinetree.algorithms.implicit_forces import AT_THE_END, AtTheEnd
 from kinetree.algorithms.stages import Evaluation, Loads, Slots, Stage, State, evaluated
 from kinetree.expr import Scalar, maximum
-from kinetree.joints import JointKind
 from kinetree.records import record
 from kinetree.tree import Tree
 
 __all__ = ["INTEGRATORS", "Integrator", "StepEnd", "step"]
+
+
+class Rates(NamedTuple):
+    """Rates at a stage, by slots from 0 on, in axes that do not turn."""
+
+    d: Slots
+    """ḋ; Euler's method displaces by the new velocity instead."""
+    v: Slots
 
 
 @record(frozen=True, slots=True)
@@ -67,16 +74,37 @@ class Integrator:
         """When each stage is, as a fraction of the step."""
         return tuple(sum(row) for row in self.tableau)
 
-    def state(self, tree: Tree, past: Sequence[Stage], h: Scalar) -> State:
-        """The state of the next stage, given those before it; after the last, that after the step.
+    def rates(self, tree: Tree, start: Slots, earlier: Sequence[Rates], stage: Stage, h: Scalar) -> Rates:
+        """The rates at a stage of a step from q = start, given those of the stages before it."""
+        d_rate, v_rate = tree.pieces(2)
+        for i, _ in tree.outward:
+            joint, q, v = tree.joint[i], stage.q[i], stage.v[i]
+            if self.stages > 1:
+                d_rate[i] = joint.seen_from_fixed(q, v)
+            if earlier:
+                d = added([0.0] * joint.nv, self.tableau[len(earlier)], [of_stage.d[i] for of_stage in earlier], h)
+                d_rate[i] = joint.displacement_rate(start[i], d, d_rate[i])
+            a = [x + y for x, y in zip(stage.a[i], joint.turning_rate(v), strict=True)]
+            v_rate[i] = joint.seen_from_fixed(q, a)
+        return Rates(d_rate, v_rate)
+
+    def state(self, tree: Tree, start: State, rates: Sequence[Rates], h: Scalar) -> State:
+        """The state of the next stage, given the rates of those before it; after the last, that after the step.
 
         The first stage is at the state before the step.
         """
         q_next, v_next = tree.pieces(2)
-        rows, is_end = (*self.tableau, self.weights), len(past) == self.stages
+        is_end = len(rates) == self.stages
+        row = self.weights if is_end else self.tableau[len(rates)]
         for i, _ in tree.outward:
-            joint, stages = tree.joint[i], [(s.q[i], s.v[i], s.a[i]) for s in past]
-            q_i, v_i = _euler(joint, *stages[0], h) if self.stages == 1 else _runge_kutta(joint, stages, rows, h)
+            joint, q = tree.joint[i], start[0][i]
+            w = added(joint.seen_from_fixed(q, start[1][i]), row, [of_stage.v[i] for of_stage in rates], h)
+            if self.stages == 1:
+                d: Sequence[Scalar] = [h * x for x in w]
+            else:
+                d = added([0.0] * joint.nv, row, [of_stage.d[i] for of_stage in rates], h)
+            q_i = joint.displaced(q, d)
+            v_i = joint.seen_from_moving(q_i, w)
             q_next[i], v_next[i] = joint.rechart(q_i, v_i) if is_end else (q_i, v_i)
         return q_next, v_next
 
@@ -97,31 +125,33 @@ class StepEnd(NamedTuple):
 
 Numbers = Callable[[], Sequence[Scalar]]
 Stages = Callable[..., tuple[Sequence[Any], Sequence[Sequence[Scalar]]]]
-"""stages(count, at, state, evaluate): runs the stages of a step; `one_by_one` says how."""
+"""stages(count, start, evaluate, rates, state): runs the stages of a step; `one_by_one` says how."""
 
 
 def one_by_one(
     count: int,
-    at: Sequence[Any],
-    state: Callable[[Sequence[Sequence[Any]]], Sequence[Any]],
+    start: Sequence[Any],
     evaluate: Callable[..., tuple[Sequence[Any], Numbers]],
+    rates: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]],
+    state: Callable[[Sequence[Any]], Sequence[Any]],
 ) -> tuple[Sequence[Any], Sequence[Sequence[Scalar]]]:
     """Run the stages of a step one after the other.
 
     Args:
         count: how many there are.
-        at: q, v and perhaps activations before the step.
-        state: those at the next stage, or after the step, from all stages before, each with its rates after its state.
-        evaluate: the rates at a state, and what gives the numbers that are reported of it.
+        start: q, v and perhaps activations before the step.
+        evaluate: what a stage evaluates at its state, and what gives the numbers that are reported of it.
+        rates: the rates at a stage, from those of the stages before it, its state and what it evaluated.
+        state: the state at the next stage, or after the step, from the rates of all stages before.
 
     Returns:
         The state after the step, with q and v from slot 0 on, and the numbers that each stage reports.
     """
-    past: list[Sequence[Any]] = []
+    at, past = start, list[Sequence[Any]]()
     reports: list[Numbers] = []
     for _ in range(count):
-        rates, numbers = evaluate(*at)
-        past.append((*at, *rates))
+        found, numbers = evaluate(*at)
+        past.append(rates(past, at, found))
         reports.append(numbers)
         at = state(past)
     return at, [numbers() for numbers in reports]
@@ -148,17 +178,22 @@ def step(
         found = evaluated(tree, method.at_the_end, q, v, dt, loads, act)
         return (found.a, found.rates) if act else (found.a,), lambda: numbers(q, v, found)
 
-    def state(past: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        if not act:
-            return method.state(tree, [Stage(*stage) for stage in past], dt)
-        at = method.state(tree, [Stage(q, v, a) for q, v, _, a, _ in past], dt)
-        rates = [rates for *_, rates in past]
-        if len(past) < method.stages:
-            return *at, added(act, method.tableau[len(past)], rates, dt)
-        assert loads.applied is not None
-        return *at, loads.applied.after(act, added([0.0] * len(act), method.weights, rates, 1.0), dt)
+    def rates(earlier: Sequence[Any], at: Sequence[Any], found: Sequence[Any]) -> Sequence[Any]:
+        stage = Stage(at[0], at[1], found[0])
+        return *method.rates(tree, q, [Rates(*of_stage[:2]) for of_stage in earlier], stage, dt), *found[1:]
 
-    (q_next, v_next, *moved), reported = stages(method.stages, (q, v, *([act] if act else ())), state, evaluate)
+    def state(past: Sequence[Any]) -> Sequence[Any]:
+        at = method.state(tree, (q, v), [Rates(*of_stage[:2]) for of_stage in past], dt)
+        if not act:
+            return at
+        of_act = [of_stage[2] for of_stage in past]
+        if len(past) < method.stages:
+            return *at, added(act, method.tableau[len(past)], of_act, dt)
+        assert loads.applied is not None
+        return *at, loads.applied.after(act, added([0.0] * len(act), method.weights, of_act, 1.0), dt)
+
+    start = (q, v, *([act] if act else ()))
+    (q_next, v_next, *moved), reported = stages(method.stages, start, evaluate, rates, state)
     ends = (q_next[1:], v_next[1:])
     if loads.rule is not None:
         ends = projected_state(tree, loads.holds, q_next, v_next, loads.rule)
@@ -171,34 +206,6 @@ def added(x: Sequence[Scalar], row: Sequence[float], rates: Sequence[Sequence[Sc
         if c:
             x = [x_k + (h * c) * r for x_k, r in zip(x, rate, strict=True)]
     return x
-
-
-def _euler(joint: JointKind, q: Any, v: Any, a: Any, h: Scalar) -> tuple[Any, Any]:
-    """q and v of a joint after a step."""
-    rate = [x + y for x, y in zip(a, joint.turning_rate(v), strict=True)]
-    before, change = joint.seen_from_fixed(q, v), joint.seen_from_fixed(q, rate)
-    after = [x + h * y for x, y in zip(before, change, strict=True)]
-    q_next = joint.displaced(q, [h * x for x in after])
-    return q_next, joint.seen_from_moving(q_next, after)
-
-
-def _runge_kutta(
-    joint: JointKind, past: Sequence[tuple[Any, Any, Any]], rows: Sequence[Sequence[float]], h: Scalar
-) -> tuple[Any, Any]:
-    """q and v of a joint at the next stage, or after the step."""
-    start, v_0, _ = past[0]
-    still = [0.0] * joint.nv
-    rates: list[Sequence[Scalar]] = []  # ḋ and v̇ of each stage, in axes that do not turn
-    changes: list[Sequence[Scalar]] = []
-    for row, (q, v, a) in zip(rows, past, strict=False):
-        seen = joint.seen_from_fixed(q, v)
-        if rates:
-            seen = joint.displacement_rate(start, added(still, row, rates, h), seen)
-        rates.append(seen)
-        changes.append(joint.seen_from_fixed(q, [x + y for x, y in zip(a, joint.turning_rate(v), strict=True)]))
-    row = rows[len(past)]
-    q_next = joint.displaced(start, added(still, row, rates, h))
-    return q_next, joint.seen_from_moving(q_next, added(joint.seen_from_fixed(start, v_0), row, changes, h))
 
 
 _RK4 = ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0))

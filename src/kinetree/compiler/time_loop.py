@@ -8,13 +8,11 @@ from typing import Any
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar
+from kinetree.records import record
 from kinetree.tree import SPACES
 from kinetree.tree.rolled import RolledTree
 
 __all__ = ["Steps"]
-
-Stage = tuple[Any, ...]
-"""The state at a stage, and its rates, in pieces."""
 
 
 class Steps:
@@ -52,27 +50,28 @@ class Steps:
         with recorder.loop(Range(Index(0), Index(self._count))) as step:
             self.model = self._model_at(step)
             arguments = [
-                self._pieces(memory, 0, space, memory.size) for space, memory in zip(spaces, state, strict=False)
+                self.pieces(memory, 0, space, memory.size) for space, memory in zip(spaces, state, strict=False)
             ]
             for memory, space in zip(given[kept:], spaces[kept:], strict=True):
                 width = memory.size // self._count
-                arguments.append(self._pieces(memory, step * width, space, width))
+                arguments.append(self.pieces(memory, step * width, space, width))
             yield [*arguments, *length]
             place: Index = step * sum(memory.size for memory in state)
             for space, memory, pieces in zip(spaces, state, self.state, strict=False):
-                self._write(pieces, space, (memory, 0), (output, place))
+                self.write(pieces, space, (memory, 0), (output, place))
                 place = place + memory.size
 
     def stages(
         self,
         count: int,
         start: Sequence[Any],
-        state: Callable[[Sequence[Stage]], Sequence[Any]],
         evaluate: Callable[..., tuple[Sequence[Any], Callable[[], Sequence[Scalar]]]],
+        rates: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]],
+        state: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> tuple[Sequence[Any], list[list[Scalar]]]:
         """Run the stages of a step, as `algorithms.integrators.one_by_one` does, in a loop of the program if there are
         several, so that what they have in common is compiled once. What is reported of them is kept apart."""
-        recorder, of_state = self._recorder, len(start)
+        recorder = self._recorder
         reports: Memory | None = None
 
         def report(k: Index | int, found: Sequence[Scalar]) -> None:
@@ -83,47 +82,46 @@ class Steps:
                 reports[k * len(found) + which] = x
 
         if count == 1:
-            rates, numbers = evaluate(*start)
-            end = state([(*start, *rates)])
+            found, numbers = evaluate(*start)
+            end = state([rates([], start, found)])
             report(0, numbers())
         else:
-            more = [memory.size for memory in self._state[2:of_state]]
-            spaces: list[str | int] = ["nq", "nv", *more, "nv", *more]
-            sizes = [memory.size for memory in self._state[:of_state]]
-            sizes += sizes[1:]
-            rows = [recorder.array(f"stage_{k}", (count + 1) * n) for k, n in enumerate(sizes)]
-
-            def at(k: Index | int) -> Stage:
-                return tuple(self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
-
-            def put(first: int, k: Index | int, found: Sequence[Any]) -> None:
-                for which, pieces in enumerate(found, first):
-                    own = pieces[1:] if spaces[which] in SPACES else pieces
-                    self._write(own, spaces[which], (rows[which], k * sizes[which]))
-
-            for row, memory in zip(rows, self._state[:of_state], strict=False):
+            more = [memory.size for memory in self._state[2 : len(start)]]
+            nv = self._state[1].size
+            at = self._rows("stage", 1, ["nq", "nv", *more], [memory.size for memory in self._state[: len(start)]])
+            past = self._rows("rates", count, ["nv", "nv", *more], [nv, nv, *more])
+            for row, memory in zip(at, self._state, strict=False):
                 with recorder.loop(Range(Index(0), Index(memory.size))) as n:
-                    row[n] = memory[n]
+                    row.memory[n] = memory[n]
             with recorder.loop(Range(Index(0), Index(count))) as k:
-                rates, numbers = evaluate(*at(k)[:of_state])
-                put(of_state, k, rates)
-                with recorder.switch(k) as case:
-                    for following in range(1, count + 1):
-                        with case():
-                            put(0, following, state([at(j) for j in range(following)]))
+                here = [row[0] for row in at]
+                found, numbers = evaluate(*here)
                 report(k, numbers())
-            end = at(count)[:of_state]
+                with recorder.switch(k) as case:
+                    for stage in range(count):
+                        with case():
+                            before = [[row[j] for row in past] for j in range(stage)]
+                            for row, pieces in zip(past, rates(before, here, found), strict=True):
+                                row[stage] = pieces
+                            for row, pieces in zip(at, state([*before, [row[stage] for row in past]]), strict=True):
+                                row[0] = pieces
+            end = [row[0] for row in at]
         assert reports is not None
         each = reports.size // count
         return end, [[reports[j * each + n] for n in range(each)] for j in range(count)]
 
-    def _pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
+    def _rows(self, name: str, count: int, spaces: Sequence[str | int], sizes: Sequence[int]) -> list[_Rows]:
+        arrays = [self._recorder.array(f"{name}_{k}", count * size) for k, size in enumerate(sizes)]
+        return [_Rows(self, *row) for row in zip(arrays, spaces, sizes, strict=True)]
+
+    def pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
+        """Numbers in memory as the slots of a space, or flat."""
         if space in SPACES and isinstance(self.model.tree, RolledTree):
             return self.model.tree.pieces_in(memory, space, first)
         flat = [memory[first + k] for k in range(width)]
         return self.model.tree.split(flat, space) if space in SPACES else flat
 
-    def _write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
+    def write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces from slot 1 on; flat numbers as they are."""
         if space in SPACES and isinstance(self.model.tree, RolledTree):
             self.model.tree.write(pieces, space, *places)
@@ -131,3 +129,20 @@ class Steps:
         for k, x in enumerate(self.model.tree.joined(pieces, space) if space in SPACES else pieces):
             for memory, first in places:
                 memory[first + k] = x
+
+
+@record(frozen=True, slots=True)
+class _Rows:
+    """Rows in memory, read and written in pieces with slots from 0 on, or as flat numbers."""
+
+    steps: Steps
+    memory: Memory
+    space: str | int
+    size: int
+
+    def __getitem__(self, k: int) -> Any:
+        return self.steps.pieces(self.memory, k * self.size, self.space, self.size)
+
+    def __setitem__(self, k: int, pieces: Any) -> None:
+        own = pieces[1:] if self.space in SPACES else pieces
+        self.steps.write(own, self.space, (self.memory, k * self.size))

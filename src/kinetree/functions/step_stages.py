@@ -194,6 +194,8 @@ def _state_size(model: Model, _: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _stage_state(model: Form, dt: Sequence[Scalar], *past: Slots, integrator: str) -> list[Scalar]:
-    stages = [algorithms.Stage(*past[k : k + 3]) for k in range(0, len(past), 3)]
-    q, v = algorithms.INTEGRATORS[integrator].state(model.tree, stages, dt[0])
+    method, start, rates = algorithms.INTEGRATORS[integrator], (past[0], past[1]), list[algorithms.Rates]()
+    for k in range(0, len(past), 3):
+        rates.append(method.rates(model.tree, start[0], rates, algorithms.Stage(*past[k : k + 3]), dt[0]))
+    q, v = method.state(model.tree, start, rates, dt[0])
     return model.tree.stacked((q[1:], "nq"), (v[1:], "nv"))
