@@ -164,6 +164,7 @@ OTHER_LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
         {"limits": Limits((-1.0,) * 7, (1.0,) * 7, (1.0,) * 6, (1.0,) * 6)},
         "has limits",
     ),
+    "motors of a floating base": (kt.joints.FloatingBase(), {"actuated": True}, "and without its own choice of motors"),
     "damping per degree of freedom": (kt.Free(), {"damping": range(6)}, "has one number"),
     "continuous with stops": (
         kt.joints.Continuous([0, 0, 1]),

@@ -30,7 +30,6 @@ from kinetree.joints import (
     Translation,
     Universal,
 )
-from kinetree.model.elements import Mimic
 from kinetree.model.specs import JointSpec, usual_motors
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
@@ -206,18 +205,15 @@ def _part(joint: JointSpec, step: Step, name: str, parent: str, child: str) -> J
     q, v = slice(step.q, step.q + kind.nq), slice(step.v, step.v + kind.nv)
     limits, drive = joint.limits, joint.drive
     motors = (usual_motors(joint.kind, joint.mimic) if joint.actuated is None else joint.actuated)[v]
-    mimic: Mimic | None = joint.mimic
-    return JointSpec(
-        name,
-        kind,
-        parent,
-        child,
-        (step.placement @ joint.placement).plain() if parent == joint.parent else step.placement,
-        Limits(limits.lower[q], limits.upper[q], limits.velocity[v], limits.effort[v]),
-        Drive(drive.damping[v], drive.friction[v], drive.friction_speed[v], drive.stiffness[v], drive.rest[q]),
-        joint.armature[v],
-        joint.rotor,
-        mimic,
-        None if motors == usual_motors(kind, mimic) else motors,
-        joint.where,
+    return replace(
+        joint,
+        name=name,
+        kind=kind,
+        parent=parent,
+        child=child,
+        placement=(step.placement @ joint.placement).plain() if parent == joint.parent else step.placement,
+        limits=Limits(limits.lower[q], limits.upper[q], limits.velocity[v], limits.effort[v]),
+        drive=Drive(drive.damping[v], drive.friction[v], drive.friction_speed[v], drive.stiffness[v], drive.rest[q]),
+        armature=joint.armature[v],
+        actuated=None if motors == usual_motors(kind, joint.mimic) else motors,
     )

@@ -17,10 +17,16 @@ from kinetree.errors import ModelError, ModelWarning, listed
 from kinetree.io.document import MAX_TEXT
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import Extras
-from kinetree.model.specs import LinkSpec
+from kinetree.model.specs import JointSpec, LinkSpec
 from kinetree.records import record
 
-__all__ = ["Losses"]
+__all__ = ["Losses", "numbers_in_words"]
+
+_WORDS = {
+    "actuated": "its own choice of motors", "friction_speed": "a speed within which friction is smoothed",
+    "rest": "a spring", "rotor": "a rotor", "stiffness": "a spring",
+}  # fmt: skip
+"""What fields of a joint are called in sentences, where that is not their name."""
 
 
 @record(slots=True)
@@ -57,6 +63,11 @@ class Losses:
                 continue
             count = f"{len(found)} of them" if isinstance(found, tuple) else "one record"
             self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
+
+    def lose_numbers(self, joint: JointSpec, held: Collection[str]) -> None:
+        """Lose everything that a joint has besides what every joint has, except for the fields `held`."""
+        for what in numbers_in_words(joint, held):
+            self.lost.append(f"joint {joint.name!r} has {what}, for which {self.format} has no place")
 
     def lose_contacts(self, link: LinkSpec) -> None:
         """Lose the contact parameters of a body's shapes."""
@@ -112,6 +123,11 @@ class Losses:
                     ModelWarning,
                     stacklevel=stacklevel,
                 )
+
+
+def numbers_in_words(joint: JointSpec, held: Collection[str] = ()) -> list[str]:
+    """What a joint has besides what every joint has, without the fields `held`, in the words of sentences."""
+    return list(dict.fromkeys(_WORDS.get(name, name) for name in joint.additions() if name not in held))
 
 
 def _lines(sentences: list[str]) -> str:

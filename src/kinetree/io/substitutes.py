@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kinetree.errors import listed
 from kinetree.io.chains import Chain, chain_of, free_name, split
-from kinetree.io.losses import Losses
+from kinetree.io.losses import Losses, numbers_in_words
 from kinetree.joints import Fixed, FloatingBase, Free, FreeRPY, JointKind
 from kinetree.model.specs import JointSpec, LinkSpec, Parts
 from kinetree.spatial import Inertia, Transform
-from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["with_substitutes"]
 
@@ -50,10 +50,9 @@ class _Substitutes:
     def _floating(self, joint: JointSpec) -> JointSpec:
         """A free joint, whose coordinates are others, so that numbers of each degree of freedom have no meaning."""
         kind = joint.kind
-        numbers = joint.limits != Limits.none(kind) or joint.drive != Drive.none(kind) or any(joint.armature)
         self._losses.lost.append(
             f"joint {joint.name!r} ({kind.description}) would become a floating joint, with other coordinates"
-            + (" and without limits, friction, springs and armature" if numbers else "")
+            + (f" and without {listed(numbers)}" if (numbers := numbers_in_words(joint)) else "")
         )
         return JointSpec.bare(joint.name, Free(), joint.parent, joint.child, joint.placement)
 

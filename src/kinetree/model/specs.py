@@ -5,7 +5,7 @@ The records are not frozen only because that would triple the time to create one
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 
 from kinetree import joints
 from kinetree.errors import ModelError, ModelWarning
@@ -68,6 +68,12 @@ class JointSpec(HasDrive):
         return JointSpec(
             name, kind, parent, child, placement, Limits.none(kind), Drive.none(kind), (0.0,) * kind.nv, where=where
         )
+
+    def additions(self) -> list[str]:
+        """The names of the fields, those of its drive among them, in which it differs from a bare joint."""
+        bare = JointSpec.bare(self.name, self.kind, self.parent, self.child, self.placement)
+        names = [entry.name for entry in fields(self) if entry.compare and entry.name != "drive"]
+        return [name for name in (*names, *Drive.__slots__) if getattr(self, name) != getattr(bare, name)]
 
 
 @record(slots=True)

@@ -37,6 +37,7 @@ _TYPES = {
     Free: "free",
     FloatingBase: "free",
 }
+_HELD = "limits", "damping", "friction", "stiffness", "rest", "armature", "mimic"
 _ROUNDING = 1e-14
 _FAR = 1e10
 """A bound of a range that has only one, rad or m: MuJoCo has no infinite ones."""
@@ -214,7 +215,9 @@ def _write_joint(body: Tag, joint: JointSpec, frame: Transform, start: float, lo
             attributes["springref"] = shown_number(drive.rest[0])
         else:
             losses.lost.append(f"joint {joint.name!r} has a spring at rest elsewhere, for which MJCF has no place")
-    _tell_lost(joint, losses)
+    if joint.limits.velocity != Limits.none(kind).velocity:
+        losses.leave_out("velocity limits of joints", repr(joint.name))
+    losses.lose_numbers(joint, _HELD)
     element = body.add("joint")
     order = (
         "name",
@@ -257,17 +260,3 @@ def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
     elif math.isfinite(effort):
         found["actuatorfrcrange"] = shown_numbers([-effort, effort])
     return found
-
-
-def _tell_lost(joint: JointSpec, losses: Losses) -> None:
-    kind: JointKind = joint.kind
-    bare = Drive.none(kind)
-    if joint.limits.velocity != Limits.none(kind).velocity:
-        losses.leave_out("velocity limits of joints", repr(joint.name))
-    for what, is_there in (
-        ("a speed within which friction is smoothed", joint.drive.friction_speed != bare.friction_speed),
-        ("a rotor", joint.rotor is not None),
-        ("its own choice of motors", joint.actuated is not None),
-    ):
-        if is_there:
-            losses.lost.append(f"joint {joint.name!r} has {what}, for which MJCF has no place")

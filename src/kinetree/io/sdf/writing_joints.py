@@ -30,6 +30,7 @@ __all__ = ["has_word", "write_joint"]
 _NO_BOUND = 1e16
 """Numbers from here on mean that there is no bound; here such an element is left out."""
 _HERE = Transform.identity()
+_HELD = "limits", "damping", "friction", "stiffness", "rest", "armature", "actuated", "mimic"
 _TYPES = {
     Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic", Fixed: "fixed", Spherical: "ball",
     Universal: "universal", Helical: "screw",
@@ -63,6 +64,7 @@ class _Joint:
         self._element = element
         self._joint = joint
         self._names = names
+        self._losses = losses
         self._lose = losses.lost.append
 
     def write(self) -> None:
@@ -151,12 +153,7 @@ class _Joint:
                 self._element.add("drake:rotor_inertia", shown_number(joint.armature[0]))
             else:
                 self._lose(f"joint {joint.name!r} has armature, for which SDF has no place here")
-        if joint.rotor is not None:
-            self._lose(f"joint {joint.name!r} has a rotor, for which SDF has no place")
-        if joint.drive.friction_speed != Drive.none(joint.kind).friction_speed:
-            self._lose(
-                f"joint {joint.name!r} has a speed within which friction is smoothed, for which SDF has no place"
-            )
+        self._losses.lose_numbers(joint, _HELD)
 
 
 def _write_dynamics(axis: Tag, **numbers: float) -> None:

@@ -19,7 +19,7 @@ from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismati
 from kinetree.model.elements import Geometry
 from kinetree.model.specs import JointSpec, LinkSpec, Parts
 from kinetree.spatial import Inertia, Transform, Vec3
-from kinetree.tree.drive import Drive, Limits
+from kinetree.tree.drive import Limits
 
 __all__ = ["write_urdf"]
 
@@ -158,7 +158,7 @@ class _Writer:
                 offset=shown_number(mimic.offset) if mimic.offset else None,
             )
         write_controllers(element, joint.name, self._parts.extras)
-        self._lost_numbers(joint)
+        self._losses.lose_numbers(joint, held=("limits", "damping", "friction", "mimic"))
 
     def _dynamics(self, element: Tag, joint: JointSpec) -> None:
         written = {}
@@ -202,19 +202,6 @@ class _Writer:
             element.add("limit", effort=_bound(effort), velocity=_bound(velocity))
             return
         element.add("limit", lower=_bound(lower), upper=_bound(upper), effort=_bound(effort), velocity=_bound(velocity))
-
-    def _lost_numbers(self, joint: JointSpec) -> None:
-        bare, lose = Drive.none(joint.kind), self._losses.lost.append
-        found = [
-            ("a spring", joint.drive.stiffness != bare.stiffness or joint.drive.rest != bare.rest),
-            ("a speed within which friction is smoothed", joint.drive.friction_speed != bare.friction_speed),
-            ("armature", any(joint.armature)),
-            ("a rotor", joint.rotor is not None),
-            ("its own choice of motors", joint.actuated is not None),
-        ]
-        for what, is_there in found:
-            if is_there:
-                lose(f"joint {joint.name!r} has {what}, for which URDF has no place")
 
 
 def _has_word(kind: JointKind) -> bool:

@@ -16,7 +16,6 @@ from kinetree.model.elements import Rotor
 from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, LinkSpec
 from kinetree.spatial import Inertia, Transform, Vec3
-from kinetree.tree.drive import Limits
 
 __all__ = ["rerooted"]
 
@@ -96,27 +95,12 @@ def _turned(model: Robot, spec: JointSpec) -> JointSpec:
 
 def _check_bare(model: Robot, spec: JointSpec) -> None:
     """Refuse values that refer to the coordinates, for the inverse placement has other coordinates."""
-    for name, values in (
-        ("damping", spec.damping),
-        ("friction", spec.friction),
-        ("stiffness", spec.stiffness),
-        ("armature", spec.armature),
-    ):
-        if any(values):
-            _fail(
-                model,
-                spec,
-                f"has {name} in coordinates that it loses when it is turned round ({spec.kind.description})",
-            )
-    if len(set(spec.actuated or ())) > 1:
-        _fail(
-            model,
-            spec,
-            "has motors on some of the degrees of freedom that it loses when it is turned round "
-            f"({spec.kind.description})",
-        )
-    if spec.limits != Limits.none(spec.kind):
-        _fail(model, spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
+    others = {"friction_speed", "rest", "rotor"} | ({"actuated"} if len(set(spec.actuated or ())) < 2 else set())
+    for name in spec.additions():
+        if name not in others:
+            what = "motors on some" if name == "actuated" else name
+            lost = f"the degrees of freedom that it loses when it is turned round ({spec.kind.description})"
+            _fail(model, spec, f"has {what} of {lost}")
 
 
 def _turned_rotor(model: Robot, spec: JointSpec, rotor: Rotor) -> Rotor:

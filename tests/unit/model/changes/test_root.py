@@ -105,11 +105,11 @@ def robot_with(kind: JointKind, **drive: object) -> kt.Model:
     ("robot", "message"),
     [
         (robot_with(Slider()), r"joint 'ab' is of a kind that cannot be turned round \(Slider\); choose a root"),
-        (robot_with(kt.Free(), damping=[0.1] * 6), "joint 'ab' has damping in coordinates that it loses"),
-        (robot_with(kt.Free(), armature=[0.1] * 6), "joint 'ab' has armature in coordinates that it loses"),
+        (robot_with(kt.Free(), damping=[0.1] * 6), "joint 'ab' has damping of the degrees of freedom that it loses"),
+        (robot_with(kt.Free(), armature=[0.1] * 6), "joint 'ab' has armature of the degrees of freedom that it loses"),
         (
             robot_with(kt.Free(), limits=kt.model.Limits((-1.0,) * 7, (1.0,) * 7, (1.0,) * 6, (1.0,) * 6)),
-            "joint 'ab' has limits of coordinates that it loses",
+            "joint 'ab' has limits of the degrees of freedom that it loses",
         ),
         (
             robot_with(kt.Revolute([0, 0, 1]), rotor=Rotor(0.01, 50.0, (1.0, 0.0, 0.0))),
