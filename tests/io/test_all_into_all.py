@@ -20,7 +20,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.io.texts import FORMATS, written
+from kinetree.io import FORMATS
+from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits
 from kinetree.model.extras import ContactParameters
@@ -34,8 +35,6 @@ from tests.robots import each_robot_file, load_robot
 from tests.strategies import law
 
 mujoco = pytest.importorskip("mujoco")
-
-ENDINGS = {"native": ".json", "urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml"}
 
 
 def _from_mjcf(folder: Path, text: str) -> kt.Model:
@@ -228,7 +227,7 @@ def _assert_readable(robot: kt.Model, format: str, folder: Path) -> None:
     text, losses = written(robot, format)
     if losses.impossible:
         return
-    path = folder / f"written{ENDINGS[format]}"
+    path = folder / f"written{FORMATS[format].suffixes[0]}"
     path.write_text(text, encoding="utf-8")
     again = quietly(lambda: kt.load(path))
     if format == "native":

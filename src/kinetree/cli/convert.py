@@ -35,7 +35,7 @@ def convert(
     given. Anything that no simulation of that format computes with is left out, and listed.
     """
     from kinetree.io.save import is_same_file, write_text_file
-    from kinetree.io.texts import FORMATS, written
+    from kinetree.io.texts import written
 
     chosen = _format(target, format)
     if is_same_file(model, target):
@@ -48,9 +48,9 @@ def convert(
         losses.settle(robot.name, lossy=False)
     write_text_file(target, text)
     print_lines(
-        f"{target}: {robot.name}, written as {FORMATS[chosen]}",
+        f"{target}: {robot.name}, written as {losses.format}",
         *_listed("lost", losses.lost),
-        *_listed(f"left out, as no simulation of {FORMATS[chosen]} computes with it", losses.left_out()),
+        *_listed(f"left out, as no simulation of {losses.format} computes with it", losses.left_out()),
         *_listed("in another form, with the same motion", losses.changed),
         *_listed("assumed about the robot", [*robot.notes, *_meshes(robot, target)]),
     )
@@ -58,14 +58,16 @@ def convert(
 
 def _format(target: Path, given: str | None) -> str:
     """The format to write; wrong usage if it is not known."""
+    from kinetree.io import FORMATS
     from kinetree.io.save import format_for, has_known_suffix
-    from kinetree.io.texts import FORMATS, format_of
+    from kinetree.io.texts import format_of
 
     if given is not None:
         return format_of(given)
     if not has_known_suffix(target):
         raise typer.BadParameter(
-            f"{target} has no suffix that says in which format; add .urdf, .sdf, .xml (MJCF) or .json, or give "
+            f"{target} has no suffix that says in which format; add "
+            f"{', '.join(f'{known.suffixes[0]} ({known.title})' for known in FORMATS.values())}, or give "
             f"--format ({', '.join(FORMATS)})",
             param_hint="B",
         )

@@ -96,7 +96,8 @@ def _read(
 
 def _target(model: str, robot: Model) -> Path:
     """NAME_identified in the format of the robot's file, or in kinetree's own."""
+    from kinetree.io import FORMATS
+
     suffix = Path(model).suffix.lower()
-    return Path(
-        f"{Path(model).stem or robot.name}_identified{suffix if suffix in ('.urdf', '.sdf', '.xml') else '.json'}"
-    )
+    is_known = any(suffix in format.suffixes for format in FORMATS.values())
+    return Path(f"{Path(model).stem or robot.name}_identified{suffix if is_known else '.json'}")

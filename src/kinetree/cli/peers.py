@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.comparison.source import without_shapes
-from kinetree.io.document import read_bytes, root_of
-from kinetree.io.native import is_native
+from kinetree.comparison.source import format_of, without_shapes
 from kinetree.layouts import Layout
 from kinetree.model import Model
 from kinetree.records import record
@@ -27,8 +25,6 @@ Call = Callable[[], object]
 MOST_DEGREES_OF_FREEDOM = 1000
 _MUJOCO = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
 """Settings with which MuJoCo reads almost every file."""
-_FORMATS = {"robot": "URDF", "mujoco": "MJCF"}
-"""By the first element of a file."""
 FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 
@@ -61,8 +57,7 @@ def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[
     """The peers that are installed and can read the robot's file, and a sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
-    data = read_bytes(file)
-    format = None if is_native(data) else _FORMATS.get(root_of(file, data).tag)
+    format = format_of(file)
     makers: tuple[tuple[str, str, Callable[..., Peer], tuple[str, ...]], ...] = (
         ("pinocchio", "pin", _pinocchio, ("URDF",)),
         ("mujoco", "mujoco", _mujoco, ("URDF", "MJCF")),
@@ -118,7 +113,7 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
-    if root_of(file, read_bytes(file)).tag == "mujoco":
+    if format_of(file) == "MJCF":
         model = mujoco.MjModel.from_xml_path(str(file))
     else:
         model = mujoco.MjModel.from_xml_string(without_shapes(file, _MUJOCO, floating_base))

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as etree
 from xml.parsers import expat
 
+from kinetree.io import FORMATS
 from kinetree.io.document import read_bytes, root_of
 from kinetree.io.native import is_native
 from kinetree.model import Model
@@ -16,7 +17,6 @@ __all__ = ["MOVING_WORLD", "Source", "format_of", "without_shapes"]
 
 MOVING_WORLD = "world_that_moves"
 """What `without_shapes` calls a link named "world" that moves, as MuJoCo takes one of that name for the world."""
-_FORMATS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
 
 
 @record(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Source:
 def format_of(file: Path) -> str:
     """The format of a robot file that kinetree has accepted; "" for kinetree's own text."""
     data = read_bytes(file)
-    return "" if is_native(data) else _FORMATS.get(root_of(file, data).tag, "")
+    return "" if is_native(data) else {x.root: x.title for x in FORMATS.values()}.get(root_of(file, data).tag, "")
 
 
 def without_shapes(

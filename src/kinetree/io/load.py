@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.garbage import collector_paused
 from kinetree.inputs import flag
+from kinetree.io import FORMATS
 from kinetree.io.document import Element, root_of
 from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import contents, xacro_arguments
@@ -251,30 +253,17 @@ def _of_contents(
 
 def _reader(root: Element) -> Callable[..., Model]:
     """The reader of files that begin with this element. Each is imported when a file needs it."""
-    if root.tag == "robot":
-        from kinetree.io.urdf.reader import read_file as read_urdf
-
-        return read_urdf
-    if root.tag == "mujoco":
-        from kinetree.io.mjcf.reader import read_file as read_mjcf
-
-        return read_mjcf
-    if root.tag == "sdf":
-        from kinetree.io.sdf.reader import read_file as read_sdf
-
-        return read_sdf
+    for name, format in FORMATS.items():
+        if root.tag == format.root:
+            reader: Callable[..., Model] = importlib.import_module(f"kinetree.io.{name}.reader").read_file
+            return reader
     if root.tag in _PARTS_OF_MJCF:
-        root.fail(
-            "this is a part of an MJCF file, which another one includes; load the file that does, which begins with "
-            "<mujoco>",
-            "unknown-format",
-        )
+        sentence = "this is a part of an MJCF file, which another one includes; load that, which begins with <mujoco>"
+        root.fail(sentence, "unknown-format")
     if root.tag in ("model", "world"):
         root.fail("this is a part of an SDF file, or names one; load the file that begins with <sdf>", "unknown-format")
-    return root.fail(
-        "not a robot file that kinetree can read; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>",
-        "unknown-format",
-    )
+    known = ", ".join(f"{format.title} begins with <{format.root}>" for format in FORMATS.values() if format.root)
+    return root.fail(f"not a robot file that kinetree can read; {known}", "unknown-format")
 
 
 _PARTS_OF_MJCF = frozenset({"mujocoinclude", "worldbody", "body", "asset", "default", "actuator", "compiler"})

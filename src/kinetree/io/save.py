@@ -8,12 +8,13 @@ from pathlib import Path
 from kinetree.errors import ModelError, OptionError, listed
 from kinetree.files import file_path, write_file
 from kinetree.inputs import flag
-from kinetree.io.texts import FORMATS, format_of, written
+from kinetree.io import FORMATS
+from kinetree.io.texts import format_of, written
 from kinetree.model import Model
 
 __all__ = ["format_for", "has_known_suffix", "is_same_file", "save", "write_text_file"]
 
-_SUFFIXES = {".json": "native", ".urdf": "urdf", ".sdf": "sdf", ".world": "sdf", ".xml": "mjcf", ".mjcf": "mjcf"}
+_SUFFIXES = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 """The format that a suffix promises; any other is kinetree's own text form."""
 _OTHERS = {
     ".xacro": "xacro", ".mjb": "MuJoCo's binary form", ".srdf": "SRDF", ".usd": "USD", ".usda": "USD", ".usdc": "USD",
@@ -89,14 +90,12 @@ def is_same_file(source: str, target: Path) -> bool:
 def format_for(target: Path) -> str:
     """The format that a file's suffix promises. Raises `OptionError` if that is not written."""
     suffix = target.suffix.lower()
-    chosen = _SUFFIXES.get(suffix, "native")
-    if suffix in _OTHERS or chosen not in FORMATS:
-        promised = _OTHERS.get(suffix, chosen.upper())
+    if suffix in _OTHERS:
         raise OptionError(
-            f"{target}: a name with {target.suffix} promises {promised}, which is not written; name the file "
+            f"{target}: a name with {target.suffix} promises {_OTHERS[suffix]}, which is not written; name the file "
             f"{target.with_suffix('.json').name!r}, or say which format is meant: {listed(map(repr, FORMATS))}"
         )
-    return chosen
+    return _SUFFIXES.get(suffix, "native")
 
 
 def has_known_suffix(target: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kinetree.errors import ModelError, OptionError, nearest_names
 from kinetree.inputs import flag
+from kinetree.io import FORMATS
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing import write_mjcf
 from kinetree.io.native.writing import write_text
@@ -19,11 +20,11 @@ from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.specs import Parts
 
-__all__ = ["FORMATS", "format_of", "to_text", "written"]
+__all__ = ["format_of", "to_text", "written"]
 
-FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF", "mjcf": "MJCF"}
-"""The names of the formats: in arguments, and for people."""
-_MEANT = {**{name: name for name in FORMATS}, "json": "native", "xml": "mjcf", "mujoco": "mjcf", "text": "native"}
+_MEANT = {
+    word.removeprefix("."): name for name, known in FORMATS.items() for word in (name, known.root, *known.suffixes)
+}
 """What other words for a format probably mean."""
 _WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf, "mjcf": write_mjcf}
 
@@ -67,7 +68,7 @@ def written(robot: Model, format: str, folder: Path | None = None) -> tuple[str,
 
     In MJCF, which has plain paths only, meshes at other addresses are named relative to `folder`, that of the file.
     """
-    losses = Losses(FORMATS[format])
+    losses = Losses(FORMATS[format].title)
     if format == "native":
         return write_text(robot), losses
     if not is_as_built(robot):

@@ -106,7 +106,7 @@ def test_triangles_that_mujoco_leaves_out_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("<mujocoinclude/>", "a part of an MJCF file, which another one includes; load the file that does"),
+        ("<mujocoinclude/>", "a part of an MJCF file, which another one includes; load that"),
         ("<worldbody/>", "this is a part of an MJCF file"),
         ("<model/>", "a part of an SDF file, or names one; load the file that begins with <sdf>"),
     ],

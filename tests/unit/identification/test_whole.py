@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.cli.identify import _target as identified_file
 from kinetree.identification import (
     Excitation,
     Identification,
@@ -180,6 +181,15 @@ def test_the_command_writes_a_robot_file(kinetree: Command, tmp_path: Path) -> N
     assert refused.code == 2
     assert "give --drives, too" in " ".join(refused.err.replace("│", " ").split())
     assert "friction (sigmoid)" in kinetree(*command, "--drives", "-o", "third.json").out
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [("a/arm.URDF", "arm.urdf"), ("arm.mjcf", "arm.mjcf"), ("arm.urdf.xacro", "arm.urdf.json"), ("arm6", "arm6.json")],
+)
+def test_the_robot_is_written_in_the_format_of_its_file(model: str, written: str) -> None:
+    name, _, suffix = written.rpartition(".")
+    assert str(identified_file(model, kt.zoo.load("arm6"))) == f"{name}_identified.{suffix}"
 
 
 def test_the_command_tells_what_is_wrong(kinetree: Command, tmp_path: Path) -> None:  # noqa: F811

@@ -6,12 +6,14 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
 from kinetree.errors import MissingPackageError, ModelError, NameNotFoundError, listed, nearest_names
+from kinetree.io import FORMATS
 from kinetree.io.document import read_bytes, root_of
 
 __all__ = ["wheel_file", "wheel_names"]
 
-_SUFFIXES = frozenset({".urdf", ".xml", ".mjcf", ".sdf"})
-_ROOTS = frozenset({"robot", "mujoco", "sdf"})
+_ROOTS = {format.root for format in FORMATS.values() if format.root}
+_SUFFIXES = {suffix for format in FORMATS.values() if format.root for suffix in format.suffixes} - {".world"}
+"""Suffixes of files with a single robot."""
 
 
 def wheel_names(source: str, folder: str) -> list[str]:
