@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.guide import public_names
+from kinetree.io import FORMATS
 from tests.functions import PUBLIC
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,6 +46,21 @@ def test_every_tool_of_control_and_identification_is_an_answer() -> None:
         if inspect.isfunction(getattr(getattr(kt, room), name)) and name not in kt.__all__
     }
     assert sorted(tools - named) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("joints.md", {*kt.joints.__all__} - {"JointKind", "JointMotion"}),
+        ("inverse_kinematics.md", {*kt.control.tasks.__all__} - {"Task"}),
+        ("control_laws.md", {*kt.control.laws.__all__}),
+        ("writing_files.md", {f'"{name}"' for name in FORMATS}),
+    ],
+)
+def test_a_page_has_a_row_for_each_of_a_kind(page: str, names: set[str]) -> None:
+    rows = [line for line in (DOCS / page).read_text().splitlines() if line.startswith("| ")]
+    lacking = sorted(name for name in names if not any(re.search(rf"`{name}\b|`{name}`", row) for row in rows))
+    assert lacking == [], f"the table of docs/{page} has no row for these"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))

@@ -8,8 +8,9 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import isabstract
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,16 @@ from kinetree import joints
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.compiler.forms.parameters import with_parameters
 from kinetree.expr import Scalar, cos, sin
+from kinetree.io.native.forms import Fields
+from kinetree.io.native.kinds import Kinds
+from kinetree.io.native.parts import COUPLING, FRAME, joint_fields
 from kinetree.joints import JointKind, JointMotion, Placed
 from kinetree.model import Coupling, Geometry, Limits, Mimic, Rotor
 from kinetree.model.fingerprint import digest
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_rpy
+from kinetree.tree.drive import Drive
 from tests.robots import REFUSED, load_robot, robot_files
 from tests.strategies import law, trees
 
@@ -140,6 +146,22 @@ def test_the_list_of_kinds_has_all_of_them() -> None:
     tried = {type(k) for k in KINDS} | {type(k.reversed()) for k in KINDS} | {type(k.aligned()[0]) for k in KINDS}
     wrappers = {c for c in ours if c.__name__ in ("Placed", "Reversed")}  # what `aligned` and `reversed` may return
     assert ours - tried - wrappers == set()
+
+
+@pytest.mark.parametrize(
+    ("part", "fields_of_text"),
+    [(JointSpec, joint_fields(Kinds())), (FrameSpec, FRAME), (CouplingSpec, COUPLING)],
+    ids=["joint", "frame", "coupling"],
+)
+def test_the_text_and_its_page_have_every_field(part: type, fields_of_text: Fields) -> None:
+    names = {entry.name for entry in fields(part) if entry.compare}
+    if part is JointSpec:
+        names = names - {"drive"} | set(Drive.__slots__)
+    assert names == {*fields_of_text._needed, *fields_of_text._optional}, (
+        "io/native/parts.py has other fields than the record"
+    )
+    page = (Path(__file__).parents[2] / "docs" / "model_text.md").read_text()
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == [], "docs/model_text.md has no row for these"
 
 
 def test_everything_about_a_joint_comes_back() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import inputs
 from kinetree.interop import dispatch
 from kinetree.interop.subject import Subject
 
@@ -64,6 +65,10 @@ def test_functions_programs_forces_and_parameters_reach_the_adapter(calls: list[
 def test_numpy_never_asks_for_an_adapter(calls: list[tuple[Any, ...]]) -> None:
     kt.aba(ROBOT, [0.1, 0.2], np.zeros((3, 2)), np.zeros(2))
     assert not calls
+
+
+def test_arrays_of_each_adapter_are_recognised() -> None:
+    assert dispatch._ADAPTERS.keys() - inputs._AS_NUMPY.keys() == set(), "kinetree/inputs.py"
 
 
 def test_refusals() -> None:

@@ -41,6 +41,10 @@ def along(f: Any, direction: Any) -> Any:
     return (ahead - behind) / (2 * STEP)
 
 
+def test_these_are_all_tasks() -> None:
+    assert sorted({type(task).__name__ for task in TASKS} | {"Task"}) == kt.control.tasks.__all__
+
+
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_a_task_agrees_with_itself(task: Task) -> None:
     task.check(ROBOT)
