@@ -20,9 +20,9 @@ import kinetree as kt
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3039, "actuation": 808, "algorithms": 8958, "appearance": 2828, "charts": 163, "checking": 782, "cli":
-    3272, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4242, "contact_model": 2543,
-    "control": 9712, "expr": 4788, "functions": 12755, "identification": 4022, "interop": 4067, "io": 15766,
-    "joints": 2791, "layouts": 959, "lie": 793, "model": 10963, "number_files": 577, "pictures": 3081, "programs":
+    3270, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4242, "contact_model": 2543,
+    "control": 9712, "expr": 4788, "functions": 12755, "identification": 4022, "interop": 4067, "io": 15765,
+    "joints": 2791, "layouts": 959, "lie": 793, "model": 10953, "number_files": 577, "pictures": 3081, "programs":
     2708, "sim": 9213, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1876, "symbolic": 3742, "tree":
     2870, "viewer": 3492, "zoo": 75,
 }  # fmt: skip
@@ -57,7 +57,8 @@ def test_all_rooms_have_a_number() -> None:
 
 def test_there_are_no_more_files() -> None:
     now = sum(1 for _ in SOURCE.rglob("*.py"))
-    assert MOST_FILES * (1.0 - SLACK) <= now <= MOST_FILES
+    assert now <= MOST_FILES, f"kinetree has {now} files, and may have {MOST_FILES}: see this file's docstring"
+    assert now >= MOST_FILES * (1.0 - SLACK), f"kinetree has {now} files: lower the number, {MOST_FILES}"
 
 
 @pytest.mark.parametrize("name", MOST_CALLS)
