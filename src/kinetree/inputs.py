@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
 from typing import Any, TypeVar
@@ -19,17 +19,22 @@ __all__ = [
     "MOST_AXES",
     "array_or_foreign",
     "chosen_word",
+    "common_axes",
     "flag",
     "framework_of",
     "holds_symbols",
     "is_masked",
     "number_between",
+    "number_or_row",
     "plain",
     "real_array",
     "real_number",
     "refuse_symbols",
     "refuses_symbols",
     "repeated",
+    "sample",
+    "sample_shape",
+    "samples",
     "takes_symbols",
     "whole_number",
 ]
@@ -68,6 +73,47 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     if array.ndim > MOST_AXES:
         raise ShapeError(f"{wanted}, with at most {MOST_AXES} axes, not {array.ndim}; give x.reshape(-1, …)")
     return array
+
+
+def samples(name: str, x: ArrayLike, shape: tuple[int, ...], subject: str, hint: str = "") -> NDArray[Any]:
+    """Return x as an array (…, *shape) of real numbers, as `real_array` does.
+
+    Raises `ShapeError` if its last axes are not those of `shape`, which `subject` needs; the hint ends the message.
+    """
+    if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(shape) :] == shape and x.ndim <= MOST_AXES:
+        return x
+    wanted = sample_shape(shape)
+    array = real_array(name, x, wanted)
+    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        raise ShapeError(f"{name} has shape {array.shape}, but {subject} needs {wanted}{hint}")
+    return array
+
+
+def sample(name: str, x: ArrayLike, shape: tuple[int, ...], subject: str, hint: str = "") -> NDArray[Any]:
+    """The same of one sample, without leading axes."""
+    array = real_array(name, x, f"{shape}")
+    if array.shape != shape:
+        raise ShapeError(f"{name} has shape {array.shape}, but {subject} needs {shape}{hint}")
+    return array
+
+
+def number_or_row(name: str, x: ArrayLike, n: int, each: str) -> NDArray[np.float64]:
+    """n numbers, new, given as one for all or as (n,), one per `each`; raises `ShapeError` for others."""
+    array = real_array(name, x, f"() or ({n},)").astype(np.float64)
+    if array.shape not in ((), (n,)):
+        raise ShapeError(f"{name} has shape {array.shape}, but must be one number or ({n},), one per {each}")
+    return np.broadcast_to(array, (n,)).copy()
+
+
+def common_axes(function: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The axes that the leading axes of named arguments broadcast to; raises `ShapeError` if they do not."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(
+            f"{function}: the leading axes do not broadcast together: {listed}; they must be equal, or 1, or absent"
+        ) from None
 
 
 def array_or_foreign(name: str, x: Any, shape: str) -> Any:

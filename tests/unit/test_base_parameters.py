@@ -210,6 +210,6 @@ def test_wrong_arguments_are_refused() -> None:
         kt.identification.base_parameters(robot, parameters={"gravitee": NONE})
     with pytest.raises(kt.errors.ShapeError, match="gravity takes 3 numbers, not 2"):
         kt.identification.base_parameters(robot, parameters={"gravity": (0.0, 0.0)})
-    message = "inertial_parameters have shape (10,), but 'double_pendulum' needs (…, 40)"
+    message = "inertial_parameters has shape (10,), but 'double_pendulum' needs (…, 40)"
     with pytest.raises(kt.errors.ShapeError, match=re.escape(message)):
         kt.identification.base_parameters(robot).of(np.ones(10))

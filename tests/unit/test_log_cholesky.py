@@ -122,7 +122,7 @@ def test_the_message_says_which_of_many() -> None:
 
 @pytest.mark.parametrize("name", ["to_parameters", "jacobian", "from_parameters", "pseudo_inertia"])
 def test_other_arrays_are_refused(name: str) -> None:
-    with pytest.raises(kt.errors.ShapeError, match=r"has shape \(9,\), but a body has ten: \(…, 10\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"has shape \(9,\), but a body needs \(…, 10\)"):
         getattr(kt.identification.log_cholesky, name)(np.ones(9))
     with pytest.raises(kt.errors.ShapeError, match=r"has shape \(\)"):
         getattr(kt.identification.log_cholesky, name)(1.0)

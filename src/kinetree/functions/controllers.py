@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.actuation import Actuation
 from kinetree.compiler.definition import Array
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import real_array, sample_shape
+from kinetree.inputs import samples
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
@@ -158,11 +158,7 @@ def controller_input(
     """An argument of a controller (…, *before, *shape), checked; `function` is the one that messages begin with."""
     argument = controller.arguments[name]
     core = (*before, *argument.shape)
-    wanted = sample_shape(core)
-    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(dtype)
-    if array.shape[max(array.ndim - len(core), 0) :] != core:
-        raise ShapeError(
-            f"{function}: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
-        )
+    numbers = argument.numbers(controller.name, name, x)
+    array = samples(f"{function}: {name}", numbers, core, f"the controller {controller.name!r}").astype(dtype)
     argument.refuse_zero_quaternions(name, array)
     return array

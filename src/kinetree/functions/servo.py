@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import OptionError
 from kinetree.functions.dynamics import gravity_forces
 from kinetree.functions.kinematics import difference
-from kinetree.inputs import flag, real_array
+from kinetree.inputs import flag, number_or_row
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program, program
 
@@ -68,9 +68,7 @@ def servo(robot: Model, kp: ArrayLike, kd: ArrayLike, *, limits: bool = True, gr
 
 
 def _gain(model: Model, name: str, value: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
-    gain = real_array(name, value, f"() or ({model.nv},)").astype(np.float64)
-    if gain.shape not in ((), (model.nv,)):
-        raise ShapeError(f"servo: {name} has shape {gain.shape}, but must be one number or ({model.nv},), one per v")
+    gain = number_or_row(f"servo: {name}", value, model.nv, "v")
     if not (gain >= 0.0).all() or not np.isfinite(gain).all():
         raise OptionError(f"servo: {name} must be finite and not negative, not {value!r:.60}")
-    return np.broadcast_to(gain, (model.nv,)).copy()
+    return gain

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.forms.parameters import parameter_ports
-from kinetree.errors import DTypeError, ShapeError
+from kinetree.errors import DTypeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.identification.options import random_generator
 from kinetree.identification.random_states import stacked_at_random
-from kinetree.inputs import number_between, real_array
+from kinetree.inputs import number_between, real_array, samples
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 
@@ -79,9 +79,7 @@ class BaseParameters:
             DTypeError: they are not real numbers.
         """
         p = len(self.parameter_names)
-        x = real_array("inertial_parameters", inertial_parameters, f"(…, {p})").astype(np.float64)
-        if x.ndim == 0 or x.shape[-1] != p:
-            raise ShapeError(f"inertial_parameters have shape {x.shape}, but {self.robot.name!r} needs (…, {p})")
+        x = samples("inertial_parameters", inertial_parameters, (p,), repr(self.robot.name)).astype(np.float64)
         result: Array = x @ self.matrix.T
         return result
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ModelError, ShapeError
+from kinetree.errors import ModelError
 from kinetree.functions.regressors import drives_option
-from kinetree.inputs import real_array, refuse_symbols
+from kinetree.inputs import refuse_symbols, sample
 from kinetree.model import Joint, Model, check_robot
 from kinetree.model.changes.common import closed, opened
 from kinetree.model.checks.masses import ten
@@ -140,9 +140,7 @@ def _numbers(model: Model, parameters: ArrayLike, drives: bool) -> NDArray[np.fl
     if drives:
         n = model.driven_nv
         count, parts = count + 3 * n, f"{parts}, and three for each of {n} degrees of freedom"
-    array = real_array("parameters", parameters, f"({count},)")
-    if array.shape != (count,):
-        raise ShapeError(f"parameters have shape {array.shape}, but {model.name!r} needs ({count},): {parts}")
+    array = sample("parameters", parameters, (count,), repr(model.name), f": {parts}")
     finite = np.isfinite(array)
     if not finite.all():
         k = int(np.argmin(finite))

@@ -32,8 +32,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ModelError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.errors import ModelError
+from kinetree.inputs import holds_symbols, samples
 from kinetree.spatial.pseudo_inertia import pseudo_inertia as matrix_of
 from kinetree.spatial.pseudo_inertia import ten_parameters
 
@@ -167,10 +167,7 @@ def _matrix(entries: Mapping[tuple[int, int], Array], zero: Array) -> Array:
 
 
 def _ten(name: str, values: ArrayLike) -> Array:
-    array = real_array(name, values, "(…, 10)")
-    if array.ndim == 0 or array.shape[-1] != 10:
-        raise ShapeError(f"{name} has shape {array.shape}, but a body has ten: (…, 10)")
-    return array.astype(np.float64, copy=False)
+    return samples(name, values, (10,), "a body").astype(np.float64, copy=False)
 
 
 def _check_finite(theta: Array, result: Array) -> None:

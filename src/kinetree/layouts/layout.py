@@ -12,9 +12,8 @@ from kinetree.errors import (
     ConfigurationError,
     ModelError,
     OptionError,
-    ShapeError,
 )
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import common_axes, holds_symbols, samples
 from kinetree.layouts.bases import Basis
 from kinetree.layouts.coordinates import Coordinates, Numbers
 from kinetree.layouts.joint_order import owners_as_read, owners_in_order
@@ -247,19 +246,10 @@ class _Arrays:
         single = True
         for name, x in given.items():
             n = nq if name == "q" else layout.nv
-            array = real_array(name, x, f"(…, {n})")
-            if array.ndim == 0 or array.shape[-1] != n:
-                raise ShapeError(f"Layout.{method}: {name} has shape {array.shape}, but {where} needs (…, {n})")
+            array = samples(f"Layout.{method}: {name}", x, (n,), where)
             single = single and array.dtype == np.float32
             arrays[name] = array.astype(np.float64, copy=False)
-        try:
-            shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
-        except ValueError:
-            listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-            raise ShapeError(
-                f"Layout.{method}: the leading axes do not broadcast together: {listed}; they must be equal, or 1, "
-                "or absent"
-            ) from None
+        shape = common_axes(f"Layout.{method}", {name: array.shape[:-1] for name, array in arrays.items()})
         return _Arrays(arrays, shape, np.float32 if single else np.float64)
 
 

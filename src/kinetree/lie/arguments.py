@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, OptionError, ShapeError, nearest_names
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.errors import ConfigurationError, OptionError, nearest_names
+from kinetree.inputs import holds_symbols, samples
 from kinetree.lie.representations import REPRESENTATIONS, Representation
 from kinetree.spatial.euler_angles import ORDERS
 
@@ -35,11 +35,9 @@ def representation(argument: str, name: str) -> Representation:
 def attitudes(x: ArrayLike, source: str) -> tuple[NDArray[np.float64], Representation, Any]:
     """The numbers in double precision, their representation, and the dtype of results. Symbolic ones go unchecked."""
     kind = representation("source", source)
-    shape = "(…, " + ", ".join(map(str, kind.shape)) + ")"
-    array = real_array(source, x, shape)
-    if array.shape[max(array.ndim - len(kind.shape), 0) :] != kind.shape:
-        hint = "; of a placement T give T[..., :3, :3]" if source == "matrix" and array.shape[-2:] == (4, 4) else ""
-        raise ShapeError(f"{source} has shape {array.shape}, but {kind.called} needs {shape}{hint}")
+    is_placement = source == "matrix" and getattr(x, "shape", ())[-2:] == (4, 4)
+    hint = "; of a placement T give T[..., :3, :3]" if is_placement else ""
+    array = samples(source, x, kind.shape, kind.called, hint)
     dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
     array = array.astype(np.float64, copy=False)
     if holds_symbols(array):

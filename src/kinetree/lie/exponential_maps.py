@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import holds_symbols, real_array, samples
 from kinetree.lie.arguments import attitudes
 from kinetree.lie.conversion import convert, jacobian
 from kinetree.lie.numbers import on_numbers
@@ -263,9 +263,7 @@ def refuse_other_rows(last: Array) -> None:
 
 def _motions(motion: ArrayLike) -> tuple[Array, Any]:
     """Motions (…, 6) in double precision, and the dtype of results."""
-    array = real_array("motion", motion, "(…, 6)")
-    if array.shape[-1:] != (6,):
-        raise ShapeError(f"motion has shape {array.shape}, but motions [v; ω] are (…, 6), linear part first")
+    array = samples("motion", motion, (6,), "[v; ω]", ", linear part first")
     dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
     return _all_or_nothing(array.astype(np.float64)), dtype
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import ConfigurationError, ShapeError
+from kinetree.errors import ConfigurationError
+from kinetree.inputs import common_axes
 from kinetree.joints import JointKind
 from kinetree.model.elements import Joint
 from kinetree.model.robot import Robot
@@ -70,10 +71,7 @@ def _of_subspace(kind: JointKind, q: list[Any], shape: tuple[int, ...]) -> Array
 
 def rechart(model: Robot, q: Array, v: Array) -> tuple[Array, Array]:
     """The same state, with every joint that supports it moved to coordinates far from their singularities."""
-    try:
-        shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    except ValueError:
-        raise ShapeError(f"the leading axes of {q.shape} and {v.shape} do not broadcast together") from None
+    shape = common_axes("rechart", {"q": q.shape[:-1], "v": v.shape[:-1]})
     q, v = (np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (q, v))
     for owner in model.owners:
         if not (isinstance(owner, Joint) and owner.kind.recharts):

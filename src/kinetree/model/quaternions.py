@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import NameNotFoundError, ShapeError, listed, nearest_names
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.errors import NameNotFoundError, listed, nearest_names
+from kinetree.inputs import common_axes, holds_symbols, samples
 from kinetree.model.robot import Robot, refuse_zero_quaternions
 
 __all__ = ["quaternion", "with_quaternion"]
@@ -25,12 +25,7 @@ def with_quaternion(robot: Robot, q: ArrayLike, name: str, given: ArrayLike) -> 
     place = _place(robot, name)
     configuration = _array("q", q, robot.nq, f"{robot.name!r}")
     replacement = _array("quaternion", given, 4, "a quaternion")
-    try:
-        shape = np.broadcast_shapes(configuration.shape[:-1], replacement.shape[:-1])
-    except ValueError:
-        raise ShapeError(
-            f"the leading axes of q {configuration.shape} and quaternion {replacement.shape} do not broadcast together"
-        ) from None
+    shape = common_axes("with_quaternion", {"q": configuration.shape[:-1], "quaternion": replacement.shape[:-1]})
     if not holds_symbols(replacement):
         refuse_zero_quaternions(replacement, {name: slice(0, 4)}, "quaternion")
     if holds_symbols(configuration) or holds_symbols(replacement):
@@ -45,9 +40,7 @@ def with_quaternion(robot: Robot, q: ArrayLike, name: str, given: ArrayLike) -> 
 
 def _array(name: str, x: ArrayLike, n: int, where: str) -> NDArray[Any]:
     """Check the last axis; integers become float64."""
-    array = real_array(name, x, f"(…, {n})")
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise ShapeError(f"{name} has shape {array.shape}, but {where} needs (…, {n})")
+    array = samples(name, x, (n,), where)
     return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, ConfigurationError, OptionError, ShapeError
-from kinetree.inputs import holds_symbols, real_array, refuse_symbols
+from kinetree.inputs import holds_symbols, refuse_symbols, samples
 from kinetree.joints import Prismatic
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
 from kinetree.model.extras import Extras
@@ -445,10 +445,7 @@ def _flat_names(model: Robot, attribute: str) -> tuple[str, ...]:
 
 
 def vector(model: Robot, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
-    array = real_array(name, x, f"(…, {n})").astype(np.float64, copy=False)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
-    return array
+    return samples(name, x, (n,), repr(model.name)).astype(np.float64, copy=False)
 
 
 def _by_owner(model: Robot, method: str, *arguments: tuple[NDArray[np.float64], str]) -> NDArray[np.float64]:

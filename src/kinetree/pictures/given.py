@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, ShapeError
-from kinetree.inputs import real_array, sample_shape
+from kinetree.inputs import samples
 from kinetree.model import Model
 from kinetree.pictures.moments import Which
 
@@ -31,11 +31,7 @@ def checked_values(function: str, robot: Model, parameters: Any) -> Values:
         )
     found = {}
     for name, given in parameters.items():
-        one = robot.parameter(name).shape
-        shape = sample_shape(one)
-        values = real_array(name, given, shape)
-        if values.shape[values.ndim - len(one) :] != one:
-            raise ShapeError(f"{function}: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")
+        values = samples(f"{function}: {name}", given, robot.parameter(name).shape, repr(robot.name))
         found[name] = np.asarray(values, np.float64)
     return found
 

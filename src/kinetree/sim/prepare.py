@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.actuation import Actuation
 from kinetree.contact_model import SoftConstraints
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import OptionError
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
@@ -19,6 +19,7 @@ from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
 from kinetree.functions.force_programs import GIVEN, computed_forces, force_names, with_forces
 from kinetree.functions.integrator_options import simulated_integrator, usual_integrator
+from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Program
@@ -262,8 +263,4 @@ def _batch_shape(
     shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
     shapes |= leading_axes(constraints)
     shapes |= inputs
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ShapeError(f"simulate: the leading axes of the arguments do not broadcast: {listed}") from None
+    return common_axes("simulate", shapes)

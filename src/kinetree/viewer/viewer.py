@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.errors import OptionError
+from kinetree.inputs import sample
 from kinetree.viewer.html import write_page
 from kinetree.viewer.page import Page
 from kinetree.viewer.subject import configurations
@@ -63,10 +63,7 @@ class Viewer(Page):
         self._go(given, *(None if x is None else self._rates(name, x) for name, x in (("v", v), ("qdd", qdd))))
 
     def _rates(self, name: str, given: ArrayLike) -> Array:
-        found = real_array(name, given, f"({self.robot.nv},)").astype(np.float64)
-        if found.shape != (self.robot.nv,):
-            raise ShapeError(f"{name} has shape {found.shape}, but {self.robot.name!r} needs ({self.robot.nv},)")
-        return found
+        return sample(name, given, (self.robot.nv,), repr(self.robot.name)).astype(np.float64)
 
     def set_time(self, t: float) -> None:
         """Show another moment of the motions, s; the nearest one if it is outside them.

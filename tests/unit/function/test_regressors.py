@@ -123,7 +123,7 @@ def test_suspicious_ones_are_warned_of() -> None:
 
 
 def test_a_vector_of_another_length_is_refused() -> None:
-    message = "parameters have shape (39,), but 'double_pendulum' needs (40,): ten for each of its 4 bodies"
+    message = "parameters has shape (39,), but 'double_pendulum' needs (40,): ten for each of its 4 bodies"
     with pytest.raises(kt.errors.ShapeError, match=re.escape(message)):
         kt.identification.with_inertial_parameters(ARM, PI[1:])
     message = "needs (46,): ten for each of its 4 bodies, and three for each of 2 degrees of freedom"

@@ -201,7 +201,7 @@ def test_a_robot_without_such_joints_is_not_touched_by_rechart() -> None:
     with pytest.raises(kt.errors.ShapeError):
         robot.rechart(q, v[:5])
     with pytest.raises(
-        kt.errors.ShapeError, match=r"the leading axes of \(2, 6\) and \(3, 6\) do not broadcast together"
+        kt.errors.ShapeError, match=r"rechart: the leading axes do not broadcast together: q \(2,\), v \(3,\)"
     ):
         robot.rechart(np.zeros((2, 6)), np.zeros((3, 6)))
 

@@ -256,5 +256,5 @@ def test_places_lengths_and_gains_are_inputs_and_samples_have_their_own() -> Non
         robot, q=q[0], duration=0.02, dt=0.01, constraints=held(corner[:1], lengths[0], [1.0, 2.0, 3.0])
     )
     assert spread.q.shape == (3, 3, 6)
-    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast: q \(2,\), .* constraints.gains \(3,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast together: q \(2,\), .* constraints.gains \(3,\)"):
         kt.simulate(robot, q=q, duration=0.02, constraints=held(corner, lengths, [1.0, 2.0, 3.0]))

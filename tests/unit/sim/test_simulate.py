@@ -225,7 +225,7 @@ def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> Non
         ({"q": [1.0]}, ShapeError, r"q has shape \(1,\), but 'double_pendulum' needs \(2,\)"),
         ({"q": [[1.0]]}, ShapeError, r"q has shape \(1, 1\), but 'double_pendulum' needs \(2,\), or \(…, 2\)"),
         ({"q": [[1.0, np.nan]]}, ConfigurationError, "q must be finite everywhere"),
-        ({"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}, ShapeError, r"do not broadcast: q \(3,\), v \(4,\)"),
+        ({"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}, ShapeError, r"do not broadcast together: q \(3,\), v \(4,\)"),
         ({"q": np.zeros((3000, 2)), "duration": 5.0}, OptionError, "3,000 motions of 5,000 steps are more than"),
         ({"q": [np.nan, 0.0]}, ConfigurationError, r"q\[0\] \(shoulder\) is nan: it must be finite"),
         ({"q": "1,2"}, DTypeError, "q must be an array of real numbers of shape .…, 2."),

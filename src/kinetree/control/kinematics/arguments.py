@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.tasks import Task
 from kinetree.errors import OptionError, ShapeError
-from kinetree.inputs import real_array, sample_shape
+from kinetree.inputs import samples
 from kinetree.model import Model
 
-__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks", "common_axes"]
+__all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets", "checked_tasks"]
 
 _LISTS = list, tuple
 
@@ -41,42 +41,23 @@ def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDA
     arrays = []
     for task, x in zip(tasks, given, strict=True):
         shape = task.target_shape(robot)
-        array = real_array("target", x, sample_shape(shape))
-        if array.shape != shape and array.shape[max(array.ndim - len(shape), 0) :] != shape:
-            raise ShapeError(f"target of {task!r} has shape {array.shape}, but it must be {sample_shape(shape)}")
+        array = samples("target", x, shape, repr(task))
         task.check_target(robot, array)
         arrays.append(array)
     return arrays
 
 
-def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The leading axes that arguments of these names have together."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ShapeError(
-            f"the leading axes do not broadcast together: {listed}; they must be equal, or 1, or absent"
-        ) from None
-
-
 def checked_start(robot: Model, given: ArrayLike, name: str = "q0") -> NDArray[Any]:
     """The configurations to start from; their quaternions are checked by the program."""
-    q = real_array(name, given, f"(…, {robot.nq})")
-    if q.shape[-1:] != (robot.nq,):
-        raise ShapeError(f"{name} has shape {q.shape}, but {robot.name!r} has configurations (…, {robot.nq})")
-    return q
+    return samples(name, given, (robot.nq,), repr(robot.name))
 
 
 def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Any, Any]:
     """Limits of all coordinates."""
     limits, robot = [], at.robot
     for name, x, usual in (("lower", lower, robot.lower), ("upper", upper, robot.upper)):
-        array = real_array(name, usual if x is None else x, f"(…, {robot.nq})").astype(np.float64)
-        if array.shape[-1:] != (robot.nq,):
-            raise ShapeError(
-                f"{name} has shape {array.shape}, but it must be (…, {robot.nq}), one limit per coordinate"
-            )
+        x = usual if x is None else x
+        array = samples(name, x, (robot.nq,), repr(robot.name), ", one limit per coordinate").astype(np.float64)
         if np.isnan(array).any():
             raise OptionError(f"{name} contains NaN; a coordinate without a limit has -inf or inf")
         if others := at.unlimited(array):

@@ -14,13 +14,12 @@ from kinetree.control.kinematics.arguments import (
     checked_start,
     checked_targets,
     checked_tasks,
-    common_axes,
 )
 from kinetree.control.kinematics.solver import solver_of
 from kinetree.control.quadratic import quadratic_program
 from kinetree.control.tasks import Task
-from kinetree.errors import OptionError, ShapeError
-from kinetree.inputs import number_between, real_array
+from kinetree.errors import OptionError
+from kinetree.inputs import common_axes, number_between, samples
 from kinetree.model import Model, check_robot
 
 __all__ = ["DifferentialInverseKinematics", "differential_inverse_kinematics"]
@@ -138,7 +137,7 @@ def _displacement(
 def _room(q: Array, limits: tuple[Array, Array], at: Any, reach: Array) -> tuple[Array, Array]:
     """How far each degree of freedom may move down and up (…, nv)."""
     given = {"q": q, "lower": limits[0], "upper": limits[1], "velocity_limit": reach}
-    shape = common_axes({name: x.shape[:-1] for name, x in given.items()})
+    shape = common_axes("differential_inverse_kinematics", {name: x.shape[:-1] for name, x in given.items()})
     low, high = (np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (-reach, reach))
     down, up = (limit[..., at.own] - q[..., at.own] for limit in limits)
     own = at.freedoms
@@ -150,9 +149,8 @@ def _room(q: Array, limits: tuple[Array, Array], at: Any, reach: Array) -> tuple
 
 
 def _speeds(robot: Model, given: ArrayLike | None) -> Array:
-    x = real_array("velocity_limit", robot.velocity_limit if given is None else given, f"(…, {robot.nv})")
-    if x.shape[-1:] != (robot.nv,):
-        raise ShapeError(f"velocity_limit has shape {x.shape}, but it must be (…, {robot.nv}), one per velocity")
+    x = robot.velocity_limit if given is None else given
+    x = samples("velocity_limit", x, (robot.nv,), repr(robot.name), ", one per velocity")
     if not (x >= 0.0).all():
         raise OptionError(
             "velocity_limit is the largest speed of each degree of freedom: not negative, inf for no limit"

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.control.kinematics.arguments import checked_limits, checked_number, common_axes
+from kinetree.control.kinematics.arguments import checked_limits, checked_number
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.program import Found, linearized_program, made_program
 from kinetree.control.kinematics.result import InverseKinematics, SearchLimits
 from kinetree.control.kinematics.rows import levels_of
 from kinetree.control.tasks import Task
+from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 
@@ -91,7 +92,7 @@ class Solver:
             x.shape[: x.ndim - axes] if isinstance(x, np.ndarray) else ()
             for x, axes in zip(given, self._axes, strict=True)
         ]
-        batch = common_axes(dict(zip(self.program.arguments, shapes, strict=True)))
+        batch = common_axes("inverse_kinematics", dict(zip(self.program.arguments, shapes, strict=True)))
         if given[-2] <= _FEW or math.prod(batch) <= _AT_ONCE:
             return self._called(given, threads)
         found = self._called([*given[:-2], float(_FEW), given[-1]], threads)

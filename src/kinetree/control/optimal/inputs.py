@@ -14,7 +14,7 @@ from kinetree.control.optimal.shooting import Array, Motions
 from kinetree.control.optimal.stages import given_size
 from kinetree.errors import OptionError, ShapeError, nearest_names
 from kinetree.functions.dynamics import gravity_forces
-from kinetree.inputs import real_array, sample_shape
+from kinetree.inputs import common_axes, sample_shape, samples
 from kinetree.programs import Argument
 from kinetree.records import record
 
@@ -70,14 +70,8 @@ def inputs(
         q_all, v_all = q0[..., None, :], v0[..., None, :]
     else:
         q_all, v_all = _states(problem, states)
-    several = q0[..., None, :], v0[..., None, :], controls, known, q_all, v_all
-    try:
-        batch = np.broadcast_shapes(*(x.shape[:-2] for x in several))
-    except ValueError:
-        shapes = ", ".join(str(x.shape[:-2]) for x in several)
-        raise ShapeError(
-            f"ilqr: the leading axes of q, v, u, the arguments and the states do not broadcast together: {shapes}"
-        ) from None
+    leads = {"q": q0.shape[:-1], "v": v0.shape[:-1], "u": controls.shape[:-2], "arguments": known.shape[:-2]}
+    batch = common_axes("ilqr", {**leads, "states q": q_all.shape[:-2], "states v": v_all.shape[:-2]})
 
     def flat(x: Array, knots: int) -> Array:
         whole = np.broadcast_to(x, (*batch, knots, x.shape[-1]))
@@ -168,7 +162,4 @@ def _rows(function: str, problem: OptimalControl, name: str, argument: Argument,
 
 def read(function: str, name: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
     """An array (…, *core) of real numbers; `function` is the one that messages begin with."""
-    x = real_array(name, given, sample_shape(core)).astype(np.float64)
-    if x.shape[max(x.ndim - len(core), 0) :] != core:
-        raise ShapeError(f"{function}: {name} has shape {x.shape}, but this problem needs {sample_shape(core)}")
-    return x
+    return samples(f"{function}: {name}", given, core, "this problem").astype(np.float64)

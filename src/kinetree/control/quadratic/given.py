@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import common_axes, holds_symbols, real_array
 
 __all__ = ["beyond_reach", "flat", "given_arrays", "leading_axes", "not_numbers", "row_count"]
 
@@ -78,13 +78,7 @@ _OWN_AXES = {"P": 2, "A": 2, "C": 2}
 def leading_axes(given: dict[str, Array]) -> tuple[int, ...]:
     """The axes of problems."""
     leads = {name: x.shape[: x.ndim - _OWN_AXES.get(name, 1)] for name, x in given.items()}
-    if not any(leads.values()):
-        return ()
-    try:
-        return np.broadcast_shapes(*leads.values())
-    except ValueError:
-        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
-        raise ShapeError(f"quadratic_program: the leading axes do not broadcast: {told}") from None
+    return common_axes("quadratic_program", leads) if any(leads.values()) else ()
 
 
 def flat(x: Array, lead: tuple[int, ...], name: str) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.control.whole_body.matrices import Layout
 from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.inputs import holds_symbols, real_array, samples
 from kinetree.records import record
 
 __all__ = ["Batched", "References", "Values"]
@@ -80,7 +80,7 @@ class References:
                     f"WholeBody: task {name!r} has no target; velocities[{name!r}] and accelerations[{name!r}] say "
                     "what it follows"
                 )
-            array = _numbers(f"targets[{name!r}]", x, self._shapes[name])
+            array = numbers(f"targets[{name!r}]", x, self._shapes[name])
             self._layout.tasks[name].check_target(self._layout.robot, array)
             lead = array.shape[: array.ndim - len(self._shapes[name])]
             self._put(f"targets[{name!r}]", array.reshape(*lead, where.stop - where.start), where, many)
@@ -93,7 +93,7 @@ class References:
             for name, x in _named(plural, values).items():
                 where = getattr(self._task(plural, name), word)
                 about = f"{plural}[{name!r}]"
-                self._put(about, _numbers(about, x, (where.stop - where.start,)), where, many)
+                self._put(about, numbers(about, x, (where.stop - where.start,)), where, many)
         for name, on in _named("active", active).items():
             if name not in self._switches:
                 raise self._unknown("active", name, list(self._switches))
@@ -162,16 +162,13 @@ class References:
         )
 
 
-def _numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
+def numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
     """An array (…, *shape)."""
-    if type(x) is np.ndarray and x.dtype is _F64 and x.shape == shape:  # the usual case
+    if type(x) is np.ndarray and x.dtype is _F64 and x.shape[x.ndim - len(shape) :] == shape:  # the usual case
         return x
-    sizes = ", ".join(map(str, shape))
-    array = real_array(f"WholeBody: {about}", x, f"(…, {sizes})")
+    array = samples(f"WholeBody: {about}", x, shape, "the robot")
     if holds_symbols(array):
         raise DTypeError(f"WholeBody: {about} is symbolic; whole-body control is computed outside programs")
-    if array.shape[array.ndim - len(shape) :] != shape:
-        raise ShapeError(f"WholeBody: {about} must have shape {shape} or (…, {sizes}), not {array.shape}")
     return array.astype(np.float64, copy=False)
 
 

@@ -21,19 +21,18 @@ from kinetree.control.whole_body.checks import (
 )
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.matrices import Layout
-from kinetree.control.whole_body.references import Batched, References, Values
+from kinetree.control.whole_body.references import Batched, References, Values, numbers
 from kinetree.control.whole_body.result import WholeBodyStep
 from kinetree.control.whole_body.solver import Solver
 from kinetree.control.whole_body.support import Support
-from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.errors import OptionError
+from kinetree.inputs import common_axes
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["WholeBody"]
 
 Array = NDArray[Any]
-_F64 = np.dtype(np.float64)
 
 
 _HORIZON = 0.1
@@ -175,7 +174,7 @@ class WholeBody:
             thread_count(threads)
         references = self._references
         many = references.taken(targets, velocities, accelerations, active)
-        q, v = _state("q", q, self._nq), _state("v", v, self._nv)
+        q, v = numbers("q", q, (self._nq,)), numbers("v", v, (self._nv,))
         if q.ndim == v.ndim == 1 and not many:
             values = references.values
             found = self._solver.one(q, v, values)
@@ -192,22 +191,7 @@ class WholeBody:
         return found
 
 
-def _state(name: str, x: ArrayLike, n: int) -> Array:
-    if type(x) is np.ndarray and x.dtype is _F64 and x.ndim and x.shape[-1] == n:  # the usual case
-        return x
-    array = real_array(f"WholeBody: {name}", x, f"(…, {n})")
-    if holds_symbols(array):
-        raise DTypeError(f"WholeBody: {name} is symbolic; whole-body control is computed outside programs")
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise ShapeError(f"WholeBody: {name} must have shape ({n},) or (…, {n}), not {array.shape}")
-    return array.astype(np.float64, copy=False)
-
-
 def _lead(q: Array, v: Array, many: Mapping[str, Batched]) -> tuple[int, ...]:
     """The axes of samples."""
     leads = {"q": q.shape[:-1], "v": v.shape[:-1], **{name: x.lead for name, x in many.items()}}
-    try:
-        return np.broadcast_shapes(*leads.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
-        raise ShapeError(f"WholeBody: the leading axes do not broadcast: {shapes}") from None
+    return common_axes("WholeBody", leads)

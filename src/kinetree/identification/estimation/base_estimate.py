@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import LogError, OptionError, ShapeError
+from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import BaseParameters
 from kinetree.identification.estimation.reduction import reduce_rows
 from kinetree.identification.estimation.regression import Regression
-from kinetree.inputs import number_between, real_array
+from kinetree.inputs import number_between, number_or_row
 from kinetree.records import record
 
 __all__ = ["BaseEstimate", "base_estimate", "stacked"]
@@ -175,12 +175,10 @@ def base_estimate(
 
 
 def _noise(torque_noise: ArrayLike, nv: int) -> Array:
-    x = real_array("torque_noise", torque_noise, f"({nv},)").astype(np.float64)
-    if x.shape not in ((), (nv,)):
-        raise ShapeError(f"torque_noise has shape {x.shape}, but the robot has {nv} degrees of freedom: ({nv},)")
+    x = number_or_row("torque_noise", torque_noise, nv, "degree of freedom")
     if not (np.isfinite(x).all() and (x > 0.0).all()):
         raise OptionError("torque_noise must be positive numbers, the standard deviations of the torques")
-    return np.broadcast_to(x, (nv,)).copy()
+    return x
 
 
 def stacked(factors: Array, weights: Array) -> Array:

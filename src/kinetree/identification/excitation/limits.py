@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError, ShapeError, listed
-from kinetree.inputs import real_array
+from kinetree.errors import OptionError, listed
+from kinetree.inputs import number_or_row, sample
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -42,10 +42,8 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
     if position is None:
         low, high = robot.lower.copy(), robot.upper.copy()
     else:
-        x = real_array("position_limit", position, f"(2, {n})").astype(np.float64)
-        if x.shape != (2, n):
-            raise ShapeError(f"position_limit has shape {x.shape}; lower and upper bounds are expected: (2, {n})")
-        low, high = x
+        hint = ", lower and upper bounds"
+        low, high = sample("position_limit", position, (2, n), repr(robot.name), hint).astype(np.float64)
     if not (low < high).all():
         names = [robot.q_names[k] for k in np.flatnonzero(~(low < high))]
         raise OptionError(
@@ -71,12 +69,10 @@ def _symmetric(robot: Model, name: str, given: ArrayLike | None, own: Array) -> 
             names = [robot.v_names[k] for k in np.flatnonzero(own <= 0.0)]
             raise OptionError(f"the robot's own {name} of {listed(names)} is zero; give {name}=, or lock these joints")
         return own.astype(np.float64)
-    x = real_array(name, given, f"({robot.nv},)").astype(np.float64)
-    if x.shape not in ((), (robot.nv,)):
-        raise ShapeError(f"{name} has shape {x.shape}, but {robot.name!r} needs ({robot.nv},)")
+    x = number_or_row(name, given, robot.nv, "degree of freedom")
     if not (x > 0.0).all():
         raise OptionError(f"{name} must be positive numbers, not {x.tolist()!r:.60}")
-    return np.broadcast_to(x, (robot.nv,)).astype(np.float64)
+    return x
 
 
 def barrier(x: Array, low: Array, high: Array) -> tuple[float, Array]:

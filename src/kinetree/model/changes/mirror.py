@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ModelError, OptionError, ShapeError
-from kinetree.inputs import holds_symbols, real_array
+from kinetree.errors import ModelError, OptionError
+from kinetree.inputs import holds_symbols, samples
 from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, base_joint, changed, shapes_renamed
 from kinetree.model.changes.extras import with_extras_of
@@ -73,9 +73,7 @@ def _by_owner(
     model: Robot, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
 ) -> NDArray[np.float64]:
     k = _axis(normal)
-    array = real_array(name, x, f"(…, {n})").astype(np.float64)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
+    array = samples(name, x, (n,), repr(model.name)).astype(np.float64)
     specs = {spec.name: spec for spec in model.parts.joints}
 
     def mirrored(numbers: Sequence[Any]) -> list[Any]:

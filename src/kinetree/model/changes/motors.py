@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ModelError, NameNotFoundError, OptionError, ShapeError, listed, nearest_names, quoted
-from kinetree.inputs import real_array, repeated
+from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
+from kinetree.inputs import number_or_row, repeated
 from kinetree.joints import JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model.changes.common import Changed, changed
@@ -148,14 +148,10 @@ def _padded(*numbers: float) -> tuple[float, ...]:
 
 
 def _gains(name: str, value: ArrayLike, count: int) -> list[float]:
-    found = real_array(f"with_servos: {name}", value, f"() or ({count},)")
-    if found.shape not in ((), (count,)):
-        raise ShapeError(
-            f"with_servos: {name} has shape {found.shape}, but must be one number or ({count},), one per joint"
-        )
-    if not (np.isfinite(found) & (found >= 0.0)).all():
+    gains = number_or_row(f"with_servos: {name}", value, count, "joint")
+    if not (np.isfinite(gains) & (gains >= 0.0)).all():
         raise OptionError(f"with_servos: {name} must be finite and not negative, not {value!r:.60}")
-    return [float(x) for x in np.broadcast_to(found, (count,))]
+    return list(map(float, gains))
 
 
 def _told(joints: Iterable[Joint]) -> str:

@@ -287,7 +287,7 @@ class Empty(Task):
             kt.errors.ShapeError,
             "targets must be a list of 1, one for each",
         ),
-        (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.errors.ShapeError, "but it must be (…, 4, 4)"),
+        (lambda: inverse_kinematics(ARM, TOOL, TARGETS[..., :3]), kt.errors.ShapeError, "needs (…, 4, 4)"),
         (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS), kt.errors.ConfigurationError, "is not a rotation"),
         (lambda: inverse_kinematics(ARM, TOOL, 2.0 * TARGETS[0]), kt.errors.ConfigurationError, "is not a rotation"),
         (

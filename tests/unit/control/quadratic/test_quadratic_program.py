@@ -126,7 +126,7 @@ def test_a_batch_has_the_bits_of_single_problems() -> None:
         ({"P": np.eye(3)}, kt.errors.ShapeError, r"P must have shape .*\(2, 2\), not \(3, 3\)"),
         ({"x_lower": [0.0]}, kt.errors.ShapeError, "x_lower must have shape"),
         ({"q": 1.0}, kt.errors.ShapeError, "n of at least 1"),
-        ({"q": np.zeros((3, 2)), "P": np.ones((2, 2, 2))}, kt.errors.ShapeError, "do not broadcast: P"),
+        ({"q": np.zeros((3, 2)), "P": np.ones((2, 2, 2))}, kt.errors.ShapeError, "do not broadcast together: P"),
         ({"q": ["a", "b"]}, kt.errors.DTypeError, "q must be an array of real numbers"),
         ({"P": [[2.0, 1.0], [0.0, 2.0]]}, kt.errors.OptionError, "P must be symmetric"),
         ({"threads": 0}, kt.errors.OptionError, "threads must be a whole number"),

@@ -343,7 +343,7 @@ def test_axes_of_samples_broadcast() -> None:
     assert found.forces[FEET[0]].shape == (3, 3, 3)
     assert np.array_equal(found.tau[1, 2], whole_body().step(q[2], v[1]).tau)
     assert whole_body().step(q[:0], v[:0]).tau.shape == (0, ROBOT.nv)
-    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast: q \(3,\), v \(2,\)"):
+    with pytest.raises(kt.errors.ShapeError, match=r"do not broadcast together: q \(3,\), v \(2,\)"):
         whole_body().step(q, v[:2])
 
 
