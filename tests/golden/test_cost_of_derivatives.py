@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kinetree.compiler.differentiation import DerivedSpecialization, derived
-from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.differentiation import derived, specialized
 from tests import functions
 from tests.robots import arm3
 
@@ -22,10 +21,10 @@ def test_products_with_derivatives_cost_little_more_than_the_function(name: str)
     defaults = {option: signature[option].default for option in definition.options if option not in given}
     options = {option: check(robot, (defaults | given)[option]) for option, check in definition.options.items()}
 
-    def operations(kind: type[Specialization], definition: Any) -> int:
-        return kind(definition, robot, options, (), ()).program().operation_counts().total()
+    def operations(definition: Any) -> int:
+        return specialized(definition, robot, options, (), (), None).program().operation_counts().total()
 
-    own = operations(Specialization, definition)
+    own = operations(definition)
     by = tuple(argument for argument, _ in definition.inputs)
-    assert operations(DerivedSpecialization, derived(definition, "jvp", by)) <= 3 * own
-    assert operations(DerivedSpecialization, derived(definition, "vjp", by)) <= 5 * own
+    assert operations(derived(definition, "jvp", by)) <= 3 * own
+    assert operations(derived(definition, "vjp", by)) <= 5 * own

@@ -22,7 +22,7 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F64
 from kinetree.codegen.llvm.target import host
 from kinetree.compiler import batch_pieces, derived_source
-from kinetree.compiler.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.differentiation import derived, specialized
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
 from tests.functions import OF_RECORDS, OF_SHAPES, PUBLIC
@@ -168,7 +168,7 @@ def test_derivatives_hold_for_joints_of_every_kind(function: Function, mode: str
 
     resolved = {name: check(robot, options[name]) for name, check in function.definition.options.items()}
     definition = derived(function.definition, mode, names)
-    program = DerivedSpecialization(definition, robot, resolved, (), ()).program()
+    program = specialized(definition, robot, resolved, (), (), None).program()
     size = 0.0
     if function is kt.aba:
         qdd = reference(kt.aba, robot, *arguments)
@@ -219,7 +219,7 @@ def test_a_long_matrix_is_a_loop_over_directions(monkeypatch: pytest.MonkeyPatch
     programs = []
     for limit in (0, 10**6):
         monkeypatch.setattr(derived_source, "_STRAIGHT", limit)
-        programs.append(DerivedSpecialization(definition, robot, {}, (), ()).program())
+        programs.append(specialized(definition, robot, {}, (), (), None).program())
     assert [program.is_straight for program in programs] == [False, True]
     expected = stepped(robot, kt.crba, [q], {"q": d})
     for program in programs:
@@ -494,7 +494,7 @@ def program_of(
     resolved = {name: check(robot, None) for name, check in definition.options.items()}
     by, along = names[:1] if mode == "jacobian" else (*names, *parameters), names if mode == "hvp" else ()
     of = derived(definition, mode, by, along)
-    return DerivedSpecialization(of, robot, resolved, (), tuple(parameters), unroll).program()
+    return specialized(of, robot, resolved, (), tuple(parameters), unroll).program()
 
 
 @pytest.mark.parametrize("mode", ["jvp", "vjp", "hvp", "jacobian"])
@@ -525,7 +525,7 @@ def test_matrices_by_several_arguments_stand_one_after_the_other(monkeypatch: py
             monkeypatch.setattr(derived_source, "_STRAIGHT", limit)
             resolved = {name: check(robot, None) for name, check in function.definition.options.items()}
             of = derived(function.definition, "jacobian", names)
-            program = DerivedSpecialization(of, robot, resolved, (), ()).program()
+            program = specialized(of, robot, resolved, (), (), None).program()
             assert program.is_straight == (limit > 0)
             (flat,) = interpret(program, q, v)
             close(np.reshape(flat, expected.shape), expected)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.differentiation import DerivedSpecialization, derived
-from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.differentiation import derived, specialized
 from kinetree.functions.rollouts import ACTUATED_ROLLOUT
 
 Array = np.ndarray[Any, Any]
@@ -64,12 +63,12 @@ def test_a_vjp_of_one_step_costs_at_most_three_steps(hopper: kt.Model, integrato
     asked = {"integrator": integrator, "passive": True, "contact": True, "steps": 1}
     options = {name: check(hopper, asked.get(name)) for name, check in ACTUATED_ROLLOUT.options.items()}
 
-    def operations(kind: type[Specialization], definition: Any) -> int:
-        return kind(definition, hopper, options, (), ()).program().operation_counts().total()
+    def operations(definition: Any) -> int:
+        return specialized(definition, hopper, options, (), (), None).program().operation_counts().total()
 
     by = ("q", "v", "act", "tau", "ctrl")
-    own = operations(Specialization, ACTUATED_ROLLOUT)
-    assert operations(DerivedSpecialization, derived(ACTUATED_ROLLOUT, "vjp", by)) <= 3 * own
+    own = operations(ACTUATED_ROLLOUT)
+    assert operations(derived(ACTUATED_ROLLOUT, "vjp", by)) <= 3 * own
 
 
 def test_derivatives_of_the_midpoint_rule_are_those_of_its_equation() -> None:

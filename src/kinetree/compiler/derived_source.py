@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeVar
 from kinetree import expr
 from kinetree.announcement import phase
 from kinetree.compiler.definition import Mode
-from kinetree.compiler.source import MOST_ARRAYS, Source
+from kinetree.compiler.source import MOST_ARRAYS, Ports, Source, direction_shape
+from kinetree.compiler.specialization import program_to_differentiate, worth_sharing
 from kinetree.compiler.tracing import Trace, current_trace, recorded
 from kinetree.errors import OptionError
 from kinetree.expr import Port, Program, Scalar
@@ -27,7 +28,7 @@ from kinetree.records import record
 if TYPE_CHECKING:
     from kinetree.expr import Joined, Place
 
-__all__ = ["DerivedSource"]
+__all__ = ["Derivation", "DerivedSource"]
 
 T = TypeVar("T")
 _STRAIGHT = 12_000
@@ -39,11 +40,11 @@ _MOST_ENTRIES = 100_000
 
 
 @record(frozen=True, eq=False)
-class DerivedSource:
-    """The derivative of a source."""
+class Derivation:
+    """The ports of a derivative, and its program made from that of the function."""
 
     name: str
-    of: Source
+    of: Ports
     names: tuple[str, ...]
     """What its inputs are called, in order."""
     mode: Mode
@@ -55,14 +56,8 @@ class DerivedSource:
     """How many of its inputs come before weights and directions; None for all."""
     as_recorded: bool = False
     """Whether its program's operations stay as they were recorded (`lower`)."""
-    optional: range = range(0)
-    rows: tuple[int, ...] = ()
-    state: tuple[int, ...] = ()
-
-    @property
-    def subject(self) -> str:
-        """The owner of the arguments, as messages say it."""
-        return self.of.subject
+    alone: bool = False
+    """Whether "jvp" and "vjp" leave the value out."""
 
     @cached_property
     def _own(self) -> int:
@@ -73,7 +68,7 @@ class DerivedSource:
         """The inputs that follow the function's own: weights, and directions."""
         weights = [Port("weights", self.of.output.shape)] if self.mode in ("vjp", "hvp") else []
         along = {"jvp": self.wrt, "hvp": self.along}.get(self.mode, ())
-        return (*weights, *(Port(f"d_{name}", self.direction_shape(name)) for name in along))
+        return (*weights, *(Port(f"d_{name}", self._direction(name)) for name in along))
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -87,33 +82,17 @@ class DerivedSource:
         a matrix by each input (jacobian)."""
         shape, size = self.of.output.shape, self.of.output.size
         if self.mode == "jvp":
-            return Port(self.name, (2, *shape))
+            return Port(self.name, shape if self.alone else (2, *shape))
         sizes = [self._direction_size(name) for name in self.wrt]
-        if self.mode == "vjp":
-            return Port(self.name, (size + sum(sizes),))
-        if self.mode == "hvp":
-            return Port(self.name, (sum(sizes),))
-        shapes = {self.direction_shape(name) for name in self.wrt}
+        if self.mode in ("vjp", "hvp"):
+            is_alone = self.alone or self.mode == "hvp"
+            return Port(self.name, (sum(sizes) if is_alone else size + sum(sizes),))
+        shapes = {self._direction(name) for name in self.wrt}
         if len(self.wrt) == 1:
             return Port(self.name, (*shape, *shapes.pop()))
         if len(shapes) == 1:
             return Port(self.name, (len(self.wrt), *shape, *shapes.pop()))
         return Port(self.name, (size * sum(sizes),))
-
-    def direction_shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a displacement of an input."""
-        robot = self._robot(name)
-        return self.of.inputs[self._number(name)].shape if robot is None else (robot.nv,)
-
-    @property
-    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
-        """The inputs that hold quaternions, by number, and the slices of them."""
-        return [(self._moved(k), found) for k, found in self.of.quaternions]
-
-    @property
-    def divides_by_inertia(self) -> bool:
-        """Whether the function is undefined where a mass matrix is singular."""
-        return self.of.divides_by_inertia
 
     @property
     def configurations(self) -> Mapping[int, Model]:
@@ -123,55 +102,8 @@ class DerivedSource:
     def _moved(self, k: int) -> int:
         return k + len(self._more) * (k >= self._own)
 
-    def check(self) -> None:
-        """Raise if there is no such function."""
-        self.of.check()
-        if len(self.inputs) + 1 > MOST_ARRAYS:
-            raise OptionError(f"{self.name} would take {len(self.inputs)} arrays, more than a function can")
-
-    def key(self, *more: object) -> bytes | None:
-        """A key for code: of the function's, and of what is done to it."""
-        displaced = [(k, fingerprint(robot)) for k, robot in self.of.configurations.items()]
-        if any(found is None for _, found in displaced):
-            return None
-        return self.of.key(*more, digest(self.mode, self.wrt, self.along, self._own, self.names, displaced))
-
-    def program(self) -> Program:
-        """The derivative of the function's program."""
-        return self._program
-
-    @cached_property
-    def _program(self) -> Program:
-        return self.derivative_of(self.of.program())
-
-    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The numbers of the result in the trace in progress."""
-        in_progress = current_trace()
-        return in_progress.run(self.shared(in_progress) or self.program(), *flat)
-
-    def shared(self, in_progress: Trace, longest: float = math.inf) -> Program | None:
-        """The derivative in the operations that the function records in a trace, which both then have in common.
-
-        None if it is better called: if the function has loops, or more than `longest` operations.
-        """
-        if in_progress.calls:
-            return None
-        if in_progress.choices not in self._shared:
-            base, offered = recorded(self.of, in_progress)
-            program = None
-            if base.is_straight and len(base.body.statements) <= longest:
-                program = replace(self, as_recorded=True).derivative_of(base)
-            self._shared[in_progress.choices] = (program if program and program.is_straight else None, offered)
-        program, offered = self._shared[in_progress.choices]
-        in_progress.offered |= offered
-        return program
-
-    @cached_property
-    def _shared(self) -> dict[frozenset[str], tuple[Program | None, set[str]]]:
-        return {}
-
     @property
-    def has_many_entries(self) -> bool:
+    def _has_many_entries(self) -> bool:
         """Whether it is a matrix with so many entries that storing them one by one takes long to compile."""
         columns = sum(map(self._direction_size, self.wrt))
         return self.mode == "jacobian" and self.of.output.size * columns >= _MOST_ENTRIES
@@ -184,8 +116,13 @@ class DerivedSource:
             return self._along(expr.forward_derivative(base, numbers))
         if self.mode == "jacobian":
             return self._matrices(base)
-        backward = expr.reverse_derivative(base, numbers)
-        return self._weighted(backward) if self.mode == "vjp" else self._weighted_along(backward)
+        if self.mode == "vjp":
+            return self._weighted(expr.reverse_derivative(base, numbers))
+        own = self._own
+        names = (*self.names[:own], "weights", *self.names[own:])
+        gradients = replace(self, mode="vjp", alone=True)
+        changes = replace(self, of=gradients, names=names, mode="jvp", wrt=self.along, own=own + 1, alone=True)
+        return changes.derivative_of(gradients.derivative_of(base))
 
     # Each of these runs the derivative of the base's program inside a program with the ports of this one: a straight
     # line is traced again, so that it shares values with the code around it; a program with loops is joined on.
@@ -194,29 +131,32 @@ class DerivedSource:
         if not program.is_straight:
             joined, own, more = self._joined()
             rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
-            (output,) = joined.outputs
-            joined.run(program, [*own, *rates], [output, output + self.of.output.size])
+            (output,), size = joined.outputs, self.of.output.size
+            value = joined.array("value", size) if self.alone else output
+            joined.run(program, [*own, *rates], [value, output if self.alone else output + size])
             return joined.program()
 
         def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
             own, more = self._apart(flat)
             rates = [self._rates(name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
-            return [[x for output in expr.replay(program, *own, *rates) for x in output]]
+            return [[x for output in expr.replay(program, *own, *rates)[self.alone :] for x in output]]
 
         return self._traced(one_sample)
 
     def _weighted(self, program: Program) -> Program:
         if not program.is_straight:
             joined, own, more = self._joined()
-            (output,) = joined.outputs
-            self._weigh(joined, program, own, more, output, output + self.of.output.size)
+            (output,), size = joined.outputs, self.of.output.size
+            value = joined.array("value", size) if self.alone else output
+            self._weigh(joined, program, own, more, value, output if self.alone else output + size)
             return joined.program()
 
         def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
             own, more = self._apart(flat)
             value, *gradients = expr.replay(program, *own, *more)
-            pairs = zip(self.wrt, gradients, strict=True)
-            return [[*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]]
+            pulled = zip(self.wrt, gradients, strict=True)
+            value = [] if self.alone else value
+            return [[*value, *(x for name, bar in pulled for x in self._pulled_back(name, own, bar))]]
 
         return self._traced(one_sample)
 
@@ -248,46 +188,10 @@ class DerivedSource:
             nothing = joined.array("rates", backward.outputs[0].size)
             joined.run(backward, [q, target, bar], [nothing, target])
 
-    def _weighted_along(self, backward: Program) -> Program:
-        """The change of the gradients along a direction."""
-        base = self.of
-        sizes = sum(map(self._direction_size, self.wrt))
-        ports = (*base.inputs, Port("weights", base.output.shape))
-        names = [self._number(name) for name in self.along]
-        if backward.is_straight:
-
-            def gradients(*flat: list[Scalar]) -> list[list[Scalar]]:
-                *own, weights = flat
-                _, *bars = expr.replay(backward, *own, weights)
-                return [
-                    [x for name, bar in zip(self.wrt, bars, strict=True) for x in self._pulled_back(name, own, bar)]
-                ]
-
-            weighted = expr.trace(
-                gradients, ports, [Port("gradients", (sizes,))], self.name, as_recorded=self.as_recorded
-            )
-            program = expr.forward_derivative(weighted, names)
-
-            def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
-                own, (weights, *directions) = self._apart(flat)
-                rates = [self._rates(name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
-                return [expr.replay(program, *own, weights, *rates)[1]]
-
-            return self._traced(one_sample)
-
-        inner = expr.Joined(self.name, ports, [Port("gradients", (sizes,))])
-        value = inner.array("value", base.output.size)
-        self._weigh(inner, backward, inner.inputs[:-1], inner.inputs[-1:], value, inner.outputs[0])
-        joined, own, (weights, *directions) = self._joined()
-        rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
-        places = [joined.array("gradients", sizes), *joined.outputs]
-        joined.run(expr.forward_derivative(inner.program(), names), [*own, weights, *rates], places)
-        return joined.program()
-
     def _matrices(self, base: Program) -> Program:
         """Written out if that is short, one column per direction or one row per result; else a loop over directions."""
         rows, columns = self.of.output.size, sum(map(self._direction_size, self.wrt))
-        if not base.is_straight or self.has_many_entries:
+        if not base.is_straight or self._has_many_entries:
             return self._by_loops(base)
         by_rows, by_columns = base.operation_counts().total() * rows, self._operations_of_columns(base)
         if min(by_rows, by_columns) < _STRAIGHT:
@@ -376,16 +280,15 @@ class DerivedSource:
         joined = expr.Joined(self.name, self.inputs, [self.output])
         return joined, *self._apart(joined.inputs)
 
-    def _direction_size(self, name: str) -> int:
-        return Port("", self.direction_shape(name)).size
+    def _direction(self, name: str) -> tuple[int, ...]:
+        return direction_shape(self.of, self._number(name))
 
-    def _robot(self, name: str) -> Model | None:
-        """The robot that an input is a configuration of, if it is one."""
-        return self.of.configurations.get(self._number(name))
+    def _direction_size(self, name: str) -> int:
+        return math.prod(self._direction(name))
 
     def _displaced(self, name: str) -> Model | None:
-        """The same, if the numbers of the input are displaced by other numbers than those of a direction."""
-        robot = self._robot(name)
+        """The robot of a configuration whose numbers are displaced by other numbers than those of a direction."""
+        robot = self.of.configurations.get(self._number(name))
         return None if robot is None or all(joint.kind.is_flat for joint in robot.joints.values()) else robot
 
     def _rates_at(self, joined: Joined, name: str, own: Sequence[Place], direction: Place) -> Place:
@@ -413,6 +316,96 @@ class DerivedSource:
         q, nv = own[self._number(name)], robot.nv
         columns = (_rates(robot, q, [float(j == k) for j in range(nv)]) for k in range(nv))
         return [sum((b * x for b, x in zip(bar, column, strict=True)), 0.0) for column in columns]
+
+
+@record(frozen=True, eq=False)
+class DerivedSource(Derivation):
+    """The derivative of a source."""
+
+    of: Source
+    longest: float | None = None
+    """For a function of a robot: the statements up to which a trace has it written out; all others call one program."""
+    rows: tuple[int, ...] = ()
+    state: tuple[int, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The owner of the arguments, as messages say it."""
+        return self.of.subject
+
+    @property
+    def optional(self) -> range:
+        """The arguments that may be left out."""
+        return self.of.optional
+
+    @property
+    def can_loop(self) -> bool:
+        """Whether the function can be made as loops over bodies."""
+        return self.of.can_loop
+
+    @property
+    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
+        """The inputs that hold quaternions, by number, and the slices of them."""
+        return [(self._moved(k), found) for k, found in self.of.quaternions]
+
+    @property
+    def divides_by_inertia(self) -> bool:
+        """Whether the function is undefined where a mass matrix is singular."""
+        return self.of.divides_by_inertia
+
+    def check(self) -> None:
+        """Raise if there is no such function."""
+        self.of.check()
+        if len(self.inputs) + 1 > MOST_ARRAYS:
+            raise OptionError(f"{self.name} would take {len(self.inputs)} arrays, more than a function can")
+
+    def key(self, *more: object) -> bytes | None:
+        """A key for code: of the function's, and of what is done to it."""
+        displaced = [(k, fingerprint(robot)) for k, robot in self.of.configurations.items()]
+        if any(found is None for _, found in displaced):
+            return None
+        return self.of.key(*more, digest(self.mode, self.wrt, self.along, self._own, self.names, displaced))
+
+    def program(self) -> Program:
+        """The derivative of the function's program."""
+        return self._program
+
+    @cached_property
+    def _program(self) -> Program:
+        base = program_to_differentiate(self.of, has_many_entries=self._has_many_entries)
+        return self.derivative_of(base)
+
+    @cached_property
+    def _called_program(self) -> Program:
+        program = self.program()
+        return program if self.longest is None else worth_sharing(program)
+
+    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The numbers of the result in the trace in progress."""
+        in_progress = current_trace()
+        return in_progress.run(self._recorded(in_progress) or self._called_program, *flat)
+
+    def _recorded(self, in_progress: Trace) -> Program | None:
+        """The derivative in the operations that the function records in a trace, which both then have in common.
+
+        None if it is better called: if the function has loops, or more than `longest` statements.
+        """
+        longest = math.inf if self.longest is None else self.longest
+        if in_progress.calls or longest < 0:
+            return None
+        if in_progress.choices not in self._shared:
+            base, offered = recorded(self.of, in_progress)
+            program = None
+            if base.is_straight and len(base.body.statements) <= longest:
+                program = replace(self, as_recorded=True).derivative_of(base)
+            self._shared[in_progress.choices] = (program if program and program.is_straight else None, offered)
+        program, offered = self._shared[in_progress.choices]
+        in_progress.offered |= offered
+        return program
+
+    @cached_property
+    def _shared(self) -> dict[frozenset[str], tuple[Program | None, set[str]]]:
+        return {}
 
 
 def _changed_by(model: Model) -> list[tuple[int, int]]:

@@ -9,24 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
 from kinetree.compiler.definition import Definition, Derivative
-from kinetree.compiler.specialization import Specialization, too_large_to_write_out
-from kinetree.compiler.tracing import current_trace
-from kinetree.expr import Port, Program, Scalar
+from kinetree.compiler.source import Source
+from kinetree.compiler.specialization import TIMES_AS_LONG, Specialization, too_large_to_write_out
+from kinetree.expr import Port
 from kinetree.model import Model
 from kinetree.model.external_forces import Acting, ForceKey
-from kinetree.records import record
 
-if TYPE_CHECKING:
-    from kinetree.compiler.derived_source import DerivedSource
+__all__ = ["derived", "input_names", "specialized"]
 
-__all__ = ["DerivedSpecialization", "derived", "input_names", "program_to_differentiate", "specialized"]
-
-_TIMES_AS_LONG = 2.6
-"""Statements of a derivative per statement of the function, forward or backward."""
 _RECORDED = 1.5
 """Operations per statement of a program: sums of products are fused."""
 
@@ -38,24 +32,29 @@ def specialized(
     forces: tuple[Acting, ...],
     parameters: tuple[str, ...],
     unroll: bool | None,
-) -> Specialization:
+) -> Source:
     """A definition, or its substitute for large robots or turning forces, for one robot and one set of options."""
-    made = Specialization if definition.derivative is None else DerivedSpecialization
-    whole = made(definition, model, options, forces, parameters, unroll)
-    large = definition.strategy.when_large
-    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model, definition)):
-        return _in_place_of(large, whole)
-    turning = definition.strategy.when_forces_turn
-    if turning is not None and any(force.turns for force in forces):
-        return _in_place_of(turning, whole)
-    return whole
+    d, strategy, instead = definition.derivative, definition.strategy, None
+    if strategy.when_large is not None and unroll is not True:
+        instead = strategy.when_large if unroll is False or too_large_to_write_out(model, definition) else None
+    if instead is None and any(force.turns for force in forces):
+        instead = strategy.when_forces_turn
+    if instead is not None:
+        rest = {name: check(model, None) for name, check in instead.options.items() if name not in options}
+        return specialized(instead, model, {**options, **rest}, forces, parameters, unroll)
+    if d is None:
+        return Specialization(definition, model, options, forces, parameters, unroll)
+    from kinetree.compiler.derived_source import DerivedSource
 
-
-def _in_place_of(definition: Definition, like: Specialization) -> Specialization:
-    """The specialization of a substitute."""
-    model, options = like.model, like.options
-    rest = {name: check(model, None) for name, check in definition.options.items() if name not in options}
-    return specialized(definition, model, {**options, **rest}, like.forces, like.parameters, like.unroll)
+    of = specialized(d.of, model, options, forces, parameters, unroll)
+    ports, keys = definition.ports_of_numbers(model, options), [force.key for force in forces]
+    names = tuple(input_names(definition, ports, keys, parameters))
+    may_loop = unroll is None and of.can_loop
+    longest = _RECORDED * strategy.longest / TIMES_AS_LONG if may_loop else math.inf
+    return DerivedSource(
+        definition.name, of, names, d.mode, d.wrt, d.along, len(definition.inputs) + definition.takes_dt,
+        longest=-1 if strategy.always_loops else longest,
+    )  # fmt: skip
 
 
 @cache
@@ -75,69 +74,3 @@ def input_names(
     """The names that a function can be differentiated by."""
     own = [name for name, _ in definition.inputs] + ["dt"] * definition.takes_dt
     return [*own, *(port.name for port in numbers), *(f"f_ext.{key}" for key in forces), *parameters]
-
-
-def program_to_differentiate(base: Specialization, *, has_many_entries: bool = False) -> Program:
-    """A function written out, or its loops where the derivative would take long to compile; a matrix with many entries
-    takes long anyway.
-    """
-    program, strategy = base.program(), base.definition.strategy
-    if base.unroll is not None or not strategy.can_loop(base.model, base.options):
-        return program
-    statements = sum(1 for _ in program.body.all_statements())
-    return base.looped() if has_many_entries or _TIMES_AS_LONG * statements > strategy.longest else program
-
-
-@record(frozen=True, eq=False)
-class DerivedSpecialization(Specialization):
-    """A derivative for one robot and one set of options."""
-
-    @cached_property
-    def _base(self) -> Specialization:
-        derivative = self.definition.derivative
-        assert derivative is not None
-        return specialized(derivative.of, self.model, self.options, self.forces, self.parameters, self.unroll)
-
-    @cached_property
-    def derived(self) -> DerivedSource:
-        """The derivative as a source: its ports, and how its program comes from that of the function."""
-        from kinetree.compiler.derived_source import DerivedSource
-
-        d, forces = self.definition.derivative, [force.key for force in self.forces]
-        assert d is not None
-        names = input_names(self._base.definition, self.numbers, forces, self.parameters)
-        return DerivedSource(self.definition.name, self._base, tuple(names), d.mode, d.wrt, d.along, self._own)
-
-    @property
-    def inputs(self) -> tuple[Port, ...]:
-        return self.derived.inputs
-
-    @property
-    def output(self) -> Port:
-        return self.derived.output
-
-    @property
-    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
-        return self.derived.quaternions
-
-    @property
-    def divides_by_inertia(self) -> bool:
-        return self.derived.divides_by_inertia
-
-    @property
-    def configurations(self) -> Mapping[int, Model]:
-        return self.derived.configurations
-
-    def check(self) -> None:
-        self.derived.check()
-
-    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
-        in_progress, strategy = current_trace(), self.definition.strategy
-        longest = _RECORDED * strategy.longest / _TIMES_AS_LONG if self._may_loop else math.inf
-        shared = None if strategy.always_loops else self.derived.shared(in_progress, longest)
-        return self.called(*flat) if shared is None else in_progress.run(shared, *flat)
-
-    def program(self) -> Program:
-        """The derivative of the function written out, or of its loops where that would take long to compile."""
-        base = program_to_differentiate(self._base, has_many_entries=self.derived.has_many_entries)
-        return self.derived.derivative_of(base)

@@ -8,12 +8,28 @@ from typing import Protocol
 from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 
-__all__ = ["MOST_ARRAYS", "Source"]
+__all__ = ["MOST_ARRAYS", "Ports", "Source", "direction_shape"]
 
 MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 
 
-class Source(Protocol):
+class Ports(Protocol):
+    """The arguments and the result of a function."""
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Its arguments, in order."""
+
+    @property
+    def output(self) -> Port:
+        """Its result."""
+
+    @property
+    def configurations(self) -> Mapping[int, Model]:
+        """The arguments that are configurations, by number, and of which robots."""
+
+
+class Source(Ports, Protocol):
     """The ports of a function, its program, and what tells it apart from others."""
 
     @property
@@ -25,24 +41,12 @@ class Source(Protocol):
         """The owner of the arguments, as messages say it: the robot's name in quotes, or "the program"."""
 
     @property
-    def inputs(self) -> tuple[Port, ...]:
-        """Its arguments, in order."""
-
-    @property
-    def output(self) -> Port:
-        """Its result."""
-
-    @property
     def optional(self) -> range:
         """The arguments that are zero if the last few of them are left out."""
 
     @property
     def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
         """The arguments that hold quaternions, by number, and the slices of them."""
-
-    @property
-    def configurations(self) -> Mapping[int, Model]:
-        """The arguments that are configurations, by number, and of which robots."""
 
     @property
     def divides_by_inertia(self) -> bool:
@@ -56,6 +60,10 @@ class Source(Protocol):
     def state(self) -> tuple[int, ...]:
         """The arguments that a step replaces, in the order of its result."""
 
+    @property
+    def can_loop(self) -> bool:
+        """Whether it can be made as loops over bodies."""
+
     def check(self) -> None:
         """Raise if there is no such function."""
 
@@ -67,3 +75,9 @@ class Source(Protocol):
 
     def key(self, *more: object) -> bytes | None:
         """A key for code: of everything it depends on, with `more`. None if something is not known."""
+
+
+def direction_shape(source: Ports, k: int) -> tuple[int, ...]:
+    """The shape of a displacement of an argument."""
+    robot = source.configurations.get(k)
+    return source.inputs[k].shape if robot is None else (robot.nv,)

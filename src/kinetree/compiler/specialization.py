@@ -25,7 +25,7 @@ from kinetree.compiler.forms.parameters import (
     parameter_quaternions,
     with_parameters,
 )
-from kinetree.compiler.source import MOST_ARRAYS
+from kinetree.compiler.source import MOST_ARRAYS, Source
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ModelError, OptionError, SingularModelError
 from kinetree.expr import Port, Program, Scalar, TraceTooLongError
@@ -42,7 +42,13 @@ if TYPE_CHECKING:
     from kinetree.expr import Index, Memory, Recorder
     from kinetree.tree import Tree
 
-__all__ = ["Specialization", "too_large_to_write_out"]
+__all__ = [
+    "TIMES_AS_LONG",
+    "Specialization",
+    "program_to_differentiate",
+    "too_large_to_write_out",
+    "worth_sharing",
+]
 
 _MOST_RECORDED = 2_000_000  # in a straight line that cannot be in loops; tracing them takes 1 GB
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
@@ -50,6 +56,8 @@ _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is don
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _WORTH_SHARING = 2_000
 """Statements of a program that is called from which on it is compiled apart, once for all programs that call it."""
+TIMES_AS_LONG = 2.6
+"""Statements of a derivative per statement of the function, forward or backward."""
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _FEWER_CONTACTS = (
     "choose the pairs of shapes that matter: robot.without_self_contact(), robot.with_contacts(bodies) "
@@ -320,8 +328,7 @@ class Specialization:
     @cached_property
     def _called_program(self) -> Program:
         """The program for calls: the same object for all of them, so that it is compiled once."""
-        program = self.program()
-        return replace(program, is_shared=program.size() >= _WORTH_SHARING)
+        return worth_sharing(self.program())
 
     def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""
@@ -462,6 +469,22 @@ class Specialization:
             options[name] = kind.filled(options[name], numbers[:count])
             numbers = numbers[count:]
         return options
+
+
+def program_to_differentiate(source: Source, *, has_many_entries: bool = False) -> Program:
+    """A function's program, or its loops where the derivative would take long to compile; a matrix with many entries
+    takes long anyway.
+    """
+    program = source.program()
+    if not isinstance(source, Specialization) or source.unroll is not None or not source.can_loop:
+        return program
+    is_long = TIMES_AS_LONG * sum(1 for _ in program.body.all_statements()) > source.definition.strategy.longest
+    return source.looped() if has_many_entries or is_long else program
+
+
+def worth_sharing(program: Program) -> Program:
+    """A program that is called, compiled apart if it is long."""
+    return replace(program, is_shared=program.size() >= _WORTH_SHARING)
 
 
 def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,8 +42,8 @@ _OPTIONS = ("constraints", "held_joints", "held_bodies", "on_impossible", "toler
 _REPETITIONS = 3
 
 
-class Assembled:
-    """A configuration that constraints are met in, and how it depends on the start and on parameters."""
+class Assembled(Request):
+    """The request for derivatives of a configuration that constraints are met in, by way of those of its equations."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Assembled:
         threads: int | None,
         options: Mapping[str, Any],
     ) -> None:
-        self._robot, self._threads = check_robot(robot), threads
+        check_robot(robot)
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence) or len(arguments) != 1:
             raise DTypeError("nearest_configuration: arguments must be its own, (q,); the constraints are an option")
         given = _checked(options)
@@ -63,59 +63,56 @@ class Assembled:
         residual = step_options(given["constraints"], given.get("held_joints", ()), given.get("held_bodies", ()), None)
         single = IN_SINGLE["tolerance"] if self.q.dtype == np.float32 else None
         self._tolerance: Any = RULE["tolerance"](robot, given.get("tolerance", single))
-
-        def request(multipliers: Array) -> Request:
-            own = (self.q, multipliers, start)
-            return Request(robot, RESIDUAL, own, f_ext, parameters, residual, fixed=2)
-
         nothing = np.zeros(row_count(residual["constraints"]), self.q.dtype)
-        J = self._jacobian(request(nothing), "multipliers")[..., : robot.nv, :].swapaxes(-1, -2)
+        super().__init__(robot, RESIDUAL, (self.q, nothing, start), f_ext, parameters, threads, residual, fixed=2)
+        J = self._of_residual("multipliers")[..., : robot.nv, :].swapaxes(-1, -2)
         length = np.linalg.norm(J, axis=-1)
         self._scale = 1.0 / np.where(length > 0.0, length, 1.0)
         self._J = J * self._scale[..., None]  # rows of length 1
         away = run(DIFFERENCE, robot, (start, self.q), threads=threads).astype(np.float64)
-        self._request = request((self._scale * self._multipliers(away)).astype(self.q.dtype))
+        self.arguments = self.q, (self._scale * self._multipliers(away)).astype(self.q.dtype), start
 
     def jvp(self, tangents: Named) -> tuple[Array, Array]:
         """The configuration, and the change of its entries along a direction."""
-        names = self._request.along("jvp", tangents)
+        names = self.along("jvp", tangents)
         _refuse_symbols(*tangents.values())
-        found = self._request.derivative("jvp", names, [*tangents.values()], self._threads)
+        found = self.derivative("jvp", names, [*tangents.values()])
         change = self._rates(self.q, self._displacements(found[..., 1, :, None])[..., 0])
         return np.broadcast_to(self.q, change.shape).copy(), change
 
     def vjp(self, weights: ArrayLike, wrt: str | Sequence[str] | None) -> tuple[Array, dict[str, Array]]:
         """The configuration, and the gradients of a weighted sum of its entries."""
-        names, robot = self._request.wrt(wrt), self._robot
+        names, robot = self.wrt(wrt), self.robot
         _refuse_symbols(weights)
         w = real_array("weights", weights, f"(…, {robot.nq})").astype(self.q.dtype)
         if w.shape[-1:] != (robot.nq,):
             raise ShapeError(f"nearest_configuration: weights have shape {w.shape}, but its value has (…, {robot.nq})")
         at_rest = np.zeros(robot.nv, self.q.dtype)
-        pulled = run(derived(COORDINATE_RATES, "vjp", ("v",)), robot, (self.q, at_rest, w), threads=self._threads)
+        pulled = run(derived(COORDINATE_RATES, "vjp", ("v",)), robot, (self.q, at_rest, w), threads=self.threads)
         right = np.zeros((*pulled.shape[:-1], self._K.shape[-1]))
         right[..., : robot.nv] = pulled[..., robot.nq :]
         K, inverse = (x.swapaxes(-1, -2) for x in (self._K, self._K_inverse))
         adjoint = _solved(K, inverse, right[..., None])[..., 0]
         adjoint[..., robot.nv :] *= self._scale
-        flat = self._request.derivative("vjp", names, [-adjoint.astype(self.q.dtype)], self._threads)
+        flat = self.derivative("vjp", names, [-adjoint.astype(self.q.dtype)])
         value = np.broadcast_to(self.q, (*flat.shape[:-1], robot.nq)).copy()
-        return value, dict(self._request.apart(names, flat[..., right.shape[-1] :]))
+        return value, dict(self.apart(names, flat[..., right.shape[-1] :]))
 
-    def names(self, wrt: str | Sequence[str]) -> tuple[str, ...]:
-        """The names of what it is differentiated by, checked."""
-        return self._request.wrt(wrt)
+    def hvp(self, *_: Any, **__: Any) -> NoReturn:
+        raise OptionError(
+            "nearest_configuration has first derivatives only: kt.jvp, kt.vjp and kt.jacobian, not kt.hvp"
+        )
 
-    def jacobian(self, name: str) -> Array:
+    def _matrix(self, name: str) -> Array:
         """The derivative of the configuration's entries by one argument or parameter."""
-        found = self._request.derivative("jacobian", (name,), [], self._threads)
+        found = self.derivative("jacobian", (name,))
         batch = self._K.ndim - 2
         columns = self._displacements(found.reshape((*found.shape[: batch + 1], -1)))
         changes = self._rates(self.q[..., None, :], columns.swapaxes(-1, -2)).swapaxes(-1, -2)
-        return changes.reshape((*found.shape[:batch], self._robot.nq, *found.shape[batch + 1 :]))
+        return changes.reshape((*found.shape[:batch], self.robot.nq, *found.shape[batch + 1 :]))
 
-    def _jacobian(self, request: Request, name: str) -> Doubles:
-        found: Array = request.derivative("jacobian", (name,), [], self._threads)
+    def _of_residual(self, name: str) -> Doubles:
+        found: Array = self.derivative("jacobian", (name,))
         return found.astype(np.float64)
 
     def _multipliers(self, away: Doubles) -> Doubles:
@@ -127,8 +124,8 @@ class Assembled:
     @cached_property
     def _K(self) -> Doubles:
         """∂r/∂(q*, λ)."""
-        nv, rows = self._robot.nv, self._scale.shape[-1]
-        by_solution = self._jacobian(self._request, "solution")
+        nv, rows = self.robot.nv, self._scale.shape[-1]
+        by_solution = self._of_residual("solution")
         K = np.zeros((*by_solution.shape[:-2], nv + rows, nv + rows))
         K[..., :nv] = by_solution
         K[..., nv:, :nv] *= self._scale[..., None]
@@ -137,19 +134,19 @@ class Assembled:
 
     @cached_property
     def _K_inverse(self) -> Doubles:
-        nv, rows = self._robot.nv, self._scale.shape[-1]
+        nv, rows = self.robot.nv, self._scale.shape[-1]
         return _inverse(self._K - self._tolerance * np.diag(np.r_[np.zeros(nv), np.ones(rows)]))
 
     def _displacements(self, residual: Array) -> Doubles:
         """The displacements of the result, a column per change of the residual (…, rows, columns)."""
-        nv = self._robot.nv
+        nv = self.robot.nv
         right = -residual.astype(np.float64)
         right[..., nv:, :] *= self._scale[..., None]
         return _solved(self._K, self._K_inverse, right)[..., :nv, :]
 
     def _rates(self, q: Array, displacement: Doubles) -> Array:
         """The change of a configuration's entries along a displacement."""
-        return run(COORDINATE_RATES, self._robot, (q, displacement.astype(q.dtype)), threads=self._threads)
+        return run(COORDINATE_RATES, self.robot, (q, displacement.astype(q.dtype)), threads=self.threads)
 
 
 def _refuse_symbols(*given: ArrayLike) -> None:

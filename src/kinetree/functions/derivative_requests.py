@@ -16,6 +16,7 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Mode
 from kinetree.compiler.differentiation import derived, input_names
 from kinetree.compiler.requests import default_options, definition_of, resolved_options
+from kinetree.compiler.source import Source, direction_shape
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
 from kinetree.expr import Port
@@ -38,17 +39,22 @@ class Requested(ABC):
 
     name: str
     """Its own name."""
+    names: Sequence[str]
+    """The names of its arguments, in order."""
     known: Sequence[str]
     """The names that it can be differentiated by."""
+    threads: int | None
+    """How many threads may share a large batch."""
 
     @property
     @abstractmethod
-    def output(self) -> tuple[int, ...]:
-        """The shape of one sample's value."""
+    def source(self) -> Source:
+        """What is differentiated."""
 
+    @property
     @abstractmethod
-    def direction_shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a displacement of what has this name."""
+    def arrays(self) -> Sequence[Any]:
+        """The arguments of the call, in order."""
 
     @abstractmethod
     def not_known(self, name: object) -> NoReturn:
@@ -60,17 +66,12 @@ class Requested(ABC):
 
     @abstractmethod
     def derivative(
-        self,
-        mode: Mode,
-        wrt: tuple[str, ...],
-        more: Sequence[ArrayLike],
-        threads: int | None,
-        along: tuple[str, ...] = (),
+        self, mode: Mode, wrt: tuple[str, ...], more: Sequence[ArrayLike] = (), along: tuple[str, ...] = ()
     ) -> Any:
         """Run a derivative, on the arguments and these more."""
 
     @abstractmethod
-    def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
+    def matrices(self, names: tuple[str, ...]) -> dict[str, Any]:
         """The Jacobians by each of these names."""
 
     @abstractmethod
@@ -81,17 +82,50 @@ class Requested(ABC):
     def changes(self, whole: Any) -> Any:
         """A derivative of the value in that form."""
 
-    @property
-    @abstractmethod
-    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        """The arguments of the call, and the shape of one sample of each, by name."""
+    def jvp(self, tangents: Named) -> tuple[Any, Any]:
+        """The value, and its change along a direction."""
+        both = self.derivative("jvp", self.along("jvp", tangents), [*tangents.values()])
+        axes = (slice(None),) * len(self.output)
+        return self.value(both[..., 0, *axes]), self.changes(both[..., 1, *axes])
+
+    def vjp(self, weights: Any, wrt: str | Sequence[str] | None) -> tuple[Any, dict[str, Any]]:
+        """The value, and the gradients of a weighted sum of it by name."""
+        names = self.wrt(wrt)
+        flat = self.derivative("vjp", names, [self.weights(weights)])
+        shape = self.output
+        size = math.prod(shape)
+        value = reshaped(flat[..., :size], (*flat.shape[:-1], *shape))
+        return self.value(value), dict(self.apart(names, flat[..., size:]))
+
+    def hvp(self, weights: Any, tangents: Named, wrt: str | Sequence[str] | None) -> dict[str, Any]:
+        """The changes of these gradients along a direction."""
+        names, along = self.wrt(wrt), self.along("hvp", tangents)
+        flat = self.derivative("hvp", names, [self.weights(weights), *tangents.values()], along)
+        return dict(self.apart(names, flat))
+
+    def jacobian(self, wrt: str | Sequence[str]) -> Any:
+        """The Jacobian by a name, or a dict of those by several."""
+        if wrt is None:  # which stands for all names elsewhere
+            raise OptionError("jacobian: wrt must be a name or a list of names, not None")
+        found = self.matrices(self.wrt(wrt))
+        return found[wrt] if isinstance(wrt, str) else found
+
+    @cached_property
+    def output(self) -> tuple[int, ...]:
+        """The shape of one sample's value."""
+        return self.source.output.shape
+
+    def direction_shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a displacement of what has this name."""
+        return direction_shape(self.source, self.names.index(name))
 
     def labelled(self, whole: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
         """A labelled array (xarray) with the names and labels of the argument of this name, or else of the last one
         whose samples have this shape; anything else as it is."""
         if not hasattr(whole, "dims"):
             return whole
-        like = [*self.given.values()] if name is None else [self.given[name]]
+        given = zip(self.arrays, (port.shape for port in self.source.inputs), strict=True)
+        like = [x for own, x in zip(self.names, given, strict=True) if name in (None, own)]
         return called_as(whole, shape, like, name or self.name)
 
     def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
@@ -140,6 +174,7 @@ class Request(Requested):
         arguments: Sequence[ArrayLike],
         f_ext: ExternalForces | None,
         parameters: Named | None,
+        threads: int | None,
         options: Mapping[str, Any],
         *,
         fixed: int = 0,
@@ -147,6 +182,7 @@ class Request(Requested):
         """The first `fixed` inputs are not differentiated by."""
         definition = function if isinstance(function, Definition) else definition_of(robot, function)
         self.robot, self.definition, self.name = check_robot(robot), definition, definition.name
+        self.threads = threads
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence):
             own = ", ".join(name for name, _ in definition.inputs)
             what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
@@ -205,24 +241,17 @@ class Request(Requested):
                 f"{self.definition.name}: arguments must be its own, ({listed}), and are {len(self.arguments)} instead"
             )
 
-    @cached_property
-    def output(self) -> tuple[int, ...]:
-        """The shape of one sample's value."""
-        return self._specialization.output.shape
-
     def value(self, whole: Any) -> Any:
         return self.labelled(whole, self.output)
 
     changes = value
 
     @property
-    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        arrays = [*self.arguments, *self.numbers, *self.forces.values(), *self.parameters.values()]
-        shapes = [port.shape for port in self._specialization.inputs]
-        return dict(zip(self.names, zip(arrays, shapes, strict=True), strict=True))
+    def arrays(self) -> Sequence[Any]:
+        return [*self.arguments, *self.numbers, *self.forces.values(), *self.parameters.values()]
 
     @cached_property
-    def _specialization(self) -> Specialization:
+    def source(self) -> Specialization:
         forces = tuple(acting(self.robot.frames, key) for key in self.forces)
         return Specialization(self.definition, self.robot, self.resolved, forces, tuple(self.parameters))
 
@@ -241,28 +270,24 @@ class Request(Requested):
         return weights
 
     def derivative(
-        self,
-        mode: Mode,
-        wrt: tuple[str, ...],
-        more: Sequence[ArrayLike],
-        threads: int | None,
-        along: tuple[str, ...] = (),
+        self, mode: Mode, wrt: tuple[str, ...], more: Sequence[ArrayLike] = (), along: tuple[str, ...] = ()
     ) -> Any:
-        return self.run(derived(self.definition, mode, wrt, along), more, threads)
+        return self._run(derived(self.definition, mode, wrt, along), more)
 
-    def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
-        return {name: self._matrix(name, threads) for name in names}
+    def matrices(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: self._matrix(name) for name in names}
 
-    def _matrix(self, name: str, threads: int | None) -> Any:
+    def _matrix(self, name: str) -> Any:
         """The Jacobian by one name: from a recursion for all of them, if there is one."""
         known, place = _RECURSIONS.get((self.definition, name), (None, 0))
         if known is None or self.resolved.get("limits"):
-            return self.derivative("jacobian", (name,), [], threads)
+            return self.derivative("jacobian", (name,))
         options = {option: value for option, value in self.options.items() if option in known.options}
-        same = Request(self.robot, known, self.arguments, self.forces or None, self.parameters or None, options)
-        return same.run(known, [], threads)[..., place, :, :]
+        forces, parameters = self.forces or None, self.parameters or None
+        same = Request(self.robot, known, self.arguments, forces, parameters, self.threads, options)
+        return same._run(known)[..., place, :, :]
 
-    def run(self, definition: Definition, more: Sequence[ArrayLike], threads: int | None) -> Array:
+    def _run(self, definition: Definition, more: Sequence[ArrayLike] = ()) -> Array:
         self._check_count()
         return run(
             definition,
@@ -271,14 +296,9 @@ class Request(Requested):
             f_ext=self.forces or None,
             parameters=self.parameters or None,
             numbers=self.numbers,
-            threads=threads,
+            threads=self.threads,
             **self.options,
         )
-
-    def direction_shape(self, name: str) -> tuple[int, ...]:
-        if dict(self.definition.inputs).get(name) == "nq":
-            return (self.robot.nv,)
-        return self._specialization.inputs[self.names.index(name)].shape
 
 
 def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[Any, ArrayLike]:

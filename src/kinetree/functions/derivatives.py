@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
-from kinetree.compiler.requests import function_and_options
-from kinetree.errors import OptionError
-from kinetree.functions.assembly import nearest_configuration
-from kinetree.functions.assembly_derivatives import Assembled
 from kinetree.functions.derivative_requests import Named
 from kinetree.functions.program_requests import also_of_programs, requested
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
-from kinetree.programs.labels import reshaped
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
@@ -103,14 +97,7 @@ def jvp(
     >>> change
     array([-0.3, -0.1])
     """
-    function, options = function_and_options(function, options)
-    if function is nearest_configuration:
-        return Assembled(robot, arguments, f_ext, parameters, threads, options).jvp(tangents)
-    request = requested(robot, function, arguments, f_ext, parameters, options)
-    wrt = request.along("jvp", tangents)
-    both = request.derivative("jvp", wrt, [*tangents.values()], threads)
-    axes = (slice(None),) * len(request.output)
-    return request.value(both[..., 0, *axes]), request.changes(both[..., 1, *axes])
+    return requested(robot, function, arguments, f_ext, parameters, threads, options).jvp(tangents)
 
 
 @overload
@@ -189,15 +176,7 @@ def vjp(
     >>> gradient
     {'x': array([1., 2.])}
     """
-    function, options = function_and_options(function, options)
-    if function is nearest_configuration:
-        return Assembled(robot, arguments, f_ext, parameters, threads, options).vjp(weights, wrt)
-    request = requested(robot, function, arguments, f_ext, parameters, options)
-    names = request.wrt(wrt)
-    flat = request.derivative("vjp", names, [request.weights(weights)], threads)
-    size = math.prod(request.output)
-    value = reshaped(flat[..., :size], (*flat.shape[:-1], *request.output))
-    return request.value(value), dict(request.apart(names, flat[..., size:]))
+    return requested(robot, function, arguments, f_ext, parameters, threads, options).vjp(weights, wrt)
 
 
 @overload
@@ -283,16 +262,7 @@ def hvp(
     >>> kt.hvp(fourth_powers, ([1.0, 2.0],), 1.0, {"x": [1.0, 1.0]})
     {'x': array([12., 48.])}
     """
-    function, options = function_and_options(function, options)
-    if function is nearest_configuration:
-        raise OptionError(
-            "nearest_configuration has first derivatives only: kt.jvp, kt.vjp and kt.jacobian, not kt.hvp"
-        )
-    request = requested(robot, function, arguments, f_ext, parameters, options)
-    names, along = request.wrt(wrt), request.along("hvp", tangents)
-    given = [request.weights(weights), *tangents.values()]
-    flat = request.derivative("hvp", names, given, threads, along)
-    return dict(request.apart(names, flat))
+    return requested(robot, function, arguments, f_ext, parameters, threads, options).hvp(weights, tangents, wrt)
 
 
 @overload
@@ -394,19 +364,6 @@ def jacobian(
     >>> by["u"].shape
     (2, 2)
     """
-    function, options = function_and_options(function, options)
-    found: dict[str, Any]
-    if function is nearest_configuration:
-        assembled = Assembled(robot, arguments, f_ext, parameters, threads, options)
-        found = {name: assembled.jacobian(name) for name in assembled.names(_named(wrt))}
-    else:
-        request = requested(robot, function, arguments, f_ext, parameters, options)
-        found = request.matrices(request.wrt(_named(wrt)), threads)
-    return found[wrt] if isinstance(wrt, str) else found
-
-
-def _named(wrt: str | Sequence[str]) -> str | Sequence[str]:
-    """`vjp` takes all names for None."""
-    if wrt is None:
-        raise OptionError("jacobian: wrt must be a name or a list of names, not None")
-    return wrt
+    found: Array | dict[str, Array]
+    found = requested(robot, function, arguments, f_ext, parameters, threads, options).jacobian(wrt)
+    return found

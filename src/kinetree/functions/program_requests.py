@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Mode
+from kinetree.compiler.requests import function_and_options
+from kinetree.compiler.source import Source
 from kinetree.compiler.tracing import current_trace, is_symbolic
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError
+from kinetree.functions.assembly import nearest_configuration
+from kinetree.functions.assembly_derivatives import Assembled
 from kinetree.functions.derivative_requests import Named, Request, Requested
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces
@@ -47,9 +51,11 @@ def requested(
     arguments: Any,
     f_ext: ExternalForces | None,
     parameters: Named | None,
+    threads: int | None,
     options: Mapping[str, Any],
 ) -> Requested:
     """The request for derivatives of a function of a robot, or of a program, which has no robot before it."""
+    function, options = function_and_options(function, options)
     if isinstance(function, Program):
         if robot is not None:
             raise DTypeError(
@@ -57,19 +63,26 @@ def requested(
                 f"kt.jacobian({function.name}, ({', '.join(function.arguments)}), wrt=…)"
             )
         more = {"f_ext": f_ext, "parameters": parameters, **options}
-        return ProgramRequest(function, arguments, {name: x for name, x in more.items() if x is not None})
+        return ProgramRequest(function, arguments, threads, {name: x for name, x in more.items() if x is not None})
     if robot is None and _is_python(function):
         name = getattr(function, "__name__", "a Python function")
         raise DTypeError(
             f"{name} is not a program yet: make it one with @kt.program(q=…, …), which names the shape of each argument"
         )
-    return Request(robot, function, arguments, f_ext, parameters, options)
+    for implicit, made in _IMPLICIT:
+        if function is implicit:
+            return made(robot, arguments, f_ext, parameters, threads, options)
+    return Request(robot, function, arguments, f_ext, parameters, threads, options)
+
+
+_IMPLICIT = ((nearest_configuration, Assembled),)
+"""Functions that are defined by equations which their results satisfy, and the requests for their derivatives."""
 
 
 class ProgramRequest(Requested):
     """A program and the arguments of a call."""
 
-    def __init__(self, program: Program, arguments: Any, refused: Mapping[str, Any]) -> None:
+    def __init__(self, program: Program, arguments: Any, threads: int | None, refused: Mapping[str, Any]) -> None:
         """`refused`: what was given and is for functions of a robot only."""
         if refused:
             raise OptionError(f"{program.name} is a program, which has no {next(iter(refused))}=: leave it out")
@@ -79,27 +92,28 @@ class ProgramRequest(Requested):
                 f"{program.name}: arguments must be a tuple of its own ({', '.join(program.arguments)}), not {what}"
             )
         own, named = ((), arguments) if isinstance(arguments, Mapping) else (arguments, {})
-        self.program, self.name = program, program.name
-        self.arguments = program.bound(own, named)
+        self.program, self.name, self.names, self.threads = program, program.name, list(program.arguments), threads
+        self._arguments = program.bound(own, named)
         self.known = [name for name, argument in program.arguments.items() if argument.dtype is float]
-        self._arrays: list[Any] = []
-        self._count(self.arguments)
+        self._counted: list[Any] = []
+        self._count(self._arguments)
 
     def _count(self, arrays: Sequence[Any]) -> None:
         """Let arrays count for the dtype of the call: that of the trace in progress, if one of them is symbolic."""
-        self._arrays += arrays
-        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self.name, self._arrays)
+        self._counted += arrays
+        self._dtype = current_trace().dtype.name if is_symbolic(self._counted) else dtype_of(self.name, self._counted)
 
     @property
-    def output(self) -> tuple[int, ...]:
-        return self._results.shape
+    def source(self) -> Source:
+        return self.program.compiled(self._dtype).source
+
+    @property
+    def arrays(self) -> Sequence[Any]:
+        return self._arguments
 
     @property
     def _results(self) -> Results:
         return self.program.traced(self._dtype).results
-
-    def direction_shape(self, name: str) -> tuple[int, ...]:
-        return self.program.arguments[name].direction
 
     def not_known(self, name: object) -> NoReturn:
         argument = self.program.arguments.get(name) if isinstance(name, str) else None
@@ -123,19 +137,14 @@ class ProgramRequest(Requested):
         return flat
 
     def derivative(
-        self,
-        mode: Mode,
-        wrt: tuple[str, ...],
-        more: Sequence[ArrayLike],
-        threads: int | None,
-        along: tuple[str, ...] = (),
+        self, mode: Mode, wrt: tuple[str, ...], more: Sequence[ArrayLike] = (), along: tuple[str, ...] = ()
     ) -> Any:
         directions = more[mode in ("vjp", "hvp") :]
         if directions:
             self._count(directions)
         compiled = self.program.derivative(self._dtype, mode, wrt, along)
-        arrays = [*self.program.numbers(self.arguments), *more]
-        return compiled.call(*arrays) if threads is None else compiled(*arrays, threads=threads)
+        arrays = [*self.program.numbers(self._arguments), *more]
+        return compiled.call(*arrays) if self.threads is None else compiled(*arrays, threads=self.threads)
 
     def value(self, whole: Any) -> Any:
         return self._results.apart(self.labelled(whole, self.output))
@@ -143,14 +152,9 @@ class ProgramRequest(Requested):
     def changes(self, whole: Any) -> Any:
         return self._results.changes(self.labelled(whole, self.output))
 
-    @property
-    def given(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        pairs = zip(self.program.arguments.items(), self.arguments, strict=True)
-        return {name: (x, argument.shape) for (name, argument), x in pairs}
-
-    def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
+    def matrices(self, names: tuple[str, ...]) -> dict[str, Any]:
         """The Jacobians by arguments, all from one compiled function."""
-        whole = self.derivative("jacobian", names, [], threads)
+        whole = self.derivative("jacobian", names)
         shape = self.output
         directions = [self.direction_shape(name) for name in names]
         if len(names) == 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,19 +18,17 @@ from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import Kernel
 from kinetree.compiler.batch_pieces import most_on_one_thread
 from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER
-from kinetree.compiler.derived_source import DerivedSource
-from kinetree.compiler.differentiation import program_to_differentiate
+from kinetree.compiler.derived_source import Derivation
 from kinetree.compiler.source import Source
-from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.specialization import program_to_differentiate
 from kinetree.expr import Joined, Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
 from kinetree.locks import compiling
+from kinetree.model import Model
 from kinetree.model.fingerprint import digest
-from kinetree.records import record
 
 if TYPE_CHECKING:
     from kinetree.codegen.cpu.backend import CpuKernels
     from kinetree.codegen.ptx.backend import PtxKernel
-    from kinetree.model import Model
 
 __all__ = ["Node"]
 
@@ -67,19 +65,10 @@ class Node:
     @classmethod
     def of(cls, source: Source, dtype: str) -> Node:
         """The node of anything that is compiled, with a single output."""
-        to_differentiate = None
-        if type(source) is Specialization:
-            to_differentiate = partial(program_to_differentiate, source)
         return cls(
-            source.name,
-            source.inputs,
-            [source.output],
-            dtype,
-            source.program,
-            source.key,
-            source.quaternions,
-            to_differentiate,
-        )
+            source.name, source.inputs, [source.output], dtype, source.program, source.key, source.quaternions,
+            partial(program_to_differentiate, source),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         ports, results = (", ".join(f"{p.name}{list(p.shape)}" for p in x) for x in (self.inputs, self.outputs))
@@ -167,55 +156,40 @@ class Node:
         """
         return self._derivative("jacobian", tuple(wrt))
 
-    def _derivative(self, mode: str, wrt: tuple[int, ...]) -> Node:
+    def _derivative(self, direction: str, wrt: tuple[int, ...]) -> Node:
         with compiling:
-            if (mode, wrt) not in self._derivatives:
-                made = self._matrices if mode == "jacobian" else partial(self._made, mode)
-                self._derivatives[mode, wrt] = made(wrt)
-            return self._derivatives[mode, wrt]
+            if (direction, wrt) not in self._derivatives:
+                self._derivatives[direction, wrt] = self._made(direction, wrt)
+            return self._derivatives[direction, wrt]
 
-    def _matrices(self, wrt: tuple[int, ...]) -> Node:
-        rows, columns = (sum(port.size for port in x) for x in (self.outputs, [self.inputs[k] for k in wrt]))
-
-        def program() -> Program:
-            return jacobian_program(self._differentiated, wrt)
-
-        def key(*added: object) -> bytes | None:
-            return self.key(*added, "jacobian", wrt)
-
-        name = f"jac_{self.name}"
-        output = Port(name, (rows * columns,))
-        return Node(name, self.inputs, [output], self.dtype.name, program, key, self.quaternions)
-
-    def _made(self, mode: str, wrt: tuple[int, ...]) -> Node:
-        by = [self.inputs[k] for k in wrt]
-        if mode == "forward":
-            more, prefix = [Port(f"d_{port.name}", port.shape) for port in by], "d_"
-            outputs = [Port(f"d_{port.name}", port.shape) for port in self.outputs]
-        else:
-            more, prefix = [Port(f"bar_{port.name}", port.shape) for port in self.outputs], "bar_"
-            outputs = [Port(f"bar_{port.name}", port.shape) for port in by]
+    def _made(self, direction: str, wrt: tuple[int, ...]) -> Node:
+        by, own = [self.inputs[k] for k in wrt], [*self.outputs]
+        prefix = {"forward": "d_", "reverse": "bar_", "jacobian": "jac_"}[direction]
+        name = f"{prefix}{self.name}"
+        more, outputs = (by, own) if direction == "forward" else (own, by)
+        more, outputs = ([Port(f"{prefix}{port.name}", port.shape) for port in x] for x in (more, outputs))
+        if direction == "jacobian":
+            more, outputs = [], [Port(name, (sum(port.size for port in own) * sum(port.size for port in by),))]
 
         def program() -> Program:
-            differentiated = forward_derivative if mode == "forward" else reverse_derivative
+            if direction == "jacobian":
+                return jacobian_program(self._differentiated, wrt)
+            differentiated = forward_derivative if direction == "forward" else reverse_derivative
             whole = differentiated(self._differentiated, wrt)
             return with_outputs(whole, range(len(self.outputs), len(whole.outputs)))
 
         def key(*added: object) -> bytes | None:
-            return self.key(*added, mode, wrt)
+            return self.key(*added, direction, wrt)
 
-        name = f"{prefix}{self.name}"
         return Node(name, [*self.inputs, *more], outputs, self.dtype.name, program, key, self.quaternions)
 
 
-@record(frozen=True, eq=False)
-class _Numbers:
-    """The part of a `Source` that a derivative reads, of a function of plain numbers."""
+class _Numbers(NamedTuple):
+    """The ports of a program, all of whose inputs are plain numbers."""
 
     inputs: tuple[Port, ...]
     output: Port
-    configurations: Mapping[int, Model]
-    subject: str = "the program"
+    configurations: Mapping[int, Model] = {}
 
 
 def jacobian_program(program: Program, wrt: Sequence[int]) -> Program:
@@ -228,9 +202,8 @@ def jacobian_program(program: Program, wrt: Sequence[int]) -> Program:
     """
     whole = _with_one_output(program)
     names = tuple(port.name for port in program.inputs)
-    of = cast(Source, _Numbers(program.inputs, whole.outputs[0], {}))
-    derived = DerivedSource(f"jac_{program.name}", of, names, "jacobian", tuple(names[k] for k in wrt))
-    matrices = derived.derivative_of(whole)
+    of, by = _Numbers(program.inputs, whole.outputs[0]), tuple(names[k] for k in wrt)
+    matrices = Derivation(f"jac_{program.name}", of, names, "jacobian", by).derivative_of(whole)
     (output,) = matrices.outputs
     return replace(matrices, outputs=(Port(output.name, (output.size,)),))
 

@@ -109,10 +109,7 @@ class Subject:
     @property
     def is_derivative(self) -> bool:
         """Whether it is a derivative of a function or of a program."""
-        source = self.source
-        if isinstance(source, Specialization):
-            return source.definition.derivative is not None
-        return isinstance(source, DerivedSource)
+        return isinstance(self.source, DerivedSource)
 
     @property
     def robot_name(self) -> str | None:
@@ -122,7 +119,7 @@ class Subject:
     @property
     def can_loop(self) -> bool:
         """Whether it can be made as loops over bodies."""
-        return isinstance(self.source, Specialization) and self.source.can_loop
+        return self.source.can_loop
 
     def own_numbers(self) -> dict[int, NDArray[np.float64]]:
         """Values that arguments have already: the robot's parameters, constraints' numbers, a program's defaults."""
@@ -132,10 +129,9 @@ class Subject:
             return {k: x for k, x in values.items() if x.shape == self.ports[k].shape}
         if self._robot is None:
             return {}
-        source = self.source
-        assert isinstance(source, Specialization)
-        first = len(source.inputs) - len(source.parameters)
-        parameters = {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
+        given = self._asked[1]
+        first = len(self.ports) - len(given)
+        parameters = {first + k: nominal(self._robot, name) for k, name in enumerate(given)}
         return {**self.numbers_of_options(), **parameters}
 
     def numbers_of_options(self) -> dict[int, NDArray[np.float64]]:
@@ -247,8 +243,6 @@ class Subject:
         if not isinstance(source, Specialization):
             return tuple(port.name for port in source.inputs)
         forces = [force.key for force in source.forces]
-        if self.is_derivative:
-            return tuple(port.name for port in source.inputs)
         return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
 
 

@@ -162,7 +162,8 @@ class Program:
             with compiling:
                 if key not in self._derivatives:
                     names = tuple(self.arguments)
-                    source = DerivedSource(f"{mode} of {self.name}", self._source(dtype), names, mode, wrt, along)
+                    of = self.compiled(dtype).source
+                    source = DerivedSource(f"{mode} of {self.name}", of, names, mode, wrt, along)
                     self._derivatives[key] = CompiledFunction(source, dtype)
                 function = self._derivatives[key]
         return function

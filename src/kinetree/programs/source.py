@@ -34,6 +34,7 @@ class ProgramSource:
     optional: range = range(0)
     rows: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
+    can_loop: bool = False
     function: Callable[..., Any] | None = None
     """The user's function, if it can be run in other traces."""
 

@@ -12,9 +12,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.convex_dynamics import Effort
-from kinetree.compiler.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.differentiation import derived, specialized
 from kinetree.compiler.requests import resolved_options
-from kinetree.compiler.specialization import Specialization
 from kinetree.contact_model import soft_constraints
 from kinetree.expr.slopes import without_slopes
 from kinetree.functions.gradient_softness import softened
@@ -210,9 +209,8 @@ def operations(robot: Model, wrt: tuple[str, ...] = (), parameters: tuple[str, .
     usual = {"integrator": "semi_implicit_euler", "contact": True, "steps": 1}
     definition = derived(ROLLOUT, "vjp", wrt) if wrt else ROLLOUT
     resolved = resolved_options(definition, robot, usual | options)
-    kind = DerivedSpecialization if wrt else Specialization
     with patch.object(importlib.import_module("kinetree.algorithms.contact_dynamics"), "Effort", lambda: Effort(4, 2)):
-        program = kind(definition, robot, resolved, (), parameters).program()
+        program = specialized(definition, robot, resolved, (), parameters, None).program()
     return without_slopes(program).operation_counts().total()
 
 

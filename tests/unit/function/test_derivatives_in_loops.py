@@ -12,10 +12,11 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.definition import Strategy
 from kinetree.compiler.derived_source import DerivedSource
-from kinetree.compiler.differentiation import DerivedSpecialization, derived, specialized
-from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.differentiation import derived, specialized
+from kinetree.compiler.specialization import TIMES_AS_LONG, Specialization
 from kinetree.expr import Program, TraceTooLongError, interpret, trace
 from kinetree.expr.program import Port
+from kinetree.model.external_forces import acting
 from tests import functions
 
 RNG = np.random.default_rng(2)
@@ -38,14 +39,14 @@ def hinges(count: int, base: Any = None) -> kt.Model:
     return builder.build()
 
 
-def derivative(robot: kt.Model, function: Any, mode: str, unroll: bool | None) -> DerivedSpecialization:
+def derivative(robot: kt.Model, function: Any, mode: str, unroll: bool | None) -> DerivedSource:
     definition = function.definition
     given = functions.options_of(function, list(robot.bodies)[-1])
     options = {name: check(robot, given.get(name)) for name, check in definition.options.items()}
     by = tuple(name for name, _ in definition.inputs)
     along = by[:1] if mode == "hvp" else ()
     made = specialized(derived(definition, mode, by, along), robot, options, (), (), unroll)
-    assert isinstance(made, DerivedSpecialization)
+    assert isinstance(made, DerivedSource)
     return made
 
 
@@ -91,7 +92,7 @@ def test_a_longer_robot_makes_no_longer_program(name: str, mode: str) -> None:
 def test_a_derivative_that_would_be_long_loops_although_its_function_does_not() -> None:
     robot = hinges(44)
     made = derivative(robot, kt.aba, "jvp", None)
-    assert made._base.program().is_straight
+    assert made.of.program().is_straight
     assert length(made.program()) < 3000
     assert derivative(hinges(12), kt.aba, "jvp", None).program().is_straight
 
@@ -121,5 +122,20 @@ def test_second_derivatives_of_large_robots_are_of_their_first_ones(function: An
     robot = hinges(160)
     made = derivative(robot, function, "jvp", None)
     assert made.output.shape == (2, 3, robot.nv, robot.nv)
-    assert isinstance(made._base, DerivedSpecialization)
-    assert made._base.definition is function.definition.strategy.when_large
+    assert isinstance(made.of, DerivedSource)
+    assert made.of.name == function.definition.strategy.when_large.name
+
+
+def test_second_derivatives_under_forces_that_turn_are_of_the_first_ones() -> None:
+    """Their first derivatives are a derivative already, whose own loops are not those of the function."""
+    robot, definition = hinges(8), kt.dynamics.aba_derivatives.definition  # type: ignore[attr-defined]
+    options = {name: check(robot, None) for name, check in definition.options.items()}
+    forces = (acting(robot.frames, kt.dynamics.WrenchOn("link 8", expressed_in="world")),)
+    first, second = (
+        specialized(of, robot, options, forces, (), None) for of in (definition, derived(definition, "jvp", ("q",)))
+    )
+    assert TIMES_AS_LONG * length(first.program()) > definition.strategy.longest
+    values = {port.name: RNG.normal(size=port.size) for port in second.inputs}
+    (found,) = interpret(second.program(), *values.values())
+    (expected,) = interpret(first.program(), *(values[port.name] for port in first.inputs))
+    np.testing.assert_allclose(found[: len(expected)], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())

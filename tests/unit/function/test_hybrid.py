@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.differentiation import derived, specialized
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
-from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Recorder, interpret
 from kinetree.spatial import Sym3, Vec3
 from kinetree.tree.rolled import Knowledge
@@ -205,8 +204,7 @@ def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], m
     robot, names = BIPED, tuple(name for name, _ in function.definition.inputs)
     resolved = {name: check(robot, options.get(name)) for name, check in function.definition.options.items()}
     definition = derived(function.definition, mode, names) if mode else function.definition
-    made = DerivedSpecialization if mode else Specialization
-    programs = [made(definition, robot, resolved, (), (), unroll).program() for unroll in (True, False)]
+    programs = [specialized(definition, robot, resolved, (), (), unroll).program() for unroll in (True, False)]
     assert programs[0].is_straight
     assert not programs[1].is_straight
     return [np.array(interpret(program, *(x.tolist() for x in arrays))[0]) for program in programs]

@@ -354,7 +354,7 @@ def test_robots_that_are_dropped_leave_no_memory_behind(
 
 def _kernels_of_pendulums() -> int:
     """How many kernels there are of robots of this name, of which other tests may keep some."""
-    return sum(f.source.model.name == "pendulum" for known in module._kernels.values() for f in known.values())
+    return sum(f.source.subject == "'pendulum'" for known in module._kernels.values() for f in known.values())
 
 
 def _resident() -> int:
