@@ -30,20 +30,12 @@ class Kernel:
     """A program to compile, and what calls of it look like."""
 
     name: str
-    subject: str
-    """As in `Source`."""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     """One, if there are to be quicker functions than that of batches."""
     dtype: np.dtype[Any]
     quaternions: tuple[tuple[int, int], ...]
     """(input, start) of four numbers that need a direction."""
-    rows: tuple[int, ...]
-    """Inputs with one row per round, if the program is run repeatedly."""
-    state: tuple[int, ...]
-    """Inputs that the result of a round replaces in the next."""
-    optional: range
-    """Inputs of which calls may leave out the last few, which are then zero."""
     program: Callable[[], Program]
     key: Callable[..., bytes | None]
     """A key that depends on the program, the robot and all arguments given; None if something has no known identity."""
@@ -55,7 +47,15 @@ class Kernel:
     """The smallest batch that is worth releasing the interpreter's lock for."""
     owner: object
     """The `__self__` of a builtin."""
-    general: Callable[..., Any] | None
+    subject: str = ""
+    """As in `Source`."""
+    rows: tuple[int, ...] = ()
+    """Inputs with one row per round, if the program is run repeatedly."""
+    state: tuple[int, ...] = ()
+    """Inputs that the result of a round replaces in the next."""
+    optional: range = range(0)
+    """Inputs of which calls may leave out the last few, which are then zero."""
+    general: Callable[..., Any] | None = None
     """The function that takes all calls which a quicker one declines; None: there are to be no quicker ones."""
     optimize: Callable[[], Optimization] = optimization
     """When its machine code is optimised; asked whenever some has been made."""

@@ -28,7 +28,7 @@ from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key
 
-__all__ = ["compile", "compile_function", "dtype_name", "requested", "run"]
+__all__ = ["compile", "compile_function", "compiled_for", "dtype_name", "requested", "run"]
 
 _F64 = np.dtype(np.float64)
 
@@ -94,9 +94,7 @@ def compile(
     assert compiled.asked is not None
     compiled.asked = (*compiled.asked[:-1], optimize)
     compiled.optimize(when)
-    if not numbers:
-        return compiled.prepare()
-    return WithNumbers(compiled, numbers, (_call_again, *compiled.asked[1:]))
+    return WithNumbers(compiled, numbers) if numbers else compiled.prepare()
 
 
 def requested(
@@ -120,8 +118,6 @@ def requested(
         raise OptionError(f"unroll must be True, False or None, not {unroll!r:.60}")
     asked = {**default_options(function), **options}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
-    model = compiled.source.model  # type: ignore[attr-defined]
-    compiled.asked = (_compiled_again, model, function, name, forces, given, unroll, asked, None)
     return compiled, tuple(definition.arrays_of_numbers(asked))
 
 
@@ -131,15 +127,12 @@ compile_function = compile
 
 def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
     """Compile the function that a pickle describes."""
-    compiled: CompiledFunction = _call_again(robot, *request).__self__  # type: ignore[attr-defined]
-    return compiled
-
-
-def _call_again(robot: Model, *request: Any) -> Callable[..., Any]:
     function, dtype, f_ext, parameters, unroll, options, optimize = request
-    return compile_function(
+    made: Any = compile_function(
         robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, optimize=optimize, **options
     )
+    compiled: CompiledFunction = made.__self__
+    return compiled
 
 
 def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
@@ -224,7 +217,7 @@ def run(
         dtype = dtype_abroad(definition.name, typed) or ("float32" if all_single else "float64")
     if (traced := dtype_in_trace(arguments)) is not None:
         dtype = traced.name
-    compiled = _compiled(definition, robot, options, forces, given, dtype)
+    compiled = compiled_for(definition, robot, options, forces, given, dtype)
     if threads is not None:
         return compiled(*arguments, out=out, threads=threads)
     result = compiled.call(*arguments, out=out)
@@ -232,28 +225,28 @@ def run(
 
 
 _kernels: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
-"""Compiled functions by the model's id, as long as it lives, and by everything that determines them."""
-_requests: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}
-"""The same by the requests of calls, as these make them, so that a request is checked once."""
+"""Compiled functions by the model's id, as long as it lives, and by everything that determines them: as it was
+resolved, and as calls request it, so that a request is checked once."""
 _stand_ins: ByIdentity[Model] = ByIdentity()
 
 
-def _compiled(
+def compiled_for(
     definition: Definition,
     robot: object,
     options: Mapping[str, Any],
     forced: tuple[ForceKey, ...],
     parameters: tuple[str, ...],
-    dtype: str,
+    dtype: str = "float64",
 ) -> CompiledFunction:
+    """The compiled function of a request, as a call makes it."""
     # As keys of a dict 1 and True are equal, so the types of the options belong to the key.
     request = definition, tuple(options.items()), *map(type, options.values()), forced, parameters, dtype
     try:
-        return _requests[id(robot)][request]
+        return _kernels[id(robot)][request]
     except (KeyError, TypeError):  # a new request, or an option that cannot be a key
         compiled = _checked(definition, robot, options, forced, parameters, dtype, None)
     with suppress(TypeError):
-        _requests[id(robot)][request] = compiled
+        _kernels[id(robot)][request] = compiled
     if not options and not forced and not parameters and dtype == "float64":
         usual[definition][id(robot)] = compiled
     return compiled
@@ -278,19 +271,20 @@ def _checked(
     with compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _forget, id(model)).atexit = False
-            _kernels[id(model)], _requests[id(model)] = {}, {}
+            _kernels[id(model)] = {}
         kernels = _kernels[id(model)]
         if key not in kernels:
-            source = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
+            stand_in = _stand_in(model)
+            source = specialized(definition, stand_in, resolved, forces, parameters, unroll)
             kernels[key] = made = CompiledFunction(source, dtype)
             if (function := public_function(definition)) is not None:
-                asked = source.model, function, dtype, forced, parameters, unroll, options, None
+                asked = stand_in, function, dtype, forced, parameters, unroll, options, None
                 made.asked = (_compiled_again, *asked)
         return kernels[key]
 
 
 def _forget(model_id: int) -> None:
-    del _kernels[model_id], _requests[model_id]
+    del _kernels[model_id]
     for kernels in [*usual.values()]:
         kernels.pop(model_id, None)
 

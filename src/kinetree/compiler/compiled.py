@@ -28,16 +28,16 @@ from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.thread_count import thread_count
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.expr import Program
+from kinetree.expr import Port, Program
 from kinetree.garbage import collector_paused
 from kinetree.locks import compiling
 
 if TYPE_CHECKING:
     from kinetree.codegen.exchange import Exchange
 
-__all__ = ["IMPORTED", "SECONDS_A_NUMBER", "CompiledFunction"]
+__all__ = ["IMPORTED", "CompiledFunction", "kernel_of", "seconds_of"]
 
-SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
+_SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
 IMPORTED = time.time()
 """When kinetree was imported, in seconds since the epoch."""
@@ -66,9 +66,10 @@ class CompiledFunction:
         self.dtype = np.dtype(dtype)
         self._output = source.output
         ports, core = source.inputs, self._output.shape
-        self._left_out = LeftOut(source, self.dtype)
+        self.left_out = LeftOut(source, self.dtype)
+        """What takes the place of arguments that a call leaves out."""
         self._arguments = Arguments(
-            source.name, source.subject, ports, core, self.dtype, source.quaternions, self._left_out
+            source.name, source.subject, ports, core, self.dtype, source.quaternions, self.left_out
         )
         self._rows = source.rows
         self._singular = {
@@ -77,7 +78,7 @@ class CompiledFunction:
             if any(kind.can_be_singular for kind in robot.tree.joint[1:])
         }
         self._may_be_single = self._output.size > 0
-        self._seconds = SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
+        self._seconds = seconds_of((*ports, self._output))
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
         self._single: Callable[..., Any] | None = None
@@ -92,22 +93,14 @@ class CompiledFunction:
 
             backend = CpuKernels
         self._kernels = backend(
-            Kernel(
-                name=source.name,
+            kernel_of(
+                self,
+                source,
+                (self._output,),
                 subject=source.subject,
-                inputs=ports,
-                outputs=(self._output,),
-                dtype=self.dtype,
-                quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
                 state=source.state,
                 optional=source.optional,
-                program=lambda: self.program,
-                key=self._key,
-                imported=IMPORTED,
-                most=most_on_one_thread(self._seconds),
-                release_from=math.ceil(_WORTH_RELEASING / self._seconds),
-                owner=self,
                 general=general or self.__call__,
                 optimize=lambda: self._optimize or optimization(),
                 declines_huge=bool(self._singular),
@@ -192,7 +185,7 @@ class CompiledFunction:
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
         if len(arguments) < self.arrays:
-            filled = self._left_out.filled(arguments)
+            filled = self.left_out.filled(arguments)
             if threads is None and filled is not arguments:
                 quick: Array = self.call(*filled, out=out)
                 return quick
@@ -269,7 +262,7 @@ class CompiledFunction:
         assert batch is not None
         ports, core, seconds = expected.ports, expected.core, self._seconds
         if self._rows:
-            seconds = SECONDS_A_NUMBER * expected.numbers
+            seconds = _SECONDS_A_NUMBER * expected.numbers
         samples = max(
             x.size // port.size if port.size else math.prod(x.shape[: x.ndim - rank])
             for x, port, rank in zip(arrays, ports, expected.ranks, strict=True)
@@ -315,6 +308,26 @@ class CompiledFunction:
         """The source text of the module for batches, in the backend's language."""
         return self._kernels.text()
 
-    def _key(self, *more: object) -> bytes | None:
-        """A key for code: of everything it depends on, with what the backend adds. None if something is not known."""
-        return self.source.key(*more, self.dtype.name)
+
+def seconds_of(ports: Sequence[Port]) -> float:
+    """About how long a sample of these arguments and results takes on one thread."""
+    return _SECONDS_A_NUMBER * max(sum(port.size for port in ports), 1)
+
+
+def kernel_of(function: Any, source: Any, outputs: tuple[Port, ...], **more: Any) -> Kernel:
+    """The kernel of a function in one dtype, whose inputs, quaternions and key are those of `source`."""
+    seconds, dtype = seconds_of((*source.inputs, *outputs)), function.dtype
+    return Kernel(
+        function.name,
+        source.inputs,
+        outputs,
+        dtype,
+        quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
+        program=lambda: function.program,
+        key=lambda *added: source.key(*added, dtype.name),
+        imported=IMPORTED,
+        most=most_on_one_thread(seconds),
+        release_from=math.ceil(_WORTH_RELEASING / seconds),
+        owner=function,
+        **more,
+    )

@@ -46,7 +46,7 @@ class Derivative:
     of: Definition
     mode: Mode
     wrt: tuple[str, ...]
-    """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
+    """The names of the inputs (`Specialization.names`)."""
     along: tuple[str, ...] = ()
     """For "hvp": the inputs that the direction changes."""
 

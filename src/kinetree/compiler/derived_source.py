@@ -45,8 +45,6 @@ class Derivation:
 
     name: str
     of: Ports
-    names: tuple[str, ...]
-    """What its inputs are called, in order."""
     mode: Mode
     wrt: tuple[str, ...]
     """The names of the inputs it is differentiated by."""
@@ -75,6 +73,12 @@ class Derivation:
         """The inputs of the function, with weights and directions after its own."""
         base, own = self.of.inputs, self._own
         return (*base[:own], *self._more, *base[own:])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which users know the inputs."""
+        base, own = self.of.names, self._own
+        return (*base[:own], *(port.name for port in self._more), *base[own:])
 
     @property
     def output(self) -> Port:
@@ -118,10 +122,8 @@ class Derivation:
             return self._matrices(base)
         if self.mode == "vjp":
             return self._weighted(expr.reverse_derivative(base, numbers))
-        own = self._own
-        names = (*self.names[:own], "weights", *self.names[own:])
         gradients = replace(self, mode="vjp", alone=True)
-        changes = replace(self, of=gradients, names=names, mode="jvp", wrt=self.along, own=own + 1, alone=True)
+        changes = replace(self, of=gradients, mode="jvp", wrt=self.along, own=self._own + 1, alone=True)
         return changes.derivative_of(gradients.derivative_of(base))
 
     # Each of these runs the derivative of the base's program inside a program with the ports of this one: a straight
@@ -301,7 +303,7 @@ class Derivation:
         return rates
 
     def _number(self, name: str) -> int:
-        return self.names.index(name)
+        return self.of.names.index(name)
 
     def _rates(self, name: str, own: Sequence[Sequence[Scalar]], direction: Sequence[Scalar]) -> Sequence[Scalar]:
         """How an input's numbers change along a direction."""
@@ -364,7 +366,7 @@ class DerivedSource(Derivation):
         displaced = [(k, fingerprint(robot)) for k, robot in self.of.configurations.items()]
         if any(found is None for _, found in displaced):
             return None
-        return self.of.key(*more, digest(self.mode, self.wrt, self.along, self._own, self.names, displaced))
+        return self.of.key(*more, digest(self.mode, self.wrt, self.along, self._own, self.of.names, displaced))
 
     def program(self) -> Program:
         """The derivative of the function's program."""

@@ -1,13 +1,9 @@
-"""Derivatives of definitions, as definitions; `derived_source` says how their programs come about.
-
-Names of inputs are those of the definition, "f_ext.FRAME" for an external force (with its `WrenchOn` or `ForceOn` in
-place of FRAME), and the parameters' own. Numbers of options have names such as "constraints.0.at".
-"""
+"""Derivatives of definitions, as definitions; `derived_source` says how their programs come about."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,11 +11,10 @@ from typing import Any
 from kinetree.compiler.definition import Definition, Derivative
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import TIMES_AS_LONG, Specialization, too_large_to_write_out
-from kinetree.expr import Port
 from kinetree.model import Model
-from kinetree.model.external_forces import Acting, ForceKey
+from kinetree.model.external_forces import Acting
 
-__all__ = ["derived", "input_names", "specialized"]
+__all__ = ["derived", "specialized"]
 
 _RECORDED = 1.5
 """Operations per statement of a program: sums of products are fused."""
@@ -47,12 +42,10 @@ def specialized(
     from kinetree.compiler.derived_source import DerivedSource
 
     of = specialized(d.of, model, options, forces, parameters, unroll)
-    ports, keys = definition.ports_of_numbers(model, options), [force.key for force in forces]
-    names = tuple(input_names(definition, ports, keys, parameters))
     may_loop = unroll is None and of.can_loop
     longest = _RECORDED * strategy.longest / TIMES_AS_LONG if may_loop else math.inf
     return DerivedSource(
-        definition.name, of, names, d.mode, d.wrt, d.along, len(definition.inputs) + definition.takes_dt,
+        definition.name, of, d.mode, d.wrt, d.along, len(definition.inputs) + definition.takes_dt,
         longest=-1 if strategy.always_loops else longest,
     )  # fmt: skip
 
@@ -66,11 +59,3 @@ def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, .
     )
     strategy = replace(of.strategy, when_large=large, when_forces_turn=turning)
     return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), strategy=strategy)
-
-
-def input_names(
-    definition: Definition, numbers: Sequence[Port], forces: Sequence[ForceKey], parameters: Sequence[str]
-) -> list[str]:
-    """The names that a function can be differentiated by."""
-    own = [name for name, _ in definition.inputs] + ["dt"] * definition.takes_dt
-    return [*own, *(port.name for port in numbers), *(f"f_ext.{key}" for key in forces), *parameters]

@@ -21,6 +21,10 @@ class Ports(Protocol):
         """Its arguments, in order."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which users know them."""
+
+    @property
     def output(self) -> Port:
         """Its result."""
 

@@ -126,6 +126,15 @@ class Specialization:
         return (*own, *self.numbers, *forces, *parameter_ports(self.model, self.parameters, self.steps))
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of inputs for derivatives: those of the definition; "f_ext.FRAME" for an external force, with its
+        `WrenchOn` or `ForceOn` in place of FRAME; and the parameters' own. Numbers of options have names such as
+        "constraints.0.at"."""
+        own = [name for name, _ in self.definition.inputs] + ["dt"] * self.definition.takes_dt
+        numbers, forces = (port.name for port in self.numbers), (f"f_ext.{force.key}" for force in self.forces)
+        return (*own, *numbers, *forces, *self.parameters)
+
+    @cached_property
     def output(self) -> Port:
         if self.definition.is_step:
             return Port(self.definition.name, (self.steps, sum(self.inputs[k].size for k in self.state)))

@@ -17,8 +17,7 @@ __all__ = ["WithNumbers"]
 class WithNumbers:
     """A function as `kinetree.compile` returns it, with the numbers of the constraints or weights that it was given."""
 
-    def __init__(self, compiled: CompiledFunction, numbers: Sequence[Array], asked: tuple[Any, ...]) -> None:
-        """`asked`: a function that makes this one again, and what it takes."""
+    def __init__(self, compiled: CompiledFunction, numbers: Sequence[Array]) -> None:
         source = compiled.source
         assert isinstance(source, Specialization)
         for array, port in zip(numbers, source.numbers, strict=True):
@@ -31,7 +30,6 @@ class WithNumbers:
         self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
         """The numbers that are used where a call leaves them out."""
         self._left_out = LeftOut(source, compiled.dtype, self.numbers).by_count
-        self._asked = asked
         self._call = compiled.prepare()
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
@@ -48,5 +46,4 @@ class WithNumbers:
         return repr(self.__self__)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        again, *asked = self._asked
-        return again, (*asked,)
+        return WithNumbers, (self.__self__, self.numbers)

@@ -11,21 +11,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.arguments import dtype_beside
-from kinetree.compiler.calls import run
+from kinetree.compiler.calls import compiled_for, run
 from kinetree.compiler.definition import Array, Definition, Mode
-from kinetree.compiler.differentiation import derived, input_names
+from kinetree.compiler.differentiation import derived
 from kinetree.compiler.requests import default_options, definition_of, resolved_options
 from kinetree.compiler.source import Source, direction_shape
-from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
-from kinetree.expr import Port
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
 from kinetree.inputs import array_or_foreign, sample_shape
 from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
-from kinetree.model.external_forces import ExternalForces, acting, is_force_key
+from kinetree.model.external_forces import ExternalForces, is_force_key
 from kinetree.programs import Program
 from kinetree.programs.labels import called_as, reshaped
 
@@ -191,23 +188,14 @@ class Request(Requested):
         self.forces = _named(definition, "f_ext", "frames", f_ext)
         self.parameters = _named(definition, "parameters", "parameters", parameters)
         self.options = self._completed(function, options)
-        self.resolved = resolved_options(definition, self.robot, self.options)
         self.numbers: list[Array] = []
-        ports: list[Port] = []
         if definition.numbers:
+            resolved = resolved_options(definition, self.robot, self.options)
             self.numbers = definition.arrays_of_numbers(self.options)
-            self.options |= {name: self.resolved[name] for name in definition.numbers if name in self.options}
-            ports = definition.ports_of_numbers(self.robot, self.resolved)
-        self.names = input_names(definition, ports, list(self.forces), list(self.parameters))
+            self.options |= {name: resolved[name] for name in definition.numbers if name in self.options}
+        self._compiled = compiled_for(definition, robot, self.options, tuple(self.forces), tuple(self.parameters))
+        self.names = self._compiled.source.names
         self.known = self.names[fixed:]
-        self.arguments = [*self.arguments, *self._left_out()]
-
-    def _left_out(self) -> Iterator[Array]:
-        """Zeros for trailing arguments that are optional and not given."""
-        missing = self.definition.inputs[len(self.arguments) :]
-        if missing and self.arguments and all(name in self.definition.optional for name, _ in missing):
-            for _, size in missing:
-                yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype_beside(self.arguments[0]))
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options with defaults from the function's own signature; a rollout has one step per row of tau."""
@@ -234,8 +222,8 @@ class Request(Requested):
         return int(tau.shape[-2])
 
     def _check_count(self) -> None:
-        if len(self.arguments) != len(self.definition.inputs) + self.definition.takes_dt:
-            own = input_names(self.definition, (), (), ())
+        own = [name for name, _ in self.definition.inputs] + ["dt"] * self.definition.takes_dt
+        if not 0 <= len(own) - len(self.arguments) <= len(self.definition.optional):
             listed = ", ".join(own) + ("," if len(own) == 1 else "")
             raise DTypeError(
                 f"{self.definition.name}: arguments must be its own, ({listed}), and are {len(self.arguments)} instead"
@@ -247,13 +235,13 @@ class Request(Requested):
     changes = value
 
     @property
-    def arrays(self) -> Sequence[Any]:
-        return [*self.arguments, *self.numbers, *self.forces.values(), *self.parameters.values()]
+    def source(self) -> Source:
+        return self._compiled.source
 
-    @cached_property
-    def source(self) -> Specialization:
-        forces = tuple(acting(self.robot.frames, key) for key in self.forces)
-        return Specialization(self.definition, self.robot, self.resolved, forces, tuple(self.parameters))
+    @property
+    def arrays(self) -> Sequence[Any]:
+        given = [*self.arguments, *self.numbers, *self.forces.values(), *self.parameters.values()]
+        return self._compiled.left_out.filled(given)
 
     def not_known(self, name: object) -> NoReturn:
         raise NameNotFoundError(
@@ -272,7 +260,7 @@ class Request(Requested):
     def derivative(
         self, mode: Mode, wrt: tuple[str, ...], more: Sequence[ArrayLike] = (), along: tuple[str, ...] = ()
     ) -> Any:
-        return self._run(derived(self.definition, mode, wrt, along), more)
+        return self._run(derived(self.definition, mode, wrt, along), more, self.options)
 
     def matrices(self, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: self._matrix(name) for name in names}
@@ -280,14 +268,12 @@ class Request(Requested):
     def _matrix(self, name: str) -> Any:
         """The Jacobian by one name: from a recursion for all of them, if there is one."""
         known, place = _RECURSIONS.get((self.definition, name), (None, 0))
-        if known is None or self.resolved.get("limits"):
+        if known is None or self.options.get("limits"):
             return self.derivative("jacobian", (name,))
         options = {option: value for option, value in self.options.items() if option in known.options}
-        forces, parameters = self.forces or None, self.parameters or None
-        same = Request(self.robot, known, self.arguments, forces, parameters, self.threads, options)
-        return same._run(known)[..., place, :, :]
+        return self._run(known, (), options)[..., place, :, :]
 
-    def _run(self, definition: Definition, more: Sequence[ArrayLike] = ()) -> Array:
+    def _run(self, definition: Definition, more: Sequence[ArrayLike], options: Mapping[str, Any]) -> Array:
         self._check_count()
         return run(
             definition,
@@ -297,7 +283,7 @@ class Request(Requested):
             parameters=self.parameters or None,
             numbers=self.numbers,
             threads=self.threads,
-            **self.options,
+            **options,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -103,7 +104,7 @@ class ProgramRequest(Requested):
         self._counted += arrays
         self._dtype = current_trace().dtype.name if is_symbolic(self._counted) else dtype_of(self.name, self._counted)
 
-    @property
+    @cached_property
     def source(self) -> Source:
         return self.program.compiled(self._dtype).source
 
@@ -142,7 +143,7 @@ class ProgramRequest(Requested):
         directions = more[mode in ("vjp", "hvp") :]
         if directions:
             self._count(directions)
-        compiled = self.program.derivative(self._dtype, mode, wrt, along)
+        compiled = self.program.compiled(self._dtype, mode, wrt, along)
         arrays = [*self.program.numbers(self._arguments), *more]
         return compiled.call(*arrays) if self.threads is None else compiled(*arrays, threads=self.threads)
 

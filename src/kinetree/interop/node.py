@@ -16,8 +16,7 @@ import numpy as np
 
 from kinetree.announcement import announced, phase
 from kinetree.codegen.backend import Kernel
-from kinetree.compiler.batch_pieces import most_on_one_thread
-from kinetree.compiler.compiled import IMPORTED, SECONDS_A_NUMBER
+from kinetree.compiler.compiled import kernel_of, seconds_of
 from kinetree.compiler.derived_source import Derivation
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import program_to_differentiate
@@ -103,29 +102,12 @@ class Node:
     @cached_property
     def seconds(self) -> float:
         """How long a sample takes on one thread; a guess, which is enough to cut a batch."""
-        return SECONDS_A_NUMBER * max(sum(port.size for port in (*self.inputs, *self.outputs)), 1)
+        return seconds_of((*self.inputs, *self.outputs))
 
     @cached_property
     def kernel(self) -> Kernel:
         """The kernel that is to be compiled, for any processor."""
-        return Kernel(
-            name=self.name,
-            subject="",
-            inputs=self.inputs,
-            outputs=self.outputs,
-            dtype=self.dtype,
-            quaternions=tuple((k, x.start) for k, found in self.quaternions for x in found.values()),
-            rows=(),
-            state=(),
-            optional=range(0),
-            program=lambda: self.program,
-            key=lambda *more: self.key(*more, self.dtype.name),
-            imported=IMPORTED,
-            most=most_on_one_thread(self.seconds),
-            release_from=0,
-            owner=self,
-            general=None,
-        )
+        return kernel_of(self, self, self.outputs)
 
     @cached_property
     def kernels(self) -> CpuKernels:
@@ -188,6 +170,7 @@ class _Numbers(NamedTuple):
     """The ports of a program, all of whose inputs are plain numbers."""
 
     inputs: tuple[Port, ...]
+    names: tuple[str, ...]
     output: Port
     configurations: Mapping[int, Model] = {}
 
@@ -202,8 +185,8 @@ def jacobian_program(program: Program, wrt: Sequence[int]) -> Program:
     """
     whole = _with_one_output(program)
     names = tuple(port.name for port in program.inputs)
-    of, by = _Numbers(program.inputs, whole.outputs[0]), tuple(names[k] for k in wrt)
-    matrices = Derivation(f"jac_{program.name}", of, names, "jacobian", by).derivative_of(whole)
+    of, by = _Numbers(program.inputs, names, whole.outputs[0]), tuple(names[k] for k in wrt)
+    matrices = Derivation(f"jac_{program.name}", of, "jacobian", by).derivative_of(whole)
     (output,) = matrices.outputs
     return replace(matrices, outputs=(Port(output.name, (output.size,)),))
 

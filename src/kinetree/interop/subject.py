@@ -17,9 +17,7 @@ from kinetree.compiler.arguments import LeftOut, bound
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.derived_source import DerivedSource
-from kinetree.compiler.differentiation import input_names
 from kinetree.compiler.source import Source
-from kinetree.compiler.specialization import Specialization
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port
 from kinetree.inputs import sample_shape
@@ -83,7 +81,7 @@ class Subject:
         """In double precision, if there is a choice."""
         self._left_out = LeftOut(self.source, np.dtype(np.float64), numbers)
         self.name = compiled.name
-        self.names: tuple[str, ...] = self._input_names()
+        self.names = self.source.names
         """The names of its arguments, in order."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -235,15 +233,6 @@ class Subject:
             return self._only, ()
         assert self._robot is not None
         return requested(self._robot, self._function, dtype, *self._asked)
-
-    def _input_names(self) -> tuple[str, ...]:
-        if self._program is not None:
-            return tuple(self._program.arguments)
-        source = self.source
-        if not isinstance(source, Specialization):
-            return tuple(port.name for port in source.inputs)
-        forces = [force.key for force in source.forces]
-        return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
 
 
 def _made_again(robot: Model | Program, function: Callable[..., Any] | None, *asked: Any) -> Subject:

@@ -28,7 +28,6 @@ from kinetree.programs.argument import Argument, checked_argument
 if TYPE_CHECKING:
     from kinetree.programs.profile import Profile
     from kinetree.programs.results import Results
-    from kinetree.programs.source import ProgramSource
     from kinetree.programs.trace import Traced
 
 __all__ = ["Program", "dtype_of", "program"]
@@ -71,8 +70,7 @@ class Program:
         """Values of arguments that may be left out."""
         self.__signature__ = _signature(function, self.arguments)
         self._traced: dict[str, Traced] = {}
-        self._functions: dict[str, CompiledFunction] = {}
-        self._derivatives: dict[tuple[Any, ...], CompiledFunction] = {}
+        self._functions: dict[tuple[Any, ...], CompiledFunction] = {}
 
     def __call__(self, /, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
         """The results for arrays of one sample, or of many."""
@@ -136,37 +134,24 @@ class Program:
         self._quicken(name)
         return bare
 
-    def compiled(self, dtype: str) -> CompiledFunction:
-        """The compiled function of a dtype."""
-        from kinetree.programs.trace import users_part
-
-        function = self._functions.get(dtype)
+    def compiled(
+        self, dtype: str, mode: Mode | None = None, wrt: tuple[str, ...] = (), along: tuple[str, ...] = ()
+    ) -> CompiledFunction:
+        """The compiled function of a dtype; or, with a mode, that of a derivative of all results by these arguments."""
+        key = dtype, mode, wrt, along
+        function = self._functions.get(key)
         if function is not None:
             return function
+        from kinetree.programs.trace import users_part
+
         try:
             with compiling:
-                if dtype not in self._functions:
-                    self._functions[dtype] = self._made(dtype)
-                return self._functions[dtype]
+                if key not in self._functions:
+                    self._functions[key] = self._derived(dtype, mode, wrt, along) if mode else self._made(dtype)
+                return self._functions[key]
         except Exception as error:  # what the user's function raised is told from there on
             error.__traceback__ = users_part(error.__traceback__)
             raise
-
-    def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
-        """The compiled function of a derivative of all results, by arguments of these names."""
-        from kinetree.compiler.derived_source import DerivedSource
-
-        key = dtype, mode, wrt, along
-        function = self._derivatives.get(key)
-        if function is None:
-            with compiling:
-                if key not in self._derivatives:
-                    names = tuple(self.arguments)
-                    of = self.compiled(dtype).source
-                    source = DerivedSource(f"{mode} of {self.name}", of, names, mode, wrt, along)
-                    self._derivatives[key] = CompiledFunction(source, dtype)
-                function = self._derivatives[key]
-        return function
 
     def numbers(self, arguments: Sequence[Any]) -> list[Any]:
         """Arguments as the compiled function takes them: truth values and whole numbers are checked."""
@@ -258,7 +243,7 @@ class Program:
 
     def _quicken(self, dtype: str) -> None:
         """From now on calls go to the machine code that there is, if that is all they need."""
-        made = self._functions[dtype]
+        made = self.compiled(dtype)
         if self._is_bare(dtype) and made.call != made.__call__:
             type(self).__call__ = made.call  # type: ignore[method-assign]
 
@@ -268,17 +253,21 @@ class Program:
         return dtype == "float64" and is_plain and self.traced(dtype).results.is_one
 
     def _made(self, dtype: str) -> CompiledFunction:
-        source, is_plain = self._source(dtype), self._is_bare(dtype)
+        from kinetree.programs.source import ProgramSource
+
+        source = ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
+        is_plain = self._is_bare(dtype)
         made = CompiledFunction(source, dtype, general=self._general if is_plain else None)
         made.asked = (_compiled_again, self, dtype, None)
         if not is_plain and dtype == "float64" and all(a.dtype is float for a in self.arguments.values()):
             type(self).__call__ = _quick_call(made, self.traced(dtype).results, len(self.arguments))  # type: ignore[method-assign]
         return made
 
-    def _source(self, dtype: str) -> ProgramSource:
-        from kinetree.programs.source import ProgramSource
+    def _derived(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...]) -> CompiledFunction:
+        from kinetree.compiler.derived_source import DerivedSource
 
-        return ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
+        source = DerivedSource(f"{mode} of {self.name}", self.compiled(dtype).source, mode, wrt, along)
+        return CompiledFunction(source, dtype)
 
     def _general(self, /, *given: Any, **named: Any) -> Any:
         """A call that machine code declined."""

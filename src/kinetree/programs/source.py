@@ -35,15 +35,21 @@ class ProgramSource:
     rows: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
     can_loop: bool = False
+    divides_by_inertia: bool = False  # which is not known
     function: Callable[..., Any] | None = None
     """The user's function, if it can be run in other traces."""
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """Its arguments, in order."""
         return tuple(argument.port(name) for name, argument in self.arguments.items())
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.arguments)
+
+    @cached_property
     def output(self) -> Port:
         """All results."""
         return Port(self.traced.results.program, self.traced.results.shape)
@@ -53,12 +59,7 @@ class ProgramSource:
         """The configurations with quaternions, by number."""
         return [(k, a.quaternions) for k, a in enumerate(self.arguments.values()) if a.quaternions]
 
-    @property
-    def divides_by_inertia(self) -> bool:
-        """Nothing is known about that."""
-        return False
-
-    @property
+    @cached_property
     def configurations(self) -> Mapping[int, Model]:
         """The arguments that are configurations, by number, and of which robots."""
         return {k: a.robot for k, a in enumerate(self.arguments.values()) if a.robot is not None}

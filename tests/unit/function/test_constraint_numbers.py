@@ -48,7 +48,7 @@ OTHER = held(place(2), [0.3, -0.2, 0.5], 0.4, 25.0)
 
 
 def kernels(robot: kt.Model) -> int:
-    return len(_kernels.get(id(robot), {}))
+    return len(set(_kernels.get(id(robot), {}).values()))
 
 
 def state(name: str, seed: int = 3) -> list[Any]:
@@ -126,7 +126,7 @@ def test_a_leg_that_is_placed_anew_compiles_nothing() -> None:
         kt.constraints.nearest_configuration(robot, start, [kt.constraints.Contact(TOOL, "fixed", at=goal)])
         for goal in goals
     ]
-    steps = [key for key in _kernels[id(robot)] if isinstance(key, tuple) and key[0].name == "nearest_configuration"]
+    steps = {made for key, made in _kernels[id(robot)].items() if key[0].name == "nearest_configuration"}  # type: ignore[attr-defined]
     assert len(steps) == 1
     both = kt.constraints.nearest_configuration(robot, start, [kt.constraints.Contact(TOOL, "fixed", at=goals)])
     assert np.array_equal(both.q, [one.q for one in each])

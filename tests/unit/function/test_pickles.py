@@ -49,7 +49,7 @@ def test_a_compiled_function_comes_through_a_pickle(
     again = pickle.loads(data)
     assert again is not f
     assert repr(again.__self__) == repr(f.__self__)
-    assert again.__self__._key("single") == f.__self__._key("single")
+    assert again.__self__.source.key("single") == f.__self__.source.key("single")
     assert np.array_equal(again(*arguments), f(*arguments))
     assert pickle.loads(data) is again
     assert pickle.loads(pickle.dumps(f.__self__, protocol)) is again.__self__

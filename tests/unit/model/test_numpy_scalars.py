@@ -187,7 +187,7 @@ def test_options_in_other_types_ask_for_the_very_same_function() -> None:
     ):
         given = kt.compile(kt.from_text(kt.to_text(arm)), function, **others).__self__
         own = kt.compile(arm, function, **options).__self__
-        assert given._key("single") == own._key("single") is not None
+        assert given.source.key("single") == own.source.key("single") is not None
 
 
 @pytest.mark.parametrize(
