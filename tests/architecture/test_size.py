@@ -21,7 +21,7 @@ SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3085, "actuation": 808, "algorithms": 8966, "appearance": 2828, "charts": 163, "checking": 782, "cli":
     3270, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4224, "contact_model": 2543,
-    "control": 9658, "expr": 4788, "functions": 12716, "identification": 4009, "interop": 4006, "io": 15765,
+    "control": 9658, "expr": 4788, "functions": 12716, "identification": 4009, "interop": 4001, "io": 15765,
     "joints": 2791, "layouts": 949, "lie": 789, "model": 10935, "number_files": 577, "pictures": 3077, "programs":
     2700, "sim": 9210, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1876, "symbolic": 3742, "tree":
     2870, "viewer": 3489, "zoo": 75,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,12 +72,8 @@ class JaxFunction:
         arrays = [self._array(*x) for x in zip(subject.names, subject.ports, kinds, bound, strict=True)]
         dtype = self._dtype([x for x, kind in zip(bound, subject.kinds, strict=True) if kind is float and id(x) in own])
         call = self._call(dtype.name)
-        batch = subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
-        (port,) = call.node.outputs
-        if math.prod(port.shape):
-            (whole,) = call_with([x.astype(dtype) for x in arrays], call)
-        else:
-            whole = jnp.zeros((*batch, *port.shape), dtype)
+        subject.batch_shape(call.node, [x.shape for x in arrays], jnp.broadcast_shapes)
+        (whole,) = call_with([x.astype(dtype) for x in arrays], call)
         return tuple(subject.leaves(whole, dtype.name, lambda x, its: x.astype(jax.dtypes.canonicalize_dtype(its))))
 
     def _call(self, dtype: str) -> Call:
