@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,7 +69,8 @@ def test_every_form_of_a_step_is_that_of_a_rollout(
 ) -> None:
     robot, state = moving
     step, unroll = form[0], form[1] or integrator not in IN_LOOPS
-    expected = kt.rollout(robot, state.q, state.v, state.tau[None], DT, integrator=integrator, passive=True)[0]
+    more: dict[str, Any] = {"integrator": integrator, "passive": True, "divide": False}
+    expected = kt.rollout(robot, state.q, state.v, state.tau[None], DT, **more)[0]
     found = step(robot, state, integrator, unroll, passive=True)
     scale = max(1.0, DT * np.abs(kt.aba(robot, state.q, state.v, state.tau)).max(), np.abs(expected).max())
     np.testing.assert_allclose(found[:-2], expected, rtol=0, atol=1e-11 * scale)
@@ -124,8 +127,143 @@ def test_rollouts_and_simulations_under_commands_or_a_program_have_the_same_bits
     q, v, ctrl = arm.random(rng), rng.normal(size=arm.nv), rng.normal(size=(steps_taken, arm.nv))
     motion = kt.simulate(arm, q=q, v=v, ctrl=ctrl, duration=steps_taken * DT, dt=DT, integrator=integrator)
     found = kt.sim.actuated_rollout(arm, q, v, None, np.zeros_like(ctrl), ctrl, DT, integrator=integrator, passive=True)
-    if motion.substeps == 1:
-        np.testing.assert_array_equal(np.concatenate((motion.q, motion.v), axis=-1)[1:], found)
+    np.testing.assert_array_equal(np.concatenate((motion.q, motion.v), axis=-1)[1:], found)
+
+
+STIFF = kt.zoo.load("arm6")
+"""Its friction is too stiff for steps of a millisecond that take none of it at their end."""
+RATES = ("rk4", "symplectic_euler")
+BY_RK4: dict[str, Any] = {"integrator": "rk4", "passive": True}
+
+
+def stiff_start(*shape: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(4)
+    return 0.5 * rng.normal(size=(*shape, STIFF.nv)), rng.normal(size=(*shape, STIFF.nv))
+
+
+def with_flanges(factors: Sequence[float]) -> dict[str, Array]:
+    """Motions with a flange whose mass and inertia are so many times as large."""
+    names = "body.flange.mass", "body.flange.inertia"
+    return {name: np.multiply.outer(factors, STIFF.parameter(name)) for name in names}
+
+
+def states_of(motion: Any) -> Array:
+    return np.concatenate((motion.q, motion.v), axis=-1)[..., 1:, :]
+
+
+@pytest.mark.filterwarnings("ignore:.* went through its stop:kinetree.errors.SimulationWarning")
+@pytest.mark.parametrize("integrator", RATES)
+def test_rollouts_divide_the_steps_that_simulations_divide(integrator: Any) -> None:
+    """Fast motions, whose numbers of parts change every few looks; those of a batch need different ones."""
+    (q, v), tau = stiff_start(), np.zeros((200, STIFF.nv))
+    q, v = np.tile(q, (3, 1)), np.tile(15.0 * v, (3, 1))
+    more: dict[str, Any] = {"integrator": integrator, "passive": True}
+    masses = with_flanges([0.2, 1.5, 2.0])
+    motion = kt.simulate(STIFF, q=q, v=v, duration=0.2, dt=DT, integrator=integrator, parameters=masses)
+    assert motion.substeps > 1
+    found = kt.rollout(STIFF, q, v, tau, DT, parameters=masses, **more)
+    np.testing.assert_array_equal(found, states_of(motion))
+    for k in range(3):
+        one = {name: x[k] for name, x in masses.items()}
+        alone = kt.rollout(STIFF, q[k], v[k], tau, DT, parameters=one, **more)
+        np.testing.assert_array_equal(alone, found[k])
+    whole = kt.rollout(STIFF, q, v, tau, DT, parameters=masses, divide=False, **more)
+    assert np.abs(whole - found).max() > 1e-4
+
+
+@pytest.mark.parametrize("integrator", RATES)
+def test_divided_rollouts_under_programs_commands_and_forces_have_the_bits_of_simulations(integrator: Any) -> None:
+    (q, v), steps_taken, rng = stiff_start(), 60, np.random.default_rng(5)
+
+    @kt.program(q=STIFF, t=(), last=STIFF.nv, row=())
+    def held(q: Any, t: Any, last: Any, row: Any) -> Any:
+        return {"tau": 0.1 * np.sin(50.0 * t) - 0.03 * q + last, "last": 0.9 * last + row, "told": q + t}
+
+    more: dict[str, Any] = {"integrator": integrator, "f_ext": {"tool": [0.1, 0.2, -0.3, 0.0, 0.0, 0.01]}}
+    rows = {"row": 1e-3 * rng.normal(size=steps_taken)}
+    for control_dt in (None, 3 * DT):
+        given: dict[str, Any] = {**more, "rows": rows, "control_dt": control_dt}
+        motion = kt.simulate(STIFF, q=q, v=v, tau=held, duration=steps_taken * DT, dt=DT, **given)
+        assert motion.substeps > 1
+        closed = kt.rollout(STIFF, q, v, held, DT, passive=True, **given)
+        np.testing.assert_array_equal(closed.states, states_of(motion))
+        for name in ("told", "last"):
+            np.testing.assert_array_equal(closed.recorded[name], motion.recorded[name][:-1])
+        again = kt.rollout(STIFF, q, v, motion.tau[:-1], DT, passive=True, **more)
+        np.testing.assert_array_equal(again, closed.states)
+
+    @kt.program(q=STIFF, t=())
+    def smooth(q: Any, t: Any) -> Any:
+        return {"tau": 0.1 * np.sin(300.0 * t) - 0.03 * q, "told": q + t}
+
+    if integrator == "rk4":
+        given = {"integrator": integrator, "control_dt": "stages"}
+        motion = kt.simulate(STIFF, q=q, v=v, tau=smooth, duration=steps_taken * DT, dt=DT, **given)
+        closed = kt.rollout(STIFF, q, v, smooth, DT, steps=steps_taken, passive=True, **given)
+        np.testing.assert_array_equal(closed.states, states_of(motion))
+        np.testing.assert_array_equal(closed.recorded["told"], motion.recorded["told"][:-1])
+    servos = STIFF.with_servos(20.0, 10.0)
+    ctrl = rng.normal(size=(steps_taken, STIFF.nv))
+    motion = kt.simulate(servos, q=q, v=v, ctrl=ctrl, duration=steps_taken * DT, dt=DT, integrator=integrator)
+    assert motion.substeps > 1
+    found = kt.rollout(servos, q, v, None, DT, ctrl=ctrl, integrator=integrator, passive=True)
+    np.testing.assert_array_equal(found, states_of(motion))
+
+
+def test_rollouts_with_steps_of_several_lengths_divide_each_by_itself() -> None:
+    (q, v), tau = stiff_start(4), np.zeros((30, STIFF.nv))
+    dt = np.array([1e-3, 1e-4, 2e-3, 1e-3])
+    found = kt.rollout(STIFF, q, v, tau, dt, **BY_RK4)
+    for k in range(4):
+        np.testing.assert_array_equal(kt.rollout(STIFF, q[k], v[k], tau, dt[k], **BY_RK4), found[k])
+
+
+def test_reports_and_single_precision_of_divided_rollouts() -> None:
+    (q, v), tau = stiff_start(2), np.zeros((40, STIFF.nv))
+    expected = kt.rollout(STIFF, q, v, tau, DT, **BY_RK4)
+    states, error, flagged = kt.rollout(STIFF, q, v, tau, DT, report=True, **BY_RK4)
+    np.testing.assert_array_equal(states, expected)
+    assert error.shape == flagged.shape == (2, 40)
+    assert not flagged.any()
+    into = np.zeros_like(expected)
+    assert kt.rollout(STIFF, q, v, tau, DT, out=into, **BY_RK4) is into
+    np.testing.assert_array_equal(into, expected)
+    single = kt.rollout(STIFF, *(x.astype(np.float32) for x in (q, v, tau)), DT, **BY_RK4)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, expected, rtol=0, atol=1e-3)
+
+
+def test_motions_that_need_too_many_parts_end_in_a_rollout() -> None:
+    (q, v), tau = stiff_start(2), np.zeros((40, STIFF.nv))
+    dt = np.array([1e-3, 0.2])
+    with pytest.raises(kt.errors.StiffFrictionError, match=r"parts of each step of 0\.2 s"):
+        kt.rollout(STIFF, q, v, tau, dt, **BY_RK4)
+    light = with_flanges([1.0, 1e-9])
+    with pytest.warns(kt.errors.SimulationWarning, match="1 of 2 motions are not numbers from where a step of 0"):
+        found = kt.rollout(STIFF, q, v, tau, DT, parameters=light, **BY_RK4)
+    assert np.isnan(found[1]).all()
+    alone = kt.rollout(STIFF, q[0], v[0], tau, DT, parameters={name: x[0] for name, x in light.items()}, **BY_RK4)
+    np.testing.assert_array_equal(found[0], alone)
+
+
+def test_what_cannot_divide_steps_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "empty"))  # or the program is found, and not traced
+    (q, v), tau = stiff_start(), np.zeros((2, STIFF.nv))
+
+    @kt.program(q=STIFF, v=STIFF.nv)
+    def two_steps(q: Any, v: Any) -> Any:
+        return kt.rollout(STIFF, q, v, tau, DT, **BY_RK4)
+
+    with pytest.warns(kt.errors.SimulationWarning, match=r"inside a program.* each row . times") as told:
+        two_steps(q, v)
+    assert told[0].filename == __file__
+    with pytest.warns(kt.errors.SimulationWarning, match="a derivative of rollout takes steps as they are") as told:
+        kt.jvp(STIFF, kt.rollout, (q, v, tau, DT), {"v": v}, **BY_RK4)
+    assert told[0].filename == __file__
+    kt.jvp(STIFF, kt.rollout, (q, v, np.repeat(tau, 4, axis=0), DT / 4), {"v": v}, **BY_RK4)  # as the warning advises
+    kt.jvp(STIFF, kt.rollout, (q, v, tau, DT), {"v": v}, divide=False, **BY_RK4)
+    with pytest.raises(kt.errors.OptionError, match="divide must be True or False"):
+        kt.rollout(STIFF, q, v, tau, DT, divide=1, **BY_RK4)
 
 
 @pytest.mark.parametrize(("integrator", "name"), [*zip(IN_LOOPS, ["quadruped", "arm7"], strict=True)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +12,14 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.stiffness import stiffest
-from kinetree.sim.fastest import Fastest, Search, spring_stiffness, steepest_friction
+from kinetree.functions.stiffness import (
+    Fastest,
+    Search,
+    fastest_anywhere,
+    spring_stiffness,
+    steepest_friction,
+    stiffest,
+)
 from tests.laws.test_drives import driven_trees
 from tests.robots import GROUPS, group_of_joints
 from tests.strategies import State, law
@@ -68,6 +76,39 @@ def test_the_search_ends_at_the_largest_eigenvalue(group: str) -> None:
         largest = np.linalg.eigvalsh(half @ np.linalg.inv(kt.crba(robot, q)) @ half.T)[-1]
         assert found == pytest.approx(largest, rel=0.02)
         assert found <= largest * (1.0 + 1e-9)
+
+
+def turning_tree(rng: np.random.Generator) -> kt.Model:
+    """Joints that turn, in axes and at places of any kind, with rotors on some; one follows another."""
+    builder = kt.ModelBuilder("turning")
+    builder.add_body("0", kt.solids.sphere(1.0, mass=1.0))
+    for k in range(1, 6):
+        sides = rng.uniform(0.05, 1.0, size=3)
+        placement = kt.lie.placement(rng.normal(size=3))
+        builder.add_body(f"{k}", kt.solids.box(*sides, mass=rng.uniform(0.1, 5.0), placement=placement))
+        is_ball = k not in (1, 5) and rng.random() < 0.3
+        kind: kt.joints.JointKind = kt.joints.Spherical() if is_ball else kt.Revolute(rng.normal(size=3))
+        more: dict[str, Any] = {"mimic": kt.model.Mimic("1", multiplier=-0.7)} if k == 5 else {}
+        more["armature"] = rng.uniform(0.0, 0.5, kind.nv) * (rng.random() < 0.3)
+        parent = f"{rng.integers(0, k)}"
+        damping = rng.uniform(0.0, 1.0, kind.nv) * (rng.random() < 0.7)
+        builder.add_joint(f"{k}", kind, parent, f"{k}", kt.lie.placement(rng.normal(size=3)), damping=damping, **more)
+    return builder.build()
+
+
+def test_no_configuration_is_faster_than_the_bound() -> None:
+    rng, ratios = np.random.default_rng(6), []
+    for _ in range(30):
+        robot = turning_tree(rng)
+        slopes, G = steepest_friction(robot, ["damping"]), rates_of_joints(robot)
+        bound = fastest_anywhere(robot, slopes)
+        for q in robot.random(rng, size=5):
+            found = np.linalg.eigvals(np.linalg.solve(kt.crba(robot, q), G.T @ np.diag(slopes) @ G)).real.max()
+            ratios.append(found / bound if bound else 0.0)
+    assert 0.3 < max(ratios) <= 1.0
+    slider = kt.zoo.load("cart_pole")
+    assert fastest_anywhere(slider, steepest_friction(slider, ["damping"])) == np.inf
+    assert fastest_anywhere(slider, np.zeros(2)) == 0.0
 
 
 def test_nothing_is_found_where_there_is_nothing_stiff() -> None:

@@ -112,15 +112,15 @@ class ClosedLoop:
         numbers: Sequence[ArrayLike] = (),
         *,
         tau: Array | None = None,
-        out: Array | None = None,
+        parts: int = 1,
         threads: int | None = None,
     ) -> Array:
         """The rows of results (…, T, n); see `part`.
 
         Args:
             state: the initial q, v, energies, state of the controller, and what is held, by name.
-            times: when each step begins (…, T).
-            fresh: 1 for each step in which the controller runs, 0 otherwise (T,).
+            times: when each step begins (…, T); for the parts of a step, when that does.
+            fresh: 1 for each step in which the controller runs, 0 otherwise (T,); of parts, in the first of them.
             rows: the controller's arguments with one row per step (…, T, *shape).
             dt: length of a step.
             constants: the controller's other arguments (…, *shape).
@@ -128,10 +128,14 @@ class ClosedLoop:
             parameters: values of the robot's parameters.
             numbers: those of constraints.
             tau: joint forces besides commands (…, T, nv).
-            out: where to put the result.
+            parts: how many parts there are of each step, all of which T counts.
             threads: as for `kt.rollout`.
         """
         own = self._arguments
+        if parts > 1:
+            part = np.arange(times.shape[-1]) % parts
+            times = (times + part * dt[..., None]).astype(times.dtype)
+            fresh = None if fresh is None else np.where(part, 0.0, fresh).astype(fresh.dtype)
         given: list[Any] = [state[part.name] for part in self._kept]
         given.append(times[..., None])
         if fresh is not None:
@@ -143,9 +147,7 @@ class ClosedLoop:
             given.append(tau)
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         given += [dt, *constant, *forces, *parameters, *numbers]
-        result: Array = self._function.call(
-            *given, **({} if out is None else {"out": out}), **({} if threads is None else {"threads": threads})
-        )
+        result: Array = self._function.call(*given, **({} if threads is None else {"threads": threads}))
         return result
 
     @property

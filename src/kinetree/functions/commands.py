@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from kinetree.actuation import Actuation
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
@@ -14,16 +17,18 @@ from kinetree.algorithms.implicit_forces import Slope
 from kinetree.algorithms.stages import Applied, Pull
 from kinetree.algorithms.tendons import tendon_force, tendon_slopes
 from kinetree.algorithms.transmissions import along_tendon, reach_velocity, viewed
-from kinetree.compiler.definition import Slots
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.actuators import Acting, acting, actuation_of_robot, carried_weights
+from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.fluid import forces_of_medium
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.tree import Tree
 
-__all__ = ["Commanded", "activation_count", "applied", "command_count", "commanded_option"]
+__all__ = ["Commanded", "activation_count", "applied", "command_count", "commanded_forces", "commanded_option"]
 
 
 @record(frozen=True, slots=True)
@@ -114,3 +119,38 @@ def _slopes(
             remaining = remaining * remaining_slope(force, limits, dt * damping + dt * dt * stiffness, one.ease)
         slopes.append(Slope(reach.moment, damping, stiffness, within, remaining))
     return slopes
+
+
+def _forces(
+    model: Form, q: Slots, v: Slots, act: Sequence[Scalar], ctrl: Sequence[Scalar], dt: Sequence[Scalar], *,
+    passive: Sequence[str], actuators: Commanded,
+) -> list[Scalar]:  # fmt: skip
+    pull = applied(model, actuators, passive, ctrl).at(model.tree, q, v, act, dt[0])
+    return model.tree.joined(pull.forces[1:], "nv")
+
+
+_FORCES = Definition(
+    "simulate",
+    (("q", "nq"), ("v", "nv"), ("act", "na"), ("ctrl", "nu"), ("dt", 1)),
+    ("nv",),
+    _forces,
+    {"passive": passive_option, "actuators": commanded_option},
+    sizes={"nu": command_count, "na": activation_count},
+    strategy=Strategy(loops=False),
+)
+
+
+def commanded_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    act: Array,
+    ctrl: ArrayLike,
+    dt: float,
+    *,
+    passive: Passive,
+    parameters: Mapping[str, ArrayLike] | None = None,
+) -> Array:
+    """Joint forces (…, nv) of actuators, tendons, carried weights and the medium, in a step of dt; N·m, N."""
+    switches = switched_on(robot, passive, False)
+    return run(_FORCES, robot, (q, v, act, ctrl, np.array([dt])), parameters=parameters, **switches)

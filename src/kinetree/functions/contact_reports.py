@@ -158,10 +158,12 @@ def flagged(
     error: Array,
     parameters: Mapping[str, ArrayLike] | None,
     stacklevel: int,
+    divided: bool | NDArray[np.bool_] = False,
 ) -> NDArray[np.bool_]:
     """The steps (…, T) to these states (…, T, nq + nv) that were not solved or make energy; a warning names the latter.
 
-    `start`: q (…, nq) and v (…, nv) before the first one.
+    `start`: q (…, nq) and v (…, nv) before the first one. `divided`: the motions (…) some steps of which were divided,
+    where velocities may turn around between rows.
     """
     if not states.shape[-2]:
         return np.zeros(error.shape, bool)
@@ -178,7 +180,7 @@ def flagged(
     with np.errstate(all="ignore"):
         kinetic = kinetic_energy(robot, q, v, parameters=given)
         change = np.asarray(kinetic_energy(robot, q[..., 1:, :], np.diff(v, axis=-2), parameters=given))
-        wrong = makes_energy(change, kinetic)
+        wrong = makes_energy(change, kinetic) & ~np.asarray(divided)[..., None]
         found: NDArray[np.bool_] = wrong | (error > most_error(error, setting))
     if wrong.any():
         where = first_of(wrong)

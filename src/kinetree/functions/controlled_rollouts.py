@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from kinetree.functions.controllers import ERROR, Controlled, When, controller_i
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.force_programs import GIVEN, ActingForces, computed_forces, force_names, with_forces
 from kinetree.functions.integrator_options import integrator_option, rollout_integrator_option
+from kinetree.functions.step_division import Given, Stiffness, divide_steps, never_divides
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -60,6 +61,7 @@ def controlled_rollout(
     passive: Passive,
     limits: bool,
     contact: ContactOption,
+    divide: bool,
     report: bool,
     parameters: Inputs | None,
     out: Array | None,
@@ -98,6 +100,10 @@ def controlled_rollout(
     switches = switched_on(robot, passive, limits) | (touches := contact_switch(robot, contact))
     if touches:
         check_forward("rollout", dt)
+    stiff = integrator, switches.get("passive", ()), None
+    may_divide = divide and not never_divides(robot, *stiff, given)
+    if may_divide and when == "steps":
+        when = "held"  # over all parts of a step
     setting = Controlled(
         integrator, tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
@@ -123,13 +129,40 @@ def controlled_rollout(
     given = {x: real_array(x, y, f"(…, {robot.parameter(x).shape})").astype(dtype) for x, y in given.items()}
     some = max(count, 1)
     times = np.multiply.outer(dt, np.arange(some)).astype(dtype)
-    fresh = None if when != "held" else (np.arange(some) % (period or 1) == 0).astype(dtype)
+    fresh = (np.arange(some) % (period or 1) == 0).astype(dtype)
     if not count:  # none: run one, drop it
         per_step = {x: _one_row(y, len(own[x].shape)) for x, y in per_step.items()}
+    kept, places = loop.kept_places, {part.name: place for part, place in loop.parts}
+
+    def take(xs: Sequence[Any], parts: int) -> Array:
+        x = iter(xs)
+        state, times, fresh = {name: next(x) for name in kept}, next(x), next(x)
+        rows, h, constant = {name: next(x) for name in per_step}, next(x), {name: next(x) for name in constants}
+        found = loop(
+            state, times, fresh if when == "held" else None, rows, h, constant, [next(x) for _ in forces], [*x],
+            parts=parts, threads=threads,
+        )  # fmt: skip
+        ends = found[..., parts - 1 :: parts, :]
+        for name in loop.recorded if parts > 1 else ():
+            ends[..., places[name]] = found[..., ::parts, places[name]]
+        if touches and parts > 1:
+            error = found[..., places[ERROR].start]
+            ends[..., places[ERROR].start] = np.fmax.reduceat(error, np.arange(0, error.shape[-1], parts), axis=-1)
+        return ends
+
+    def stiffness_of(h: float, xs: Sequence[Given]) -> Stiffness:
+        return Stiffness(
+            robot, *stiff, h, {x: y.at_first for x, y in zip(given, xs[len(xs) - len(given) :], strict=True)}
+        )
+
+    every = [
+        *(Given(start[x], len(loop.core(x))) for x in kept), Given(times, 1, True), Given(fresh, 1, True),
+        *(Given(y, len(own[x].shape) + 1, True) for x, y in per_step.items()), Given(dt, 0),
+        *(Given(y, len(own[x].shape)) for x, y in constants.items()), *(Given(x, 1) for x in forces.values()),
+        *(Given(y, robot.parameter(x).ndim) for x, y in given.items()),
+    ]  # fmt: skip
     try:
-        whole = loop(
-            start, times, fresh, per_step, dt, constants, [*forces.values()], [*given.values()], threads=threads
-        )[..., :count, :]
+        whole = take([x.x for x in every], 1)[..., :count, :]
     except ShapeError:
         held = {x: y.shape[: y.ndim - len(loop.core(x))] for x, y in start.items() if not x.startswith("held ")}
         named = {x: y.shape[: y.ndim - len(own[x].shape)] for x, y in constants.items()}
@@ -138,8 +171,11 @@ def controlled_rollout(
         outer |= {x: y.shape[: y.ndim - robot.parameter(x).ndim] for x, y in given.items()}
         _check_axes({**held, "dt": dt.shape, **named, **outer})
         raise
+    divided: bool | Array = False
+    if may_divide and count:
+        length = len(kept) + 2 + len(per_step)
+        divided = divide_steps(whole, every, len(kept), length, stiffness_of, take)
     states = whole[..., : robot.nq + robot.nv]
-    places = {part.name: place for part, place in loop.parts}
     with np.errstate(invalid="ignore"):  # NaN, and numbers beyond all whole ones
         recorded = {
             name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
@@ -152,7 +188,7 @@ def controlled_rollout(
         if report:
             recorded["contact.error"] = error
     if report:
-        recorded["flagged"] = flagged("rollout", robot, contacts, (q, v), states, error, given, 3)
+        recorded["flagged"] = flagged("rollout", robot, contacts, (q, v), states, error, given, 3, divided)
     return ControlledRollout(states, recorded)
 
 

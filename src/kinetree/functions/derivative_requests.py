@@ -275,6 +275,14 @@ class Request(Requested):
 
     def _run(self, definition: Definition, more: Sequence[ArrayLike], options: Mapping[str, Any]) -> Array:
         self._check_count()
+        if self.options.get("divide"):
+            from kinetree.functions.step_division import warn_where_stiff
+
+            asked: dict[str, Any] = self.resolved
+            warn_where_stiff(
+                f"a derivative of {self.name}", self.robot, self.arguments[0], self.arguments[-1], asked["integrator"],
+                asked["passive"], getattr(asked.get("actuators"), "actuation", None), stacklevel=5,
+            )  # fmt: skip
         return run(
             definition,
             self.robot,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, overload
+from contextlib import suppress
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, defined_by
 from kinetree.compiler.foreign import framework_among
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import KinetreeError, OptionError, ShapeError
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.contact_options import (
     ContactOption,
@@ -27,10 +28,12 @@ from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limit
 from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, rollout_integrator_option, step_of_file
+from kinetree.functions.step_division import Given, Stiffness, divide_steps, never_divides, warn_where_stiff
 from kinetree.functions.steps import StepKind, step_definition
-from kinetree.inputs import array_or_foreign, whole_number
+from kinetree.inputs import array_or_foreign, flag, whole_number
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
+from kinetree.model.parameters import ROWS
 from kinetree.programs import Program
 
 __all__ = ["actuated_rollout", "rollout"]
@@ -49,11 +52,18 @@ def _steps(_: Model, value: Any) -> Hashable:
     return steps
 
 
+def _divide_option(_: Model, value: Any) -> None:
+    """It changes no kernel: who calls one divides steps, or warns where that is not possible."""
+    if value is not None:
+        flag("divide", value)
+
+
 _OPTIONS = {
     "integrator": rollout_integrator_option,
     "passive": passive_option,
     "limits": limits_option,
     "contact": contact_option,
+    "divide": _divide_option,
     "gradient_softness": gradient_softness_option,
 }
 
@@ -77,6 +87,26 @@ _WITH_ERRORS = {
 """Rollouts that also tell how exactly each step was solved."""
 
 
+class _Options(TypedDict, total=False):
+    """What all forms of a call of `rollout` take by name."""
+
+    steps: int | None
+    arguments: Inputs | None
+    rows: Inputs | None
+    state: Inputs | None
+    control_dt: ControlDt
+    integrator: Integrator | None
+    passive: Passive
+    limits: bool
+    contact: ContactOption
+    divide: bool
+    gradient_softness: float
+    on_unactuated: OnUnactuated
+    parameters: Mapping[str, ArrayLike] | None
+    out: Array | None
+    threads: int | None
+
+
 @overload
 def rollout(
     robot: Model,
@@ -86,23 +116,10 @@ def rollout(
     dt: ArrayLike | None = None,
     f_ext: ActingForces | None = None,
     *,
-    steps: int | None = None,
-    arguments: Inputs | None = None,
-    rows: Inputs | None = None,
-    state: Inputs | None = None,
-    control_dt: ControlDt = None,
     ctrl: None = None,
     act: None = None,
-    integrator: Integrator | None = None,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    gradient_softness: float = 0.0,
-    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    threads: int | None = None,
+    **options: Unpack[_Options],
 ) -> ControlledRollout: ...
 
 
@@ -115,23 +132,10 @@ def rollout(
     dt: ArrayLike | None,
     f_ext: Mapping[Any, Program],
     *,
-    steps: int | None = None,
-    arguments: Inputs | None = None,
-    rows: Inputs | None = None,
-    state: Inputs | None = None,
-    control_dt: ControlDt = None,
     ctrl: None = None,
     act: None = None,
-    integrator: Integrator | None = None,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    gradient_softness: float = 0.0,
-    on_unactuated: OnUnactuated = "allow",
     report: bool = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    threads: int | None = None,
+    **options: Unpack[_Options],
 ) -> ControlledRollout: ...
 
 
@@ -144,23 +148,10 @@ def rollout(
     dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
-    steps: int | None = None,
-    arguments: Inputs | None = None,
-    rows: Inputs | None = None,
-    state: Inputs | None = None,
-    control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator | None = None,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    gradient_softness: float = 0.0,
-    on_unactuated: OnUnactuated = "allow",
     report: Literal[False] = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    threads: int | None = None,
+    **options: Unpack[_Options],
 ) -> Array: ...
 
 
@@ -173,23 +164,10 @@ def rollout(
     dt: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     *,
-    steps: int | None = None,
-    arguments: Inputs | None = None,
-    rows: Inputs | None = None,
-    state: Inputs | None = None,
-    control_dt: ControlDt = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
-    integrator: Integrator | None = None,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    gradient_softness: float = 0.0,
-    on_unactuated: OnUnactuated = "allow",
     report: Literal[True],
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    threads: int | None = None,
+    **options: Unpack[_Options],
 ) -> ReportedRollout: ...
 
 
@@ -213,6 +191,7 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    divide: bool = True,
     gradient_softness: float = 0.0,
     on_unactuated: OnUnactuated = "allow",
     report: bool = False,
@@ -256,13 +235,18 @@ def rollout(
             so that quaternions stay quaternions; docs/simulation.md says which one when.
         passive: which passive forces of the joints act besides tau, as for `aba`. "semi_implicit_euler", "implicitfast"
             and "discrete" take friction at the end of the step: it brakes without overshooting however stiff it is.
-            With the others a step must resolve friction, and with all but "discrete" it must resolve springs;
-            `kt.simulate` divides its steps where it must, a rollout does not.
+            With the others a step must resolve friction, and with all but "discrete" it must resolve springs; where
+            it is too long for that, it is divided.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
             "mujoco", "compliant" and "rigid", or what `kt.contact.soft_constraints` returns, say how hard they push.
             Take "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
+        divide: whether steps that are too long for stiff friction, springs or servos are divided into equal parts. The
+            rule and the bits are those of `kt.simulate`, which looks every 10 ms of motion. Rows of tau and ctrl are
+            held over all parts, and a controller runs at the beginning of the step. Compiled functions, derivatives,
+            programs and other frameworks take steps as they are; with True a warning says where that is wrong: of
+            programs when they are traced, and not of compiled functions, which do not know dt.
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
@@ -333,13 +317,14 @@ def rollout(
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
-            report=_report_option(report), parameters=parameters, out=out, threads=threads,
+            divide=divide, report=_report_option(report), parameters=parameters, out=out, threads=threads,
         )  # fmt: skip
     _refuse_what_controllers_take(
         tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
     )
     more: dict[str, Any] = {"integrator": integrator, "passive": passive, "limits": limits, "contact": contact}
     more |= {"parameters": parameters, "out": out, "threads": threads, "gradient_softness": gradient_softness}
+    more["divide"] = divide
     if ctrl is not None:
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
@@ -351,7 +336,7 @@ def rollout(
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
     if _has_errors(model, contact, (q, v, tau, dt, known, parameters), report):
         return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, known, report=report, **more)
-    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)
+    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)[0]
 
 
 @defined_by(ACTUATED_ROLLOUT)
@@ -369,6 +354,7 @@ def actuated_rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    divide: bool = True,
     gradient_softness: float = 0.0,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
@@ -390,6 +376,7 @@ def actuated_rollout(
         passive: as for `rollout`.
         limits: as for `rollout`; these are limits of tau, while actuators have their own.
         contact: as for `rollout`.
+        divide: as for `rollout`.
         gradient_softness: as for `rollout`.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, T, nq + nv + na), of the result's dtype.
@@ -417,8 +404,9 @@ def actuated_rollout(
     definition, state, rows = _actuated("actuated_rollout", model, (q, v, act), tau, ctrl)
     return _run(
         definition, model, state, rows, dt, f_ext, integrator=integrator, passive=passive, limits=limits,
-        contact=contact, gradient_softness=gradient_softness, parameters=parameters, out=out, threads=threads,
-    )  # fmt: skip
+        contact=contact, divide=divide, gradient_softness=gradient_softness, parameters=parameters, out=out,
+        threads=threads,
+    )[0]  # fmt: skip
 
 
 def _actuated(
@@ -459,30 +447,81 @@ def _run(
     passive: Passive,
     limits: bool,
     contact: ContactOption,
+    divide: bool,
     gradient_softness: float,
     parameters: Mapping[str, ArrayLike] | None,
     out: Array | None,
     threads: int | None,
-) -> Array:
-    """The states after each step, of any number of steps, none included."""
+) -> tuple[Array, bool | Array]:
+    """The states after each step, of any number of steps, none included; and the motions that have divided steps."""
     switches = switched_on(model, passive, limits) | contact_switch(model, contact)
     switches |= softness_switch(model, gradient_softness)
     if "contact" in switches:
         check_forward(definition.name, dt)
     is_some = bool(rows[0].shape[-2])
+    if divide is not True:
+        _divide_option(model, divide)
+    names: tuple[str, ...] = ()
+    stiff = None
+    if is_some and divide and ("passive" in switches or definition.sizes):
+        names = tuple(str(name).removesuffix(ROWS) for name in parameters or ())
+        actuation = actuation_of_robot(model) if definition.sizes else None
+        stiff = rollout_integrator_option(model, integrator), switches.get("passive", ()), actuation
+        with suppress(KinetreeError):  # the call says what is wrong
+            stiff = None if never_divides(model, *stiff, names) else stiff
+        if stiff is not None and not _are_arrays((*state, *rows, dt, f_ext, parameters)):
+            what = "rollout: inside a program, or for another framework, it"
+            warn_where_stiff(what, model, state[0], dt, *stiff, stacklevel=3)
+            stiff = None
     if is_some and framework_among([*state, *rows, dt]):  # adapters call programs of all steps
         definition, switches["steps"] = _OF_STEPS[definition], rows[0].shape[-2]
     some = rows if is_some else [np.zeros((*x.shape[:-2], 1, x.shape[-1]), x.dtype) for x in rows]  # run one, drop it
-    states = run(
-        definition, model, (*state, *some, dt), f_ext=f_ext, parameters=parameters, out=out if is_some else None,
-        threads=threads, integrator=integrator, **switches,
-    )  # fmt: skip
-    if is_some:
-        return states
-    if out is None:
-        return states[..., :0, :]
-    check_out(definition.name, out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
-    return out
+    with np.errstate(all="ignore" if stiff else None):  # of steps that are too long
+        states = run(
+            definition, model, (*state, *some, dt), f_ext=f_ext, parameters=parameters, out=out if is_some else None,
+            threads=threads, integrator=integrator, **switches,
+        )  # fmt: skip
+    if not is_some:
+        if out is None:
+            return states[..., :0, :], False
+        check_out(definition.name, out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
+        return out, False
+    if stiff is None:
+        return states, False
+    own = [*(_given(x, 1) for x in state), *(_given(x, 2, is_row=True) for x in rows), _given(dt, 0)]
+    given = [*own, *(_given(x, 1) for x in (f_ext or {}).values())]
+    last = len(given)
+    for name, x in (parameters or {}).items():
+        is_row = name.endswith(ROWS)
+        given.append(_given(x, model.parameter(name.removesuffix(ROWS)).ndim + is_row, is_row=is_row))
+
+    def take(xs: Sequence[Any], parts: int) -> Array:
+        found = run(
+            definition, model, xs[: len(own)], threads=threads, integrator=integrator,
+            f_ext=None if f_ext is None else dict(zip(f_ext, xs[len(own) : last], strict=True)),
+            parameters=None if parameters is None else dict(zip(parameters, xs[last:], strict=True)), **switches,
+        )  # fmt: skip
+        ends = found[..., parts - 1 :: parts, :]
+        if definition in _WITH_ERRORS.values():
+            ends[..., -1] = np.fmax.reduceat(found[..., -1], np.arange(0, found.shape[-2], parts), axis=-1)
+        return ends
+
+    def stiffness_of(h: float, given: Sequence[Given]) -> Stiffness:
+        numbers = {name: x.at_first for name, x in zip(names, given[last:], strict=True)}
+        return Stiffness(model, *stiff, h, numbers)
+
+    return states, divide_steps(states, given, len(state), len(own) - 1, stiffness_of, take)
+
+
+def _given(x: Any, rank: int, *, is_row: bool = False) -> Given:
+    """An argument of a call, whose plain numbers leave the dtype to others."""
+    return Given(x if isinstance(x, int | float) else np.asarray(x), rank, is_row)
+
+
+def _are_arrays(given: Sequence[Any]) -> bool:
+    """Whether all are arrays of numbers, not symbols of a program or arrays of another framework."""
+    every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
+    return framework_among(every) is None and not (trace_in_progress() is not None and is_symbolic(every))
 
 
 def _refuse_functions(computed: Mapping[Any, Any]) -> None:
@@ -513,12 +552,12 @@ def _check_motors(model: Model, tau: ArrayLike | Program | None, on_unactuated: 
 def _has_errors(model: Model, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
     """Whether steps have errors to report."""
     _report_option(report)
-    every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
-    is_inside = trace_in_progress() is not None and is_symbolic(every)
-    has_contact = bool(contact_switch(model, contact))
-    if report and is_inside:
+    if report is False and not contact_switch(model, contact):
+        return False
+    are_arrays = _are_arrays(given)
+    if report and not are_arrays and trace_in_progress() is not None:
         raise OptionError("rollout: report=True returns what became of the steps, and is not for use in programs")
-    return (has_contact or report is True) and not is_inside and framework_among(every) is None
+    return are_arrays
 
 
 def _reported(
@@ -534,7 +573,8 @@ def _reported(
     **more: Any,
 ) -> Array | ReportedRollout:
     """A rollout, with the errors of its steps if they are asked for; a warning says if contacts were not solved."""
-    whole = _run(definition, model, (*state, np.zeros(1, dtype_beside(state[0]))), rows, dt, f_ext, out=None, **more)
+    state = *state, np.zeros(1, dtype_beside(state[0]))
+    whole, divided = _run(definition, model, state, rows, dt, f_ext, out=None, **more)
     states, error = whole[..., :-1], whole[..., -1]
     constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
     if constraints is not None:
@@ -547,7 +587,7 @@ def _reported(
         return states
     setting = None if constraints is None else constraints.setting
     q, v = state[:2]
-    wrong = flagged("rollout", model, setting, (q, v), states, error, more["parameters"], 3)
+    wrong = flagged("rollout", model, setting, (q, v), states, error, more["parameters"], 3, divided)
     return ReportedRollout(states, error, wrong)
 
 

@@ -74,6 +74,7 @@ def _steps(
     f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
     contact: SoftConstraints | None = None,
+    divide: None = None,  # noqa: ARG001
     gradient_softness: float = 0.0,
     constraints: Sequence[Constraint] = (),
     actuators: Commanded | None = None,

@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.algorithms import dormand_prince_between
-from kinetree.sim.attempts import Attempted, Beginning, PairSteps, after_acceptance, attempted
-from kinetree.sim.chosen import Chosen
-from kinetree.sim.cursor import Cursor
-from kinetree.sim.field import Field
-from kinetree.sim.grid_inputs import GridInputs
+from kinetree.functions.chosen import Chosen
+from kinetree.functions.step_division import Parts
+from kinetree.sim.attempts import Attempted, Beginning, Field, PairSteps, after_acceptance, attempted
+from kinetree.sim.cursor import Cursor, GridInputs
 from kinetree.sim.motion import Source
 from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
 from kinetree.sim.step_counts import StepCounts
-from kinetree.sim.stiffness import Parts
 
 __all__ = ["Adaptive"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import SimulationError, listed
+from kinetree.functions.step_division import Stiffness, most_parts
 from kinetree.model import Model
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings, first_not_finite
@@ -16,14 +17,10 @@ from kinetree.sim.live import Live
 from kinetree.sim.motion import Motion
 from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
-from kinetree.sim.stiffness import Stiffness, most_parts
 
 __all__ = ["SECONDS_PER_BLOCK", "take_steps"]
 
 Array = NDArray[np.float64]
-
-STIFFNESS_PERIOD = 0.01
-"""Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
 
 SECONDS_PER_BLOCK = 0.02
 """Approximate maximum duration of one call that takes many steps: Ctrl-C and `progress` wait for its end."""
@@ -50,7 +47,7 @@ def take_steps(
     robot, first = setting.robot, setting.first
     rows, nq = record.rows, robot.nq
     steps, states = rows.shape[-2] - 1, rows[..., : record.state]
-    look = _NEVER if stiffness.is_zero else max(1, int(STIFFNESS_PERIOD / setting.dt))
+    look = _NEVER if stiffness.is_zero else stiffness.period
     k, block, has_events = 0, 1, bool(watch)
     is_steady = True  # until the first look that finds other parts
     while True:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, SimulationError
+from kinetree.functions.chosen import Chosen, chosen
 from kinetree.functions.closed_loop import controlled
 from kinetree.functions.constraint_options import ALL, first_sample
 from kinetree.functions.controllers import ENERGIES, ERROR, SOLVED, Controlled
+from kinetree.functions.step_division import Given, Parts
 from kinetree.model import no_motor
 from kinetree.programs import Program
-from kinetree.sim.chosen import Chosen, chosen
 from kinetree.sim.endings import actuator_names
 from kinetree.sim.inputs import Inputs, check_complete
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.stepper import ends_of_runs
-from kinetree.sim.stiffness import Parts
 
 __all__ = ["ProgramMotion"]
 
@@ -29,7 +29,10 @@ Array = NDArray[np.float64]
 
 
 class ProgramMotion:
-    """A motion, or a batch, under a program as controller."""
+    """A motion, or a batch, under a program as controller; the source of its torques where something else moves it."""
+
+    at_stages = None
+    rows = None
 
     def __init__(
         self,
@@ -48,7 +51,7 @@ class ProgramMotion:
         put what the controller returns, if that is part of something longer.
         """
         robot, shape = setting.robot, setting.shape
-        self._setting, self._period, self._count, self._tau = setting, period, count, tau
+        self._setting, self.period, self._count, self._tau = setting, period, count, tau
         self._output = "tau" if setting.actuation is None else "ctrl"
         self._first = 0 if setting.actuation is None else robot.nv
         self._names = robot.v_names if setting.actuation is None else actuator_names(robot)
@@ -67,6 +70,9 @@ class ProgramMotion:
         )  # fmt: skip
         check_complete(self._loop, controller, inputs)
         self._inputs = inputs
+        moments = setting.first + np.arange(count + 1)
+        self._times = moments * setting.dt
+        self._fresh = np.append(moments[:-1] % (period or 1) == 0, False).astype(np.float64)
         self._forces = [*setting.forces.values()]
         self._until = [int(end) for end in ends_of_runs(self._forces, count)]
         self._parameters = [
@@ -97,7 +103,7 @@ class ProgramMotion:
 
     def given(self, step: int, row: Array) -> Array:
         """What is given at a moment, from a step that is not kept; at the end that of the last step holds."""
-        result = self._run(row, step, 1, 1, self._forces_at(step), at_end=step == self._count)
+        result = self._run(row, step, 1, 1)
         for part, place in self._parts:
             if part.name in self.recorded:
                 self.recorded[part.name][self._index(step)] = self._shaped(result[..., 0, place], part.shape)
@@ -108,8 +114,7 @@ class ProgramMotion:
         return np.concatenate((np.broadcast_to(tau, (*given.shape[:-1], tau.shape[-1])), given), axis=-1)
 
     def tell(self, record: Record, row: int) -> Array:
-        given = min(row, self._count)
-        result = self._run(record.rows[..., row, :], given, 1, 1, self._forces_at(row), at_end=given == self._count)
+        result = self._run(record.rows[..., row, :], min(row, self._count), 1, 1)
         return np.concatenate([result[..., 0, self._place(name)] for name in (ERROR, SOLVED)], axis=-1)
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
@@ -118,6 +123,12 @@ class ProgramMotion:
             run = min(end, self._until[bisect_right(self._until, step)]) - step
             self._with_constant_forces(record, step, run, parts)
             step += run
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        """Let the program run at the beginning of each step, for which the row there is needed."""
+        for k in range(step, step + count):
+            self.advance(record, k, 1, 1)
+            yield k + 1
 
     def accept(self, record: Record, first: int, end: int) -> None:
         """Check what was given for steps that are final."""
@@ -159,73 +170,50 @@ class ProgramMotion:
         return f"at t = {(self._setting.first + first + sample[-1]) * self._setting.dt:g} s{which}"
 
     def _with_constant_forces(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        row, forces = record.rows[..., step, :], self._forces_at(step)
+        row = record.rows[..., step, :]
         if isinstance(parts, int):
-            self._take(record, (), step, count, parts, self._run(row, step, count, parts, forces))
+            self._take(record, (), step, count, parts, self._run(row, step, count, parts))
             return
         for number in np.unique(parts):
             mask = parts == number
-            result = self._run(row, step, count, int(number), forces, chosen(mask))
+            result = self._run(row, step, count, int(number), chosen(mask))
             self._take(record, (mask,), step, count, int(number), result)
 
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
-        row, forces, width = record.rows[..., step, :], self._forces_at(step), record.rows.shape[-1]
+        row, width = record.rows[..., step, :], record.rows.shape[-1]
         after = np.empty((len(lengths), width))
         for number, own, those in some.by_number(parts):
-            result = self._run(row, step, 1, number, forces, those, length=lengths[own])
-            after[own] = result[..., -1, :width]
+            after[own] = self._run(row, step, 1, number, those, lengths[own])[..., -1, :width]
         return after
 
     def _run(
-        self,
-        row: Array,
-        step: int,
-        count: int,
-        parts: int,
-        forces: Sequence[Array],
-        some: Chosen | None = None,
-        *,
-        at_end: bool = False,
+        self, row: Array, step: int, count: int, parts: int, some: Chosen | None = None,
         length: float | Array | None = None,
-    ) -> Array:
+    ) -> Array:  # fmt: skip
         """The kernel's rows for steps from `row` on, each in equal parts; `length` (m,) is that of a shorter step."""
-        setting = self._setting
+        setting, core = self._setting, self._core
         q, v, act = setting.ends
-        part = np.asarray((setting.dt if length is None else length) / parts)
 
-        def of(x: ArrayLike, core: int) -> Array:
-            """The samples that are meant."""
-            array = np.asarray(x)
-            return array if some is None else some.of(array, core)
+        def of(x: ArrayLike, rank: int, *, is_row: bool = False) -> Array:
+            """What the samples that are meant are given in these steps."""
+            given: Array = Given(np.asarray(x), rank, is_row).of(some).between(step, step + count, parts)
+            return given
 
         row = of(row, 1)
         state = {"q": row[..., :q], "v": row[..., q:v], "act": row[..., v:act], ENERGIES: row[..., act:]}
-        for name, x in self._own.items():
-            state[name] = of(self._rows(x, step), len(self._core(name)))
-        moments = np.arange(step, step + count)
-        began = (setting.first + moments) * setting.dt
-        times = (began[:, None] + np.arange(parts) * part[..., None, None]).reshape(*part.shape, count * parts)
-        fresh: Array | None = None
-        if self._period is not None:
-            begins = np.zeros((count, parts))
-            begins[:, 0] = ((setting.first + moments) % self._period == 0) & (not at_end)
-            fresh = begins.ravel()
-        which = np.repeat(np.minimum(moments, self._count - 1), parts)
-        rows = {}
-        for name, x in self._inputs.rows.items():
-            core = len(self._core(name))
-            rows[name] = of(np.take(x, which, axis=-1 - core), core + 1)
-        constants = {name: of(x, len(self._core(name))) for name, x in self._inputs.constants.items()}
+        state |= {name: of(self._rows(x, step), len(core(name))) for name, x in self._own.items()}
+        rows = {name: of(x, len(core(name)) + 1, is_row=True) for name, x in self._inputs.rows.items()}
+        constants = {name: of(x, len(core(name))) for name, x in self._inputs.constants.items()}
         numbers = [of(x, len(port.shape)) for x, port in zip(self._numbers, self._loop.number_ports, strict=True)]
-        values = [
-            of(x, len(setting.robot.parameter(name).shape))
-            for name, x in zip(setting.parameters, self._parameters, strict=True)
-        ]
-        tau = None if self._tau is None else of(np.take(self._tau, which, axis=-2), 2)
+        values = [of(x, x.ndim - len(setting.shape)) for x in self._parameters]
         with np.errstate(all="ignore"):
             return self._loop(
-                state, times, fresh, rows, part, constants, [of(x, 1) for x in forces], values, numbers, tau=tau
-            )
+                state, of(self._times, 1, is_row=True),
+                None if self.period is None else of(self._fresh, 1, is_row=True), rows,
+                np.asarray((setting.dt if length is None else length) / parts), constants,
+                [of(x, 1) for x in self._forces_at(step)], values, numbers,
+                tau=None if self._tau is None else of(self._tau, 2, is_row=True), parts=parts,
+            )  # fmt: skip
 
     def _take(self, record: Record, some: tuple[Any, ...], step: int, count: int, parts: int, result: Array) -> None:
         """Fill in what a run gave: states after each step, and what the controller said at its beginning."""

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.sim.chosen import Chosen, chosen
+from kinetree.functions.chosen import Chosen, chosen
+from kinetree.functions.step_division import Parts
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber, Occurrence
 from kinetree.sim.motion import Motion
 from kinetree.sim.record import Record
-from kinetree.sim.stiffness import Parts
 
 __all__ = ["Watch"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
+from kinetree.functions.chosen import Chosen
 from kinetree.functions.constraint_options import first_sample
 from kinetree.inputs import flag, real_array
 from kinetree.model import Model
 from kinetree.programs import Program
 from kinetree.records import record
-from kinetree.sim.chosen import Chosen
 
 __all__ = ["Event", "EventNumber", "Occurrence", "Until", "event_numbers"]
 

@@ -13,31 +13,42 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.sim.chosen import Chosen
+from kinetree.functions.chosen import Chosen
+from kinetree.functions.step_division import Parts
 from kinetree.sim.controllers import Torque
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
-from kinetree.sim.stiffness import Parts
 
-__all__ = ["Known", "Motion", "Samples", "Source", "force_records", "side_by_side"]
+__all__ = ["Acting", "Known", "Motion", "Samples", "Source", "force_records", "side_by_side"]
 
 Array = NDArray[np.float64]
 
 
-class Motion(Protocol):
-    """What `simulate` asks for. Row k of the record is the state before step k."""
+class Acting(Protocol):
+    """What acts on a motion, step by step. Row k of a record is the state before step k."""
+
+    @property
+    def recorded(self) -> Mapping[str, NDArray[Any]]:
+        """What a controller returned besides at each moment, and forces that functions gave."""
 
     def most(self, step: int) -> int:
-        """How many steps may be taken at once from a step on."""
+        """For how many steps from one on what acts can be given at once."""
 
     def given(self, step: int, row: Array) -> Array:
         """The torques and commands at the beginning of a step, (…, nv + nu)."""
 
-    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        """Take steps from row `step` on, each divided into equal parts: fill in rows, and what was given and told."""
-
     def accept(self, record: Record, first: int, end: int) -> None:
         """Steps `first` to `end` are final: refuse torques and commands that cannot be."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
+
+
+class Motion(Acting, Protocol):
+    """What `simulate` asks for."""
+
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        """Take steps from row `step` on, each divided into equal parts: fill in rows, and what was given and told."""
 
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""
@@ -45,40 +56,24 @@ class Motion(Protocol):
     def tell(self, record: Record, row: int) -> Array:
         """What a step from a row on tells of its contacts (…, 1 + nv); the step is not kept."""
 
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
 
-
-class Source(Protocol):
+class Source(Acting, Protocol):
     """A source of the torques, and perhaps commands and forces, of a motion."""
 
     @property
     def at_stages(self) -> Callable[[float, Array, Array], Array] | None:
         """The torques at a time and state, if they are not held over each step."""
 
-    rows: Array | None
-    """The torques and commands of each step (…, steps, nv + nu), if they are known in advance."""
-    period: int | None
-    """The number of steps after which they may be others, since the motion began, if a controller gives them."""
+    @property
+    def rows(self) -> Array | None:
+        """The torques and commands of each step (…, steps, nv + nu), if they are known in advance."""
 
     @property
-    def recorded(self) -> Mapping[str, NDArray[Any]]:
-        """What a controller returned besides at each moment."""
-
-    def most(self, step: int) -> int:
-        """For how many steps they can be given at once."""
-
-    def given(self, step: int, row: Array) -> Array:
-        """The torques and commands at the beginning of a step, (…, nv + nu)."""
+    def period(self) -> int | None:
+        """The number of steps after which they may be others, since the motion began, if a controller gives them."""
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
         """Fill in those of some steps; after each end that is given, rows up to it are needed."""
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """Refuse what cannot be."""
-
-    def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """The numbers on which later torques and commands depend."""
 
 
 class Known:
@@ -113,16 +108,18 @@ class Known:
 
 
 class Samples:
-    """Torques, commands and forces that functions of time and state give at regular times, constant between them."""
+    """Torques, commands and forces that functions of time and state give.
 
-    at_stages = None
+    They give them at regular times, between which they are constant, or at every stage of a step.
+    """
+
     rows: Array | None = None
 
     def __init__(
         self,
         setting: Setting,
         sources: Mapping[str, Array | Torque],
-        period: int,
+        period: int | None,
         count: int,
         carried: Mapping[str, NDArray[Any]],
         recorded: Mapping[str, NDArray[Any]],
@@ -130,27 +127,39 @@ class Samples:
         """`sources`: "tau", "ctrl" if there are commands, and the names of forces that functions give: rows
         (…, count, n) that are known, or functions.
 
-        `period`: how many steps from one sample to the next; `count`: how many the whole motion has; `recorded`: where
-        to put forces, if that is part of something longer.
+        `period`: how many steps from one sample to the next, None for every stage; `count`: how many the whole motion
+        has; `recorded`: where to put forces, if that is part of something longer.
         """
-        self.period: int | None = period
-        self._sources, self._period, self._count, self._first = sources, period, count, setting.first
+        self.period = period
+        self._sources, self._count, self._first = sources, count, setting.first
         self._dt, self._ends = setting.dt, setting.ends
         self._held = {name: x for name, x in carried.items() if name in sources}
         self.recorded = recorded or force_records(setting, count)
         """The forces at each moment."""
         self._given = {name: source for name, source in sources.items() if name not in self.recorded}
 
+    @property
+    def at_stages(self) -> Callable[[float, Array, Array], Array] | None:
+        return None if self.period is not None else lambda t, q, v: self.acting(0, t, q, v, np.empty(0))[0]
+
     def most(self, step: int) -> int:
         """How many steps may be taken until the next sample."""
-        return self._period - (self._first + step) % self._period
+        return 1 if self.period is None else self.period - (self._first + step) % self.period
+
+    def acting(self, step: int, t: float, *state: Array) -> list[Array]:
+        """Torques, and what else acts, at a time and state within a step; without a state as it was `given` last."""
+        row = min(step, self._count - 1)
+        return [
+            x[..., row, :] if not callable(x) else x(t, *state) if state else self._held[name]
+            for name, x in self._sources.items()
+        ]
 
     def given(self, step: int, row: Array) -> Array:
         """Torques and commands at the beginning of a step (…, n); the functions are called if it is time to."""
         moment = self._first + step
         q, v, act = self._ends
         state = row[..., :q], row[..., q:v], row[..., v:act]
-        is_time = moment % self._period == 0 and step < self._count
+        is_time = self.period is None or (moment % self.period == 0 and step < self._count)
         for name, source in self._sources.items():
             if callable(source) and (is_time or name not in self._held):
                 self._held[name] = source(moment * self._dt, *state)
@@ -167,8 +176,8 @@ class Samples:
         """What functions return is checked then."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """What was given last."""
-        return {name: np.array(x) for name, x in self._held.items()}
+        """What was given last, if it is held."""
+        return {} if self.period is None else {name: np.array(x) for name, x in self._held.items()}
 
     def _rows(self, step: int, count: int) -> Array:
         rows = [

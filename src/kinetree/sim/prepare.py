@@ -23,18 +23,21 @@ from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Program
-from kinetree.sim.commands import command_rows, first_activations
 from kinetree.sim.controllers import checked_commander, checked_controller, checked_force
 from kinetree.sim.durations import MAX_STEPS, check_total, step_count
 from kinetree.sim.events import event_numbers
-from kinetree.sim.held import held_frames, leading_axes
-from kinetree.sim.identity import identity_of
 from kinetree.sim.inputs import program_inputs
-from kinetree.sim.setting import Setting, tolerances_of
-from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.start import Start
+from kinetree.sim.setting import Setting, Start, held_frames, leading_axes, tolerances_of
+from kinetree.sim.snapshot import Snapshot, identity_of
 from kinetree.sim.task import Task
-from kinetree.sim.torques import checked_state, force_rows, parameter_values, torque_rows
+from kinetree.sim.torques import (
+    checked_state,
+    command_rows,
+    first_activations,
+    force_rows,
+    parameter_values,
+    torque_rows,
+)
 from kinetree.sim.wanted import wanted_of
 
 __all__ = ["prepared"]

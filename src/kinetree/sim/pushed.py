@@ -19,14 +19,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.functions.chosen import Chosen
+from kinetree.functions.step_division import Parts
 from kinetree.model import Body, Model
 from kinetree.model.external_forces import ForceKey, WrenchOn
-from kinetree.sim.chosen import Chosen
 from kinetree.sim.motion import Motion
 from kinetree.sim.push import Push, Pushing, PushLaw
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
-from kinetree.sim.stiffness import Parts
 
 __all__ = ["UNITS", "Make", "Pushed", "Pushes"]
 
@@ -74,7 +74,7 @@ class Pushed:
         self._motion = make(setting, 0, count, carried, {})
         self._begin, self._end = 0, count
         """The steps that this motion is of."""
-        self.recorded: Mapping[str, NDArray[Any]] = getattr(self._motion, "recorded", {})
+        self.recorded: Mapping[str, NDArray[Any]] = self._motion.recorded
         self._kernel: Future[None] | None = None
         self._now: Push | None = None
         self._acting: tuple[str, Pushing] | None = None

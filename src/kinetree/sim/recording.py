@@ -13,10 +13,10 @@ from kinetree.functions.drives import limited_forces
 from kinetree.functions.dynamics import aba
 from kinetree.functions.energy import kinetic_energy, potential_energy
 from kinetree.functions.kinematics import frame_placement
+from kinetree.functions.stiffness import spring_stiffness
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import Occurrence
-from kinetree.sim.fastest import spring_stiffness
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.pushed import UNITS as PUSH_UNITS
 from kinetree.sim.record import Record
@@ -180,7 +180,7 @@ def accelerations(
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
     if setting.actuation is not None:  # the limits are those of tau alone
-        from kinetree.functions.commanded_forces import commanded_forces
+        from kinetree.functions.commands import commanded_forces
 
         tau = limited_forces(robot, tau, v) if limits else tau
         limits = False

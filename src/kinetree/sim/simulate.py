@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
@@ -20,7 +20,6 @@ from kinetree.functions.force_programs import ActingForces
 from kinetree.inputs import refuse_symbols
 from kinetree.model import Model, check_robot
 from kinetree.programs import Program
-from kinetree.sim.at_once import at_once
 from kinetree.sim.controllers import Commander, Controller
 from kinetree.sim.durations import step_count
 from kinetree.sim.events import Until
@@ -30,6 +29,7 @@ from kinetree.sim.prepare import prepared
 from kinetree.sim.remarks import remarks
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.stream import inputs_of, streamed
+from kinetree.sim.task import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.sim.watched import watched
@@ -43,74 +43,44 @@ _WORTH_SAYING = 2.0  # seconds
 _log = logging.getLogger("kinetree")
 
 
-@overload
-def simulate(
-    robot: Model,
-    *,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
-    tau: ArrayLike | Controller | Program | None = None,
-    ctrl: ArrayLike | Commander | Program | None = None,
-    act: ArrayLike | None = None,
-    f_ext: ActingForces | None = None,
-    constraints: Constraints | None = None,
-    duration: float = 5.0,
-    dt: float = 1e-3,
-    control_dt: ControlDt = None,
-    arguments: Mapping[str, ArrayLike] | None = None,
-    rows: Mapping[str, ArrayLike] | None = None,
-    state: Mapping[str, ArrayLike] | None = None,
-    integrator: str | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    passive: Passive = True,
-    limits: bool = False,
-    contact: ContactOption = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    until: Until | None = None,
-    record: RecordOption | None = None,
-    every: Every = 1,
-    resume: Snapshot | None = None,
-    stream: None = None,
-    progress: Callable[[int, int], None] | None = None,
-    view: bool | Viewer = False,
-    speed: float | None = None,
-) -> Trajectory: ...
+class _Options(TypedDict, total=False):
+    """What `simulate` takes by name, but for `stream`."""
+
+    q: ArrayLike | None
+    v: ArrayLike | None
+    tau: ArrayLike | Controller | Program | None
+    ctrl: ArrayLike | Commander | Program | None
+    act: ArrayLike | None
+    f_ext: ActingForces | None
+    constraints: Constraints | None
+    duration: float
+    dt: float
+    control_dt: ControlDt
+    arguments: Mapping[str, ArrayLike] | None
+    rows: Mapping[str, ArrayLike] | None
+    state: Mapping[str, ArrayLike] | None
+    integrator: str | None
+    rtol: float | None
+    atol: float | None
+    passive: Passive
+    limits: bool
+    contact: ContactOption
+    parameters: Mapping[str, ArrayLike] | None
+    until: Until | None
+    record: RecordOption | None
+    every: Every
+    resume: Snapshot | None
+    progress: Callable[[int, int], None] | None
+    view: bool | Viewer
+    speed: float | None
 
 
 @overload
-def simulate(
-    robot: Model,
-    *,
-    q: ArrayLike | None = None,
-    v: ArrayLike | None = None,
-    tau: ArrayLike | Controller | Program | None = None,
-    ctrl: ArrayLike | Commander | Program | None = None,
-    act: ArrayLike | None = None,
-    f_ext: ActingForces | None = None,
-    constraints: Constraints | None = None,
-    duration: float = 5.0,
-    dt: float = 1e-3,
-    control_dt: ControlDt = None,
-    arguments: Mapping[str, ArrayLike] | None = None,
-    rows: Mapping[str, ArrayLike] | None = None,
-    state: Mapping[str, ArrayLike] | None = None,
-    integrator: str | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    passive: Passive = True,
-    limits: bool = False,
-    contact: ContactOption = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    until: Until | None = None,
-    record: RecordOption | None = None,
-    every: Every = 1,
-    resume: Snapshot | None = None,
-    stream: str | os.PathLike[str],
-    progress: Callable[[int, int], None] | None = None,
-    view: bool | Viewer = False,
-    speed: float | None = None,
-) -> TrajectoryFolder: ...
+def simulate(robot: Model, *, stream: None = None, **options: Unpack[_Options]) -> Trajectory: ...
+
+
+@overload
+def simulate(robot: Model, *, stream: str | os.PathLike[str], **options: Unpack[_Options]) -> TrajectoryFolder: ...
 
 
 def simulate(

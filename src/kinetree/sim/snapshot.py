@@ -1,24 +1,29 @@
-"""A moment of a motion from which it can be continued, to the bit."""
+"""A moment of a motion from which it can be continued, to the bit, and what a continuation must have in common."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import file_path, reason, write_file
+from kinetree.functions.constraint_options import ALL
+from kinetree.model.fingerprint import fingerprint
 from kinetree.number_files.arrays import ArrayFileError, opened_archive
+from kinetree.programs import Program
 from kinetree.records import record
-from kinetree.sim.setting import Setting
-from kinetree.sim.start import Start
+from kinetree.sim.setting import Setting, Start
 
-__all__ = ["Snapshot", "text_array", "text_of"]
+__all__ = ["Snapshot", "digest_of", "identity_of", "text_array", "text_of"]
 
 Array = NDArray[np.float64]
 _ABOUT = "snapshot"
@@ -170,3 +175,43 @@ def text_of(array: NDArray[Any]) -> str:
     if array.dtype != np.uint8 or array.ndim != 1:
         raise ValueError("it holds no text")
     return array.tobytes().decode()
+
+
+def identity_of(setting: Setting, period: int | None, program: Program | None) -> dict[str, str]:
+    """The settings of a motion. Torques, external forces and events may change at a pause."""
+    robot = setting.robot
+    known = fingerprint(robot)
+    found = {
+        "robot": robot.name,
+        "model": "of its own kinds of joints" if known is None else known.hex()[:16],
+        "dt": repr(setting.dt),
+        "integrator": setting.integrator,
+        "passive": ", ".join(setting.passive) or "none",
+        "limits": str(setting.limits),
+        "contact": "none" if setting.contact is None else _digest_of_contact(setting.contact),
+        "commands": "given" if setting.actuation is not None else "none",
+        "constraints": "none" if not setting.held else digest_of(repr(ALL.without(setting.held))),
+        "control_dt": "stages" if period is None else repr(period * setting.dt),
+        "controller": "none" if program is None else program.name,
+        "batch": str(setting.shape),
+    }
+    if setting.tolerances is not None:
+        found |= {"rtol": repr(setting.tolerances.rtol), "atol": repr(setting.tolerances.atol)}
+    parameters = {f"parameters[{name!r}]": digest_of(x) for name, x in setting.parameters.items()}
+    return found | {"parameters": ", ".join(setting.parameters) or "none"} | parameters
+
+
+@lru_cache(maxsize=16)
+def _digest_of_contact(contact: SoftConstraints) -> str:
+    """Each is told once: hundreds of pairs make a long text."""
+    return digest_of(repr(contact))
+
+
+def digest_of(x: Any) -> str:
+    """Some letters for a text or an array; others for another one."""
+    if isinstance(x, np.ndarray):
+        array: NDArray[Any] = np.ascontiguousarray(x)
+        content = f"{array.dtype.str} {array.shape} ".encode() + array.tobytes()
+    else:
+        content = str(x).encode()
+    return hashlib.sha256(content).hexdigest()[:16]

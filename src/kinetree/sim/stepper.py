@@ -1,4 +1,5 @@
-"""A motion in steps of a fixed length, over each of which what acts is constant: one call of a kernel for many."""
+"""A motion in steps of a fixed length: over each what acts is constant, and one call of a kernel takes many; or Python
+functions are called at every stage."""
 
 from __future__ import annotations
 
@@ -10,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.constraint_options import ALL
+from kinetree.functions.chosen import Chosen
+from kinetree.functions.constraint_options import ALL, ERRORS
+from kinetree.functions.step_division import Parts
+from kinetree.functions.step_stages import StageParts, evaluation, stage_state
 from kinetree.functions.steps import steps_of
 from kinetree.model.by_identity import ByIdentity
-from kinetree.sim.chosen import Chosen
-from kinetree.sim.motion import Source
+from kinetree.sim.motion import Samples, Source
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
-from kinetree.sim.stiffness import Parts
 
-__all__ = ["Stepper", "ends_of_runs"]
+__all__ = ["Staged", "Stepper", "ends_of_runs"]
 
 Array = NDArray[np.float64]
+_NOTHING = np.zeros(0)
 
 
 _KERNELS: ByIdentity[dict[Hashable, tuple[Any, ...]]] = ByIdentity()
@@ -156,6 +159,101 @@ class Stepper:
         for k in range(1, parts):
             np.fmax(told[..., 0], into[..., k::parts, self._width], out=told[..., 0])
         return told
+
+
+class Staged:
+    """A single motion under torques or forces that are functions of time and state, called at every stage."""
+
+    def __init__(self, setting: Setting, source: Samples, count: int) -> None:
+        """`count`: how many steps the whole motion has."""
+        from kinetree.algorithms import INTEGRATORS
+
+        robot, held, options = setting.robot, setting.under_constraints, setting.options
+        self._source, self._count, self.recorded = source, count, source.recorded
+        self.most, self.accept, self.carried = source.most, source.accept, source.carried
+        self._forces = [*setting.forces.values()]
+        self._parameters = [*setting.parameters.values()]
+        self._numbers, self._places = ALL.arrays(setting.held), ERRORS.arrays(setting.held)
+        self._now = -1
+        self._dt, self._first = setting.dt, setting.first
+        self._nq, self._nv = robot.nq, robot.nv
+        self._integrator = INTEGRATORS[setting.integrator]
+        self._weights = np.array(self._integrator.weights)
+        self._evaluate = compile_function(
+            robot, evaluation if held is None else held.evaluation, f_ext=[*setting.forces, *setting.sources],
+            parameters=[*setting.parameters], **options,
+        )  # fmt: skip
+        self._states = [
+            compile_function(robot, stage_state(k + 1), integrator=setting.integrator)
+            for k in range(self._integrator.stages)
+        ]
+        self._project = held and compile_function(
+            robot, held.projection, parameters=[*setting.parameters], constraints=options["constraints"]
+        )
+
+    def given(self, step: int, row: Array) -> Array:
+        self._now = step
+        return self._source.given(step, row)
+
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        assert count == 1
+        assert isinstance(parts, int)
+        row = record.rows[step]
+        for part in range(parts):
+            row, told = self._part(row, step, part, self._dt / parts)
+            self._put(record, step, part, told)
+        record.rows[step + 1] = row
+
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:  # noqa: ARG002
+        assert isinstance(parts, int)
+        row: Array = record.rows[step]
+        for part in range(parts):
+            row, _ = self._part(row, step, part, float(lengths[0]) / parts)
+        return row[None]
+
+    def tell(self, record: Record, row: int) -> Array:
+        q, v = record.rows[row, : self._nq], record.rows[row, self._nq : self._nq + self._nv]
+        forces = [x[row] for x in self.recorded.values()]
+        stage = self._stage(q, v, [record.given[row], *forces], np.array([self._dt]), min(row, self._count - 1))
+        return np.concatenate((stage.error, stage.solved))
+
+    @staticmethod
+    def _put(record: Record, step: int, part: int, told: Array) -> None:
+        """Keep what the first part of a step tells, with the largest error of all."""
+        if record.told is not None:
+            own = record.told[step]
+            error = told[0] if not part else np.fmax(own[0], told[0])
+            if not part:
+                own[:] = told
+            own[0] = error
+
+    def _part(self, row: Array, step: int, part: int, length: float) -> tuple[Array, Array]:
+        """The row after one part, of some length, of a step, and what it tells of its contacts."""
+        integrator, nq, nv = self._integrator, self._nq, self._nv
+        h = np.array([length])
+        past: list[Array] = []
+        powers, told = np.empty((integrator.stages, 2)), np.empty(0)
+        q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
+        for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
+            t = (self._first + step) * self._dt + (part + time) * length
+            is_known = self._now == step and part == k == 0
+            acting = self._source.acting(step, t, *(() if is_known else (q, v, _NOTHING)))
+            stage = self._stage(q, v, acting, h, step)
+            powers[k] = stage.powers
+            told = np.concatenate((stage.error, stage.solved)) if not k else told
+            told[:1] = np.fmax(told[:1], stage.error)
+            past += (q, v, stage.a)
+            after = state(h, *past)
+            q, v = after[:nq], after[nq:]
+        if self._project is not None:
+            after = self._project(q, v, *self._places, *self._parameters)
+            q, v = after[:nq], after[nq:]
+        return np.concatenate((q, v, exchanged + length * (self._weights @ powers))), told
+
+    def _stage(self, q: Array, v: Array, acting: Sequence[Array], h: Array, step: int) -> StageParts:
+        tau, *computed = acting
+        forces = [*(rows[step] for rows in self._forces), *computed]
+        return StageParts.of(self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters), self._nv)
 
 
 def ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:

@@ -11,10 +11,10 @@ import numpy as np
 from kinetree.errors import SaveError, SimulationError
 from kinetree.files import file_path
 from kinetree.sim.folder import TrajectoryFolder
-from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.live import Live
 from kinetree.sim.motion_folder import MotionFolder
+from kinetree.sim.snapshot import digest_of
 from kinetree.sim.task import Piece, Task
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory, coordinate_names
 

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import SimulationError
+from kinetree.functions.step_division import Stiffness
 from kinetree.programs import Program
 from kinetree.records import record
 from kinetree.sim.blocks import take_steps
 from kinetree.sim.controllers import Torque
 from kinetree.sim.crossings import Watch
+from kinetree.sim.cursor import OF_STEPS
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.live import Live
-from kinetree.sim.motion import Known, Motion, Samples, Source, side_by_side
+from kinetree.sim.motion import Known, Motion, Samples, side_by_side
 from kinetree.sim.pushed import Pushed, Pushes
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
-from kinetree.sim.setting import Setting
+from kinetree.sim.setting import Setting, Start
 from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.start import Start
-from kinetree.sim.stepper import Stepper
-from kinetree.sim.stiffness import Stiffness
-from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.stepper import Staged, Stepper
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 from kinetree.sim.wanted import Wanted
 
-__all__ = ["Piece", "Task"]
+if TYPE_CHECKING:
+    from kinetree.sim.controlled import ProgramMotion
+
+__all__ = ["Piece", "Task", "at_once"]
 
 Array = NDArray[np.float64]
 Carried = Mapping[str, NDArray[Any]]
@@ -96,10 +100,10 @@ class Piece:
             self._motion = Pushed(make, setting, count, start.carried, pushes)
         self.record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
-        self.record.recorded = getattr(self._motion, "recorded", {})
+        self.record.recorded = self._motion.recorded
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
         self._stiffness = Stiffness(
-            robot, passive, setting.integrator, setting.dt, setting.parameters, setting.actuation
+            robot, setting.integrator, passive, setting.actuation, setting.dt, setting.parameters
         )
         self._stiffness.go_on(start.stiffness)
         self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
@@ -175,52 +179,58 @@ def _motion(
     endings: Endings,
     recorded: Carried,
 ) -> Motion:
-    def piece(known: Any) -> Any:
-        return known[..., begin : begin + count, :] if isinstance(known, np.ndarray) else known
-
+    source = _source(task, setting, begin, count, carried, recorded)
     if setting.tolerances is not None:
         from kinetree.sim.adaptive import Adaptive
 
-        source = _adaptive_source(task, setting, begin, count, carried, recorded)
         setting = setting.with_rows(source.recorded, count)
         return Adaptive(setting, source, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
-    tau, ctrl = piece(task.torques), piece(task.commands)
-    for controller in (tau, ctrl):
+    if isinstance(source, Samples) and source.period is None:
+        return Staged(setting, source, count)
+    return Stepper(setting, source, count) if isinstance(source, Known | Samples) else source
+
+
+def _source(
+    task: Task, setting: Setting, begin: int, count: int, carried: Carried, recorded: Carried
+) -> Known | Samples | ProgramMotion:
+    """The torques of a motion, with commands and forces; a program moves the robot itself in steps of fixed length."""
+
+    def piece(known: Any) -> Any:
+        return known[..., begin : begin + count, :] if isinstance(known, np.ndarray) else known
+
+    sources: dict[str, Any] = {"tau": piece(task.torques)}
+    if task.commands is not None:
+        sources["ctrl"] = piece(task.commands)
+    for name, controller in sources.items():
         if isinstance(controller, Program):
             from kinetree.sim.controlled import ProgramMotion
 
             assert task.inputs is not None
             inputs = task.inputs.piece(begin, count, controller)
-            besides = None if controller is tau else tau
+            if setting.tolerances is not None:
+                setting = replace(setting, integrator="", passive=(), limits=False, forces={}, held=(), contact=None)
+                carried = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
+            besides = None if name == "tau" else sources["tau"]
             return ProgramMotion(setting, controller, inputs, task.period, count, carried, besides, recorded)
-    sources = {"tau": tau} if ctrl is None else {"tau": tau, "ctrl": ctrl}
     if not task.is_python:
-        return Stepper(setting, Known(side_by_side([*sources.values()])), count)
-    if task.period is None:
-        from kinetree.sim.staged import Staged
-
-        return Staged(setting, tau, task.forces, count)
-    samples = Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded)
-    return Stepper(setting, samples, count)
+        return Known(side_by_side([*sources.values()]))
+    return Samples(setting, {**sources, **task.forces}, task.period, count, carried, recorded)
 
 
-def _adaptive_source(
-    task: Task, setting: Setting, begin: int, count: int, carried: Carried, recorded: Carried
-) -> Source:
-    """The torques of a motion with steps of its own length."""
-    from kinetree.sim.held_torques import ProgramTorques, StageTorques
-
-    torques = task.torques
-    if isinstance(torques, Program):
-        assert task.inputs is not None
-        assert task.period is not None
-        inputs = task.inputs.piece(begin, count, torques)
-        return ProgramTorques(setting, torques, inputs, task.period, count, carried, recorded)
-    if isinstance(torques, np.ndarray):
-        torques = torques[..., begin : begin + count, :]
-        if not task.forces:
-            return Known(torques)
-    if task.period is None:
-        function: Any = torques
-        return StageTorques(setting, function)
-    return Samples(setting, {"tau": torques, **task.forces}, task.period, count, carried, recorded)
+def at_once(task: Task, progress: Callable[[int, int], None] | None, live: Live | None = None) -> Trajectory:
+    """The whole motion, in memory; or until somebody who follows it ends it, who may also let it begin again."""
+    pushes = live if task.can_be_pushed else None
+    while True:
+        piece = task.piece(task.start, task.steps, pushes)
+        try:
+            piece.run(progress, live)
+            if live is None or not live.begins_again:
+                return piece.trajectory()
+        except KeyboardInterrupt as stop:
+            if piece.record.done < 2:
+                raise
+            raise SimulationInterrupted(piece.trajectory(), task.steps) from stop
+        except SimulationError as error:
+            if piece.record.done > 1:
+                error.trajectory = piece.trajectory()
+            raise

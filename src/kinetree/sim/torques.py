@@ -1,5 +1,5 @@
-"""The torques of a simulation that are known in advance: none, constant, or held over a step each; and its external
-forces and parameters."""
+"""What is known of a simulation in advance: torques and commands, none, constant, or held over a step each; external
+forces, parameters, and the activations at the beginning."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ConfigurationError, DTypeError, OptionError, ShapeError, listed
+from kinetree.functions.actuators import actuation_of_robot
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
+from kinetree.sim.endings import actuator_names
 
 __all__ = [
     "checked_state",
+    "command_rows",
+    "first_activations",
     "for_all_rows",
     "force_rows",
     "parameter_values",
@@ -138,3 +142,49 @@ def _vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Ar
 
 def _real(name: str, x: ArrayLike, shape: str) -> Array:
     return real_array(name, x, shape).astype(np.float64)
+
+
+def command_rows(robot: Model, ctrl: ArrayLike, steps: int) -> Array:
+    """Commands that are known in advance, one row per step (…, steps, nu).
+
+    Of one motion they are finite; of a batch, a motion ends where they are not.
+    """
+    names = actuator_names(robot)
+    nu = len(names)
+    values = _real("ctrl", ctrl, f"({nu},) or (…, {steps}, {nu})")
+    rows = values[None] if values.ndim == 1 else values
+    is_constant = values.ndim != 2 and rows.shape[-2:] == (1, nu)
+    if not is_constant and rows.shape[-2:] != (steps, nu):
+        raise ShapeError(
+            f"ctrl has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({nu},) for constant "
+            f"commands or ({steps}, {nu}) for one row per step; a batch has (…, {steps}, {nu}), or (…, 1, {nu}) for "
+            f"commands that are constant. Its actuators are {listed(map(repr, names), most=8)}"
+        )
+    if rows.ndim == 2 and not np.isfinite(rows).all():
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(rows))[0])
+        place = str(column) if values.ndim == 1 else f"{row}, {column}"
+        raise ConfigurationError(
+            f"ctrl[{place}], the command of {names[column]!r}, is {rows[row, column]}: it must be finite"
+        )
+    return np.broadcast_to(rows, (*rows.shape[:-2], steps, nu))
+
+
+def first_activations(robot: Model, act: ArrayLike | None) -> Array:
+    """The activations (…, na) that a motion begins with; zeros if none are given."""
+    actuation = actuation_of_robot(robot)
+    names = [actuator_names(robot)[k] for k in actuation.with_activation]
+    na = len(names)
+    if act is None:
+        return np.zeros(na)
+    if not na:
+        raise OptionError(f"simulate: none of the actuators of {robot.name!r} has an activation; leave act= out")
+    values = _real("act", act, f"(…, {na})")
+    if values.shape[-1:] != (na,):
+        raise ShapeError(
+            f"act has shape {values.shape}, but {robot.name!r} needs ({na},), or (…, {na}) for a batch: one number for "
+            f"each of {listed(map(repr, names), most=8)}"
+        )
+    if not np.isfinite(values).all():
+        *_, k = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        raise ConfigurationError(f"act must be finite everywhere, and is not for {names[k]!r}")
+    return values

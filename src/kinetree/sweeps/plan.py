@@ -13,7 +13,7 @@ from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.inputs import flag, framework_of, real_array, repeated
 from kinetree.model import Model
 from kinetree.records import record
-from kinetree.sim.identity import digest_of
+from kinetree.sim.snapshot import digest_of
 from kinetree.sweeps.draws import generator, uniform
 from kinetree.sweeps.quantities import Quantities
 from kinetree.sweeps.variations import Anywhere, Distribution, Grid

@@ -23,8 +23,8 @@ from kinetree.functions.kinematics import integrate
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.programs import Program
-from kinetree.sim.commands import first_activations
 from kinetree.sim.endings import actuator_names
+from kinetree.sim.torques import first_activations
 
 __all__ = ["Quantities"]
 

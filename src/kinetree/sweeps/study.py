@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names, visible
 from kinetree.files import file_path
 from kinetree.model import Model
-from kinetree.sim.at_once import at_once
+from kinetree.sim.task import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible

@@ -14,9 +14,8 @@ from kinetree.errors import KinetreeError, NameNotFoundError, OptionError, Shape
 from kinetree.model import Model
 from kinetree.programs import Program
 from kinetree.records import record
-from kinetree.sim.at_once import at_once
 from kinetree.sim.prepare import prepared
-from kinetree.sim.task import Task
+from kinetree.sim.task import Task, at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sweeps.impossible import impossible
 from kinetree.sweeps.plan import Plan

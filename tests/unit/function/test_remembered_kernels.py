@@ -82,6 +82,7 @@ VALUES: dict[str, list[Any]] = {
     "integrator": ["semi_implicit_euler", "symplectic_euler", "rk4"],
     "contact": [False, True, "compliant"],
     "gradient_softness": [0.0, 0.5],
+    "divide": [True, False],
     "steps": [2],
 }
 """Values of each option, the first of them for calls that must give it."""

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.functions.stiffness import Fastest, Search
 from kinetree.sim import plot
-from kinetree.sim.fastest import Fastest, Search
 from tests.robots import arm3, stork
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops

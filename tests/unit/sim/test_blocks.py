@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.functions.step_division import Parts, Stiffness
 from kinetree.sim.record import Record
 from kinetree.sim.stepper import Stepper
-from kinetree.sim.stiffness import Parts, Stiffness
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
 

@@ -12,10 +12,10 @@ import kinetree as kt
 from kinetree import zoo
 from kinetree.errors import StiffFrictionError
 from kinetree.functions.dynamics import crba
+from kinetree.functions.stiffness import Fastest, Search, steepest_friction
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Mimic, Model, ModelBuilder
 from kinetree.sim import simulate
-from kinetree.sim.fastest import Fastest, Search, steepest_friction
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.tree.drive import FRICTION_SPEED
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.compiler.calls import _kernels
-from kinetree.sim import staged, stepper
+from kinetree.sim import stepper
 from tests.laws.test_assembly import four_bar
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops
@@ -98,9 +98,8 @@ def test_another_start_and_another_place_compile_nothing(monkeypatch: pytest.Mon
     settings: dict[str, Any] = {"tau": lambda _t, _q, v: -v, "control_dt": control_dt, "duration": 0.005}
     kernels: list[Any] = []
     after: list[int] = []  # each motion, so many kernels there were
-    motions = staged if control_dt == "stages" else stepper
-    compiled = motions.compile_function
-    monkeypatch.setattr(motions, "compile_function", lambda *a, **b: kernels.append(compiled(*a, **b)) or kernels[-1])
+    compiled = stepper.compile_function
+    monkeypatch.setattr(stepper, "compile_function", lambda *a, **b: kernels.append(compiled(*a, **b)) or kernels[-1])
     for k in range(3):
         q = arm.random(rng)
         at = kt.frame_placement(arm, q, "tool")[:3, 3] if k else None

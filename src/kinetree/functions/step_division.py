@@ -1,9 +1,13 @@
-"""Into how many parts a step must be divided, and for how long: what an integrator's step must resolve."""
+"""Into how many parts a step must be divided, and for how long: what an integrator's step must resolve.
+
+Simulations and rollouts look at this at the same moments, so both divide the same steps alike.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,18 +15,31 @@ from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
 from kinetree.algorithms import AT_THE_END
-from kinetree.errors import SimulationError, StiffFrictionError
+from kinetree.errors import SimulationError, SimulationWarning, StiffFrictionError
+from kinetree.functions.chosen import Chosen, chosen
+from kinetree.functions.stiffness import (
+    Fastest,
+    Search,
+    fastest_anywhere,
+    servo_slopes,
+    spring_stiffness,
+    steepest_friction,
+    with_slopes,
+)
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
-from kinetree.sim.fastest import Fastest, Search, servo_slopes, spring_stiffness, steepest_friction, with_slopes
 
 __all__ = [
     "EULER_REACH",
     "MAX_SUBSTEPS",
     "RK4_REACH",
+    "Given",
     "Parts",
     "Stiffness",
+    "divide_steps",
     "most_parts",
+    "never_divides",
+    "warn_where_stiff",
 ]
 
 Array = NDArray[np.float64]
@@ -39,6 +56,11 @@ EULER_REACH = 1.0
 MAX_SUBSTEPS = 100
 """Beyond this a step is not divided further: the integrator is the wrong one."""
 
+_PERIOD = 0.01
+"""Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
+
+_NUMBERS = int, float, list, tuple, np.ndarray, np.floating
+
 _SLOWEST = 1e-6
 """The smallest change of the exact number of parts between two looks that is told from none."""
 
@@ -52,10 +74,12 @@ class _Stiff(NamedTuple):
     springs: Search
     or_servo: Sequence[str]
     """How messages about friction, and about springs, name servos too."""
+    fastest: float
+    """An upper bound of decay and swing together, 1/s."""
 
     @classmethod
     def of(
-        cls, robot: Model, passive: Collection[str], integrator: str, dt: float, actuation: Actuation | None,
+        cls, robot: Model, integrator: str, passive: Collection[str], actuation: Actuation | None, dt: float,
         parameters: Sequence[str],
     ) -> _Stiff:  # fmt: skip
         """The searches for what the integrator's steps must resolve."""
@@ -64,7 +88,7 @@ class _Stiff(NamedTuple):
             for joint in robot.joints.values()
             for suffix in joint.kind.v_names
         ]
-        at_the_end = AT_THE_END.get(integrator, "everything")  # friction at the end of a step is steady, however large
+        at_the_end = AT_THE_END.get(integrator, "nothing")  # friction at the end of a step is steady, however large
         friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
         springs = [name for name in ("spring",) if name in passive]
         damping, stiffness = servo_slopes(robot, actuation)
@@ -84,11 +108,37 @@ class _Stiff(NamedTuple):
         if stiffness.any():
             swinging, springs = with_slopes(robot, none, none, spring_stiffness(robot, springs) + stiffness), ["spring"]
         searches = Search.of(braking, friction, parameters), Search.of(swinging, springs, parameters)
-        return cls(names, *searches, or_servo)
+        decay, swing = [
+            fastest_anywhere(moving, search.root**2)
+            for moving, search in zip((braking, swinging), searches, strict=True)
+        ]
+        return cls(names, *searches, or_servo, decay + math.sqrt(swing))
 
 
 _KNOWN: ByIdentity[dict[tuple[Hashable, ...], _Stiff]] = ByIdentity()
 _MOST_KEPT = 16
+
+
+def _stiff_parts(
+    robot: Model, integrator: str, passive: Collection[str], actuation: Actuation | None, dt: float,
+    parameters: Iterable[str],
+) -> _Stiff:  # fmt: skip
+    """The stiff parts of a robot, which are kept; without servos they are the same for steps of any length."""
+    if robot not in _KNOWN:
+        _KNOWN[robot] = {}
+    known, key = _KNOWN[robot], (*passive, integrator, dt if actuation is not None else None, *parameters)
+    if (stiff := known.get(key)) is None:
+        if len(known) >= _MOST_KEPT:
+            known.clear()
+        stiff = known[key] = _Stiff.of(robot, integrator, passive, actuation, dt, tuple(parameters))
+    return stiff
+
+
+def never_divides(
+    robot: Model, integrator: str, passive: Collection[str], actuation: Actuation | None, parameters: Iterable[str]
+) -> bool:
+    """Whether no step need be divided, however long it is; with actuators that is not known."""
+    return actuation is None and not _stiff_parts(robot, integrator, passive, None, 1.0, parameters).fastest
 
 
 class Stiffness:
@@ -100,25 +150,21 @@ class Stiffness:
     def __init__(
         self,
         robot: Model,
-        passive: Collection[str],
         integrator: str,
+        passive: Collection[str],
+        actuation: Actuation | None,
         dt: float,
-        parameters: Mapping[str, Array] | None = None,
-        actuation: Actuation | None = None,
+        parameters: Mapping[str, Array],
     ) -> None:
         self._integrator = integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
-        if robot not in _KNOWN:
-            _KNOWN[robot] = {}
-        known, key = _KNOWN[robot], (*passive, integrator, dt, actuation is not None, *(parameters or ()))
-        if (stiff := known.get(key)) is None:
-            if len(known) >= _MOST_KEPT:
-                known.clear()
-            stiff = known[key] = _Stiff.of(robot, passive, integrator, dt, actuation, tuple(parameters or ()))
-        self._stiff = stiff
+        self._stiff = stiff = _stiff_parts(robot, integrator, passive, actuation, dt, parameters)
         self._friction, self._springs = Fastest(stiff.friction, parameters), Fastest(stiff.springs, parameters)
-        self.is_zero = self._friction.is_zero and self._springs.is_zero
-        """Whether no step need ever be divided."""
+        is_bounded = stiff.fastest == 0.0 or not {*parameters} - {"gravity"}
+        self.is_zero = is_bounded and 1.01 * dt * stiff.fastest <= self._reach
+        """Whether no step need be divided, wherever the motion goes."""
+        self.period = max(1, int(min(_PERIOD / dt, 1e9))) if dt else 1
+        """How many steps lie between two looks."""
         self.parts: Parts = 1
         """Into how many parts each step is divided where the motion is now."""
         self.ahead = 0
@@ -237,6 +283,145 @@ class Stiffness:
             "lock the joint, or leave springs out"
             + ("; the integrator 'discrete' takes servos at the end of a step" if self._stiff.or_servo[1] else "")
         )
+
+
+class Given(NamedTuple):
+    """An argument of the steps of a motion, or of a batch."""
+
+    x: Any
+    rank: int
+    """How many axes it has for one motion."""
+    is_row: bool = False
+    """Whether the first of these has one row per step."""
+
+    def of(self, some: Chosen | None) -> Given:
+        """The argument of some motions (m,); of all for None."""
+        return self if some is None or np.ndim(self.x) <= self.rank else self._replace(x=some.of(self.x, self.rank))
+
+    @property
+    def at_first(self) -> Array:
+        """What the first step is given, in double precision."""
+        return np.asarray(self.x[(..., 0, *[slice(None)] * (self.rank - 1))] if self.is_row else self.x, np.float64)
+
+    def between(self, step: int, end: int, parts: int) -> Any:
+        """What the parts of some steps are given; after the last step that of the last one."""
+        if not self.is_row:
+            return self.x
+        first = min(step, self.x.shape[-self.rank] - (end - step))
+        where = (..., slice(first, first + end - step), *[slice(None)] * (self.rank - 1))
+        return np.repeat(self.x[where], parts, axis=-self.rank)
+
+
+def divide_steps(
+    rows: NDArray[Any],
+    given: Sequence[Given],
+    state: int,
+    dt: int,
+    stiffness_of: Callable[[float, Sequence[Given]], Stiffness],
+    take: Callable[[Sequence[Any], int], NDArray[Any]],
+) -> NDArray[np.bool_]:
+    """Take those steps again, in place, that must be divided; the motions (…) that have some.
+
+    Motions of a batch that need too many parts are not numbers from there on; a warning says so.
+
+    Args:
+        rows: those after each step (…, T, n), as if none was divided.
+        given: the arguments of the steps: first the state before them, as rows begin with it, of which the first is q.
+        state: how many of these are the state.
+        dt: the number of the argument that is the length of a step.
+        stiffness_of: what says into how many parts steps of a length must be divided, under some arguments.
+        take: the rows after some steps (…, t, n), from the arguments of their parts, and how many parts each has.
+    """
+    shape, h = rows.shape[:-2], given[dt].x
+    divided = np.zeros(shape, np.bool_)
+    lengths = np.unique(h).tolist() if np.ndim(h) else [float(h)]
+    if len(lengths) > 1:
+        for length in lengths:
+            some = chosen(np.broadcast_to(np.equal(h, length), shape))
+            those = some.of(rows, 2)
+            some.put(divided, divide_steps(those, [x.of(some) for x in given], state, dt, stiffness_of, take))
+            some.put(rows, those)
+        return divided
+    if not rows.size or not lengths[0] > 0.0 or (stiffness := stiffness_of(lengths[0], given)).is_zero:
+        return divided
+
+    def again(step: int, end: int) -> None:
+        parts, divided[...] = stiffness.parts, divided | np.greater(stiffness.parts, 1)
+        for number, _, some in [(parts, 0, None)] if isinstance(parts, int) else everyone.by_number(parts):
+            those = [x.of(some).between(step, end, number) for x in given]
+            those[dt] = those[dt] / number
+            if step:
+                row = rows[..., step - 1, :] if some is None else some.of(rows[..., step - 1, :], 1)
+                for k, core in enumerate(cores):
+                    those[k], row = row[..., : (n := math.prod(core))].reshape((*row.shape[:-1], *core)), row[..., n:]
+            found = take(those, number)
+            if some is None:
+                rows[..., step:end, :] = found
+            else:
+                some.put(rows[..., step:end, :], found)
+
+    everyone = chosen(np.ones(shape, np.bool_))
+    cores = [x.x.shape[x.x.ndim - x.rank :] for x in given[:state]]
+    with np.errstate(all="ignore"):
+        _follow(stiffness, np.broadcast_to(given[0].x, (*shape, *cores[0])), rows, again)
+    if stopped := stiffness.stopped:
+        sample, (name, cause) = next(iter(stopped.items()))
+        warnings.warn(
+            f"rollout: {len(stopped):,} of {math.prod(shape):,} motions are not numbers from where a step of "
+            f"{lengths[0]:g} s would need more than {MAX_SUBSTEPS} parts, the first for the {cause} of {name!r} in "
+            f"sample {sample}; take smaller steps, or another integrator",
+            SimulationWarning,
+            stacklevel=5,
+        )
+    return divided
+
+
+def _follow(stiffness: Stiffness, q: Array, rows: NDArray[Any], again: Callable[[int, int], None]) -> None:
+    """Look at a motion from q (…, nq) on, and take what follows a look that finds other parts again."""
+    nq, count, period, stopped = q.shape[-1], rows.shape[-2], stiffness.period, stiffness.stopped
+    stiffness.follow(q[..., None, :].astype(np.float64))
+    k, end, block = 0, count if most_parts(stiffness.parts) == 1 and not stopped else 0, count
+    while k < count:
+        if k == end:
+            end = min(k + block, count)
+            again(k, end)
+            for sample in stopped:
+                rows[sample][k:end] = np.nan
+        looks = range(k + period - k % period, min(end + 1, count), period)
+        held = 0
+        if looks:
+            held = stiffness.follow(rows[..., looks.start - 1 : looks.stop - 1 : period, :nq].astype(np.float64))
+        block = 2
+        if held < len(looks):
+            block, end = 1, looks[held]
+        k, block = end, block * (end - k)
+
+
+def warn_where_stiff(
+    what: str, robot: Model, q: Any, dt: Any, integrator: str, passive: Collection[str], actuation: Actuation | None,
+    stacklevel: int,
+) -> None:  # fmt: skip
+    """Warn if steps must be divided, by what cannot: at q, or in the neutral position if that is not known."""
+    lengths, places = (np.asarray(x) if isinstance(x, _NUMBERS) else np.empty(0, object) for x in (dt, q))
+    h = 0.0 if lengths.dtype == object else float(lengths.max(initial=0.0))
+    if h <= 0.0 or (stiffness := Stiffness(robot, integrator, passive, actuation, h, {})).is_zero:
+        return
+    places = robot.neutral() if places.dtype == object else places.astype(np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            stiffness.follow(places[..., None, :])
+    except SimulationError as error:
+        message = str(error)
+    else:
+        parts = MAX_SUBSTEPS if stiffness.stopped else most_parts(stiffness.parts)
+        if parts == 1:
+            return
+        message = (
+            f"a step of {h:g} s is too long for the friction, springs or servos of {robot.name!r} with {integrator!r}: "
+            f"kt.rollout of NumPy's arrays divides it into up to {parts} parts; give dt / {parts} and each row {parts} "
+            "times, take another integrator, or say divide=False if they are meant"
+        )
+    warnings.warn(f"{what} takes steps as they are, but {message}", SimulationWarning, stacklevel=stacklevel + 1)
 
 
 def most_parts(parts: Parts) -> int:
