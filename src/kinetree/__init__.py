@@ -7,11 +7,21 @@ here, the others in groups: `kinematics`, `dynamics`, `constraints`, `contact`, 
 import importlib
 
 from kinetree import zoo  # a source of robots, for `load`
+from kinetree.display import register as _register
 from kinetree.guide import UnknownName as _UnknownName
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
-importlib.import_module("kinetree.pictures")  # draws robots in notebooks
+_register(  # what applications do with robots and motions, whose rooms do not import them
+    figure="kinetree.plots:figure",
+    film="kinetree.pictures.film:film_of_motion",
+    plot="kinetree.plots:plot",
+    png_of_motion="kinetree.pictures.render:png_of_motion",
+    png_of_robot="kinetree.pictures.render:png_of_robot",
+    save_html="kinetree.viewer:save_html",
+    strip="kinetree.pictures.strip:strip_of_motion",
+    watched="kinetree.viewer.live:watched",
+)
 
 _MOVED = {
     "checking": "Problem Repaired Report",

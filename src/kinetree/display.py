@@ -1,23 +1,31 @@
-"""What a notebook shows of a robot: its text, and a picture. What draws is made known here by its room."""
+"""How robots and motions are shown: by functions of applications, which their rooms know by name only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
-__all__ = ["draw_with", "html_of", "png_of"]
+__all__ = ["Samples", "Shapes", "Size", "html_of", "register", "registered"]
 
-_drawing: list[Callable[[Any], bytes | None]] = []
+Size = tuple[int, int]
+"""Width and height of a picture in pixels."""
+Shapes = Literal["visual", "collision", "both"]
+Samples = Literal["side by side", "ghosts"]
+
+_places: dict[str, str] = {}
 
 
-def draw_with(function: Callable[[Any], bytes | None]) -> None:
-    """Make known what draws robots: a function from a robot to the bytes of a PNG file, or None if it cannot."""
-    _drawing[:] = [function]
+def register(**places: str) -> None:
+    """Register functions of applications by name; each as "module:function", which is imported when it is needed."""
+    _places.update(places)
 
 
-def png_of(robot: object) -> bytes | None:
-    """The PNG file of a picture of a robot; None if none can be drawn."""
-    return _drawing[0](robot) if _drawing else None
+def registered(name: str) -> Callable[..., Any]:
+    """The function of that name."""
+    module, _, function = _places[name].partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 def html_of(text: str, png: bytes | None) -> str | None:

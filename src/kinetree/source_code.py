@@ -6,8 +6,8 @@ __all__ = ["contains_parts", "takes_part"]
 
 _NO_PART = frozenset({
     "__main__", "announcement", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
-    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "progress", "resources",
-    "sim", "store", "sweeps", "viewer", "zoo",
+    "identification", "io", "lazy_names", "layouts", "number_files", "own_process", "pictures", "plots", "progress",
+    "resources", "sim", "store", "sweeps", "viewer", "zoo",
 })  # fmt: skip
 """Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
 _PART_NEVERTHELESS = (

@@ -237,7 +237,7 @@ def test_a_name_is_imported_when_it_is_asked_for(package: str) -> None:
     "module",
     [
         *("kinetree.appearance", "kinetree.control", "kinetree.functions", "kinetree.io.load", "kinetree.model"),
-        *("kinetree.pictures.draw", "kinetree.programs", "kinetree.sim", "kinetree.viewer"),
+        *("kinetree.pictures", "kinetree.plots", "kinetree.programs", "kinetree.sim", "kinetree.viewer"),
     ],
 )
 def test_rooms_are_imported_when_they_are_first_asked_for(module: str) -> None:
@@ -246,7 +246,7 @@ def test_rooms_are_imported_when_they_are_first_asked_for(module: str) -> None:
     assert kt.view.__module__ == "kinetree.viewer.view"
 
 
-@pytest.mark.parametrize("module", ["kinetree.interop", "kinetree.pictures", "kinetree.zoo"])
+@pytest.mark.parametrize("module", ["kinetree.interop", "kinetree.zoo"])
 def test_rooms_that_others_must_know_are_imported_at_once(module: str) -> None:
     assert module in imported_with_kinetree()
 

@@ -196,8 +196,8 @@ def _compare(robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool
 
 def _opened(robot: Model, q: NDArray[np.float64] | None) -> Viewer:
     """The page of a robot where its motion begins, once it is open in a browser; or after some time."""
-    from kinetree.sim.watched import PATIENCE
     from kinetree.viewer import view
+    from kinetree.viewer.live import PATIENCE
 
     with warnings_as_lines():
         viewer = view(robot, q=q)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.display import html_of, png_of
+from kinetree.display import html_of, registered
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.guide import UnknownName
 from kinetree.inputs import plain, refuse_symbols
@@ -65,7 +65,7 @@ class Model(Robot):
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows: a picture and the text; None, and so the text alone, where none can be drawn."""
-        return html_of(describe(self), png_of(self))
+        return html_of(describe(self), registered("png_of_robot")(self))
 
     @property
     def parameter_names(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from kinetree.errors import OptionError
 from kinetree.pictures.framing import VIEW
 
-__all__ = ["GHOSTS", "MOST", "SIDE_BY_SIDE", "Samples", "aside", "checked_count", "checked_samples", "opacities"]
+__all__ = ["GHOSTS", "MOST", "SIDE_BY_SIDE", "aside", "checked_count", "checked_samples", "opacities"]
 
 Floats = NDArray[np.float64]
-Samples = Literal["side by side", "ghosts"]
 
 SIDE_BY_SIDE, GHOSTS = "side by side", "ghosts"
 MOST = 64

@@ -1,4 +1,7 @@
-"""Surfaces put together as the arrays that the kernels read."""
+"""Surfaces put together as the arrays that the kernels read.
+
+Source: L. Williams, "Pyramidal parametrics", SIGGRAPH 1983, for smaller images of what is far away.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,14 @@ from kinetree.appearance import Surface
 from kinetree.appearance.srgb import linear_of
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.framing import corners_of
-from kinetree.pictures.textures import packed
 from kinetree.records import record
 
-__all__ = ["Assembled", "assemble"]
+__all__ = ["ENCODED", "LINEAR", "Assembled", "assemble"]
+
+LINEAR = linear_of(np.arange(256) / 255.0)
+"""The amount of light of each byte."""
+ENCODED = np.searchsorted(linear_of((np.arange(255) + 0.5) / 255.0), np.linspace(0.0, 1.0, 8192)).astype(np.uint8)
+"""The byte of each amount of light, in equal steps from 0 to 1."""
 
 _NEARER = 1e-3
 """Surfaces at one place, as far as this part of their distance, are seen in the order of their opacity, not of rounding
@@ -76,7 +83,7 @@ def assemble(
     colors = _stacked([s.colors for s in surfaces], 4, np.float64) / 255.0
     colors[:, :3] = linear_of(colors[:, :3])
     colors[:, 3] *= np.repeat(opacities, counts)
-    textures, texels = packed(surfaces)
+    textures, texels = _packed(surfaces)
     return Assembled(
         vertices=_stacked([s.vertices for s in surfaces], 3, np.float64),
         normals=_stacked([s.normals for s in surfaces], 3, np.float64),
@@ -145,3 +152,36 @@ def _layers(given: ArrayLike | None, k: int) -> NDArray[np.int64]:
     if x.shape != (k,) or (k and x.dtype.kind not in "iu"):
         raise ShapeError(f"layers must be one whole number per surface: ({k},), not {x.dtype} of shape {x.shape}")
     return x.astype(np.int64)
+
+
+def _packed(surfaces: Sequence[Surface]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """The image of each surface in `texels` (…, 3), as `shade` wants them.
+
+    Returns:
+        (k, 4): where an image begins, its width and height, and how many follow it, each half as large; 0 for a
+        surface without one. And `texels`.
+    """
+    rows, texels, start = np.zeros((len(surfaces), 4), np.int32), [np.zeros((1, 3), np.uint8)], 1
+    placed: dict[int, tuple[int, int, int, int]] = {}  # several surfaces may share one
+    for i, surface in enumerate(surfaces):
+        texture = surface.texture
+        if texture is None or surface.uv is None or texture.size == 0:
+            continue
+        if id(texture) not in placed:
+            images = _halves(texture[..., :3])
+            height, width = texture.shape[:2]
+            placed[id(texture)] = (start, width, height, len(images) - 1)
+            texels += [image.reshape(-1, 3) for image in images]
+            start += sum(image.size // 3 for image in images)
+        rows[i] = placed[id(texture)]
+    return rows, np.ascontiguousarray(np.concatenate(texels))
+
+
+def _halves(image: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """An image, and smaller ones until one has one row or column; means are those of the light."""
+    found, light = [image], LINEAR.astype(np.float32)[image]
+    while min(light.shape[:2]) > 1:
+        height, width = light.shape[0] // 2, light.shape[1] // 2
+        light = light[: 2 * height, : 2 * width].reshape(height, 2, width, 2, 3).mean(axis=(1, 3))
+        found.append(ENCODED[np.rint(light * (len(ENCODED) - 1)).astype(np.intp)])
+    return found

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.display import Size
 from kinetree.errors import OptionError, ShapeError
 from kinetree.records import record
 
-__all__ = ["Camera", "Size", "checked_size", "half_height"]
+__all__ = ["Camera", "checked_size", "half_height"]
 
-Size = tuple[int, int]
-"""Width and height of a picture in pixels."""
 _LARGEST = 16384
 """Pixels per side: four times 8K in each direction is a typing error."""
 

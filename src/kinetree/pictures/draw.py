@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.appearance import Surface
 from kinetree.appearance.srgb import linear_of
 from kinetree.compiler.helper_threads import on_threads
+from kinetree.display import Size
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures.assembled import assemble
-from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.assembled import ENCODED, LINEAR, assemble
+from kinetree.pictures.camera import Camera, checked_size
 from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
 from kinetree.pictures.kernels.develop import develop
 from kinetree.pictures.kernels.shading import Lighting, Surfaces, shade
@@ -30,7 +31,6 @@ from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
 from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
-from kinetree.pictures.srgb import ENCODED, LINEAR
 
 __all__ = ["Drawing", "Picture", "draw"]
 

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.display import Size
 from kinetree.errors import MissingPackageError, OptionError
-from kinetree.pictures.camera import Size
 
 __all__ = ["SUFFIXES", "Encoder", "encoder_for"]
 

@@ -8,22 +8,28 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.display import Samples, Shapes, Size
 from kinetree.errors import OptionError, SaveError
 from kinetree.files import check_target, file_path, reason, write_file
 from kinetree.model import Model
-from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
-from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.arrangement import aside, checked_samples, opacities
+from kinetree.pictures.camera import Camera, checked_size
 from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
-from kinetree.pictures.given import Values
-from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.given import Values, of_motions
+from kinetree.pictures.moments import configurations_at, divergences, robot_of, span_of
+from kinetree.pictures.scene import Scene, floor_of
 from kinetree.pictures.shots import OUTERMOST, checked_camera, followed, outline, shots
+from kinetree.sim.picking import Samples as Which
 
-__all__ = ["check_format", "film_of", "film_path", "frame_times"]
+if TYPE_CHECKING:
+    from kinetree.sim.shown import RecordedMotion
+
+__all__ = ["check_format", "film_of", "film_of_motion", "film_path", "frame_times"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -65,6 +71,28 @@ def frame_times(begin: float, end: float, fps: float, speed: float) -> Floats:
             raise OptionError(f"{name} must be a number above 0, at most {most:g}, not {x!r:.60}")
     step = float(speed) / float(fps)
     return begin + step * np.arange(1 + int((end - begin) / step * (1.0 + 1e-12) + 1e-9), dtype=np.float64)
+
+
+def film_of_motion(
+    motion: RecordedMotion,
+    path: str | os.PathLike[str],
+    *,
+    fps: float,
+    speed: float,
+    which: Which | None,
+    robot: Model | None,
+    parameters: Any,
+    **options: Any,
+) -> Path:
+    """Write the film of a motion; the arguments and errors are those of its method `film`."""
+    film_path("film", path)
+    seen = robot_of("film", motion, robot)
+    times = frame_times(*span_of(motion), fps, speed)
+    q = configurations_at(motion, seen, times, which)
+    values = of_motions("film", seen, parameters, motion.shape, which)
+    if (gone := divergences("film", motion, which)) is not None:
+        q[times[:, None] >= gone] = np.nan
+    return film_of(seen, q, path, fps=fps, parameters=values, **options)
 
 
 def film_of(

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.display import Size
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.camera import Camera, checked_size
 
 __all__ = ["VIEW", "corners_of", "framing"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.inputs import samples
 from kinetree.model import Model
-from kinetree.pictures.moments import Which
+from kinetree.sim.picking import Samples, sample_numbers
 
 __all__ = ["Values", "checked_values", "leading", "of_copies", "of_motions"]
 
@@ -55,10 +55,9 @@ def of_copies(function: str, robot: Model, values: Values, shape: tuple[int, ...
     return found
 
 
-def of_motions(function: str, robot: Model, parameters: Any, shape: tuple[int, ...], which: Which | None) -> Values:
+def of_motions(function: str, robot: Model, parameters: Any, shape: tuple[int, ...], which: Samples | None) -> Values:
     """The values that were given for a batch of motions of this shape, of those that are shown."""
     found = of_copies(function, robot, checked_values(function, robot, parameters), shape)
     if which is None or not shape:
         return found
-    chosen = [k if isinstance(k, int | np.integer) else int(np.ravel_multi_index(k, shape)) for k in which]
-    return {name: x[chosen] for name, x in found.items()}
+    return {name: x[sample_numbers(function, which, shape)] for name, x in found.items()}

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.helper_threads import on_threads
+from kinetree.display import Size
 from kinetree.pictures.assembled import Assembled
-from kinetree.pictures.camera import Camera, Size, half_height
+from kinetree.pictures.camera import Camera, half_height
 from kinetree.pictures.kernels.key_light import Shade
 from kinetree.pictures.kernels.shadow import blur, shadow_of
 from kinetree.pictures.kernels.triangles import find_nearest

@@ -1,21 +1,48 @@
-"""Configurations of a motion at the moments that pictures and films show."""
+"""What is drawn of a motion: which robot, when, and where it is then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, listed
 from kinetree.model import Model
+from kinetree.model.model import check_robot
 from kinetree.pictures.arrangement import checked_count
-from kinetree.pictures.recorded import RecordedMotion
+from kinetree.sim.picking import Samples, sample_numbers
 
-__all__ = ["Which", "configurations_at", "span_of"]
+if TYPE_CHECKING:
+    from kinetree.sim.shown import RecordedMotion
+
+__all__ = ["configurations_at", "divergences", "robot_of", "span_of"]
 
 Floats = NDArray[np.float64]
-Which = Sequence[int | tuple[int, ...]]
+
+
+def robot_of(function: str, motion: RecordedMotion, robot: Model | None = None) -> Model:
+    """The robot that is given, or else that of the motion.
+
+    Raises:
+        OptionError: the motion does not have its robot, or the one that is given has other coordinates.
+        ModelError, TrajectoryFileError: the robot of its file cannot be made.
+    """
+    if robot is None:
+        own = motion.model
+        if own is None:
+            raise OptionError(
+                f"{function}: this motion of {motion.robot!r} does not have the robot itself, as its file is of an "
+                "older version; give it: robot=kt.load(FILE), or --robot FILE on the command line"
+            )
+        return own
+    check_robot(robot)
+    if tuple(robot.q_names) != tuple(motion.q_names):
+        raise OptionError(
+            f"{function}: robot={robot.name!r} is not that of the motion: its coordinates are "
+            f"{listed(robot.q_names, most=5)}, and those of the motion {listed(motion.q_names, most=5)}"
+        )
+    return robot
 
 
 def span_of(motion: RecordedMotion) -> tuple[float, float]:
@@ -26,7 +53,7 @@ def span_of(motion: RecordedMotion) -> tuple[float, float]:
     return float(time[0]), float(time[-1])
 
 
-def configurations_at(motion: RecordedMotion, robot: Model, times: Floats, which: Which | None = None) -> Floats:
+def configurations_at(motion: RecordedMotion, robot: Model, times: Floats, which: Samples | None = None) -> Floats:
     """q (F, n, nq) at moments (F,) within a motion: on the straight way from each row to the next, at constant speed.
 
     Args:
@@ -55,3 +82,16 @@ def configurations_at(motion: RecordedMotion, robot: Model, times: Floats, which
         x0, x1 = first[:, between], second[:, between]
         found[:, between] = robot.integrate(x0, part[between, None] * robot.difference(x0, x1))
     return np.swapaxes(found, 0, 1)
+
+
+def divergences(function: str, motion: RecordedMotion, which: Samples | None = None) -> Floats | None:
+    """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not.
+
+    None if none of the batch did.
+    """
+    if not motion.diverged:
+        return None
+    times = np.full(motion.shape, np.inf)
+    for sample, one in motion.diverged.items():
+        times[sample] = one.time
+    return times.ravel() if which is None else times.ravel()[sample_numbers(function, which, motion.shape)]

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.helper_threads import on_threads
+from kinetree.display import Size
 from kinetree.pictures.assembled import Assembled
-from kinetree.pictures.camera import Camera, Size
+from kinetree.pictures.camera import Camera
 from kinetree.pictures.kernels.corners import Placed, place_vertices
 from kinetree.pictures.kernels.triangles import set_up
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.srgb import linear_of
-from kinetree.pictures.camera import Camera, Size, half_height
+from kinetree.display import Size
+from kinetree.pictures.camera import Camera, half_height
 from kinetree.pictures.setting import Floor
 
 __all__ = ["FloorView", "floor_view"]

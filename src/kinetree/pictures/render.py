@@ -1,31 +1,35 @@
-"""`kt.render`: a picture of a robot."""
+"""`kt.render`: a picture of a robot; and the pictures that a notebook shows of robots and motions."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError
+from kinetree.display import Samples, Shapes, Size
+from kinetree.errors import KinetreeError, OptionError
 from kinetree.files import check_target, file_path
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.model import check_robot
 from kinetree.model.reference import reference_configuration
-from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
-from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.arrangement import aside, checked_samples, opacities
+from kinetree.pictures.camera import Camera, checked_size
 from kinetree.pictures.framing import framing
 from kinetree.pictures.given import Values, checked_values, leading, of_copies
-from kinetree.pictures.png import write_png
-from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.png import png_bytes, write_png
+from kinetree.pictures.scene import Scene, floor_of
 from kinetree.pictures.shots import followed, outline
 
-__all__ = ["render"]
+if TYPE_CHECKING:
+    from kinetree.sim.shown import Shown
+
+__all__ = ["png_of_motion", "png_of_robot", "render"]
 
 Picture = NDArray[np.uint8]
 
@@ -148,3 +152,21 @@ def picture_of(
     elif camera.follows:
         camera = camera.at(followed(robot, q[0], camera, parameters) + moved[0])
     return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)
+
+
+def png_of_robot(robot: Model) -> bytes | None:
+    """The PNG file of a robot where its file places it; None if it cannot be drawn."""
+    return _png_or_none(lambda: render(robot, size=(640, 360)))
+
+
+def png_of_motion(motion: Shown) -> bytes | None:
+    """The PNG file of moments of a motion; None if they cannot be drawn."""
+    return _png_or_none(lambda: motion.strip(size=(1000, 250)))
+
+
+def _png_or_none(draw: Callable[[], Picture]) -> bytes | None:
+    """The PNG file of what is drawn; None if it cannot be drawn, since a notebook then shows the text."""
+    try:
+        return png_bytes(draw())
+    except KinetreeError:
+        return None

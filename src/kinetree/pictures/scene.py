@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance import floor_height, ground_of, looks_of, placements_of
 from kinetree.appearance.robots import ROLES
+from kinetree.display import Shapes
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.draw import Drawing
@@ -18,10 +19,9 @@ from kinetree.pictures.given import Values
 from kinetree.pictures.setting import Floor
 from kinetree.pictures.shots import outline
 
-__all__ = ["Scene", "Shapes", "floor_of"]
+__all__ = ["Scene", "floor_of"]
 
 Floats = NDArray[np.float64]
-Shapes = Literal["visual", "collision", "both"]
 
 _SEEN_THROUGH = 0.4
 """The opacity of collision shapes that are drawn over visual ones."""

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.display import Size
 from kinetree.errors import OptionError
 from kinetree.functions.kinematics import frame_placement
 from kinetree.model import Model
-from kinetree.pictures.camera import Camera, Size
+from kinetree.pictures.camera import Camera
 from kinetree.pictures.framing import framing
 from kinetree.pictures.given import Values
 

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
+import os
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.display import Shapes, Size
 from kinetree.errors import OptionError
+from kinetree.files import check_target, file_path
 from kinetree.model import Model
 from kinetree.pictures.arrangement import aside, checked_samples
-from kinetree.pictures.camera import Camera, Size
+from kinetree.pictures.camera import Camera, checked_size
 from kinetree.pictures.framing import VIEW, framing
-from kinetree.pictures.given import Values
-from kinetree.pictures.moments import configurations_at
-from kinetree.pictures.recorded import RecordedMotion
-from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.given import Values, of_motions
+from kinetree.pictures.moments import configurations_at, divergences, robot_of, span_of
+from kinetree.pictures.png import write_png
+from kinetree.pictures.scene import Scene, floor_of
 from kinetree.pictures.shots import followed, outline
 
-__all__ = ["strip_of", "strip_times"]
+if TYPE_CHECKING:
+    from kinetree.sim.shown import RecordedMotion
+
+__all__ = ["strip_of", "strip_of_motion", "strip_times"]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +42,34 @@ _FILLED = 1.05
 """How much of its width the moments fill at least, about."""
 _FALLEN = 3.0
 """How many times its own size a robot falls, without a ground, until its moments are shown at one height."""
+
+
+def strip_of_motion(
+    motion: RecordedMotion,
+    path: str | os.PathLike[str] | None,
+    *,
+    moments: int,
+    size: Size,
+    which: int | tuple[int, ...],
+    robot: Model | None,
+    parameters: Any,
+    **options: Any,
+) -> NDArray[np.uint8] | Path:
+    """The strip of a motion, or the path of its file; the arguments and errors are those of its method `strip`."""
+    target = None if path is None else file_path("strip", path, ".png")
+    if target is not None:
+        check_target(target)
+    seen, size = robot_of("strip", motion, robot), checked_size(size)
+    gone, (_, last) = divergences("strip", motion, [which]), span_of(motion)
+    end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
+    values = of_motions("strip", seen, parameters, motion.shape, [which])
+    times = strip_times(motion, seen, moments, which, end, values)
+    q = configurations_at(motion, seen, times, [which])[:, 0]
+    picture = strip_of(seen, q, size, parameters=values, **options)
+    if target is None:
+        return picture
+    write_png(target, picture)
+    return target
 
 
 def strip_times(

@@ -6,7 +6,7 @@ with _lazy_names(__name__):
     from kinetree.functions.rollouts import actuated_rollout
     from kinetree.sim.events import Event
     from kinetree.sim.folder import TrajectoryFolder, load_trajectory
-    from kinetree.sim.plots import plot
+    from kinetree.sim.shown import plot
     from kinetree.sim.simulate import simulate
     from kinetree.sim.snapshot import Snapshot
     from kinetree.sim.step_counts import StepCounts

@@ -1,47 +1,73 @@
-"""What can be seen of a motion, in memory or on disk: films of it, and what a notebook shows."""
+"""What can be seen of a motion, in memory or on disk: films, pictures, plots, and what a notebook shows.
+
+Applications draw them (`display.py`); what they take and return is here.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, overload
+from typing import Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.display import html_of
+from kinetree.display import Samples, Shapes, Size, html_of, registered
 from kinetree.errors import TrajectoryFileError
-from kinetree.files import check_target, file_path
 from kinetree.model import Model
-from kinetree.pictures.recorded import RecordedMotion
+from kinetree.sim.endings import Divergence
 from kinetree.sim.outcomes import early_ends
-from kinetree.sim.picking import sample_numbers
+from kinetree.sim.picking import Rows
+from kinetree.sim.picking import Samples as Which
 
-if TYPE_CHECKING:
-    from kinetree.pictures.arrangement import Samples
-    from kinetree.pictures.camera import Camera, Size
-    from kinetree.pictures.moments import Which
-    from kinetree.pictures.scene import Shapes
-    from kinetree.sim.endings import Divergence
-
-__all__ = ["Shown"]
-
-_SIZE = (1000, 250)
+__all__ = ["Camera", "RecordedMotion", "Shown", "plot"]
 
 
-class _Motion(RecordedMotion, Protocol):
-    """What a motion has that is shown."""
+class Camera(Protocol):
+    """Where a picture is taken from: a `kt.pictures.Camera`."""
 
     @property
-    def ended(self) -> NDArray[np.float64]: ...
+    def follows(self) -> str: ...
+    def at(self, origin: ArrayLike) -> Camera: ...
+
+
+class RecordedMotion(Protocol):
+    """What `Trajectory` and `TrajectoryFolder` have in common."""
 
     @property
-    def diverged(self) -> Mapping[tuple[int, ...], Divergence]: ...
+    def robot(self) -> str:
+        """The robot's name."""
 
-    def _gone(self, function: str, which: Which | None) -> NDArray[np.float64] | None: ...
+    @property
+    def model(self) -> Model | None:
+        """The robot itself, if it is known."""
 
-    def strip(self, path: None = None, *, size: Size) -> NDArray[np.uint8]: ...
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """The names of its coordinates."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of a batch; () for one motion."""
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """(T,), s."""
+
+    @property
+    def ended(self) -> NDArray[np.float64]:
+        """When each motion of a batch ended (…,), s."""
+
+    @property
+    def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
+        """The motions of a batch that could not go on."""
+
+    def configurations(self, rows: Rows = ..., samples: Which | None = ...) -> NDArray[np.float64]:
+        """q (m, K, nq) of some motions and moments, or (*shape, K, nq) of all motions."""
+
+    def rates(self, rows: Rows = ..., samples: Which | None = ...) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(v, qdd) of the same, with nv in place of nq; accelerations that were not recorded are NaN."""
 
 
 class Shown:
@@ -50,7 +76,7 @@ class Shown:
     __slots__ = ()
 
     def film(
-        self: _Motion,
+        self,
         path: str | os.PathLike[str],
         *,
         fps: float = 30.0,
@@ -96,34 +122,15 @@ class Shown:
         ...     motion.film(pathlib.Path(folder) / "swing.gif", size=(64, 36)).name
         'swing.gif'
         """
-        from kinetree.pictures.drawn_robot import robot_of
-        from kinetree.pictures.film import film_of, film_path, frame_times
-        from kinetree.pictures.given import of_motions
-        from kinetree.pictures.moments import configurations_at, span_of
-
-        film_path("film", path)
-        seen = robot_of("film", self, robot)
-        times = frame_times(*span_of(self), fps, speed)
-        q = configurations_at(self, seen, times, which)
-        values = of_motions("film", seen, parameters, self.shape, which)
-        if (gone := self._gone("film", which)) is not None:
-            q[times[:, None] >= gone] = np.nan
-        return film_of(
-            seen,
-            q,
-            path,
-            fps=fps,
-            size=size,
-            camera=camera,
-            shapes=shapes,
-            samples=samples,
-            progress=progress,
-            parameters=values,
-        )
+        film: Callable[..., Path] = registered("film")
+        return film(
+            self, path, fps=fps, size=size, speed=speed, camera=camera, shapes=shapes, samples=samples, which=which,
+            robot=robot, parameters=parameters, progress=progress,
+        )  # fmt: skip
 
     @overload
     def strip(
-        self: _Motion,
+        self,
         path: None = None,
         *,
         moments: int = 6,
@@ -137,7 +144,7 @@ class Shown:
     ) -> NDArray[np.uint8]: ...
     @overload
     def strip(
-        self: _Motion,
+        self,
         path: str | os.PathLike[str],
         *,
         moments: int = 6,
@@ -150,7 +157,7 @@ class Shown:
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Path: ...
     def strip(
-        self: _Motion,
+        self,
         path: str | os.PathLike[str] | None = None,
         *,
         moments: int = 6,
@@ -188,47 +195,17 @@ class Shown:
         >>> motion.strip(size=(80, 20)).shape
         (20, 80, 3)
         """
-        from kinetree.pictures.camera import checked_size
-        from kinetree.pictures.drawn_robot import robot_of
-        from kinetree.pictures.given import of_motions
-        from kinetree.pictures.moments import configurations_at, span_of
-        from kinetree.pictures.png import write_png
-        from kinetree.pictures.strip import strip_of, strip_times
+        strip: Callable[..., NDArray[np.uint8] | Path] = registered("strip")
+        return strip(
+            self, path, moments=moments, size=size, camera=camera, shapes=shapes, samples=samples, which=which,
+            robot=robot, parameters=parameters,
+        )  # fmt: skip
 
-        target = None if path is None else file_path("strip", path, ".png")
-        if target is not None:
-            check_target(target)
-        seen, size = robot_of("strip", self, robot), checked_size(size)
-        gone, (_, last) = self._gone("strip", [which]), span_of(self)
-        end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
-        values = of_motions("strip", seen, parameters, self.shape, [which])
-        times = strip_times(self, seen, moments, which, end, values)
-        q = configurations_at(self, seen, times, [which])[:, 0]
-        picture = strip_of(seen, q, size, camera=camera, shapes=shapes, samples=samples, parameters=values)
-        if target is None:
-            return picture
-        write_png(target, picture)
-        return target
-
-    def _repr_html_(self: _Motion) -> str | None:
+    def _repr_html_(self) -> str | None:
         """What a notebook shows: moments of the motion and the text; None, so the text alone, if none can be drawn."""
-        from kinetree.pictures.notebook import png_or_none
+        return html_of(repr(self), registered("png_of_motion")(self))
 
-        return html_of(repr(self), png_or_none(lambda: self.strip(size=_SIZE)))
-
-    def _gone(self: _Motion, function: str, which: Which | None) -> NDArray[np.float64] | None:
-        """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not.
-
-        None if none of the batch did.
-        """
-        if not self.diverged:
-            return None
-        found = np.full(self.shape, np.inf)
-        for sample, one in self.diverged.items():
-            found[sample] = one.time
-        return found.ravel() if which is None else found.ravel()[sample_numbers(function, which, self.shape)]
-
-    def _early_ends(self: _Motion, before: str) -> str:
+    def _early_ends(self: RecordedMotion, before: str) -> str:
         """How many motions ended before the last row, in words after others; nothing if none did.
 
         Nothing either of a file that is gone or damaged: whoever reads it is told so.
@@ -238,3 +215,31 @@ class Shown:
         except TrajectoryFileError:
             return ""
         return told and before + told
+
+
+def plot(
+    trajectory: RecordedMotion,
+    path: str | os.PathLike[str],
+    *,
+    what: str | Sequence[str] | None = None,
+    joints: str | Sequence[str] | None = None,
+    samples: Which | None = None,
+    beside: RecordedMotion | None = None,
+    names: Sequence[str] = ("first", "second"),
+) -> Path:
+    """Draw a trajectory into a file, PNG, SVG or PDF by its suffix, and return its path.
+
+    The arguments are those of `Trajectory.plot`. Usually there are panels of the position of a floating base, joint
+    angles, joint displacements, coordinates without a unit, how far each quaternion has turned since the start (each
+    only if there are any), the kinetic, potential and total energy, and the error of the energy balance. Many joints
+    are divided among panels, those with similar names together; what does not move is named below and not drawn, unless
+    nothing moves. No panel's scale is finer than rounding errors.
+
+    The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
+    before stays as it was.
+
+    Raises `MissingPackageError` if matplotlib is not installed, `SaveError` if the file cannot be written, and what
+    `Trajectory.plot` raises.
+    """
+    draw: Callable[..., Path] = registered("plot")
+    return draw(trajectory, path, what=what, joints=joints, samples=samples, beside=beside, names=names)

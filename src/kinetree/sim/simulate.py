@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from typing import TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
@@ -32,10 +32,7 @@ from kinetree.sim.stream import inputs_of, streamed
 from kinetree.sim.task import at_once
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
-from kinetree.sim.watched import watched
-
-if TYPE_CHECKING:
-    from kinetree.viewer import Viewer
+from kinetree.sim.watched import Viewer, watched
 
 __all__ = ["simulate", "step_count"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.display import registered
 from kinetree.errors import OptionError, ShapeError
 from kinetree.files import file_path, write_file
 from kinetree.inputs import real_array
@@ -22,7 +23,7 @@ from kinetree.records import record
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.resampling import Moments
-from kinetree.sim.shown import Shown
+from kinetree.sim.shown import RecordedMotion, Shown, plot
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.table import table
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
@@ -31,8 +32,6 @@ from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_trajecto
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
-
-    from kinetree.sim.plots.on_hand import OnDisk
 
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_names"]
 
@@ -314,7 +313,7 @@ class Trajectory(TrajectoryArrays, Shown):
         what: str | Sequence[str] | None = None,
         joints: str | Sequence[str] | None = None,
         samples: Samples | None = None,
-        beside: TrajectoryArrays | OnDisk | None = None,
+        beside: RecordedMotion | None = None,
         names: Sequence[str] = ("first", "second"),
     ) -> Figure | Path:
         """A picture of the motion over time: how the joints move, the energies, and the error of their balance.
@@ -353,10 +352,11 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> [ax.get_ylabel() for ax in motion.plot(what=["velocities", "torques"], joints="elbow").axes]
         ['velocity, rad/s', 'torque, N·m']
         """
-        from kinetree.sim.plots import figure, plot
-
         asked: Any = {"what": what, "joints": joints, "samples": samples, "beside": beside, "names": names}
-        return figure(self, **asked) if path is None else plot(self, path, **asked)
+        if path is not None:
+            return plot(self, path, **asked)
+        figure: Callable[..., Figure] = registered("figure")
+        return figure(self, **asked)
 
     def save_html(
         self,
@@ -390,9 +390,8 @@ class Trajectory(TrajectoryArrays, Shown):
         ...     motion.save_html(pathlib.Path(folder) / "swing").name
         'swing.html'
         """
-        from kinetree.viewer import save_html
-
-        return save_html(path, self, fps=fps, robot=robot, parameters=parameters)
+        write: Callable[..., Path] = registered("save_html")
+        return write(path, self, fps=fps, robot=robot, parameters=parameters)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended to a name without it.

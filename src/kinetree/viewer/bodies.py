@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from kinetree.lie import convert
 from kinetree.model import Model
 from kinetree.pictures.given import Values
 
-__all__ = ["MovingBodies", "positions_and_quaternions"]
+__all__ = ["MovingBodies", "positions_and_quaternions", "unused_name"]
 
 Array = NDArray[np.float64]
 
@@ -83,10 +83,14 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
     """Names of nodes: a slash would make a child of what is before it."""
     found: dict[str, None] = {}
     for name in names:
-        plain = name.replace("/", ":") or "body"
-        number, made = 1, plain
-        while made in found:
-            number += 1
-            made = f"{plain} ({number})"
-        found[made] = None
+        found[unused_name(found, name.replace("/", ":") or "body")] = None
     return tuple(found)
+
+
+def unused_name(taken: Container[str], name: str) -> str:
+    """A name that is not taken yet: this one, or one with a number after it."""
+    number, made = 1, name
+    while made in taken:
+        number += 1
+        made = f"{name} ({number})"
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,10 +13,9 @@ from kinetree.appearance import Looks, Role, Surface
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.glb import binary_gltf
 from kinetree.viewer.poses import PosedNodes
-from kinetree.viewer.told import Told
 
 if TYPE_CHECKING:
-    from viser import SceneApi
+    from viser import SceneApi, SceneNodePointerEvent
 
 __all__ = ["Crowd", "Figure", "Ghosts", "Shapes", "surfaces_by_body"]
 
@@ -44,6 +44,43 @@ class Figure(Protocol):
         """Take it off the page."""
 
 
+class _Told:
+    """Labels beside bodies, each of which comes with a click and goes with another."""
+
+    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies) -> None:
+        self._scene, self._root, self._bodies = scene, root, bodies
+        self._labels: dict[tuple[int, int], Any] = {}
+        self._positions = np.zeros((1, len(bodies), 3))
+        self._lock = threading.Lock()
+
+    def tell_of(self, handle: Any, pieces: Sequence[int]) -> None:
+        """Tell of what is clicked on of a node; `pieces`: what the instances of each sample are."""
+
+        @handle.on_click  # type: ignore[untyped-decorator, unused-ignore]
+        def _(event: SceneNodePointerEvent[Any]) -> None:
+            sample, k = divmod(event.instance_index or 0, len(pieces))
+            if 0 <= sample < len(self._positions):
+                self._turn(sample, int(pieces[k]))
+
+    def pose(self, placements: Array) -> None:
+        """Move the labels: placements (samples, pieces, 4, 4)."""
+        with self._lock:
+            self._positions = placements[..., :3, 3]
+            for place, label in self._labels.items():
+                label.position = self._positions[place]
+
+    def _turn(self, sample: int, piece: int) -> None:
+        place = sample, piece
+        with self._lock:
+            if place in self._labels:
+                self._labels.pop(place).remove()
+                return
+            self._labels[place] = self._scene.add_label(
+                f"{self._root}/told/{sample} {self._bodies.names[piece]}", self._bodies.about(piece),
+                font_screen_scale=0.9, position=self._positions[place],
+            )  # fmt: skip
+
+
 class Nodes:
     """One sample, with a node for each moving body."""
 
@@ -51,7 +88,7 @@ class Nodes:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, dict[int, Any]] = {}
         self._top = scene.add_frame(root, show_axes=False)
-        self._told = Told(scene, root, bodies)
+        self._told = _Told(scene, root, bodies)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
     def pose(self, placements: Array) -> None:
@@ -89,7 +126,7 @@ class Crowd:
         self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
         self._grips: list[tuple[Any, Sequence[int]]] = []
         self._top = scene.add_frame(root, show_axes=False)
-        self._told = Told(scene, root, bodies)
+        self._told = _Told(scene, root, bodies)
         self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
 
     def pose(self, placements: Array) -> None:

@@ -1,24 +1,35 @@
-"""A page on which a motion is seen while it is computed: what it shows, and its buttons."""
+"""A motion that is seen on a page while it is computed: what the page shows, and its buttons."""
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import OptionError, StiffFrictionError
+from kinetree.sim.live import Live
 from kinetree.viewer.controls import Text
-from kinetree.viewer.push import Hand, Pushable
+from kinetree.viewer.push import Hand
+from kinetree.viewer.view import view
 from kinetree.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
     from viser import GuiEvent
 
-__all__ = ["Followed", "LivePage"]
+    from kinetree.sim.task import Task
+
+__all__ = ["PATIENCE", "LivePage", "watched"]
 
 Array = NDArray[np.float64]
+M = TypeVar("M")
+
+PATIENCE = 10.0
+"""Seconds for which a motion waits for somebody to open the page."""
 
 _SPEEDS = {"0.01": 0.01, "0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
 _SPEEDS |= {"10": 10.0, "as fast as it goes": math.inf}
@@ -26,33 +37,60 @@ _TOLD_EVERY = 0.2
 """Seconds between two tellings of the time."""
 _BEHIND = 0.95
 """The part of the speed that was chosen, below which the page says that the motion is late."""
+_log = logging.getLogger("kinetree")
 
 
-class Followed(Pushable, Protocol):
-    """A motion while it is computed, as `kinetree.sim.live.Live` is; all of it may be called from any thread."""
+def watched(task: Task, compute: Callable[[Live], M], view: Any, speed: float, *, is_streamed: bool) -> M:
+    """What `compute` returns, a motion that is shown on a page while it is computed: that of `view`, or a new one.
 
-    speed: float
-    """Seconds of the motion per second."""
-    factor: float
-    """The same as measured; NaN while that is not known."""
-    is_preparing: bool
-    """Whether a push waits until it can be computed."""
-    is_seen: bool
-    """Whether somebody has the page open; it is told here."""
+    Raises:
+        MissingPackageError: viser is not installed.
+        OptionError: view is not True, nor a page of this robot at rest.
+    """
+    viewer = _viewer(task, view)
+    live = Live(lambda *moment: page.show(*moment), speed=speed)
+    page = LivePage(viewer, live, is_one=task.can_be_pushed and not is_streamed, begins_again=not is_streamed)
+    if view is True:
+        _log.warning("the motion can be seen at %s", viewer.url)
+        viewer.wait_for_somebody(PATIENCE)
+    try:
+        motion = compute(live)
+    except StiffFrictionError:  # another integrator may do
+        page.leave()
+        raise
+    except KeyboardInterrupt as stop:
+        page.end(getattr(stop, "trajectory", None), "The motion was interrupted here.")
+        raise
+    except BaseException as error:
+        page.end(getattr(error, "trajectory", None), str(error) or type(error).__name__)
+        raise
+    page.end(motion, "The motion was ended here." if live.has_stopped else "The motion is complete.")
+    return motion
 
-    @property
-    def is_paused(self) -> bool: ...
-    def pause(self) -> None: ...
-    def go(self) -> None: ...
-    def step(self) -> None: ...
-    def reset(self) -> None: ...
-    def stop(self) -> None: ...
+
+def _viewer(task: Task, given: Any) -> Viewer:
+    robot = task.setting.robot
+    if given is True:
+        start = task.start.row[..., : robot.nq]
+        values = task.setting.parameters.items()
+        shown = {name: x for name, x in values if x.ndim == robot.parameter(name).ndim}  # a page has one value of each
+        return view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq), parameters=shown)
+    if not isinstance(given, Viewer):
+        raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {given!r:.60}")
+    if given.robot is not robot and given.robot != robot:
+        raise OptionError(
+            f"simulate: view is a page of another robot, {given.robot.name!r}, and this is {robot.name!r}"
+        )
+    if given.is_closed or not given.is_of_robot:
+        what = "is closed" if given.is_closed else "shows motions that there are"
+        raise OptionError(f"simulate: the page that view is {what}; make a new one with kt.view(robot)")
+    return given
 
 
 class LivePage:
     """A viewer of a robot, while its motion is computed."""
 
-    def __init__(self, viewer: Viewer, motion: Followed, *, is_one: bool = True, begins_again: bool = True) -> None:
+    def __init__(self, viewer: Viewer, motion: Live, *, is_one: bool = True, begins_again: bool = True) -> None:
         """`is_one`: whether it is a single motion, whose bodies can be pushed; `begins_again`: whether it can."""
         self._viewer, self._motion, self._told = viewer, motion, -math.inf
         self._hand: Hand | None = None
@@ -141,7 +179,7 @@ def _named(speed: float) -> str:
     return next((name for name, value in _SPEEDS.items() if value == speed), "1")
 
 
-def _told(t: float, motion: Followed) -> str:
+def _told(t: float, motion: Live) -> str:
     """The time, and how quickly it passes."""
     if motion.is_paused:
         return f"t = {t:.3f} s, paused"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.model import Model
-from kinetree.pictures.recorded import RecordedMotion
+
+if TYPE_CHECKING:
+    from kinetree.sim.shown import RecordedMotion
 
 __all__ = ["Frames"]
 

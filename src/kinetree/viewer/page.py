@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +12,27 @@ from numpy.typing import NDArray
 from kinetree.appearance import Unseen
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
-from kinetree.pictures.recorded import RecordedMotion
-from kinetree.viewer.controls import add_list
-from kinetree.viewer.endings import add_endings
+from kinetree.viewer.bodies import unused_name
+from kinetree.viewer.controls import Text, add_list
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
 from kinetree.viewer.server import address
 from kinetree.viewer.sliders import Sliders
-from kinetree.viewer.states import add_states
 from kinetree.viewer.subject import Subject
 from kinetree.viewer.surroundings import Surroundings
 from kinetree.viewer.switches import add_switches
 
 if TYPE_CHECKING:
-    from viser import GuiFolderHandle, ViserServer
+    from viser import GuiApi, GuiEvent, GuiFolderHandle, ViserServer
+
+    from kinetree.sim.shown import RecordedMotion
 
 __all__ = ["Page"]
 
 Array = NDArray[np.float64]
+
+_MOST_ENDINGS = 40
+"""How many motions that ended early have a line of their own."""
 
 
 class Page:
@@ -90,9 +93,9 @@ class Page:
         if not subject.motions and self.robot.nq:
             self._at_rest = gui.add_folder("Configuration")
             with self._at_rest:
-                add_states(gui, self.robot, subject.q[0].copy(), self._go)
+                _add_states(gui, self.robot, subject.q[0].copy(), self._go)
                 self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
-        add_endings(gui, [frames.motion for frames in subject.motions])
+        _add_endings(gui, [frames.motion for frames in subject.motions])
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 add_list(gui, [(one.part, one.reason) for one in self.unseen])
@@ -165,3 +168,58 @@ class Page:
         """Let the sliders show where the robot is, if they are seen."""
         if self._sliders is not None and self._at_rest is not None and self._at_rest.visible:
             self._sliders.follow(self._subject.q[0])
+
+
+def _named_states(robot: Model) -> dict[str, Array]:
+    """The neutral configuration, and those of keyframes and named states, by name."""
+    found = {"neutral": robot.neutral()}
+    for number, frame in enumerate(robot.extras.keyframes):
+        found[unused_name(found, frame.name or f"keyframe {number}")] = frame.q(robot)
+    for state in robot.extras.named_states:
+        try:
+            q = robot.named_configuration(state.name, group=state.group)
+        except KinetreeError:
+            continue  # values of a coupling's joints are no coordinates; `named_configuration` says so when it is asked
+        found[unused_name(found, f"{state.name} of {state.group}")] = q
+    return found
+
+
+def _add_states(gui: GuiApi, robot: Model, start: Array, go: Callable[[Array], None]) -> None:
+    """Buttons for the configuration at which the page began and for a random one, and a list of those with names."""
+    buttons = gui.add_button_group("go to", ("start", "random"), hint="random: within the limits")
+
+    @buttons.on_click
+    def _(_: GuiEvent[Any]) -> None:
+        go(start if buttons.value == "start" else robot.random())
+
+    states = _named_states(robot)
+    chosen = gui.add_dropdown("state", tuple(states), hint="configurations that the robot's file has names for")
+
+    @chosen.on_update
+    def _(event: GuiEvent[Any]) -> None:
+        if event.client is not None:
+            go(states[chosen.value])
+
+
+def _add_endings(gui: GuiApi, motions: Sequence[Any]) -> None:
+    """A folder with a line for each motion that diverged or ended at an event, if there are any."""
+    lines = [
+        line for k, one in enumerate(motions) for line in _ending_lines(one, f"{k + 1}, " if len(motions) > 1 else "")
+    ]
+    if not lines:
+        return
+    with gui.add_folder("Ended early", expand_by_default=False):
+        add_list(gui, lines[:_MOST_ENDINGS])
+        if len(lines) > _MOST_ENDINGS:
+            Text(gui, f"and {len(lines) - _MOST_ENDINGS:,} more")
+
+
+def _ending_lines(motion: Any, before: str) -> list[tuple[str, str]]:
+    """Lines about a motion; none of one that does not know what became of it."""
+    if not motion.shape or not hasattr(motion, "diverged"):
+        return []
+    ended, numbers = motion.ended, np.arange(np.prod(motion.shape, dtype=np.int64)).reshape(motion.shape)
+    told = {sample: str(one) for sample, one in motion.diverged.items()}
+    for sample in map(tuple, np.argwhere(ended < motion.time[-1]).tolist()):
+        told.setdefault(sample, f"ended at t = {ended[sample]:g} s")
+    return [(f"{before}{numbers[sample]}", told[sample]) for sample in sorted(told)]

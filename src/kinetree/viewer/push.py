@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kinetree.viewer.arrows import Arrows
 from kinetree.viewer.stage import Stage
@@ -14,27 +14,19 @@ from kinetree.viewer.stage import Stage
 if TYPE_CHECKING:
     from viser import SceneApi
 
-__all__ = ["Hand", "Pushable"]
+    from kinetree.sim.live import Live
+
+__all__ = ["Hand"]
 
 Array = NDArray[np.float64]
 
 _COLOR = (220, 60, 40)
 
 
-class Pushable(Protocol):
-    """A motion whose bodies can be pushed."""
-
-    def push(self, body: str, point: ArrayLike, target: ArrayLike) -> None:
-        """Push a point of a body, in its axes, towards a point of the world, from now on."""
-
-    def release(self) -> None:
-        """Push nothing any more."""
-
-
 class Hand:
     """The mouse of whoever began to drag a body last."""
 
-    def __init__(self, scene: SceneApi, stage: Stage, motion: Pushable) -> None:
+    def __init__(self, scene: SceneApi, stage: Stage, motion: Live) -> None:
         self._stage, self._motion = stage, motion
         self._arrows = Arrows(scene, "/push", _COLOR, stage.size)
         self._arrows.show(True)

@@ -13,8 +13,8 @@ from kinetree.errors import OptionError, ShapeError, listed
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
-from kinetree.pictures.drawn_robot import robot_of
 from kinetree.pictures.given import Values, checked_values, leading
+from kinetree.pictures.moments import robot_of
 from kinetree.viewer.batch import ARRANGEMENTS, Batch
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.stage import Stage

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.sim import Trajectory, watched
+from kinetree.sim import Trajectory
 from kinetree.viewer.viewer import Viewer
 
 from .conftest import Command
@@ -20,7 +20,7 @@ RUN = ("simulate", "double_pendulum", "--q", "1,0.5", "--duration", "0.05")
 @pytest.fixture(autouse=True)
 def nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody opens a page, and Ctrl-C comes at once."""
-    monkeypatch.setattr(watched, "PATIENCE", 0.01)
+    monkeypatch.setattr("kinetree.viewer.live.PATIENCE", 0.01)
     monkeypatch.setattr(Viewer, "wait", lambda _: None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # viser: what is sent to a server that is about to stop

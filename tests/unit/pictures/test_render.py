@@ -16,7 +16,6 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree import display
 from kinetree.model.elements import Geometry
 from kinetree.pictures.png import png_bytes
 from kinetree.pictures.scene import Scene, floor_of
@@ -299,8 +298,6 @@ def test_notebooks_show_the_text_where_nothing_can_be_drawn(monkeypatch: pytest.
     monkeypatch.setattr("kinetree.pictures.render.picture_of", fails)
     assert PENDULUM._repr_html_() is None
     assert replace(kt.simulate(PENDULUM, duration=0.01), kept=None)._repr_html_() is None
-    monkeypatch.setattr(display, "_drawing", [])
-    assert PENDULUM._repr_html_() is None
 
 
 def test_a_robot_without_joints_is_drawn() -> None:

@@ -16,10 +16,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import kinetree as kt
-from kinetree.pictures.recorded import RecordedMotion
+from kinetree.pictures.moments import divergences
+from kinetree.plots import figure, moments
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.motion_folder import MotionFolder
-from kinetree.sim.plots import figure, moments
+from kinetree.sim.shown import RecordedMotion
 from kinetree.sim.stream import streamed
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -264,7 +265,7 @@ def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     assert [(one.name, one.sample) for one in file.events] == [("until", (2,))]
     for motion in (file, motions):
         assert "; 1 of 3 motions diverged, 1 of 3 motions ended before the others>" in repr(motion)
-        np.testing.assert_array_equal(motion._gone("film", [2, 1]), [np.inf, motions.diverged[1,].time])
+        np.testing.assert_array_equal(divergences("film", motion, [2, 1]), [np.inf, motions.diverged[1,].time])
     assert f"; {motions.diverged[1,]}>" in repr(motions[1])
 
 

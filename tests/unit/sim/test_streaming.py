@@ -15,6 +15,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.files import create_locked
+from kinetree.pictures.moments import divergences
 from kinetree.sim import stream as stream_module
 from kinetree.sim.task import Piece
 from kinetree.sim.trajectory_file import PER_MOTION
@@ -382,7 +383,7 @@ def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
         np.testing.assert_array_equal(motion.ended, whole.ended)
         assert [(one.time, one.sample) for one in motion.events] == [(one.time, one.sample) for one in whole.events]
         assert "complete; 1 of 3 motions diverged, 1 of 3 motions ended before the others>" in repr(motion)
-        np.testing.assert_array_equal(motion._gone("film", None), whole._gone("film", None))
+        np.testing.assert_array_equal(divergences("film", motion), divergences("film", whole))
 
 
 def test_a_folder_of_a_motion_that_goes_on_knows_those_that_ended_before(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.sim import watched
 from kinetree.sim.live import Live
 from kinetree.viewer import view
 from kinetree.viewer.live import LivePage
@@ -100,7 +99,7 @@ def test_bodies_are_where_the_motion_is(viewer: Viewer, monkeypatch: pytest.Monk
 def test_nobody_opens_the_page(
     pages: list[LivePage], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(watched, "PATIENCE", 0.05)
+    monkeypatch.setattr("kinetree.viewer.live.PATIENCE", 0.05)
     motion = kt.simulate(ROBOT, view=True, speed=math.inf, **START)
     viewer = pages[0]._viewer
     with warnings.catch_warnings():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import NameNotFoundError, OptionError, listed, nearest_names
 from kinetree.records import record
+from kinetree.sim.folder import TrajectoryFolder
 from kinetree.sim.picking import Samples, sample_numbers
+from kinetree.sim.trajectory import Trajectory
 
-__all__ = ["WORDS", "Choice", "Named", "choice_of", "matches"]
+__all__ = ["WORDS", "Choice", "choice_of", "matches"]
 
 WORDS = ("positions", "velocities", "accelerations", "torques", "energies", "balance", "contacts")
 _USUAL = ("positions", "energies", "balance")
@@ -33,24 +35,7 @@ class Choice:
     """Whether nothing was asked for in particular, so that what there is not is left out."""
 
 
-class Named(Protocol):
-    """What a motion, in memory or on disk, says of itself before its numbers are looked at."""
-
-    @property
-    def robot(self) -> str: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def q_names(self) -> tuple[str, ...]: ...
-    @property
-    def q_joints(self) -> tuple[str, ...]: ...
-    @property
-    def v_names(self) -> tuple[str, ...]: ...
-    @property
-    def recorded(self) -> Collection[str]: ...
-
-
-def choice_of(motion: Named, what: Any, joints: Any, samples: Samples | None) -> Choice:
+def choice_of(motion: Trajectory | TrajectoryFolder, what: Any, joints: Any, samples: Samples | None) -> Choice:
     """The options of `plot`, checked. Raises OptionError, NameNotFoundError."""
     words: dict[str, None] = {}
     for word in _USUAL if what is None else _texts("what", what):

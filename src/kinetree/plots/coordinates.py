@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kinetree.errors import OptionError
-from kinetree.sim.plots.choice import Choice, matches
-from kinetree.sim.plots.series import Array, Line, Panel, Seen
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.plots.choice import Choice, matches
+from kinetree.plots.series import Array, Line, Panel, Seen
+from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["coordinate_panels", "degree_panels", "turned"]
 
@@ -25,7 +25,7 @@ _PARTS = {"wx": "rad", "wy": "rad", "wz": "rad", "vx": "m", "vy": "m", "vz": "m"
 """What degrees of freedom of a joint are, by the part in their name."""
 
 
-def coordinate_panels(motion: TrajectoryArrays, seen: Seen, choice: Choice) -> Iterator[Panel]:
+def coordinate_panels(motion: Trajectory, seen: Seen, choice: Choice) -> Iterator[Panel]:
     """Positions, by their unit; a position next to a quaternion is that of a floating base."""
     q = seen.of(motion.q)
     for label, own in _by_unit(motion):
@@ -42,7 +42,7 @@ def coordinate_panels(motion: TrajectoryArrays, seen: Seen, choice: Choice) -> I
         yield Panel("turned since\nthe start, rad", turns, _FLOOR)
 
 
-def degree_panels(motion: TrajectoryArrays, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
+def degree_panels(motion: Trajectory, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
     """Velocities, accelerations or torques, those of hinges and those of sliders apart.
 
     Raises OptionError if they were not recorded.
@@ -78,7 +78,7 @@ def turned(q: Array, start: Array | None = None) -> Array:
     return found
 
 
-def _by_unit(motion: TrajectoryArrays) -> Sequence[tuple[str, list[int]]]:
+def _by_unit(motion: Trajectory) -> Sequence[tuple[str, list[int]]]:
     """(label, columns of q) of each panel."""
     quaternions = {k + part for _, k in motion.quaternions for part in range(4)}
     floating = {motion.q_joints[k] for k in quaternions}

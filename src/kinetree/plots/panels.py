@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import OptionError
-from kinetree.sim.plots.choice import Choice
-from kinetree.sim.plots.coordinates import coordinate_panels, degree_panels
-from kinetree.sim.plots.series import Array, Line, Panel, Seen
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.plots.choice import Choice
+from kinetree.plots.coordinates import coordinate_panels, degree_panels
+from kinetree.plots.series import Array, Line, Panel, Seen
+from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["ENERGIES", "divided", "panels_of", "worth_drawing"]
 
 _WRENCHES = "contact.wrench"
 
 
-def contact_panels(motion: TrajectoryArrays, seen: Seen) -> Iterator[Panel]:
+def contact_panels(motion: Trajectory, seen: Seen) -> Iterator[Panel]:
     """How strongly each pair of shapes pushes. Raises OptionError if it was not recorded."""
     if _WRENCHES not in motion.recorded:
         raise OptionError('plot: contact forces were not recorded; simulate with contact=True, record=["contacts"]')
@@ -30,7 +30,7 @@ def contact_panels(motion: TrajectoryArrays, seen: Seen) -> Iterator[Panel]:
     )
 
 
-def recorded_panels(motion: TrajectoryArrays, seen: Seen, name: str) -> Iterator[Panel]:
+def recorded_panels(motion: Trajectory, seen: Seen, name: str) -> Iterator[Panel]:
     """An array, number by number; a frame's placement is shown as where its origin is."""
     values, unit = seen.of(motion.recorded[name]), motion.units.get(name, "")
     lines: list[Line]
@@ -55,7 +55,7 @@ _FLOORS = {"energies": 1e-6, "balance": 1e-9}
 """The smallest ranges, relative to the largest energy of the motion."""
 
 
-def energy_panels(motion: TrajectoryArrays, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
+def energy_panels(motion: Trajectory, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
     """The energies, or the error of their balance. Raises OptionError if they were not recorded."""
     if np.isnan(motion.kinetic).all():
         if choice.is_usual:
@@ -123,7 +123,7 @@ _ZERO = 1e-9
 """The same for other numbers, as far as they differ from zero."""
 
 
-def panels_of(motion: TrajectoryArrays, seen: Seen, choice: Choice) -> list[Panel]:
+def panels_of(motion: Trajectory, seen: Seen, choice: Choice) -> list[Panel]:
     """Everything that was asked for. Raises OptionError if it is not there."""
     found = [panel for word in choice.words for panel in _panels_of(motion, seen, choice, word) if panel.lines]
     if not found and not choice.is_usual:
@@ -131,7 +131,7 @@ def panels_of(motion: TrajectoryArrays, seen: Seen, choice: Choice) -> list[Pane
     return found
 
 
-def _panels_of(motion: TrajectoryArrays, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
+def _panels_of(motion: Trajectory, seen: Seen, choice: Choice, word: str) -> Iterator[Panel]:
     if word == "positions":
         yield from coordinate_panels(motion, seen, choice)
     elif word in ("velocities", "accelerations", "torques"):

@@ -7,13 +7,13 @@ from textwrap import fill
 
 from kinetree.charts.style import plain
 from kinetree.errors import listed
-from kinetree.sim.plots.series import Seen
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.plots.series import Seen
+from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["endings_of", "notes_of", "title_of"]
 
 
-def title_of(motion: TrajectoryArrays, seen: Seen) -> str:
+def title_of(motion: Trajectory, seen: Seen) -> str:
     """What was simulated, and how."""
     which = ""
     if seen.shape:
@@ -26,7 +26,7 @@ def title_of(motion: TrajectoryArrays, seen: Seen) -> str:
     return f"{motion.robot}: {which}{motion.time[-1]:g} s, {motion.integrator}, dt = {motion.dt:g} s"
 
 
-def endings_of(motion: TrajectoryArrays, seen: Seen, name: str = "") -> list[str]:
+def endings_of(motion: Trajectory, seen: Seen, name: str = "") -> list[str]:
     """Which of the motions that are drawn ended before the last row, and why."""
     numbers = dict(zip(seen.indices, seen.numbers.tolist(), strict=True))
     lost = [

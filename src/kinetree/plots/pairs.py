@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError
+from kinetree.plots.choice import Choice
+from kinetree.plots.coordinates import turned
+from kinetree.plots.moments import common_rows, seen_of, until_ended
+from kinetree.plots.panels import panels_of
+from kinetree.plots.series import Array, Line, Panel
 from kinetree.records import record
-from kinetree.sim.plots.choice import Choice
-from kinetree.sim.plots.coordinates import turned
-from kinetree.sim.plots.moments import common_rows, seen_of, until_ended
-from kinetree.sim.plots.panels import panels_of
-from kinetree.sim.plots.series import Array, Line, Panel
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["Differences", "differences_of", "in_common"]
 
@@ -46,7 +46,7 @@ def in_common(first: Sequence[Panel], second: Sequence[Panel]) -> tuple[list[Pan
     return found, mirrored, sorted(set(alone))
 
 
-def differences_of(first: TrajectoryArrays, second: TrajectoryArrays, mine: Choice, others: Choice) -> Differences:
+def differences_of(first: Trajectory, second: Trajectory, mine: Choice, others: Choice) -> Differences:
     """Differences where both have rows; if their rows are at different times, the second is on straight lines.
 
     Raises OptionError if they have no time in common.
@@ -64,8 +64,8 @@ def differences_of(first: TrajectoryArrays, second: TrajectoryArrays, mine: Choi
 
 
 def _between(
-    first: TrajectoryArrays,
-    second: TrajectoryArrays,
+    first: Trajectory,
+    second: Trajectory,
     mine: Choice,
     others: Choice,
     rows: NDArray[np.intp],

@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree.charts.sheet import sheet
 from kinetree.charts.style import FEW, INK, colors_of, dress, plain, widen
+from kinetree.plots.series import Array
 from kinetree.records import record
-from kinetree.sim.plots.series import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

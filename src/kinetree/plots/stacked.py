@@ -9,11 +9,11 @@ import numpy as np
 
 from kinetree.charts.sheet import sheet
 from kinetree.charts.style import INK, LOOKS, colors_of, dress, legend, plain, widen
+from kinetree.plots.pairs import Differences
+from kinetree.plots.panels import ENERGIES
+from kinetree.plots.series import Array, Panel
 from kinetree.records import record
 from kinetree.sim.events import Occurrence
-from kinetree.sim.plots.pairs import Differences
-from kinetree.sim.plots.panels import ENERGIES
-from kinetree.sim.plots.series import Array, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

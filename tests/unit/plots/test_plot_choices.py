@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import kinetree as kt
+from kinetree.plots.small import _quantiles
 from kinetree.sim.endings import Divergence
-from kinetree.sim.plots.small import _quantiles
 
 ROBOT = kt.zoo.load("double_pendulum")
 
@@ -137,7 +137,7 @@ def test_quantiles_are_those_of_numpy() -> None:
 
 
 def test_more_numbers_than_there_is_room_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.sim.plots.batches.MOST_CELLS", 4)
+    monkeypatch.setattr("kinetree.plots.batches.MOST_CELLS", 4)
     one = kt.simulate(ROBOT, q=np.zeros((2, 2)), duration=0.01)
     random = np.random.default_rng(0).normal(size=(2, 11, 100)) * np.linspace(1.0, 2.0, 100)
     names = tuple(f"j{k}" for k in range(100))

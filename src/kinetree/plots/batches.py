@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.sim.plots.choice import Choice
-from kinetree.sim.plots.moments import until_ended
-from kinetree.sim.plots.pairs import differences_of, in_common
-from kinetree.sim.plots.panels import ENERGIES, panels_of, worth_drawing
-from kinetree.sim.plots.series import Array, Line, Panel, Seen
-from kinetree.sim.plots.small import MOST_CELLS, Cell, Layer, small_panels
-from kinetree.sim.plots.words import endings_of, notes_of, title_of
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.plots.choice import Choice
+from kinetree.plots.moments import until_ended
+from kinetree.plots.pairs import differences_of, in_common
+from kinetree.plots.panels import ENERGIES, panels_of, worth_drawing
+from kinetree.plots.series import Array, Line, Panel, Seen
+from kinetree.plots.small import MOST_CELLS, Cell, Layer, small_panels
+from kinetree.plots.words import endings_of, notes_of, title_of
+from kinetree.sim.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["batch_figure"]
 
-Shown = tuple[TrajectoryArrays, Choice, Seen]
+Shown = tuple[Trajectory, Choice, Seen]
 
 
 def batch_figure(
-    motion: TrajectoryArrays, choice: Choice, seen: Seen, beside: Shown | None = None, names: Sequence[str] = ("", "")
+    motion: Trajectory, choice: Choice, seen: Seen, beside: Shown | None = None, names: Sequence[str] = ("", "")
 ) -> Figure:
     """A panel per number; with a second batch also one of the difference, if both have as many motions."""
     own = _without_exchanges(panels_of(motion, seen, choice))
@@ -67,7 +67,7 @@ def _without_exchanges(panels: list[Panel]) -> list[Panel]:
     ]
 
 
-def _layer(name: str, motion: TrajectoryArrays, seen: Seen, line: Line) -> Layer:
+def _layer(name: str, motion: Trajectory, seen: Seen, line: Line) -> Layer:
     return Layer(name, seen.time, until_ended(motion, seen, line.values), seen.numbers.tolist())
 
 

@@ -16,11 +16,11 @@ from kinetree import zoo
 from kinetree.charts.style import widen
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
+from kinetree.plots.choice import choice_of
+from kinetree.plots.coordinates import coordinate_panels, turned
+from kinetree.plots.moments import seen_of
+from kinetree.plots.panels import divided, group_sizes, panels_of, worth_drawing
 from kinetree.sim import Trajectory, plot, simulate
-from kinetree.sim.plots.choice import choice_of
-from kinetree.sim.plots.coordinates import coordinate_panels, turned
-from kinetree.sim.plots.moments import seen_of
-from kinetree.sim.plots.panels import divided, group_sizes, panels_of, worth_drawing
 from tests.robots import load_robot
 
 

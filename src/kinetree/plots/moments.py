@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.sim.plots.choice import Choice
-from kinetree.sim.plots.series import Array, Seen
-from kinetree.sim.trajectory_arrays import TrajectoryArrays
+from kinetree.plots.choice import Choice
+from kinetree.plots.series import Array, Seen
+from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["common_rows", "seen_of", "shown_rows", "until_ended"]
 
@@ -18,7 +18,7 @@ _NUMBERS = 1_000_000
 _FEWEST = 12
 
 
-def seen_of(motion: TrajectoryArrays, choice: Choice, rows: NDArray[np.intp] | None = None) -> Seen:
+def seen_of(motion: Trajectory, choice: Choice, rows: NDArray[np.intp] | None = None) -> Seen:
     """The chosen motions at some moments, by default as many as can be told apart."""
     count = int(np.prod(motion.shape))
     samples = np.arange(count) if choice.samples is None else choice.samples
@@ -38,7 +38,7 @@ def shown_rows(rows: NDArray[np.intp], samples: int) -> NDArray[np.intp]:
     return found
 
 
-def until_ended(motion: TrajectoryArrays, seen: Seen, values: Array) -> Array:
+def until_ended(motion: Trajectory, seen: Seen, values: Array) -> Array:
     """Numbers (m, K) of the motions that are seen, NaN from when each has ended on."""
     ended = np.broadcast_to(motion.ended, motion.shape).reshape(-1)[seen.samples]
     found: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, values)
