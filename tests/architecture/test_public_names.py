@@ -111,7 +111,7 @@ GROUPS = {
         "Background", "Camera", "Floor", "Light", "framing", "png_of_robot",
     ],
     "programs": [
-        "Argument", "Program", "fori", "program", "scan",
+        "Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan",
     ],
     "sim": [
         "Event", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory",

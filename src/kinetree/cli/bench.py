@@ -131,7 +131,7 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
     compiled = compile_function(robot, named, **options)
     compiled(*first)
     first_use = time.perf_counter() - begin
-    compiled.__self__.optimize("now")  # type: ignore[attr-defined]
+    compiled.__self__.optimize("now")
     out = compiled(*arguments)
     return lambda: compiled(*first), lambda: compiled(*arguments, out=out), first_use
 

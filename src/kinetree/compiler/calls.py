@@ -6,17 +6,17 @@ import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.codegen.optimization import Optimization, optimization
-from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.compiled import BareFunction, CompiledFunction
 from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.foreign import dtype_abroad, is_single
-from kinetree.compiler.hooks import HERE, on_device
+from kinetree.compiler.hooks import HERE, DeviceFunction, on_device
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import usual
@@ -33,6 +33,36 @@ __all__ = ["compile", "compile_function", "compiled_for", "dtype_name", "request
 _F64 = np.dtype(np.float64)
 
 
+@overload
+def compile(
+    robot: Model,
+    function: Callable[..., Any],
+    *,
+    dtype: str | np.dtype[Any] = "float64",
+    f_ext: Sequence[ForceKey] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    device: Literal["cpu"] = HERE,
+    optimize: Optimization | None = None,
+    **options: Any,
+) -> BareFunction: ...
+
+
+@overload
+def compile(
+    robot: Model,
+    function: Callable[..., Any],
+    *,
+    dtype: str | np.dtype[Any] = "float64",
+    f_ext: Sequence[ForceKey] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    device: str,
+    optimize: Optimization | None = None,
+    **options: Any,
+) -> DeviceFunction: ...
+
+
 def compile(
     robot: Model,
     function: Callable[..., Any],
@@ -44,7 +74,7 @@ def compile(
     device: str = HERE,
     optimize: Optimization | None = None,
     **options: Any,
-) -> Callable[..., Any]:
+) -> BareFunction | DeviceFunction:
     """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
 
     It takes the public function's arrays, then the numbers of constraints (see below), then those of f_ext, then those
@@ -128,11 +158,10 @@ compile_function = compile
 def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
     """Compile the function that a pickle describes."""
     function, dtype, f_ext, parameters, unroll, options, optimize = request
-    made: Any = compile_function(
+    made: BareFunction = compile_function(
         robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, optimize=optimize, **options
     )
-    compiled: CompiledFunction = made.__self__
-    return compiled
+    return made.__self__
 
 
 def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
@@ -182,14 +211,12 @@ def run(
     `numbers` are those of the options, from which they have been taken out (`OptionNumbers`); their dtype does not
     count.
     """
-    result: Array
     first = arguments[0]
     is_double = type(first) is np.ndarray and first.dtype is _F64
     if is_double and f_ext is None and parameters is None and threads is None and not options:  # the usual call
         kernel = usual[definition].get(id(robot))
         if kernel is not None:
-            result = kernel.call(*arguments, out=out)
-            return result
+            return kernel.call(*arguments, out=out)
     typed, arguments = [*arguments], [*arguments, *numbers]
     forces: tuple[ForceKey, ...] = ()
     if f_ext is not None:
@@ -220,8 +247,7 @@ def run(
     compiled = compiled_for(definition, robot, options, forces, given, dtype)
     if threads is not None:
         return compiled(*arguments, out=out, threads=threads)
-    result = compiled.call(*arguments, out=out)
-    return result
+    return compiled.call(*arguments, out=out)
 
 
 _kernels: dict[int, dict[tuple[Hashable, ...], CompiledFunction]] = {}

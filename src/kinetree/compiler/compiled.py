@@ -12,7 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,13 +35,49 @@ from kinetree.locks import compiling
 if TYPE_CHECKING:
     from kinetree.codegen.exchange import Exchange
 
-__all__ = ["IMPORTED", "CompiledFunction", "kernel_of", "seconds_of"]
+__all__ = ["IMPORTED", "BareFunction", "CompiledFunction", "kernel_of", "seconds_of"]
 
 _SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
 IMPORTED = time.time()
 """When kinetree was imported, in seconds since the epoch."""
 _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`Batch.flags`)
+
+
+class BareFunction(Protocol):
+    """A function of arrays as `kinetree.compile` and `Program.compile` return it: a builtin, where there can be one.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm7")
+    >>> def holding(gravity_forces: kt.programs.BareFunction, q: np.ndarray) -> np.ndarray:
+    ...     return gravity_forces(q, out=np.empty(robot.nv))
+    >>> f = kt.compile(robot, kt.gravity_forces)
+    >>> holding(f, robot.neutral()).shape, f(np.zeros((4096, 7)), threads=2).shape
+    ((7,), (4096, 7))
+    """
+
+    @property
+    def __self__(self) -> CompiledFunction:
+        """The compiled function behind it, which has its `program`, `dtype` and `optimized`."""
+
+    def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
+        """The result for one sample, or for each of many.
+
+        Args:
+            arguments: the arrays of the function that was compiled, in its order, such as q (…, nq), v (…, nv) and tau
+                (…, nv) for `kt.aba`, whose leading axes broadcast; then those that the request added, as
+                `kinetree.compile` says.
+            out: an array to write to, with the result's shape and dtype.
+            threads: how many threads a batch may take; by default as many as are worth it.
+
+        Returns:
+            The function's result, (…, *shape of one sample); several results are one array (…, n), in order.
+
+        Raises:
+            ShapeError: an array's shape does not fit.
+            DTypeError: an array is missing, or contains something other than real numbers.
+            ConfigurationError: a quaternion has no direction.
+        """
 
 
 class CompiledFunction:
@@ -62,8 +98,8 @@ class CompiledFunction:
         source.check()
         self._optimize: Optimization | None = None  # until someone asks
         self.source = source
-        self.name = source.name
-        self.dtype = np.dtype(dtype)
+        self.name: str = source.name
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self._output = source.output
         ports, core = source.inputs, self._output.shape
         self.left_out = LeftOut(source, self.dtype)
@@ -129,9 +165,9 @@ class CompiledFunction:
         again, *asked = self.asked
         return again, (*asked,)
 
-    def _set_call(self, call: Callable[..., Any]) -> None:
+    def _set_call(self, call: Any) -> None:
         """Python pickles a builtin by its `__self__` and its name, so it must be found under that name here."""
-        self.call = call
+        self.call: BareFunction = call
         vars(self)[self.name] = call
 
     @property
@@ -157,7 +193,7 @@ class CompiledFunction:
             self._optimize = strongest(self._optimize or when, when)
             self._kernels.optimize()
 
-    def prepare(self) -> Callable[..., Any]:
+    def prepare(self) -> BareFunction:
         """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""
         if self._output.size and not self._has_single():
             self._batch_function()
@@ -187,8 +223,7 @@ class CompiledFunction:
         if len(arguments) < self.arrays:
             filled = self.left_out.filled(arguments)
             if threads is None and filled is not arguments:
-                quick: Array = self.call(*filled, out=out)
-                return quick
+                return self.call(*filled, out=out)
             arguments = tuple(filled)
         expected = self._expected(arguments)
         if is_symbolic(arguments):

@@ -6,8 +6,8 @@ They make it known before NumPy is needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kinetree.errors import OptionError
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from kinetree.compiler.definition import Array
 
-__all__ = ["HERE", "Abroad", "abroad", "answer_with", "on_device", "runs_on"]
+__all__ = ["HERE", "Abroad", "DeviceFunction", "Maker", "abroad", "answer_with", "on_device", "runs_on"]
 
-HERE = "cpu"
+HERE: Final = "cpu"
 """The processor that Python runs on."""
 
 
@@ -51,11 +51,27 @@ def abroad() -> Abroad:
     return _abroad[0]
 
 
+class DeviceFunction(Protocol):
+    """A function of arrays on another processor, as `kinetree.compile(…, device="cuda")` returns it."""
+
+    @property
+    def device(self) -> str:
+        """The name of its device, such as "cuda:0"."""
+
+    @property
+    def text(self) -> str:
+        """Its kernel in the device's language."""
+
+    def __call__(self, *arguments: Any, out: Any = None, stream: Any = None) -> Any:
+        """The result for arrays (…, n) in the order of `kinetree.compile`, whose leading axes broadcast: an array of
+        the same library. It is computed on `stream`, by default the library's current one."""
+
+
 class Maker(Protocol):
     """Makes a function for one device of its kind, by its number, from a `CompiledFunction` and the numbers that calls
     may leave out."""
 
-    def __call__(self, number: int, compiled: Any, numbers: Sequence[Array], /) -> Callable[..., Any]: ...
+    def __call__(self, number: int, compiled: Any, numbers: Sequence[Array], /) -> DeviceFunction: ...
 
 
 _makers: dict[str, Maker] = {}
@@ -66,7 +82,7 @@ def runs_on(kind: str, maker: Maker) -> None:
     _makers[kind] = maker
 
 
-def on_device(device: object, compiled: Any, numbers: Sequence[Array] = ()) -> Callable[..., Any]:
+def on_device(device: object, compiled: Any, numbers: Sequence[Array] = ()) -> DeviceFunction:
     """A compiled function for a device other than this processor, by the name of the device.
 
     Raises:

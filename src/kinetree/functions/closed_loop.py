@@ -59,7 +59,7 @@ class ClosedLoop:
     """The rest follows from it, the robot and the controller, which a trace knows beside it."""
 
     def __init__(self, robot: Model, controller: Program, setting: Controlled) -> None:
-        self.name = controller.name
+        self.name: str = controller.name
         self._arguments, self._defaults, self._setting = controller.arguments, controller.defaults, setting
         self._output, self._of_motion = setting.output, setting.motion(robot)
         found = controller.traced(setting.dtype).results
@@ -73,12 +73,12 @@ class ClosedLoop:
         )
         check_results(robot, controller, setting, names)
         own = controller.arguments
-        self.state = {name: Part(name, x.shape, x.dtype) for name, x in names.items() if name in own}
+        self.state: dict[str, Part] = {name: Part(name, x.shape, x.dtype) for name, x in names.items() if name in own}
         """The controller's state: its results that are named as its arguments."""
         others = {name: x for name, x in names.items() if name != self._output and name not in own}
-        self.recorded = {name: Part(name, x.shape, x.dtype) for name, x in others.items()}
+        self.recorded: dict[str, Part] = {name: Part(name, x.shape, x.dtype) for name, x in others.items()}
         """Its other results."""
-        self.given = [name for name in own if name not in self._of_motion and name not in self.state]
+        self.given: list[str] = [name for name in own if name not in self._of_motion and name not in self.state]
         """Its arguments that come from outside."""
         self._check_rows()
         is_held = setting.when == "held"
@@ -95,7 +95,7 @@ class ClosedLoop:
             extra.append(Part(self._output, names[self._output].shape))
         extra += [Part(name, (1,) if name == ERROR else (robot.nv,)) for name in setting.tells]
         self._results = [*self._kept, *extra]
-        self.number_ports = _ports(robot, setting, ALL)
+        self.number_ports: Sequence[Port] = _ports(robot, setting, ALL)
         """The numbers of the constraints."""
         self._function = self._compiled(robot, controller)
 
@@ -147,8 +147,8 @@ class ClosedLoop:
             given.append(tau)
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         given += [dt, *constant, *forces, *parameters, *numbers]
-        result: Array = self._function.call(*given, **({} if threads is None else {"threads": threads}))
-        return result
+        more: dict[str, Any] = {} if threads is None else {"threads": threads}
+        return self._function.call(*given, **more)
 
     @property
     def parts(self) -> Iterator[tuple[Part, slice]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.compiler.hooks import answer_with, runs_on
+from kinetree.compiler.hooks import DeviceFunction, answer_with, runs_on
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Abroad:
         return joined(framework, parts, shapes, dtype)
 
 
-def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[..., Any]:
+def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> DeviceFunction:
     from kinetree.interop.cuda.function import CudaFunction  # no function for this processor needs it
 
     return CudaFunction(number, compiled, numbers)

@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,10 @@ from kinetree.announcement import announced, because, learn, phase
 from kinetree.codegen.optimization import Optimization, optimization
 from kinetree.compiler.arguments import bound
 from kinetree.compiler.calls import dtype_name
-from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.compiled import BareFunction, CompiledFunction
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.foreign import dtype_abroad, is_single, is_whole
-from kinetree.compiler.hooks import HERE, on_device
+from kinetree.compiler.hooks import HERE, DeviceFunction, on_device
 from kinetree.compiler.tracing import INTO_LOOPS, is_symbolic
 from kinetree.errors import OptionError, nearest_names
 from kinetree.locks import compiling
@@ -63,17 +63,27 @@ class Program:
         self.function = function
         """The Python function. It takes plain arrays of one sample too, to debug it."""
         named = function.func if isinstance(function, functools.partial) else function
-        self.name = getattr(named, "__name__", type(named).__name__).strip("<>")
+        self.name: str = getattr(named, "__name__", type(named).__name__).strip("<>")
         self.arguments: Mapping[str, Argument] = _checked_declaration(self.name, function, declared)
         """What each argument is, in order."""
         self.defaults: Mapping[str, Any] = _defaults(function, self.arguments)
         """Values of arguments that may be left out."""
-        self.__signature__ = _signature(function, self.arguments)
+        self.__signature__: inspect.Signature = _signature(function, self.arguments)
         self._traced: dict[str, Traced] = {}
         self._functions: dict[tuple[Any, ...], CompiledFunction] = {}
 
     def __call__(self, /, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
-        """The results for arrays of one sample, or of many."""
+        """The results for arrays of one sample, or of many.
+
+        Args:
+            given: the arguments in order, (…, *shape) with the shape that was declared; leading axes broadcast.
+            out: an array to write to: that of the result or, for several, one array (…, n) for all numbers in order.
+            threads: how many threads a batch may take; by default as many as are worth it.
+            named: arguments by name.
+
+        Returns:
+            What the Python function returns, in the same form, each array with the leading axes (…, *its shape).
+        """
         from kinetree.programs.inside import inside
 
         arguments = self.bound(given, named)
@@ -89,13 +99,23 @@ class Program:
             self._quicken(dtype)
         return self._traced[dtype].results.apart(whole)
 
-    def compile(
+    @overload
+    def compile(  # type: ignore[overload-overlap] # of `str` and "cpu": a device that has a name is another one
         self,
         *,
         dtype: str | np.dtype[Any] = "float64",
-        device: str = HERE,
+        device: Literal["cpu"] = HERE,
         optimize: Optimization | None = None,
-    ) -> Callable[..., Any]:
+    ) -> BareFunction: ...
+
+    @overload
+    def compile(
+        self, *, dtype: str | np.dtype[Any] = "float64", device: str, optimize: Optimization | None = None
+    ) -> DeviceFunction: ...
+
+    def compile(
+        self, *, dtype: str | np.dtype[Any] = "float64", device: str = HERE, optimize: Optimization | None = None
+    ) -> BareFunction | DeviceFunction:
         """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
 
         One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
@@ -245,7 +265,7 @@ class Program:
         """From now on calls go to the machine code that there is, if that is all they need."""
         made = self.compiled(dtype)
         if self._is_bare(dtype) and made.call != made.__call__:
-            type(self).__call__ = made.call  # type: ignore[method-assign]
+            type(self).__call__ = made.call  # type: ignore[method-assign, assignment]
 
     def _is_bare(self, dtype: str) -> bool:
         """Whether calls go straight to machine code, and come here only where that declines them."""
@@ -418,5 +438,4 @@ def _quick_call(made: CompiledFunction, results: Results, count: int) -> Callabl
 
 def _compiled_again(program: Program, dtype: str, optimize: Optimization | None) -> CompiledFunction:
     """Compile the program that a pickle names."""
-    compiled: CompiledFunction = program.compile(dtype=dtype, optimize=optimize).__self__  # type: ignore[attr-defined]
-    return compiled
+    return program.compile(dtype=dtype, optimize=optimize).__self__
