@@ -1,4 +1,4 @@
-"""What the settings of contacts and the integrators do to simple motions: the tables of docs/simulation.md.
+"""Effects of contact settings and integrators on simple motions: the tables of docs/simulation.md.
 
     python benchmarks/contact_settings.py
 

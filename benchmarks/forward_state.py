@@ -1,4 +1,4 @@
-"""What MuJoCo has in a state, and what kinetree finds there: for the table of mujoco_forward.py."""
+"""A state's quantities in MuJoCo and in kinetree: for the table of mujoco_forward.py."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ BEGIN, END = "<!-- figures: python benchmarks/frameworks.py --write -->\n", "<!-
 FRAME = "panda_link8"
 Call = Callable[[], Any]
 Peer = dict[str, Callable[..., Any]]
-"""What a library computes, by name: functions of q, v and tau, batches."""
+"""The computations of a library, by name: functions of q, v and tau, batches."""
 ACCELERATIONS, MASS_MATRICES, POSES = "q̈ (`aba`)", "M (`crba`)", f"pose of {FRAME}"
 
 
@@ -228,7 +228,7 @@ def promised(robot: kt.Model, samples: int, rounds: int) -> Iterator[str]:
     yield "| figure | found | goal |"
     yield "| --- | --- | --- |"
     yield f"| Panda's `aba` as a step of `jax.lax.scan` | {t['scan'] / steps * 1e6:.2f} µs | 1 µs |"
-    yield f"| a batch of {samples} in `jax.jit`, beside NumPy's | {t['jit'] / t['numpy']:.2f} times | 1.1 times |"
+    yield f"| a batch of {samples} in `jax.jit`, relative to NumPy's | {t['jit'] / t['numpy']:.2f} times | 1.1 times |"
     rest = (t["jit"] - t["empty"]) / t["numpy"]
     yield f"| the same without the time of a `jax.jit` that computes nothing | {rest:.2f} times | 1.1 times |"
     above = (t["torch"] - t["builtin"]) / len(again)
@@ -261,7 +261,7 @@ def main() -> None:
     if asked.write:
         before, _, rest = PAGE.read_text().partition(BEGIN)
         told = f"`python benchmarks/frameworks.py --write` measured this with batches of {asked.samples}:"
-        section = [BEGIN, "## Beside other libraries", "", told, "", *lines, "", END]
+        section = [BEGIN, "## Comparison with other libraries", "", told, "", *lines, "", END]
         PAGE.write_text(before + "\n".join(section) + rest.partition(END)[2])
 
 

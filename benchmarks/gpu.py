@@ -219,7 +219,7 @@ def launched(launcher: Launcher, given: list[np.ndarray], shape: tuple[int, ...]
 
 
 def behaviour(folder: Path, name: str) -> Iterator[tuple[str, Any]]:
-    """What a call does beside arithmetic."""
+    """The overhead of a call."""
     robot = kt.from_text((folder / f"{name}.txt").read_text())
     data = np.load(folder / f"{name} aba float64.npz")
     given, wanted = [data[f"x{k}"] for k in range(3)], data["y"]

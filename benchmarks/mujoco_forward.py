@@ -250,7 +250,7 @@ def _part(place: slice, _: Array, sensors: Array) -> Array:
 
 
 def left_out(beside: Beside) -> list[str]:
-    """What has no row here, by kinds."""
+    """Sensors without a row here, by kinds."""
     found: Counter[str] = Counter()
     for one in beside.soft.unsupported:
         found[f"{one.what}: {re.sub(r'; .*', '', one.reason)}"] += 1

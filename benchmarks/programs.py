@@ -72,7 +72,7 @@ def impedance(q, v, target, stiffness, damping):  # type: ignore[no-untyped-def]
 
 
 def kernels(program: kt.programs.Program) -> list[kt.programs.Program]:
-    """What a program is made of, as programs by themselves."""
+    """The parts of a program, as programs by themselves."""
     n = panda.nv
     inverse = kt.program(lambda q, v, qdd: kt.rnea(panda, q, v, qdd), q=panda, v=n, qdd=n)
     jacobian = kt.program(lambda q: kt.frame_jacobian(panda, q, HAND, expressed_in="local"), q=panda)

@@ -52,9 +52,9 @@ INTRODUCTION = """
 reading of it, with a fixed and with a floating base, and every MJCF file with MuJoCo's, by [`kt.compare`](compare.md):
 masses, centres of mass and inertias of all moving bodies; placements of all bodies, joint axes and frames; M(q), bias
 and gravity forces, joint for joint, at {samples} random states per base. Numbers are the worst errors, relative to the
-scales listed [there](compare.md#what-is-compared); anything above 1e-9 is a difference, and its reason is given. Files
-that kinetree refuses have a fault, which is named; the last column tells what the other library does about it. Meshes
-may lie anywhere in the package (`package_roots`).
+scales listed [there](compare.md#compared-quantities); anything above 1e-9 is a difference, and its reason is given.
+Files that kinetree refuses have a fault, which is named; the last column gives the other library's treatment of it.
+Meshes may lie anywhere in the package (`package_roots`).
 """
 
 
@@ -87,12 +87,12 @@ def main() -> None:
         sections.append(section(title, format, rows))
         if format == "URDF":
             sections.append(mujoco_section(title, files, folder))
-    head = ["# Robot files of the wheels, beside other libraries\n", introduction + "\n", SUMMARY, *summary]
+    head = ["# Robot files of the wheels, compared with other libraries\n", introduction + "\n", SUMMARY, *summary]
     text = "\n\n## ".join(["\n".join(head), *(part.strip() for part in sections)])
     PAGE.write_text(text + "\n", encoding="utf-8")
 
 
-SUMMARY = """| package | format | beside | files | equal | different | the other cannot read | refused |
+SUMMARY = """| package | format | compared with | files | equal | different | the other cannot read | refused |
 |---|---|---|--:|--:|--:|--:|--:|"""
 
 
@@ -157,7 +157,7 @@ def row(path: Path, folder: Path, format: str, samples: int) -> list[str]:
 
 
 def there(path: Path, peer: str) -> str:
-    """What the other library does with a file that is refused."""
+    """The other library's treatment of a file that is refused."""
     try:
         if peer == "mujoco":
             mujoco.MjModel.from_xml_path(str(path))
@@ -202,10 +202,10 @@ def short(text: str, path: Path) -> str:
 def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
     equal = sum(cells[-1] == "equal" for cells in rows)
     library = LIBRARIES[PEERS[format]]
-    headings = ["file", "degrees of freedom", "mass, kg", *GROUPS, f"beside {library}"]
+    headings = ["file", "degrees of freedom", "mass, kg", *GROUPS, f"compared with {library}"]
     lines = [
-        f"{package}: {format} beside {library}\n",
-        f"{len(rows)} files, of which {equal} are equal.\n",
+        f"{package}: {format} compared with {library}\n",
+        f"{len(rows)} files; {equal} are equal.\n",
         f"| {' | '.join(headings)} |",
         "|---|" + "--:|" * (len(headings) - 2) + "---|",
         *(f"| {' | '.join(cells)} |" for cells in rows),
@@ -214,7 +214,7 @@ def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
 
 
 def mujoco_section(package: str, files: Sequence[Path], folder: Path) -> str:
-    """What MuJoCo makes of URDF files, where that differs."""
+    """MuJoCo's readings of URDF files, where they differ."""
     lines = []
     equal = 0
     for path in files:
@@ -234,7 +234,7 @@ def mujoco_section(package: str, files: Sequence[Path], folder: Path) -> str:
         first = different[0]
         lines.append(f"| `{path.relative_to(folder)}` | {short(first.unread or reason(first), path)} |")
     start = [
-        f"{package}: URDF beside MuJoCo's own reading\n",
+        f"{package}: URDF compared with MuJoCo's own reading\n",
         f"MuJoCo reads {equal} of these files as kinetree and Pinocchio do, given without their shapes. On the others "
         "it parts from both, which take inertias as written, even those that no body could have.\n",
         "| file | the first difference |",

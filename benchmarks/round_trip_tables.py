@@ -91,7 +91,7 @@ def shown(found: Sequence[Errors | None]) -> list[str]:
 
 
 def verdict(found: Trip, path: Path, format: str) -> str:
-    """What is to be said about a file: nothing if all is equal."""
+    """Remarks on a file: none if all is equal."""
     told = [found.reason] if found.reason else []
     if found.beside_robot is not None and max(found.beside_robot) > TOLERANCE:
         told += [loss for loss in found.losses if "moves differently" in loss]
@@ -111,9 +111,9 @@ def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
     refused = sum(cells[-1].startswith("kinetree refuses the file") for cells in rows)
     lines = [
         f"## {package}: {format}\n",
-        f"{len(rows)} files, of which kinetree reads {len(rows) - refused}. {same} give the same in MuJoCo as in "
-        f"kinetree. MuJoCo reads {len(twice)} of the originals, and computes the same of {equal} of them as of what "
-        "was written.\n",
+        f"{len(rows)} files; kinetree reads {len(rows) - refused}. {same} give the same in MuJoCo as in "
+        f"kinetree. MuJoCo reads {len(twice)} of the originals, and computes the same of {equal} of them as of the "
+        "written files.\n",
         f"| {' | '.join(HEADINGS)} |",
         "|---|" + "--:|" * (len(HEADINGS) - 2) + "---|",
         *(f"| {' | '.join(cells)} |" for cells in rows),

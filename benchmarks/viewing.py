@@ -1,4 +1,4 @@
-"""What a page costs that shows a robot while it moves: the processor time of `viewer.set(q)` and of its server.
+"""The cost of a page that shows a robot while it moves: the processor time of `viewer.set(q)` and of its server.
 
     python benchmarks/viewing.py [--bodies 40] [--rate 60] [--seconds 10] [--clients 1]
 

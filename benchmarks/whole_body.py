@@ -130,7 +130,7 @@ def main() -> None:
         times[1].append(end - middle)
         apart = max(apart, abs(layout.tau_to(q, found.tau)[6:] - theirs).max())
         most = max(most, found.programs)
-        assert all(found.is_met(name, 1e-9) for name in SOLES), found.told()
+        assert all(found.is_met(name, 1e-9) for name in SOLES), found.summary()
     mine, other = (1e3 * np.median(x[STEPS // 10 :]) for x in times)
     print(f"torques apart by {apart:.1e} N·m; kinetree {mine:.3f} ms, tsid {other:.3f} ms, {other / mine:.2f} times")
     assert apart < 1e-6

@@ -1,4 +1,4 @@
-"""A payload: what a Panda has to hold when it carries 2 kg.
+"""A payload: the torques with which a Panda carries 2 kg.
 
 A body attached to the hand gives a new robot; a mass passed with the call gives the same robot with another payload for
 each sample, and compiles nothing anew. In both, holding the payload takes the torques Jᵀ m g in addition, with J the

@@ -1,8 +1,8 @@
 """Announcements of compilations that take long: the phase, how far it is, and an estimate of the whole.
 
-Code that compiles runs in `with announced(name, subject):`, and within it in `with phase("lowering"):` and the like; it
-reports what it knows by `learn(statements=5_000)`. A thread watches: it speaks after `_PATIENCE` seconds unless the end
-is near, and the estimate follows as soon as the number of operations is known. On a terminal and in notebooks this is a
+Code that compiles runs in `with announced(name, subject):`, and within it in `with phase("lowering"):` and others; it
+reports sizes by `learn(statements=5_000)`. A thread watches: it speaks after `_PATIENCE` seconds unless the end is
+near, and the estimate follows as soon as the number of operations is known. On a terminal and in notebooks this is a
 line with a bar, elsewhere the logger "kinetree" warns.
 
 The estimate comes from `COSTS` and `RATIOS`, which `benchmarks/first_use.py --calibrate` measures.
@@ -24,8 +24,8 @@ from kinetree.progress import Line, bar, duration, live_line
 __all__ = ["COSTS", "RATIOS", "Cost", "Phase", "announced", "because", "learn", "phase", "watched"]
 
 Phase = Literal["recording", "derivatives", "lowering", "writing", "compiling"]
-"""Run the algorithm on symbols; differentiate; make a program of what was recorded; write it in LLVM's language;
-translate that to machine code."""
+"""Run the algorithm on symbols; differentiate; make a program of the record; write it in LLVM's language; translate
+that to machine code."""
 
 
 class Cost(NamedTuple):
@@ -37,7 +37,7 @@ class Cost(NamedTuple):
     each: float
     """Seconds for each."""
     fixed: float = 0.0
-    """Seconds besides."""
+    """Additional seconds."""
     each_alive: float = 0.0
     """Seconds for each, times the number of values that are "alive", between their computation and their last use."""
 
@@ -58,8 +58,8 @@ _TELLING, _DOUBT = 0.1, 0.3
 """How fast this machine is now shows in phases from so many seconds on; from so many it counts, rather than the costs.
 """
 _PATIENCE, _BETWEEN, _WATCHED_EVERY, _GAP = 0.7, 0.1, 0.25, 0.5
-"""Seconds until something is said; between two states of a bar; between two looks if there is no bar; at most between
-two contexts that are one wait."""
+"""Seconds until something is said; between two states of a bar; between two looks without a bar; at most between two
+contexts that are one wait."""
 _WORTH_SAYING = 1.4
 """Seconds: with the error of the estimate, up to 2 s are short."""
 _LARGE_SECONDS, _LARGE_BYTES = 60.0, 2e9
@@ -69,7 +69,7 @@ nothing was known of their number."""
 _log = logging.getLogger("kinetree")
 _clock: Callable[[], float] = time.monotonic
 _state = threading.local()
-"""`now`: what is being compiled in a thread, the outermost; `last`: what was before; `pace`: how fast that was."""
+"""`now`: the present compilation in a thread, the outermost; `last`: the one before; `pace`: how fast that was."""
 
 
 class _Work:
@@ -153,7 +153,7 @@ class _Work:
             wait = _BETWEEN if self._line is not None else _WATCHED_EVERY
 
     def report(self) -> None:
-        """Say what is to be said now."""
+        """Print the pending message, if any."""
         now = _clock()
         total = now - self.begin + self.remaining(now)
         if not self._speaks:
@@ -190,7 +190,7 @@ class _Work:
         )
 
     def _warn(self, size: str) -> None:
-        """Warn of the size, with what makes it so large and what to do about it."""
+        """Warn of the size, with its reason and a remedy."""
         reasons = " and ".join(f"{count:,} {name}" for name, count in self.reasons.most_common(2) if count)
         why = f", because of {reasons}" if reasons else ""
         what = next((self.advice[name] for name, _ in self.reasons.most_common() if name in self.advice), "")
@@ -292,7 +292,7 @@ _speaker = _Speaker()
 
 @contextmanager
 def announced(name: str, subject: str = "") -> Iterator[None]:
-    """Announce what is compiled in this context, if that takes long; within another such context, nothing new.
+    """Announce the compilation in this context, if it takes long; within another such context, nothing new.
 
     `subject`: as in `Source`. A context that follows another one of the same title, in which nothing was translated to
     machine code yet, goes on with it: to the user, tracing a program and compiling it are one wait. Without phases in
@@ -321,7 +321,7 @@ def announced(name: str, subject: str = "") -> Iterator[None]:
 
 @contextmanager
 def phase(name: Phase) -> Iterator[None]:
-    """A phase of what is being compiled in this thread. Another one inside does not count for it."""
+    """A phase of this thread's compilation. Another one inside does not count for it."""
     work: _Work | None = getattr(_state, "now", None)
     if work is None:
         yield
@@ -334,16 +334,16 @@ def phase(name: Phase) -> Iterator[None]:
 
 
 def learn(of: str | None = None, **numbers: float) -> None:
-    """Report numbers that costs depend on. `of`: the name of what they are about, if that may be only a part."""
+    """Report numbers that costs depend on. `of`: the name of their subject, if that may be only a part."""
     work: _Work | None = getattr(_state, "now", None)
     if work is not None and (of in (None, work.name)):
         work.facts |= numbers
 
 
 def because(reason: str, count: int, advice: str = "", operations: int = 0) -> None:
-    """Report what makes a program long, what to do about it, and how many operations it will record at least.
+    """Report why a program is long, a remedy, and a lower bound of its number of operations.
 
-    A reason whose count is 0 is not named, as it is not known; its advice is, if there is no other.
+    A reason whose count is 0 is not named, as it is not known; its advice is, without another one.
     """
     work: _Work | None = getattr(_state, "now", None)
     if work is not None:

@@ -93,8 +93,8 @@ def visible(text: str) -> str:
     """A text for a terminal, whose control characters are written out instead of being obeyed.
 
     Names and sentences from files may hold sequences that move the cursor, change colours or turn the direction of
-    writing. This is the one place that writes them out: for errors and warnings, for what the commands print, for what
-    `repr` shows of robots and motions, and for pages.
+    writing. This is the one place that writes them out: for errors and warnings, for the output of commands, for `repr`
+    of robots and motions, and for pages.
 
     >>> print(visible("elbow" + chr(27) + "[2J"))
     elbow\\x1b[2J

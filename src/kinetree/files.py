@@ -4,7 +4,7 @@ New content goes into a temporary file in the same folder, which is renamed over
 reached the disk. A full disk, an error or a kill therefore leaves the old file unchanged.
 
 A writer holds a lock on its temporary file. The system releases the lock when the process dies, however it dies, so
-`remove_abandoned` can tell a file that a killed writer left behind from one that is being written.
+`remove_abandoned` can distinguish the leftovers of a killed writer from a file that is being written.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _WRITERS = 100
 def file_path(function: str, path: object, ending: str = "", *, what: str = "file") -> Path:
     """The path of a file, or of `what` else, named by the user, with `ending` appended if it is missing.
 
-    Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if there
-    is no name to append to, or if the name ends like a file of another format.
+    Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if it
+    has no name to append to, or if the name ends like a file of another format.
     """
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
@@ -83,7 +83,7 @@ def reason(error: Exception) -> str:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading; folders, pipes (which would block) and devices are refused with an `OSError`."""
+    """Open a file for reading; folders, pipes (which would block) and devices are rejected with an `OSError`."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "this is a folder" if stat.S_ISDIR(mode) else "this is not a regular file")
@@ -121,7 +121,7 @@ def read_json(path: Path, most: int = 2**24) -> Any:
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object], *, within: Path | None = None) -> None:
-    """Write a file; its content is what `write` puts into the binary stream it is called with.
+    """Write a file; `write` puts its content into the binary stream it is called with.
 
     If anything goes wrong or the process is killed, an existing file is unchanged and no new one appears. An existing
     file keeps its mode, and links are followed. Pipes, devices and standard output have no content that could be lost,
@@ -198,7 +198,7 @@ def remove_abandoned(path: str) -> bool:
 
 
 def _lock(file: int) -> bool | None:
-    """Try to lock a file, and return whether that succeeded; None where there are no locks."""
+    """Try to lock a file, and return whether that succeeded; None on systems without locks."""
     if sys.platform == "win32":
         return None
     try:
@@ -275,7 +275,7 @@ def _replace(target: str, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _create_beside(target: str) -> tuple[int, str]:
-    """Create a locked temporary file beside the target, removing any that a dead writer left under the same name."""
+    """Create a locked temporary file next to the target, removing any that a dead writer left under the same name."""
     folder, name = os.path.split(target)
     for k in range(_WRITERS):
         temporary = os.path.join(folder, f".{name[:_NAME_SHOWN]}.kinetree-{k}.tmp")

@@ -1,6 +1,6 @@
-"""The documentation as an index: which function does what, what other libraries call it, and which page is about it.
+"""The documentation as an index: the function for each task, its names in other libraries, and its page.
 
-The pages are read, and nothing else: no robot, no other module. In a checkout they are in docs/ beside src/, in an
+The pages are read, and nothing else: no robot, no other module. In a checkout they are in docs/ next to src/, in an
 installed package in its own folder docs/.
 """
 
@@ -35,14 +35,14 @@ _TABLES = "which_function.md"
 _LIBRARIES = ("Pinocchio", "MuJoCo", "Drake", "DART", "RBDL", "CasADi", "JAX", "SciPy", "pink", "mink", "tsid")
 _LIBRARY_OR_CODE = re.compile(rf"\b({'|'.join(_LIBRARIES)})\b|`([^`]+)`")
 _OWNERS = ("data", "model", "self", "pin", "mujoco")
-"""What functions of other libraries are called on: not names of theirs."""
+"""Objects that other libraries' functions are called on: not names of theirs."""
 _PREFIXES = ("get", "set", "compute", "calculate", "calc", "mj", "mju", "has", "is")
 _LONGEST, _MOST_WORDS = 200, 8
-"""Letters of a name and words of a query that are looked at: what is longer is a mistake."""
+"""Letters of a name and words of a query that are looked at: longer ones are mistakes."""
 
 
 class Answer(NamedTuple):
-    """A row of the tables "which function do I need": what does something here."""
+    """A row of the tables "which function do I need": the function for a task."""
 
     task: str
     """The task, such as "M⁻¹ times a force"."""
@@ -95,7 +95,7 @@ def answers() -> tuple[Answer, ...]:
 
 @cache
 def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
-    """From a name, in small letters without blanks, to the libraries that use it and what does it here."""
+    """From a name, in small letters without blanks, to the libraries that use it and the function here."""
     found: dict[str, list[tuple[str, Answer]]] = {}
     for answer in answers():
         library = ""
@@ -110,7 +110,7 @@ def elsewhere() -> Mapping[str, tuple[tuple[str, Answer], ...]]:
 
 
 class UnknownName(AttributeError):
-    """An attribute that is not there; its text says what to use in its place, which is looked up when it is read."""
+    """An attribute that is not there; its text names a replacement, which is looked up when it is read."""
 
     def __str__(self) -> str:
         message = super().__str__()
@@ -216,7 +216,7 @@ def _without_code(page: str) -> str:
 
 
 def _rows(page: str) -> Iterator[Answer]:
-    """The rows of tables that begin with what one wants, and of those whose first column is another library's."""
+    """The rows of tables that begin with a task, and of those whose first column is another library's."""
     head: list[str] = []
     for line in page.splitlines():
         if line.startswith("|-"):
@@ -276,7 +276,7 @@ def _plain(name: str) -> str:
 
 
 def _core(name: str) -> str:
-    """A name without "get", "compute" and the like."""
+    """A name without prefixes such as "get" and "compute"."""
     words = _words(name)
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]

@@ -41,7 +41,7 @@ __all__ = [
 
 
 MOST_AXES = 32
-"""Axes of an argument: results have a few more, and NumPy's limit is 64, in parts of it 32."""
+"""Axes of an argument: results have a few more, and NumPy's limit is 64, for some functions 32."""
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
@@ -117,7 +117,7 @@ def common_axes(function: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[i
 
 
 def array_or_foreign(name: str, x: Any, shape: str) -> Any:
-    """The same of what is NumPy's; an array of another framework as it is, for its adapter to check."""
+    """The same for NumPy's arrays; an array of another framework as it is, for its adapter to check."""
     return real_array(name, x, shape) if framework_of(x) is None or isinstance(x, list | tuple) else x
 
 
@@ -176,7 +176,7 @@ def refuses_symbols(refusal: _Refuse) -> _Refuse:
 def refuse_symbols(what: str, instead: str, *arrays: object) -> None:
     """Raise if one of these depends on arguments of a program, where numbers are needed.
 
-    `what`: what depends on the numbers, as the subject of the message; `instead`: what to do.
+    `what`: the quantity that depends on the numbers, as the subject of the message; `instead`: the remedy.
     """
     for x in arrays:
         if holds_symbols(x):
@@ -231,7 +231,7 @@ def sample_shape(shape: tuple[int, ...]) -> str:
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first name that occurs a second time; None if there is none."""
+    """The first name that occurs a second time; None without one."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -256,7 +256,7 @@ def flag(option: str, given: Any, hint: str = "") -> bool:
 
 
 def whole_number(given: Any) -> int | None:
-    """A whole number of Python's or NumPy's as Python's; None for what is none, such as a truth value.
+    """A whole number of Python's or NumPy's as Python's; None for anything else, such as a truth value.
 
     >>> whole_number(np.int32(3)), whole_number(3.0), whole_number(True)
     (3, None, None)
@@ -270,7 +270,7 @@ def whole_number(given: Any) -> int | None:
 
 
 def real_number(given: Any) -> float | None:
-    """A real number of Python's or NumPy's as Python's; None for what is none, such as a truth value or NaN.
+    """A real number of Python's or NumPy's as Python's; None for anything else, such as a truth value or NaN.
 
     >>> real_number(np.float32(0.5)), real_number(2), real_number(True), real_number("2")
     (0.5, 2.0, None, None)
@@ -282,7 +282,7 @@ def real_number(given: Any) -> float | None:
 def number_between(
     option: str, given: Any, low: float = 0.0, high: float = math.inf, *, unit: str = "", example: str = ""
 ) -> float:
-    """An option that is a number between two, neither of which it may be; raises `OptionError` for any other.
+    """An option that is a number between two, both excluded; raises `OptionError` for any other.
 
     >>> number_between("dt", 0.01, unit="seconds")
     0.01

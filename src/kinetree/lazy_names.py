@@ -23,10 +23,10 @@ def lazy_names(
 ) -> Iterator[None]:
     """Defers the imports in its block, which are `from module import name, …`, until a name is first asked for.
 
-    The package gets a `__getattr__` (PEP 562). What is in no module may be a module or a room of the package itself;
-    any other name raises the error. A name that a module shares is that of the object in it: Python would bind it to
-    the module, as soon as that is imported. `moved` has the names, with blanks between them, that are now in modules of
-    the package: they are found with a warning.
+    The package gets a `__getattr__` (PEP 562). A name in no module may be a module or a room of the package itself; any
+    other name raises the error. A name that a module shares is that of the object in it: Python would bind it to the
+    module, as soon as that is imported. `moved` has the names, with blanks between them, that are now in modules of the
+    package: they are found with a warning.
 
     `dir` of the package lists its public names, whether they are imported yet or not, and leaves out its modules.
     """

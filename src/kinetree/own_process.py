@@ -1,9 +1,9 @@
 """A function called in a process of its own, with bounded time and memory.
 
-Packages that read other formats believe what a file says of itself: they may unpack gigabytes of a small one, go round
-for ever, or end the process. In a process of its own this is an error. A file may even run code there, so the answer is
-JSON and bytes, which run nothing where they are read, and its size is limited. Work that nobody waits for is done in
-such a process, too.
+Packages that read other formats trust the sizes in a file: they may unpack gigabytes of a small one, go round for ever,
+or end the process. In a process of its own this is an error. A file may even run code there, so the answer is JSON and
+bytes, which run nothing where they are read, and its size is limited. Work that nobody waits for is done in such a
+process, too.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class OwnProcess:
                 that JSON can hold, and bytes.
             arguments: values that JSON can hold.
             seconds: of a processor's work.
-            memory: bytes, beyond what the process needs to begin; also of any file that it writes.
+            memory: bytes, beyond the process's own at its start; also of any file that it writes.
             most: bytes that the function may return.
             in_background: it gives way to other processes, and an interrupt from the terminal does not reach it.
 
@@ -131,7 +131,7 @@ class OwnProcess:
 
 
 def _returned(answer: bytes) -> tuple[Any, bytes]:
-    """What an answer says that the function returned; the error that it says was raised."""
+    """The function's result in an answer; raises the error in it."""
     line, _, data = answer.partition(b"\n")
     try:
         name, value = json.loads(line[:_MOST_FACTS])
@@ -175,7 +175,7 @@ def _end_with(asking: int, parent: int) -> None:
 
 
 def _answer_to(function: str, arguments: list[Any], seconds: float, memory: int) -> bytes:
-    """A line of JSON and bytes: nothing and what the function returns, or the error's class and message."""
+    """A line of JSON and bytes: nothing and the function's result, or the error's class and message."""
     module, _, name = function.partition(":")
     called = getattr(importlib.import_module(module), name)
     _limit(seconds, memory)
@@ -196,7 +196,7 @@ def _answer_to(function: str, arguments: list[Any], seconds: float, memory: int)
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """Bound what this process takes from now on, where the system can."""
+    """Bound the resources of this process from now on, where the system can."""
     try:
         import resource
     except ImportError:  # Windows, where only the time is limited, by who started it

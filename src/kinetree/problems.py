@@ -1,4 +1,4 @@
-"""What is wrong with a robot, as records: where, of which kind, in words, and how to mend it.
+"""Faults of a robot, as records: the place, the kind, a description and a remedy.
 
 Errors and warnings about robots hold these records, so that all problems of a file can be listed, sorted and counted.
 """
@@ -43,7 +43,7 @@ CODES = {
     "unknown-joint": "A joint is referred to that does not exist.",
     "unknown-material": "A material is referred to that does not exist.",
     "unknown-name": "Something else is referred to that does not exist: a site, a geom, a class of defaults.",
-    "wrong-kind": "What is referred to is of another kind than is needed here.",
+    "wrong-kind": "The referenced element is of another kind than is needed here.",
     "two-parents": "A body is the child of two joints.",
     "several-roots": "Several bodies have no parent.",
     "circle": "Joints, or joints that mimic others, run in a circle.",
@@ -86,7 +86,7 @@ CODES = {
     "assumption": "Something was assumed that the file does not say.",
     "invalid": "Something else is not possible.",
 }
-"""Every kind of problem: its code, which is stable, and what it means."""
+"""Every kind of problem: its code, which is stable, and its meaning."""
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?:: (?P<element><.*>.*))?", re.DOTALL)
 _PARTS = re.compile(
@@ -141,11 +141,11 @@ class Problem(NamedTuple):
     element: str
     """The element or field in the file, such as `<joint name="elbow">`."""
     sentence: str
-    """What is wrong."""
+    """A description of the fault."""
     advice: str = ""
-    """How to mend it, or what was expected."""
+    """The remedy, or the expected value."""
     repair: str = ""
-    """What `kt.load(path, repair=True)` does about it; empty if it does nothing."""
+    """The repair by `kt.load(path, repair=True)`; empty without one."""
 
     def __str__(self) -> str:
         place = ":".join([self.file, *([str(self.line)] if self.line else [])]) if self.file else ""
@@ -161,7 +161,7 @@ class Problem(NamedTuple):
 def problem(
     where: object, message: str, code: str = "invalid", *, severity: Severity = "error", repair: str = ""
 ) -> Problem:
-    """A problem at a place (an element, or text that names one), whose message says what is wrong and then the advice.
+    """A problem at a place (an element, or text that names one), whose message is the fault and then the advice.
 
     >>> problem("", "has no mass; add one", "missing-element").advice
     'add one'

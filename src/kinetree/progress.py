@@ -55,7 +55,7 @@ def live_line() -> Line | None:
 
 
 class _OnTerminal:
-    """A terminal's present line, without escape sequences: blanks cover what was longer before."""
+    """A terminal's present line, without escape sequences: blanks cover a longer text before."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream: TextIO | None = stream
@@ -107,7 +107,7 @@ class _InNotebook:
 
 
 def bar(share: float) -> str:
-    """A bar of which a share is full.
+    """A bar with a share of it full.
 
     >>> bar(0.25)
     '[####            ]'

@@ -20,8 +20,8 @@ import kinetree as kt
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3103, "actuation": 808, "algorithms": 8966, "appearance": 2828, "charts": 163, "checking": 782, "cli":
-    3270, "codegen": 9960, "collision": 2702, "comparison": 3065, "compiler": 4318, "contact_model": 2543,
-    "control": 9658, "expr": 4788, "functions": 13498, "identification": 4009, "interop": 4001, "io": 15765,
+    3270, "codegen": 9959, "collision": 2702, "comparison": 3065, "compiler": 4301, "contact_model": 2543,
+    "control": 9658, "expr": 4788, "functions": 13493, "identification": 4009, "interop": 4001, "io": 15761,
     "joints": 2791, "layouts": 949, "lie": 789, "model": 10935, "number_files": 577, "pictures": 3052, "plots":
     1128, "programs": 2721, "sim": 7176, "solids": 2244, "spatial": 2248, "store": 375, "sweeps": 1875,
     "symbolic": 3742, "tree": 2870, "viewer": 3470, "zoo": 75,

@@ -35,7 +35,18 @@ OF_MESSAGES = {
     r"\bmust stand\b|\bknown are\b": 'say "expected", "available"',
 }
 """What else no message may have; messages are the texts of several words in `src`."""
-EMPTY_SUBJECT = r"^(?:Of|That|Those|Whom|Whose|In which|To which|By which|From which)\b"
+OF_PAGES = {
+    r"\bbut for\b": 'say "except"',
+    r"\b(?:and|or) (?:its|the|their) like\b": 'say "and similar functions"',
+    r"\bin parts of\b": 'say "relative to"',
+    r"\bone beside the other\b": 'say "side by side"',
+    r"(?<!\bthere )\b(?:is|are|be) no (?!(?:long|few|fast|quick|slow|larg|small|short|bett|furth|farth|wid)\w*er\b|"
+    r"more|less|such|matter|result|worse)\w+": 'say "is not a X"',
+}
+"""What else no page, docstring or comment of `src` may have; history and benchmarks keep their words."""
+OF_WHOLE_PAGES = {r"\bwhat(?:ever)?\b": 8.4, r"\b(?:told|tells?)\b": 0.3, r"\bbesides?\b": 1.0}
+"""Words that may occur so often in 10,000: three times as often as in NumPy's documentation, or about never."""
+EMPTY_SUBJECT = r"^(?:Of|That|Those|What|Whatever|Whom|Whose|In which|To which|By which|From which)\b"
 
 
 @cache
@@ -82,6 +93,7 @@ FILES = sorted(
     for path in ROOT.glob(pattern)
     if path.name != "CONTRIBUTING.md"
 )
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/algorithms").glob("*.md"))]
 
 
 @pytest.mark.parametrize(("pattern", "advice"), NOT_ENGLISH.items(), ids=range(len(NOT_ENGLISH)))
@@ -93,6 +105,27 @@ def test_prose_is_plain_english(pattern: str, advice: str) -> None:
         if re.search(pattern, line, flags=re.IGNORECASE)
     ]
     assert found == [], f"{advice} (CONTRIBUTING.md)"
+
+
+@pytest.mark.parametrize(("pattern", "advice"), OF_PAGES.items(), ids=range(len(OF_PAGES)))
+def test_pages_and_docstrings_are_plain_english(pattern: str, advice: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in FILES
+        if path.is_relative_to(ROOT / "src") or path in PAGES
+        for number, line in prose(path)
+        if re.search(pattern, line, flags=re.IGNORECASE)
+    ]
+    assert found == [], advice
+
+
+@pytest.mark.parametrize(("pattern", "most"), OF_WHOLE_PAGES.items(), ids=range(len(OF_WHOLE_PAGES)))
+def test_pages_name_their_subjects(pattern: str, most: float) -> None:
+    """Prose of the pages outside of tables that programs write; questions count as well."""
+    lines = [line for path in PAGES for _, line in prose(path) if not line.startswith("|")]
+    words = sum(len(line.split()) for line in lines)
+    count = sum(len(re.findall(pattern, line, flags=re.IGNORECASE)) for line in lines)
+    assert count <= most * words / 1e4, "name the subject (CONTRIBUTING.md)"
 
 
 def test_messages_are_plain_english() -> None:
@@ -121,5 +154,14 @@ def test_a_docstring_has_a_subject() -> None:
 def test_the_rules_find_what_they_are_for() -> None:
     """The samples of CONTRIBUTING.md itself."""
     samples = ("a row a step", "it stands in slot 0", "what is no constraint has none", "the caller shall judge")
-    for (pattern, _), sample in zip(NOT_ENGLISH.items(), samples, strict=True):
+    more = (
+        "all but for one",
+        "sines and their like",
+        "in parts of the weight",
+        "one beside the other",
+        "x is no number",
+    )
+    rules = {**NOT_ENGLISH, **OF_PAGES}
+    for pattern, sample in zip(rules, (*samples, *more), strict=True):
         assert re.search(pattern, sample)
+    assert not re.search([*OF_PAGES][-1], "there is no frame; it is no faster, is no longer here and is no such thing")

@@ -1,4 +1,4 @@
-"""Actuators of a robot: what each acts on, the law of its force, and what limits them together."""
+"""Actuators of a robot: the transmission of each, the law of its force, and their common limits."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

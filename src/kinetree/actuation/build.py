@@ -1,4 +1,4 @@
-"""From a robot to its actuators: what MuJoCo takes from an MJCF file."""
+"""From a robot to its actuators: as MuJoCo takes them from an MJCF file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def actuation(robot: Model) -> Actuation:
     """All actuators of a robot, in the order of its file.
 
     Raises:
-        OptionError: an actuator's force is not computed here; the message names it and says what it has.
+        OptionError: an actuator's force is not computed here; the message names it and its unsupported attribute.
 
     >>> import kinetree as kt
     >>> actuation(kt.zoo.load("arm6")).actuators
@@ -70,7 +70,7 @@ def actuation(robot: Model) -> Actuation:
 
 
 def gravity_compensation(robot: Model) -> GravityCompensation:
-    """Which parts of which weights are carried, and where by actuators."""
+    """The parts of weights that are carried, and those that actuators carry."""
     return GravityCompensation(
         tuple((one.body, one.gravity_compensation) for one in robot.extras.bodies if one.gravity_compensation),
         tuple(one.joint for one in robot.extras.joints if one.actuators_carry_gravity),

@@ -1,4 +1,4 @@
-"""The damping of servos whose files give its ratio to the critical one, and how easily they move what they move.
+"""The damping of servos whose files give its ratio to the critical one, and the mobility of their loads.
 
     d = 2 ζ √(k m),    m = (J M⁻¹ Jᵀ)⁻¹
 

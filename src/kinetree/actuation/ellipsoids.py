@@ -1,4 +1,4 @@
-"""Shapes as ellipsoids in a medium, with their virtual masses and inertias: what MuJoCo makes of `fluidshape`.
+"""Shapes as ellipsoids in a medium, with their virtual masses and inertias: MuJoCo's `fluidshape`.
 
     κ_x = ∫₀^∞ r_x r_y r_z dλ / √((r_x² + λ)³ (r_y² + λ) (r_z² + λ)),    m_x = V κ_x / (2 - κ_x)
     I_x = V/5 (r_y² - r_z²)² |κ_z - κ_y| / |2 (r_y² - r_z²) + (r_y² + r_z²) (κ_y - κ_z)|

@@ -1,4 +1,4 @@
-"""From a robot to the medium of its file and what moves in it: what MuJoCo takes from an MJCF file."""
+"""From a robot to the medium of its file and the bodies in it, as MuJoCo takes them from an MJCF file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OFF_AXES = 1e-6
 
 @record(frozen=True, slots=True)
 class Immersion:
-    """A medium, and what moves in it: the boxes of bodies, or ellipsoids in their place."""
+    """A medium, and the bodies in it: the boxes of bodies, or ellipsoids in their place."""
 
     medium: Medium = Medium()
     shapes: tuple[tuple[str, ImmersedBox | ImmersedEllipsoid], ...] = ()
@@ -41,7 +41,7 @@ class Immersion:
 
 
 def immersion(robot: Model) -> Immersion:
-    """The medium of a robot's file, and what moves in it.
+    """The medium of a robot's file, and the bodies in it.
 
     Raises:
         OptionError: the medium acts as on an ellipsoid on a shape that has no half axes; the message names its body.

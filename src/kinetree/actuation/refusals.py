@@ -1,4 +1,4 @@
-"""What actuators of MJCF files can have that is not computed here."""
+"""Features of MJCF files' actuators that are not computed here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRANSMISSIONS = {
 
 
 def refuse_unknown(robot: str, number: int, one: Actuator, tendon: Tendon | None) -> None:
-    """Raise an error that says what of an actuator is not computed."""
+    """Raise an error that names the unsupported feature of an actuator."""
     for feature in _unknown(one, tendon):
         who = quoted(one.name) if one.name else f"number {number}"
         raise OptionError(

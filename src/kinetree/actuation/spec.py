@@ -1,4 +1,4 @@
-"""Actuators as records, before a configuration is known; what they act on is named."""
+"""Actuators as records, before a configuration is known; their targets are given by name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SiteSpec:
     force: Axis
     torque: Axis
     reference: str = ""
-    """The name of the other site's frame; empty if there is none."""
+    """The name of the other site's frame; empty without one."""
 
 
 @record(frozen=True, slots=True)
@@ -93,7 +93,7 @@ TransmissionSpec = CoordinateSpec | BallSpec | FreeSpec | TendonSpec | SiteSpec 
 
 @record(frozen=True, slots=True)
 class ActuatorSpec:
-    """An actuator: what it acts on, and the law of its force."""
+    """An actuator: its transmission, and the law of its force."""
 
     name: str
     transmission: TransmissionSpec

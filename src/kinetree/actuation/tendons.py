@@ -1,4 +1,4 @@
-"""From a robot to its springs and dampers besides those of `Joint`: what MuJoCo takes from an MJCF file.
+"""From a robot to its springs and dampers other than those of `Joint`, as MuJoCo takes them from an MJCF file.
 
 They are those along fixed tendons, and the quadratic and cubic terms of joints with one coordinate: each such joint is
 a tendon of its own here.

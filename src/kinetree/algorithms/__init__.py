@@ -1,4 +1,4 @@
-"""The algorithms, one per file, to be read beside their tables in RBDA: no arrays, no batches, no checks."""
+"""The algorithms, one per file, to be read alongside their tables in RBDA: no arrays, no batches, no checks."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Range = tuple[float, float] | None
-"""Smallest and largest value; None: there is no range."""
+"""Smallest and largest value; None: unlimited."""
 Dynamics = Literal["none", "integrator", "filter", "filterexact", "muscle"]
 """How activations change; muscles.py has those of muscles."""
 
@@ -54,7 +54,7 @@ class ActuatorLaw:
     acts_early: bool = False
     """Whether the force follows from the activation at the end of a time step."""
     period: float = 0.0
-    """Lengths that differ by it are the same place, so that a servo goes to the nearest; 0: there are none."""
+    """Lengths that differ by it are the same place, so that a servo goes to the nearest; 0: not periodic."""
 
 
 def within_range(x: Scalar, limits: Range) -> Scalar:
@@ -106,8 +106,8 @@ def remaining_slope(unlimited: Scalar, limits: Range, inertia: Scalar, ease: flo
     """The part of its slopes that a force keeps in a step at whose end it acts: 1 within its limits.
 
     Beyond, it is that of the line to where the force is zero, limit / force, if the step may take the force below the
-    limit, and otherwise 0: a force that stays at its limit for the whole step overshoots, without bound if what it
-    moves is light. `inertia`: h times damping and h² times stiffness of the force; `ease`: accelerations per force.
+    limit, and otherwise 0: a force that stays at its limit for the whole step overshoots, without bound if its load is
+    light. `inertia`: h times damping and h² times stiffness of the force; `ease`: accelerations per force.
     """
     if limits is None:
         return 1.0

@@ -4,7 +4,7 @@ A displacement d of the start q₀ is sought with error(q₀ ⊕ d) = 0 and |d| 
 present q = q₀ ⊕ Δ, J (d - Δ) = -error, so d = J⁺ (J Δ - error): Gauss and Newton's step for a constrained problem. At
 its end d = J⁺ J d lies in the rows of J, as for the nearest configuration to first order; q - J⁺ error then removes the
 rest of the error quadratically. For velocities the problem is linear: v - J⁺ J v. Degrees of freedom that are held have
-no columns. Rows of what the others cannot move are left out: rounding leaves small numbers of their zeros.
+no columns. Rows that the other joints cannot move are left out: rounding leaves small numbers of their zeros.
 
 Source: Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), section 18.1, with the unit matrix as Hessian.
 """
@@ -44,7 +44,7 @@ class AssemblyStep(NamedTuple):
 def assembly_step(
     tree: Tree, holds: Sequence[Hold], q: Pieces, start: Pieces, held: Collection[int], tolerance: float
 ) -> AssemblyStep:
-    """A step from q; what is held without a place stays where it is at the start. `held`: degrees of freedom."""
+    """A step from q; frames held without a place stay where they are at the start. `held`: degrees of freedom."""
     rows, errors = _rows_and_errors(tree, holds, q, start)
     J = _free_columns(rows.J, held)
     away = tree.numbers(difference(tree, start, q), "nv")
@@ -86,7 +86,7 @@ def nearest_velocity(
 
 
 def _rows_and_errors(tree: Tree, holds: Sequence[Hold], q: Pieces, start: Pieces) -> tuple[HeldRows, list[Scalar]]:
-    """Rows and errors at q; what is held without a place is held where it is at the start."""
+    """Rows and errors at q; frames held without a place are held where they are at the start."""
     X_0 = placements(tree, start)
     holds = [
         replace(hold, at=hold.frame.placement @ X_0[hold.frame.slot])

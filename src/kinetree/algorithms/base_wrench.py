@@ -1,8 +1,8 @@
-"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: what must act on the base body for its acceleration a₀.
+"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: the wrench that must act on the base body for its acceleration a₀.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), eq. 7.1 at the base, after the first two passes of
 Table 7.1 over all other joints; gravity acts on every body, so a₀ is the base's true acceleration.
-Names here <-> book:  those of aba.py;  base <-> 0, the body that carries all others, in whatever slot it is here.
+Names here <-> book:  those of aba.py;  base <-> 0, the body that carries all others, in any slot.
 """
 
 from __future__ import annotations

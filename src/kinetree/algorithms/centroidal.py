@@ -145,7 +145,7 @@ def _composite(
 
 
 def _about_center(tree: Tree, X: Sequence[Transform], f: Sequence[Force], total_mass: Scalar) -> Force:
-    """Sum of what all bodies pass inward, about the centre of mass and in the world's axes."""
+    """Sum of all bodies' contributions, about the centre of mass and in the world's axes."""
     mass = tree.scalars()
     h = tree.slots(Vec3)
     mass[0], h[0] = tree.I[0].mass, tree.I[0].h

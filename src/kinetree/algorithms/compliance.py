@@ -1,6 +1,6 @@
 """How hard a contact pushes at the end of a step of length h, in physical units.
 
-A contact pushes by what will be left of its violation φ' = φ + h v' and by its rate v' then, as a spring and damper:
+A contact pushes by its remaining violation φ' = φ + h v' and by its rate v' then, as a spring and damper:
 
     γ = h max(0, -k φ' - τ_d k v') = max(0, (v̂ - v') / R),    v̂ = -φ / (h + τ_d),    1 / R = h k (h + τ_d)
 
@@ -26,7 +26,7 @@ from kinetree.records import record
 __all__ = ["Compliance", "step_of"]
 
 SIGMA = 1e-3
-"""σ: R across a normal, relative to w. What sticks creeps at about σ h g."""
+"""σ: R across a normal, relative to w. Sticking bodies creep at about σ h g."""
 BETA = 1.0
 """β: the shortest period of a compliant contact, in steps."""
 _LEAST = 1e-15
@@ -49,7 +49,7 @@ class Compliance:
     stiffness: float
     """k, N/m."""
     dissipation: float
-    """τ_d, s: k τ_d is what a damper has."""
+    """τ_d, s: k τ_d is a damper's coefficient."""
     inverse_inertia: Scalar
     """w."""
 
@@ -81,7 +81,7 @@ class Compliance:
 
     @property
     def damping(self) -> Scalar:
-        """What a_ref loses per unit of the rate."""
+        """The decrease of a_ref per unit of the rate."""
         return 1.0 / self.step
 
     def slowing(self, rate: Scalar) -> Scalar:

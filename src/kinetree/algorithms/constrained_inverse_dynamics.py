@@ -3,14 +3,14 @@
     M q̈ + h = τ + Jᵀ λ,   τ = 0 where there is no drive
 
 With n = M q̈ + h, and u for the degrees of freedom without a drive, λ satisfies Jᵤᵀ λ = nᵤ: its minimum-norm solution is
-λ₀ = (Jᵤᵀ)⁺ nᵤ, and what remains free is λ = λ₀ + z with z = N z, N = 1 - (Jᵤᵀ)⁺ Jᵤᵀ: internal forces, which the drives
-have to balance. They are zero for the smallest constraint forces. For the smallest drive forces z is the minimum-norm
-solution of least squares of τ = n - Jᵀ (λ₀ + z) over the driven degrees of freedom.
+λ₀ = (Jᵤᵀ)⁺ nᵤ, and the general solution is λ = λ₀ + z with z = N z, N = 1 - (Jᵤᵀ)⁺ Jᵤᵀ: internal forces, which the
+drives have to balance. They are zero for the smallest constraint forces. For the smallest drive forces z is the
+minimum-norm solution of least squares of τ = n - Jᵀ (λ₀ + z) over the driven degrees of freedom.
 
 Weights are factors of squares. They enter as units: forces and drive forces are multiplied by their weights' roots.
 
-A degree of freedom whose rates do not move what is held along any row has a row of zeros in Jᵀ, or of what rounding
-leaves of them. Such a row is left out: it would count as one like any other, because rows are judged each by itself.
+A degree of freedom whose rates move no held frame along any row has a row of zeros in Jᵀ, up to rounding. Such a row is
+left out: it would count as one like any other, because rows are judged each by itself.
 
 Source: Righetti, Buchli, Mistry, Kalakrishnan and Schaal, "Optimal distribution of contact forces with inverse-dynamics
 control", Int. J. Robotics Research 32 (2013), with a null-space projector in place of their matrices.
@@ -51,7 +51,7 @@ class ForceDivision:
 
 
 class DividedForces(NamedTuple):
-    """Forces by degree of freedom, along the rows of the constraints, and what nothing provides."""
+    """Forces by degree of freedom, along the rows of the constraints, and the residual."""
 
     tau: list[Scalar]
     forces: list[Scalar]

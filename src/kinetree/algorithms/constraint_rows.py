@@ -93,7 +93,7 @@ def squared_terms(tree: Tree, rows: HeldRows) -> Pieces:
 
 
 def is_more_than_rounding(entries: Sequence[Scalar], squares: Sequence[Scalar], tolerance: float) -> Scalar:
-    """Whether some entries of J, given their squared terms, are not all zero but for rounding: 1 if so, otherwise 0."""
+    """Whether some entries of J, given their squared terms, are not all zero up to rounding: 1 if so, otherwise 0."""
     terms: Scalar = sum(squares, 0.0)
     seen: Scalar = sum((x * x for x in entries), 0.0)
     found: Scalar = less(_CANCELLED * tolerance * terms, seen)
@@ -114,7 +114,7 @@ def _written(tree: Tree, motions: Sequence[HeldMotion], J: JointColumns) -> Join
 
 
 def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
-    """Whether joints can move what a row holds, one number per row: 1 where they can, 0 where they cannot.
+    """Whether joints can move along a row, one number per row: 1 where they can, 0 where they cannot.
 
     They cannot if the row sees less than the fraction `tolerance`, in squares, of the motion that they give the point
     (or the orientation), or if this motion is so small that it may be the rounding error of a sum that is zero. A rod

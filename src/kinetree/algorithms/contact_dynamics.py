@@ -34,10 +34,10 @@ def contact_dynamics(
     effort: Effort | None = None,
     more: Sequence[tuple[Sequence[Scalar], Scalar]] = (),
 ) -> Minimum:
-    """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start.
+    """Accelerations due to joint forces tau and to the blocks' forces; `guess` is where the search may start.
 
-    `more` are terms of the matrix beside M: x m mᵀ for each row m, in the order of v, and number x. Where blocks have
-    softer ones beside them, derivatives are those of the problem with these.
+    `more` are terms of the matrix in addition to M: x m mᵀ for each row m, in the order of v, and number x. Where
+    blocks have softer versions, derivatives are those of the problem with these.
     """
     M = crba(tree, q).sparse(coupled=[*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)])
     for m, x in more:

@@ -23,7 +23,7 @@ _TINY = 1e-15
 
 
 class Push(NamedTuple):
-    """A contact as a sensor sees it, and what the second shape feels of the first one."""
+    """A contact as a sensor sees it, and the first shape's force on the second one."""
 
     is_there: Scalar
     position: Vec3
@@ -42,12 +42,12 @@ class Push(NamedTuple):
         return self._replace(axes=Mat3(-n, -t, b), force=Vec3(f.x, f.y, -f.z), torque=Vec3(m.x, m.y, -m.z))
 
     def wrench(self) -> Force:
-        """On the second shape, about the world's origin; zero where there is no contact."""
+        """On the second shape, about the world's origin; zero without a contact."""
         f, m = self.axes.T @ self.force, self.axes.T @ self.torque
         return Force(m + self.position.cross(f), f)
 
     def numbers(self) -> dict[str, Sequence[Scalar]]:
-        """By the names of sensors' data, but for how many are found."""
+        """By the names of sensors' data, except for the number found."""
         return {
             "force": self.force.components(),
             "torque": self.torque.components(),
@@ -121,7 +121,7 @@ def together(pushes: Sequence[tuple[Push, Scalar]]) -> dict[str, Sequence[Scalar
 
 
 def carried_wrench(parts: Sequence[tuple[Inertia, FrameMotion]], pushes: Sequence[tuple[Push, float]]) -> Force:
-    """What holds some bodies, about the world's origin: what their motion needs less what contacts do.
+    """The wrench that holds some bodies, about the world's origin: that of their motion less that of contacts.
 
     Accelerations have gravity in them. Each contact has the sign of its side.
     """

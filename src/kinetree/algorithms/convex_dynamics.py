@@ -2,12 +2,12 @@
 
     a* = argmin ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref),    M a₀ = τ
 
-Each block of rows J has its cost s (row_costs.py); τ is what is left of the joint forces for acceleration. The gradient
-is g = M a - τ - Jᵀ f with f = -s', the Hessian is H = M + Jᵀ s'' J, and Newton's method with an exact line search
-converges from anywhere. Since H ≥ M everywhere, ‖a - a*‖_M ≤ ‖g‖_M⁻¹: that is the bound on the error which ends the
-iterations, and which is reported.
+Each block of rows J has its cost s (row_costs.py); τ is the part of the joint forces left for acceleration. The
+gradient is g = M a - τ - Jᵀ f with f = -s', the Hessian is H = M + Jᵀ s'' J, and Newton's method with an exact line
+search converges from anywhere. Since H ≥ M everywhere, ‖a - a*‖_M ≤ ‖g‖_M⁻¹: that is the bound on the error which ends
+the iterations, and which is reported.
 
-H has the zeros of M, but for blocks that push bodies of two branches against each other; so it has sparse factors
+H has the zeros of M, except for blocks that push bodies of two branches against each other; so it has sparse factors
 (ltdl.py), in an order that suits all blocks.
 
 Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints", ICRA 2014; MuJoCo
@@ -44,7 +44,7 @@ class Block(NamedTuple):
     reference: Sequence[Scalar]
     cost: RowCost
     pull: Scalar = 0.0
-    """A force against the first row, beside what the cost makes: adhesion."""
+    """A force against the first row, in addition to that of the cost: adhesion."""
     idle: Scalar = 0.0
     """1.0 where J and the curvature are zero everywhere, as of a contact that is open: it can be left out there."""
     softer: Block | None = None
@@ -86,13 +86,13 @@ class Minimum(NamedTuple):
     forces: list[list[Scalar]]
     """Along the rows of each block."""
     error: Scalar
-    """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½, a bound on the error ‖a - a*‖_M relative to what pushes as well."""
+    """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½, a bound on the error ‖a - a*‖_M relative to the forces as well."""
     iterations: Scalar
     softer: Minimum | None = None
     """The minimum with softer blocks, if derivatives are those of it."""
 
     def push(self, blocks: Sequence[Block]) -> list[Scalar]:
-        """Jᵀ f, less what blocks pull, in the order of v."""
+        """Jᵀ f, less the blocks' pulls, in the order of v."""
         total: list[Scalar] = [0.0] * len(self.acceleration)
         for block, (first, *others) in zip(blocks, self.forces, strict=True):
             for row, f in zip(block.J, (first - block.pull, *others), strict=True):
@@ -137,7 +137,7 @@ _Row = Sequence[tuple[int, Scalar]]
 
 
 class _Point(NamedTuple):
-    """An acceleration in elimination order, and what follows from it."""
+    """An acceleration in elimination order, and quantities that follow from it."""
 
     a: Any
     rest: Any
@@ -329,7 +329,7 @@ class _Problem:
         return total
 
     def _error(self, a: Any, rest: Any, gradient: Any, costs: Scalar) -> Scalar:
-        """‖g‖_M⁻¹ in units of what is at hand, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
+        """‖g‖_M⁻¹ in units of the scale at hand, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
         M = self._M
         half, size = M.zeros(), self._size + 2.0 * costs
         for k in M.outward:

@@ -4,8 +4,8 @@
 
 d is the displacement from q₀; w are the velocities in axes that do not turn, in which they can be added
 (`JointKind.seen_from_fixed`); B(d) ḋ is the velocity of q₀ ⊕ d (`JointKind.displacement_rate`). So any method for
-vectors keeps its order on the manifold, and what it interpolates is on it. The powers of motors and of friction are
-beside them, as rates of the energies exchanged.
+vectors keeps its order on the manifold, and its interpolation is on it. The powers of motors and of friction are
+integrated with them, as rates of the energies exchanged.
 
 Source: Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999).
 """

@@ -78,7 +78,7 @@ def passive_derivatives(tree: Tree, q: Slots, qd: Slots, which: Collection[str])
 
 
 def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str], limits: bool) -> Any:
-    """Total force along joints commanded tau: what motors give of it, plus the named passive forces."""
+    """Total force along joints commanded tau: the part that motors give of it, plus the named passive forces."""
     if limits:
         tau = limited(tree, tau, qd)
     if not passive:
@@ -91,7 +91,7 @@ def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str]
 
 
 def undriven(tree: Tree, q: Slots, qd: Slots, tau: Any, passive: Collection[str]) -> Any:
-    """The part of tau left to drives beside the named passive forces; pieces start at slot 1."""
+    """The part of tau left to drives in addition to the named passive forces; pieces start at slot 1."""
     if not passive:
         return tau
     forces, left, tau = passive_forces(tree, q, qd, passive), tree.pieces(), tree.in_slots(tau)

@@ -38,7 +38,7 @@ def potential_energy(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Scalar:
 
 
 def center_of_mass(tree: Tree, q: Sequence[Sequence[Scalar]], total_mass: Scalar) -> Vec3:
-    """Centre of mass of everything, including what is fixed to the root."""
+    """Centre of mass of everything, including bodies fixed to the root."""
     return first_moment(tree, q) * (1.0 / total_mass)
 
 

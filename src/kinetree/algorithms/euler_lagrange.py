@@ -1,7 +1,7 @@
 """The equations of motion in Jacobian form, body by body, and their dense solution: M q̈ + C q̇ = τ + Σ Jᵀ f.
 
 Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), section 5. It shares nothing with the recursive
-algorithms except Jacobians, so they can be tested against it and read beside it.
+algorithms except Jacobians, so they can be tested against it and read alongside it.
 Names here <-> tutorial:  k <-> link,  J[i] <-> the columns of joint i in J_k = [J_v; J_ω] of the centre of mass, in
 the world's axes (eq. 58),  m, I_c <-> M_c = diag(m 1, I_c),  w <-> ω_k,  x <-> x_k.
 Not in the tutorial: armatures, on the diagonal of M; and geared rotors, treated as massless links on the parent that

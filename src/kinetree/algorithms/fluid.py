@@ -29,7 +29,7 @@ Pieces = Sequence[Sequence[Scalar]]
 
 @record(frozen=True, slots=True)
 class Medium:
-    """What bodies move in."""
+    """The medium that bodies move in."""
 
     density: float = 0.0
     """kg/m³"""

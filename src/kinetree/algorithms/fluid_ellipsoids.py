@@ -1,4 +1,4 @@
-"""What a medium does to an ellipsoid that moves in it: inertia of the medium, lift, drag and viscous resistance.
+"""Forces of a medium on an ellipsoid that moves in it: inertia of the medium, lift, drag and viscous resistance.
 
 With the semi-axes r, the volume V, the velocity v of the centre relative to the medium and the angular velocity ω, all
 along the semi-axes, density ρ, viscosity β, coefficients c, virtual masses m and inertias I per density:

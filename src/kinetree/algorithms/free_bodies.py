@@ -45,7 +45,7 @@ def with_gyroscopic_forces(
 ) -> Any:
     """Accelerations a of a step, in which single bodies on joints of these kinds have these forces at the time t in it.
 
-    The armatures of the tree have the part h D of the matrix, beside the joints' own.
+    The armatures of the tree have the part h D of the matrix, in addition to the joints' own.
     """
     found = tree.pieces()
     carriers = {p for _, p in tree.outward}
@@ -106,7 +106,7 @@ def _inertia(I: Inertia, armature: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _bias_derivative(I: Inertia, w: Vec3, n: int) -> list[list[Scalar]]:
-    """∂b/∂ω, beside as many columns of zeros as there are linear coordinates; the last n rows of it."""
+    """∂b/∂ω, with a column of zeros for each linear coordinate; the last n rows of it."""
     columns: list[list[Scalar]] = [[0.0] * n] * (n - 3)
     for e in _AXES:
         force = e.cross(w.cross(I.h)) + w.cross(e.cross(I.h))

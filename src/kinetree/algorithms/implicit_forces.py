@@ -74,12 +74,12 @@ class EndOfStep(NamedTuple):
     """The equations of motion with forces as they act at the end of a step."""
 
     tree: Tree
-    """With what concerns single degrees of freedom in its armatures."""
+    """With the terms of single degrees of freedom in its armatures."""
     losses: Sequence[Loss]
     """The losses of the forces along lengths until then."""
     couplings: Sequence[Coupling]
     shift: Slots | None
-    """-h K v, and what friction gains where axes turn."""
+    """-h K v, and the gain of friction where axes turn."""
     fills: bool
     """Whether couplings may have entries where M has none."""
     differs: bool

@@ -1,17 +1,17 @@
 """One time step on the configuration manifold, as a sequence of stages.
 
 A method says at which state each stage evaluates the acceleration, given the earlier stages, and the state after the
-last stage; `stages.py` has what a stage evaluates. `step` is all of a step, for rollouts, simulations and controllers;
-what is reported of its stages changes nothing. A simulation whose torques come from outside runs the stages itself.
+last stage; `stages.py` has the evaluation of a stage. `step` is all of a step, for rollouts, simulations and
+controllers; reports on its stages change nothing. A simulation whose torques come from outside runs the stages itself.
 
 Euler's method is semi-implicit, on the configuration manifold: the new velocity first, then the displacement by it.
 
     v⁺ = v + h a,    q⁺ = q ⊕ h v⁺
 
-symplectic_euler, semi_implicit_euler, implicitfast and discrete differ in what acts at the end of the step. Velocities
-are added in axes that do not turn (`JointKind.seen_from_fixed`): a free body that spins keeps its linear momentum
-exactly, and MuJoCo, whose free joints have such velocities, takes the same step. A step ends in coordinates far from
-their singularities (`JointKind.rechart`). First order.
+symplectic_euler, semi_implicit_euler, implicitfast and discrete differ in the forces that act at the end of the step.
+Velocities are added in axes that do not turn (`JointKind.seen_from_fixed`): a free body that spins keeps its linear
+momentum exactly, and MuJoCo, whose free joints have such velocities, takes the same step. A step ends in coordinates
+far from their singularities (`JointKind.rechart`). First order.
 
 rk4 is the classical Runge-Kutta method, with one displacement of the start for each stage.
 
@@ -56,14 +56,14 @@ class Rates(NamedTuple):
 
 @record(frozen=True, slots=True)
 class Integrator:
-    """A method: the states of its stages, and the weights of what is integrated along the motion."""
+    """A method: the states of its stages, and the weights of quantities integrated along the motion."""
 
     tableau: tuple[tuple[float, ...], ...]
     """Numbers that are not on a manifold are x₀ + h Σ tableau[k][j] ẋ(stage j) at stage k."""
     weights: tuple[float, ...]
     """∫ f dt over a step is h Σ weights[k] f(stage k)."""
     at_the_end: AtTheEnd
-    """What acts as it does at the end of the step, to first order; powers are then taken there."""
+    """The forces that act as at the end of the step, to first order; powers are then taken there."""
 
     @property
     def stages(self) -> int:
@@ -140,8 +140,8 @@ def one_by_one(
     Args:
         count: how many there are.
         start: q, v and perhaps activations before the step.
-        evaluate: what a stage evaluates at its state, and what gives the numbers that are reported of it.
-        rates: the rates at a stage, from those of the stages before it, its state and what it evaluated.
+        evaluate: the evaluation of a stage at its state, and a function for the numbers that are reported of it.
+        rates: the rates at a stage, from those of the stages before it, its state and its evaluation.
         state: the state at the next stage, or after the step, from the rates of all stages before.
 
     Returns:

@@ -1,7 +1,7 @@
 """Momentum of everything that moves, its rate of change, and the power that enters.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.12 (h = I v); what a body carries is passed to
-its parent as forces are in Table 5.1.
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.12 (h = I v); momentum is passed to parents as
+forces are in Table 5.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i).
 Geared rotors (section 9.6) spin on the parent: G q̇ is their momentum in addition to their share in its inertia.
 Armatures are inertia about the joint alone and have no momentum.
@@ -53,7 +53,7 @@ def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple
 def carried_forces(
     tree: Tree, q: Slots, qd: Slots, qdd: Slots, a_0: Motion, f_ext: Mapping[int, Force] | None = None
 ) -> tuple[list[Transform], list[Force]]:
-    """ⁱX_λ(i), and the force that body i and all that it carries require beside f_ext: fᵢ of Table 5.1.
+    """ⁱX_λ(i), and the force that body i and all that it carries require in addition to f_ext: fᵢ of Table 5.1.
 
     The root is accelerated by a_0, opposite to gravity.
     """

@@ -27,7 +27,7 @@ class Muscle:
     force: float
     """F, N."""
     lengths: tuple[float, float]
-    """The smallest and the largest length of what it acts on."""
+    """The smallest and the largest length of its transmission."""
     operating: tuple[float, float]
     """The same relative to L₀."""
     least: float

@@ -3,7 +3,7 @@
     K ∋ f  ⊥  y + Φ(y) ∈ K*,    y = J a - a_ref,    K = {f: ‖f_j / μ_j‖ ≤ f_n},    Φ(y) = ‖μ_j y_j‖ along the normal
 
 Without De Saxcé's shift Φ these are the conditions of a convex problem, in which contacts that slide at y_t lift off at
-y_n = ‖μ_j y_j‖. With it they slide along the surface. Other rows have their own sets K and no shift. What remains is
+y_n = ‖μ_j y_j‖. With it they slide along the surface. Other rows have their own sets K and no shift. The residual is
 measured apart for the normal and across it, with the inverse inertias w as units, so that no friction hides a velocity
 into the surface:
 

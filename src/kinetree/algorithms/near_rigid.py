@@ -3,13 +3,13 @@
     f = -x / R,    x = J a - a_ref,    a_ref = (v̂ - v) / h,    R = w / 1000
 
 with w the approximate inverse inertia that the row moves: at the end of the step the row has the velocity v̂, to a
-thousandth of what would move freely. It takes back what is past its place, in the time τ_d and at most at some speed:
+thousandth of the free motion. It takes back violations, in the time τ_d and at most at some speed:
 
     v̂ = -φ / (h + τ_d)
 
-A row that pushes to one side may look ahead as well: what would pass its place within the step arrives there, with
-v̂ = -φ / h, or bounces by Newton's law, with v̂ = -e v. Rigid contacts are such rows, whose R then vanishes in rounds
-(rigid_contact.py), as are the limits, dry friction and couplings beside compliant ones.
+A row that pushes to one side may look ahead as well: a body that would pass its place within the step arrives there,
+with v̂ = -φ / h, or bounces by Newton's law, with v̂ = -e v. Rigid contacts are such rows, whose R then vanishes in
+rounds (rigid_contact.py), as are the limits, dry friction and couplings together with compliant ones.
 
 Source: Castro, Permenter and Han, "An Unconstrained Convex Formulation of Compliant Contact", IEEE Transactions on
 Robotics 39 (2023), arXiv 2110.10107, section V, for rows with a regularisation that is a part of w.
@@ -29,7 +29,7 @@ _LEAST = 1e-15
 
 @record(frozen=True, slots=True)
 class NearRigid:
-    """A row that gives way by no more than a thousandth of what moves freely."""
+    """A row that gives way by no more than a thousandth of the free motion."""
 
     step: Scalar
     dissipation: float
@@ -41,7 +41,7 @@ class NearRigid:
     reach: float = 0.0
     """How far it looks ahead."""
     rounds: int = 0
-    """How often friction is found at most (rigid_contact.py); 0 if the row is no rigid contact."""
+    """How often friction is found at most (rigid_contact.py); 0 if the row is not a rigid contact."""
     tolerance: float = 0.0
     """The residual at which that ends, m/s."""
 
@@ -74,7 +74,7 @@ class NearRigid:
 
     @property
     def damping(self) -> Scalar:
-        """What a_ref loses per unit of the rate."""
+        """The decrease of a_ref per unit of the rate."""
         return 1.0 / self.step
 
     def slowing(self, rate: Scalar) -> Scalar:

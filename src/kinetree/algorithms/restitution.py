@@ -1,9 +1,9 @@
 """Restitution that makes no energy.
 
 Newton's law asks a contact for v⁺ = -e v⁻ along its normal. With friction, and several contacts or an eccentric one,
-the impulses that this takes can do positive work: friction stops or turns what slid, while the normal impulse gives
-back all that it took. Without restitution they never do. So of the steps between the one without restitution and the
-one with all of it, the highest bounce counts whose contact forces do no work:
+the impulses that this takes can do positive work: friction stops or turns sliding bodies, while the normal impulse
+gives back all that it took. Without restitution they never do. So of the steps between the one without restitution and
+the one with all of it, the highest bounce counts whose contact forces do no work:
 
     a = a₀ + λ (a₁ - a₀),  f = f₀ + λ (f₁ - f₀),    W(λ) = ½ Σ f (v⁻ + v⁺) ≤ max(W(0), 0),    0 ≤ λ ≤ 1
 

@@ -4,7 +4,8 @@ With De Saxcé's shift s = Φ(y) as a number, the conditions of such contacts (n
 problem (convex_dynamics.py) with the reference a_ref - s. So s is found as a fixed point: solve, take Φ(y), solve
 again.
 
-The first s is that of the state: what slides at y, and meets the surface with y_n, slides on as friction leaves it,
+The first s is that of the state: a body that slides at y, and meets the surface with y_n, slides on as friction leaves
+it,
 
     s = max(0, ‖μ_j y_j‖ + μ₁² min(y_n, 0))
 
@@ -14,7 +15,7 @@ rows also begin at the forces found so far,
 
     f = Π_K(f_before - D (y + s)),
 
-the method of multipliers: what the regularisation R = 1 / D gives way vanishes, so that the fixed point is a rigid
+the method of multipliers: the compliance of the regularisation R = 1 / D vanishes, so that the fixed point is a rigid
 contact. Rounds end early: Newton's method (rigid_newton.py) finds the solution from there, and has the derivatives. If
 it fails, more rounds come closer, and at last another method (admm.py), before it begins again.
 
@@ -43,7 +44,7 @@ _ALTERNATIONS = 500
 _ATTEMPTS, _CLOSE, _CLOSER = 3, 1e-2, 1e-3
 """How often Newton's method begins at most; the residual that rounds end at before, m/s, and by how much it shrinks."""
 _STEEPEST = 10.0
-"""The largest μ of rounds: beyond it they converge slowly, and what holds with it holds with more."""
+"""The largest μ of rounds: beyond it they converge slowly, and more holds the same bodies."""
 _FAR = 1e300
 
 
@@ -53,7 +54,7 @@ def has_rigid_contacts(blocks: Sequence[Block]) -> bool:
 
 
 def in_one_round(blocks: Sequence[Block]) -> list[Block]:
-    """The rows of the first round: what slides at the beginning of the step, and is not stopped, does not lift."""
+    """The rows of the first round: a body that slides when the step begins, and is not stopped, does not lift."""
     return _shifted(blocks, [[0.0] * len(block.J) for block in blocks], _first_shifts(blocks))
 
 

@@ -60,9 +60,9 @@ class Solution(NamedTuple):
     acceleration: Sequence[Scalar]
     forces: Numbers
     stages: Sequence[Scalar]
-    """Both of the first two stages, of which derivatives are made."""
+    """Both of the first two stages, which derivatives use."""
     error: Scalar
-    """The residual, m/s; huge where there were no two stages."""
+    """The residual, m/s; huge without two stages."""
     steps: Scalar
 
     def numbers(self) -> list[Scalar]:

@@ -6,9 +6,9 @@ Names here <-> paper:  I_C, B_C <-> Iᶜ, 2 Bᶜ,  f_C <-> fᶜ.
 
 A displacement along a degree of freedom changes the velocity of every body behind its joint by the same motion dv (the
 paper's Ψ̇), and the force on it by I da + 2 B dv, where da (Ψ̈) is also the same for all: the change of its
-acceleration, except for what turns with the body. The same holds for a rate, with dv = S. So composite inertias give
-the forces on everything behind a joint at once.
-Geared rotors (RBDA section 9.6): G is their momentum at unit rates, fixed in the parent. H is the mass matrix.
+acceleration, except for the terms that turn with the body. The same holds for a rate, with dv = S. So composite
+inertias give the forces on everything behind a joint at once. Geared rotors (RBDA section 9.6): G is their momentum at
+unit rates, fixed in the parent. H is the mass matrix.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def rnea_derivatives(
 
 
 class Changes(NamedTuple):
-    """What a change along each degree of freedom adds to the motion of all bodies behind the joint."""
+    """Effects of a change along each degree of freedom on the motion of all bodies behind the joint."""
 
     dv: Subspace
     da: Subspace

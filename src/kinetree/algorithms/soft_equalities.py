@@ -7,8 +7,8 @@ Positions are in the world's axes. With u = R₂ᵀ (ω₁ - ω₂) the quaterni
 
     ë = ½ (w u̇ + u̇ × e) - ¼ |u|² e,    u̇ = R₂ᵀ (ω̇₁ - ω̇₂ - ω₂ × (ω₁ - ω₂))
 
-What motion constraints hold (constraints.py) becomes rows in the same way, with their own position errors as r.
-Unlike other soft rows, all of these are compared with r̈ = J q̈ + J̇ v. All rows of one constraint have the impedance of
+Motion constraints (constraints.py) become rows in the same way, with their own position errors as r. Unlike other soft
+rows, all of these are compared with r̈ = J q̈ + J̇ v. All rows of one constraint have the impedance of
 |r|. A row that nothing moves is left out, unless all rows are asked for: it exerts a force, but on no joint.
 
 Source: MuJoCo documentation, "Computation", sections on equality constraints and on the dual problem, and

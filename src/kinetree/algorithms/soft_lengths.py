@@ -21,7 +21,7 @@ from kinetree.spatial import Vec3
 __all__ = ["degree_of_freedom", "dry_friction", "follower", "inertia", "largest_angle", "limits"]
 
 _TINY = 1e-30
-"""The smallest square of an angle of which an axis is told."""
+"""The smallest square of an angle with a defined axis."""
 
 
 def degree_of_freedom(sight: Sight, slot: int, dof: int) -> Reach:
@@ -65,7 +65,7 @@ def follower(
     reference: tuple[float, float],
     softness: Law,
 ) -> Block:
-    """A length that follows a polynomial of another one; or that is held, if there is none.
+    """A length that follows a polynomial of another one; or that is held, without another one.
 
     Both count from their references.
     """

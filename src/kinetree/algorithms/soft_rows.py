@@ -1,4 +1,4 @@
-"""Rows of contacts, as blocks of the convex problem; and what all rows are made of.
+"""Rows of contacts, as blocks of the convex problem; and common parts of all rows.
 
 A row's rate is ẋ = J v, and its reference acceleration follows from it and from the violation (softness.py). A row that
 is not active has D = 0. Rows of a contact are along its normal, then across it in two directions; then, for bodies that
@@ -40,7 +40,7 @@ Law = Softness | Compliance | NearRigid
 
 
 class Sight(NamedTuple):
-    """A state, and what rows are made of."""
+    """A state, and the data of rows."""
 
     tree: Tree
     q: Pieces
@@ -100,10 +100,10 @@ def contact(
     adhesion: float = 0.0,
     surface: Motion | None = None,
 ) -> Block:
-    """A contact between two bodies, pushing the second one along the normal; `friction` is None where there is none.
+    """A contact between two bodies, pushing the second one along the normal; `friction` is None without friction.
 
-    `adhesion` is the force that pulls them together, N. `surface` is how the second one's surface moves at the point
-    beside the first one's, as those of conveyor belts do: it counts across the normal, and twisting about it.
+    `adhesion` is the force that pulls them together, N. `surface` is the velocity of the second one's surface relative
+    to the first one's at the point, as those of conveyor belts do: it counts across the normal, and twisting about it.
     """
     size = 1 + (len(friction.coefficients) if friction else 0)
     nv, stiffnesses = len(sight.v), size if friction and friction.is_elliptic else 1
@@ -147,7 +147,7 @@ def _rigid_if(cost: EllipticCone | OneSided, law: Law) -> RowCost:
 
 
 def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, size: int) -> list[list[Scalar]]:
-    """The Jacobian of the second body's motion beside the first one's: along the normal, across it, and turning."""
+    """The Jacobian of the second body's motion relative to the first: along the normal, across it, and turning."""
     n, t = point.normal, point.tangent
     axes = (n, t, n.cross(t))
     columns: dict[int, list[list[Scalar]]] = {}

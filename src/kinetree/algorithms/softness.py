@@ -47,7 +47,7 @@ class Softness:
     def at_the_end_of(self, step: Scalar, gives_way: bool) -> Softness:
         """The row as it acts at the end of a step; one that gives way, of a contact or a limit, must not rebound.
 
-        With T ζ = h, what entered within one step is out after the next one, and at rest.
+        With T ζ = h, a body that entered within one step is out after the next one, and at rest.
         """
         ratio = self.reference[1]
         shortest: Scalar = 0.0

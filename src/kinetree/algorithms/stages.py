@@ -2,8 +2,7 @@
 
 A method may let forces act as they do at the end of the step (implicit_forces.py). With contacts, limits and dry
 friction each stage solves a convex problem (convex_dynamics.py). In "discrete" this problem has the matrix of the end
-of the step and rows that act there; in the other methods it has M, and what it pushes then counts as given, as in
-MuJoCo.
+of the step and rows that act there; in the other methods it has M, and its forces then count as given, as in MuJoCo.
 
 Source: MuJoCo documentation, "Computation", section on numerical integration; version 4.
 """
@@ -85,7 +84,7 @@ class Evaluation(NamedTuple):
 
     a: Any
     push: Any
-    """Forces of soft constraints along the joints; None if there are none."""
+    """Forces of soft constraints along the joints; None without any."""
     rates: Sequence[Scalar]
     """The rates of activations."""
     error: Scalar
@@ -95,7 +94,7 @@ class Evaluation(NamedTuple):
     end: EndOfStep
     """The losses of these forces until its end."""
     solved: Any
-    """The acceleration at which soft constraints push; a if there are none."""
+    """The acceleration at which soft constraints push; a without any."""
 
 
 def evaluated(
@@ -146,9 +145,9 @@ def stage_powers(
 ) -> tuple[Scalar, Scalar]:
     """The power of motors and external forces, and the power lost to friction, of a stage.
 
-    What soft constraints push along the joints counts as lost, though their springs give some of it back; it acts at
-    the mean velocity, since an impact changes the velocity within one step. What actuators and tendons do counts as
-    given, with the forces that act: those at the end of the step, if the method takes these.
+    The energy of soft constraints along the joints counts as lost, though their springs give some of it back; their
+    force acts at the mean velocity, since an impact changes the velocity within one step. The work of actuators and
+    tendons counts as given, with the forces that act: those at the end of the step, if the method takes these.
     """
     a, at = found.a, v
     if at_the_end != "nothing":

@@ -1,9 +1,9 @@
 """One round of a search for the largest eigenvalue of M⁻¹ Gᵀ C G: how fast friction brakes, or springs swing.
 
 C holds one number per degree of freedom of the joints: the damping that brakes as hard as friction does where it is
-steepest, or the stiffness of springs. G gives the joints' rates. This is power iteration on the symmetric matrix
-C^½ G M⁻¹ Gᵀ C^½, of which C^½ G u is an eigenvector if u is one of M⁻¹ Gᵀ C G. M⁻¹ acts through forward dynamics from
-rest without gravity, so a round costs what these do.
+steepest, or the stiffness of springs. G gives the joints' rates. This is power iteration on the symmetric matrix C^½ G
+M⁻¹ Gᵀ C^½, whose eigenvectors are C^½ G u for those u of M⁻¹ Gᵀ C G. M⁻¹ acts through forward dynamics from rest
+without gravity, so a round costs as much as these do.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def stiffest_round(tree: Tree, q: Slots, u: Slots, seed: Slots, weights: Sequenc
 
 
 def _roots(drive: Drive, weights: Sequence[Scalar]) -> list[Scalar]:
-    """C^½ of one joint. What feeds energy in is not stiff, so it does not count."""
+    """C^½ of one joint. Forces that feed energy in are not stiff, so they do not count."""
     damping, friction, spring = weights
     rows = zip(drive.damping, drive.friction, drive.friction_speed, drive.stiffness, strict=True)
     return [sqrt(maximum(damping * d + friction * (F / speed) + spring * k, 0.0)) for d, F, speed, k in rows]

@@ -1,8 +1,8 @@
-"""What actuators act on: a length that depends on the configuration, and its moment.
+"""Transmissions of actuators: a length that depends on the configuration, and its moment.
 
 The moment has one number per degree of freedom of each joint that is moved: ℓ̇ = Σ moment · v, and an actuator's force f
 along the length is the joint forces moment · f. Of some transmissions the length is not measured and counts as zero;
-the moment then says alone what a force does.
+the moment alone then determines the effect of a force.
 
 Source: MuJoCo documentation, "Computation", section on transmission; version 4. Columns of Jacobians are those of
 relative motion (Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 3.5).
@@ -60,7 +60,7 @@ class View(NamedTuple):
 
 
 def viewed(tree: Tree, q: Pieces) -> View:
-    """What all transmissions of a robot have in common."""
+    """Common quantities of all transmissions of a robot."""
     X_0 = placements(tree, q)
     columns = tree.slots(tuple[Motion, ...])
     for j, _ in tree.outward:
@@ -169,7 +169,7 @@ def slider_crank(
 
 
 def reach_velocity(reach: Reach, qd: Pieces) -> Scalar:
-    """How fast the length changes; without a length, what force times it is power."""
+    """How fast the length changes; without a length, the rate whose product with the force is the power."""
     rate: Scalar = 0.0
     for slot, row in reach.moment.items():
         for m, x in zip(row, qd[slot], strict=True):

@@ -120,8 +120,8 @@ def _activations(
 
 
 def _with_fixed_axes(tree: Any) -> Any:
-    """The tree whose free joints have velocities in axes that do not turn: their displacements are translations beside
-    rotations, not screws, which makes errors much smaller."""
+    """The tree whose free joints have velocities in axes that do not turn: their displacements are separate
+    translations and rotations, not screws, which makes errors much smaller."""
     return replace(tree, joint=tuple(kind.in_fixed_axes() for kind in tree.joint))
 
 

@@ -1,4 +1,4 @@
-"""How robots look: the shapes of their files as triangles with colours, whatever is drawn with them."""
+"""How robots look: the shapes of their files as triangles with colours, for every way of drawing."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

@@ -186,7 +186,7 @@ def _stacked_faces(parts: Sequence[_Part]) -> Indices:
 
 
 def _texture(parts: Sequence[_Part], is_bare: NDArray[np.bool_]) -> tuple[Floats | None, Image | None]:
-    """Where the vertices are in the image of all parts, and that image; None for what there is not."""
+    """Where the vertices are in the image of all parts, and that image; None for missing ones."""
     # A part without a colour gets one of its robot's file, which cannot be in the image.
     if not is_bare.any():
         painted = [Painted(one.colors, None if one.image is None else one.uv, one.image) for one in parts]

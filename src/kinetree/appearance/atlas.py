@@ -1,4 +1,4 @@
-"""One image for a mesh whose parts have several, or colours beside images: an atlas.
+"""One image for a mesh whose parts have several, or colours as well as images: an atlas.
 
 Each image has a cell of a grid, with its edge repeated around it, so that colours between pixels at its edge are its
 own; each colour has a small square below the grid.
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Painted:
-    """What is on a part of a mesh."""
+    """The colours and image of a part of a mesh."""
 
     colors: NDArray[np.uint8]
     """(n, 4) of its vertices."""
@@ -48,7 +48,7 @@ def atlas(parts: Sequence[Painted]) -> tuple[Floats, Image] | None:
     A single image is kept as it is, and may be repeated.
 
     Returns:
-        None if there is no image, if one of several is repeated, or if a part without one has several colours.
+        None without images, if one of several is repeated, or if a part without one has several colours.
     """
     images = {id(one.image): one.image for one in parts if one.image is not None}
     if not images:

@@ -1,4 +1,4 @@
-"""Which shapes of a robot are seen, and what they are called."""
+"""Which shapes of a robot are seen, and their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN_GROUPS = 3
 
 @record(frozen=True, slots=True, eq=False)
 class Seen:
-    """A shape that is to be drawn."""
+    """A shape to draw."""
 
     name: str
     body: Body

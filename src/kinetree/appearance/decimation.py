@@ -17,7 +17,7 @@ from kinetree.appearance.normals import face_normals
 __all__ = ["decimated", "on_grid"]
 
 _FEWER = 6
-"""By how much edges are collapsed at most: with more to do, the package spoils what is smooth for what is small."""
+"""By how much edges are collapsed at most: with more to do, the package spoils smooth parts in favour of small ones."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -50,7 +50,7 @@ def ground_of(robot: Model, looks: Looks | None = None) -> Ground | None:
         looks: if given, only planes among its parts count.
 
     Returns:
-        The plane; None if there is none.
+        The plane; None without one.
 
     >>> import kinetree as kt
     >>> from kinetree.appearance import ground_of

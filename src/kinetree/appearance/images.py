@@ -70,7 +70,7 @@ def refined(image: Image, numbers: Floats, faces: Indices, most: int) -> tuple[F
     """A mesh whose edges are cut where colours of vertices alone would not show the image.
 
     Args:
-        image: what is on the mesh.
+        image: the image on the mesh.
         numbers: (n, k) all that is interpolated between vertices; the last two are places in the image.
         faces: (m, 3).
         most: how many triangles there may be at most.
@@ -118,7 +118,7 @@ def smaller(image: Image, most: int) -> Image:
 
 
 def _cut(faces: Indices, middles: Indices) -> Indices:
-    """Triangles cut at the middles (m, 3) of their edges from each corner to the next; -1 where there is none."""
+    """Triangles cut at the middles (m, 3) of their edges from each corner to the next; -1 for uncut edges."""
     is_cut = middles >= 0
     count = is_cut.sum(axis=1)
     result = [faces[count == 0]]

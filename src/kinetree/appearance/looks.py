@@ -65,7 +65,7 @@ def colored(vertices: NDArray[Any], faces: NDArray[Any], normals: NDArray[Any], 
 
 
 def body_color(slot: int, *, is_fixed: bool) -> Color:
-    """The colour of a body by the place of what moves it; what is fixed to it is dark."""
+    """The colour of a body by the place of the joint that moves it; the fixed root is dark."""
     return _DARK if is_fixed or slot == 0 else _TURN[(slot - 1) % len(_TURN)]
 
 
@@ -98,7 +98,7 @@ class Unseen:
 
     part: str
     reason: str
-    """A sentence: what was wrong and what to do."""
+    """A sentence on the fault and the remedy."""
 
 
 @record(frozen=True, slots=True, eq=False)

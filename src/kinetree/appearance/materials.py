@@ -1,4 +1,4 @@
-"""Materials of robot files: what their textures show on shapes.
+"""Materials of robot files: their textures on shapes.
 
 A two-dimensional texture lies on planes, and on meshes that say where. Of others, and on other shapes, only the mean
 colour is shown.

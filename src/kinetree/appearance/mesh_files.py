@@ -1,4 +1,4 @@
-"""Mesh files from disk, and what was made of them kept there, so that the next process need not read them again."""
+"""Mesh files from disk, and their triangles kept there, so that the next process need not read them again."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool 
 
 
 def _nothing(_: str) -> None:
-    """No file is opened beside the mesh."""
+    """No file other than the mesh is opened."""
 
 
 def content(path: Path, most: int) -> bytes:
@@ -91,8 +91,8 @@ class Companions:
         """By their names in the mesh file; "" for those that are not there."""
 
     def content(self, name: str) -> bytes | None:
-        """The content of the file of this name; None if there is none. Where a path is another computer's, the file may
-        be beside the mesh."""
+        """The content of the file of this name; None if it is missing. Where a path is another computer's, the file may
+        be next to the mesh."""
         plain = unquote(name.strip()).replace("\\", "/")
         data = None
         for address in (plain, plain.rpartition("/")[2]):

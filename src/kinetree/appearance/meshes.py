@@ -37,14 +37,14 @@ _MOST = 192
 def mesh_surface(
     shape: Geometry, asset: Mapping[str, str], color: Color, most: int, source: str, *, is_plain: bool = False
 ) -> tuple[Surface, tuple[str, ...]]:
-    """The surface of a mesh, scaled and placed as its shape and its asset say, and what is not as the file says.
+    """The surface of a mesh, scaled and placed as its shape and its asset say, and deviations from the file.
 
     Args:
         shape: of the kind "mesh".
         asset: the attributes of its asset in an MJCF file, where a mesh has no colours of its own; empty for others.
-        color: the colour of what the file gives none.
+        color: the colour of parts without one in the file.
         most: how many triangles there may be, about.
-        source: the robot's file, for what to do about a mesh that is not known.
+        source: the robot's file, for advice about a mesh that is not known.
         is_plain: whether all is in this colour.
 
     Raises:

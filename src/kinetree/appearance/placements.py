@@ -1,4 +1,4 @@
-"""Where the parts of a robot are in the world, and what they take up there."""
+"""Where the parts of a robot are in the world, and their bounds."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
         placements: where they are, (…, k, 4, 4).
 
     Returns:
-        The smallest and the largest coordinates, (3,) each, m, over all leading axes; of the ground if that is all
-        there is, and zeros if there is nothing.
+        The smallest and the largest coordinates, (3,) each, m, over all leading axes; of the ground if the robot has
+        nothing else, and zeros without anything.
     """
     if not looks.parts:
         return np.zeros(3), np.zeros(3)

@@ -33,13 +33,13 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     Args:
         robot: the robot.
         roles: one or several of
-            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; what stands
-            for a body of which no shape can be read, and for all bodies of a robot without shapes;
-            "collision": the shapes that touch, as collisions see them: hulls of meshes;
-            "stand_in": what stands for each body, drawn from its inertia.
+            "visual": the visual shapes; of a robot that has none, those for collisions; stand-ins for a body without
+            readable shapes, and for all bodies of a robot without shapes; "collision": the shapes that touch, as
+            collisions see them: hulls of meshes; "stand_in": a stand-in for each body, drawn from its inertia.
 
     Returns:
-        The parts, in the order of the roles and of the file; what could not be drawn, with the reason, is in `unseen`.
+        The parts, in the order of the roles and of the file; shapes that could not be drawn, with the reason, are in
+        `unseen`.
 
     Raises:
         OptionError: for another role.

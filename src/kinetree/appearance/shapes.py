@@ -39,7 +39,7 @@ class Drawn:
 
 
 class Shapes:
-    """The shapes of a robot, with what its file says of meshes and height fields."""
+    """The shapes of a robot, with its file's data about meshes and height fields."""
 
     def __init__(self, robot: Model, wanted: Sequence[Seen]) -> None:
         """`wanted`: all that will be asked for."""
@@ -54,7 +54,7 @@ class Shapes:
         self._known: dict[tuple[object, ...], tuple[Surface, tuple[str, ...]]] = {}
 
     def touching(self, one: Seen, color: Color) -> Drawn:
-        """A shape as collisions see it; of a mesh, its hull, or the mesh with a remark where there is none.
+        """A shape as collisions see it; of a mesh, its hull, or the mesh with a remark where it has none.
 
         Raises:
             ModelError, MissingPackageError: as `drawn`.

@@ -1,1 +1,1 @@
-"""Pictures of numbers over time: empty sheets in matplotlib, and what all of them look like."""
+"""Pictures of numbers over time: empty sheets in matplotlib, and their common look."""

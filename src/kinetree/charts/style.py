@@ -1,4 +1,4 @@
-"""What pictures look like: colours, axes, legends."""
+"""The look of pictures: colours, axes, legends."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ def check(
     xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Report:
-    """Check a robot file, and return all its problems: what is wrong, suspicious or worth knowing.
+    """Check a robot file, and return all its problems: faults, suspicious values and notes.
 
-    The options are those of `load`; with `srdf`, an SRDF file is checked with the robot. Errors are what keeps `load`
-    from loading the file; if one is mended by `load(path, repair=True)`, it says how. Meshes that are found are opened
-    for their sizes.
+    The options are those of `load`; with `srdf`, an SRDF file is checked with the robot. Errors keep `load` from
+    loading the file; if one is mended by `load(path, repair=True)`, it says how. Meshes that are found are opened for
+    their sizes.
 
     >>> import kinetree as kt
     >>> report = kt.check(kt.zoo.path("double_pendulum"))
@@ -60,7 +60,7 @@ def check(
     (True, ())
 
     Raises `OptionError` or `ModelError` for options that are not possible, and as `load` does for names of robots that
-    are not there; never for what is in the file.
+    are not there; never for the contents of the file.
     """
     path, settings = settled(
         "check", path, source, srdf, xacro, xacro_args,

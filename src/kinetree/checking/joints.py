@@ -14,7 +14,7 @@ __all__ = ["check_limits"]
 
 _TURNS = 4.0 * math.pi
 _UNLIMITED = 1000.0
-"""Larger limits mean that there are none."""
+"""Larger limits mean no limit."""
 
 
 def check_limits(subject: Subject, problems: Collected) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What the file says that has no effect on the robot's motion, and what was assumed."""
+"""Contents of the file without effect on the robot's motion, and assumptions."""
 
 from __future__ import annotations
 

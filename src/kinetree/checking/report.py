@@ -48,7 +48,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether the file can be loaded as it is: there are no errors, but there may be warnings."""
+        """Whether the file can be loaded as it is: it has no errors, but may have warnings."""
         return not self.errors
 
     @property
@@ -77,7 +77,7 @@ class Report:
         return visible("\n\n".join(blocks))
 
     def lines(self, found: Problem) -> list[str]:
-        """A problem in a few lines: its place and kind, the element, what is wrong, and how to mend it."""
+        """A problem in a few lines: its place and kind, the element, the fault, and the remedy."""
         file = found.file or self.file
         lines = [f"{file}:{found.line}: " if found.line else f"{file}: "]
         lines[0] += f"{found.severity} [{found.code}]"

@@ -1,4 +1,4 @@
-"""What the rules look at: the parts of a file, and the robot if there is one."""
+"""The subject of the rules: the parts of a file, and the robot if it could be built."""
 
 from __future__ import annotations
 

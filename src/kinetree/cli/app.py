@@ -53,8 +53,8 @@ _UNREAD = 141
 """Exit code when the reader of the output has closed it."""
 
 _OBJECTS = 50_000
-"""New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, of which
-nothing is garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
+"""New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, which are
+never garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
 
 app = typer.Typer(
     name="kinetree",

@@ -1,4 +1,4 @@
-"""`kinetree bench`: how fast this machine is with a robot, beside other libraries."""
+"""`kinetree bench`: how fast this machine is with a robot, compared with other libraries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SECONDS = 0.02
 
 @takes_loading_options(mimic=False)
 def bench(model: options.Model, samples: options.BatchSize = 4096, *, loading: Loading) -> None:
-    """Measure this machine: each algorithm, for one sample and for a batch, beside pinocchio and mujoco if installed.
+    """Measure this machine: each algorithm, for one sample and for a batch, next to pinocchio and mujoco if installed.
 
     Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
     median counts. A ratio says how many times longer the peer takes. MuJoCo's steps do more than one algorithm each
@@ -48,13 +48,13 @@ def bench(model: options.Model, samples: options.BatchSize = 4096, *, loading: L
     states = _states(robot, samples)
     path, settings = settled("bench", name, source, **loading.settings())
     with readable(path, settings["xacro_args"]) as file:
-        found, absent = peers(file, robot, states)
-    table = _empty_table(robot, samples, found)
+        libraries, absent = peers(file, robot, states)
+    table = _empty_table(robot, samples, libraries)
     for function in FUNCTIONS:
         if function == "aba" and robot.singular_joints:
             absent.append(f"aba is not defined: joint {robot.singular_joints[0]!r} moves nothing that has inertia")
         else:
-            table.add_row(*_row(robot, function, states, found))
+            table.add_row(*_row(robot, function, states, libraries))
     print_lines(table, *absent)
 
 
@@ -70,20 +70,20 @@ def _states(robot: Model, count: int) -> Samples:
     return Samples(q, v, tau, last)
 
 
-def _row(robot: Model, function: str, states: Samples, found: list[Peer]) -> list[str]:
+def _row(robot: Model, function: str, states: Samples, libraries: list[Peer]) -> list[str]:
     """Times of one function: kinetree's own, and how many times longer the peers take."""
     single, batch, first_use = _calls(robot, function, states)
     times = _in_turn(
-        {"kinetree": single} | {peer.name: peer.single[function] for peer in found if function in peer.single}
+        {"kinetree": single} | {peer.name: peer.single[function] for peer in libraries if function in peer.single}
     )
     row = [function, f"{first_use:.2f}", f"{times['kinetree'] * 1e6:.2f}"]
-    row += [_compared(times, peer.name, 1e6) for peer in found]
+    row += [_compared(times, peer.name, 1e6) for peer in libraries]
     times = _in_turn(
-        {"kinetree": batch} | {peer.name: peer.batch[function] for peer in found if function in peer.batch}
+        {"kinetree": batch} | {peer.name: peer.batch[function] for peer in libraries if function in peer.batch}
     )
     per_sample = {name: seconds / len(states.q) for name, seconds in times.items()}
     row.append(f"{per_sample['kinetree'] * 1e9:.1f}")
-    row += [_compared(per_sample, peer.name, 1e9) for peer in found if peer.batch]
+    row += [_compared(per_sample, peer.name, 1e9) for peer in libraries if peer.batch]
     return row
 
 
@@ -142,7 +142,7 @@ def _compared(times: dict[str, float], name: str, unit: float) -> str:
     return f"{times[name] * unit:.3g} ({times[name] / times['kinetree']:.1f}×)"
 
 
-def _empty_table(robot: Model, count: int, found: list[Peer]) -> Table:
+def _empty_table(robot: Model, count: int, libraries: list[Peer]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -150,8 +150,8 @@ def _empty_table(robot: Model, count: int, found: list[Peer]) -> Table:
     base = "floating" if robot.floating_base else "fixed"
     title = f"{robot.name}: {robot.nv} degrees of freedom, {base} base"
     table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    headings = ["", "first use, s", "one call, µs", *(f"{peer.name}, µs" for peer in found)]
-    headings += [f"batch of {count}, ns a sample", *(f"{peer.name}, ns" for peer in found if peer.batch)]
+    headings = ["", "first use, s", "one call, µs", *(f"{peer.name}, µs" for peer in libraries)]
+    headings += [f"batch of {count}, ns a sample", *(f"{peer.name}, ns" for peer in libraries if peer.batch)]
     for k, heading in enumerate(headings):
         table.add_column(Text(heading), justify="right" if k else "left", min_width=8)
     return table

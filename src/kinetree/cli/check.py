@@ -33,7 +33,7 @@ def check(
     *,
     loading: Loading,
 ) -> None:
-    """Show all problems of robot files: line, element, what is wrong and how to mend it; suspicious values, too.
+    """Show all problems of robot files: line, element, fault and remedy; suspicious values, too.
 
     Exit codes: 0 all files can be loaded, 1 one cannot, or has warnings with --strict, 2 wrong usage.
     """
@@ -66,19 +66,19 @@ def _zoo(file: str) -> str | None:
 def _lines(report: Report, notes: bool) -> Iterator[Text]:
     from rich.text import Text
 
-    for found in report.problems:
-        if notes or found.severity != "note":
-            yield _block(report, found)
+    for problem in report.problems:
+        if notes or problem.severity != "note":
+            yield _block(report, problem)
             yield Text()
     style = _STYLES["error"] if report.errors else _STYLES["warning"] if report.warnings else "green"
     yield Text(f"{report.file}: {report.summary}", style=style)
 
 
-def _block(report: Report, found: Problem) -> Text:
+def _block(report: Report, problem: Problem) -> Text:
     from rich.text import Text
 
-    first, *rest = report.lines(found)
-    text = Text(first, style=_STYLES[found.severity])
+    first, *rest = report.lines(problem)
+    text = Text(first, style=_STYLES[problem.severity])
     for line in rest:
         text.append(f"\n{line}", style="default")
     return text

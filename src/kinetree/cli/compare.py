@@ -1,4 +1,4 @@
-"""`kinetree compare`: a robot file beside other libraries' readings of it, or beside a second file."""
+"""`kinetree compare`: a robot file compared with other libraries' readings of it, or with a second file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compare(
     *,
     loading: Loading,
 ) -> None:
-    """Compare a robot file with what other libraries make of it, or with a second file.
+    """Compare a robot file with other libraries' readings of it, or with a second file.
 
     Masses, inertias, joints, frames, limits, and at random states placements, the mass matrix, bias and gravity forces,
     joint for joint. The last line says whether all is equal, or where the first difference is in the order of the tree
@@ -43,8 +43,8 @@ def compare(
     """
     from kinetree.comparison import compare as compared
 
-    given = [name for name in (first, second) if name is not None]
-    files = given if loading.source else [_file(name) for name in given]
+    named = [name for name in (first, second) if name is not None]
+    files = named if loading.source else [_file(name) for name in named]
     names = None if peers is None else [name.strip() for name in peers.split(",") if name.strip()]
     try:
         with warnings_as_lines():
@@ -84,7 +84,7 @@ def _print(result: Comparison) -> None:
 
 
 def _table(result: Comparison, counterpart: Counterpart) -> Table:
-    """One row per quantity: the worst error, what it is a part of, and where it is."""
+    """One row per quantity: the worst error, its scale, and its place."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`kinetree convert`: a robot file in another format, and what that format could not hold."""
+"""`kinetree convert`: a robot file in another format, and the parts that the format cannot hold."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def convert(
     from kinetree.io.save import is_same_file, write_text_file
     from kinetree.io.texts import written
 
-    chosen = _format(target, format)
+    format_name = _format(target, format)
     if is_same_file(model, target):
         raise typer.BadParameter(
             f"{target} is the robot file itself, which is not overwritten; name another", param_hint="B"
         )
     robot = load_robot(model, loading)
-    text, losses = written(robot, chosen, target.parent)
+    text, losses = written(robot, format_name, target.parent)
     if losses.impossible or (losses.lost and not lossy):
         losses.settle(robot.name, lossy=False)
     write_text_file(target, text)
@@ -56,14 +56,14 @@ def convert(
     )
 
 
-def _format(target: Path, given: str | None) -> str:
+def _format(target: Path, name: str | None) -> str:
     """The format to write; wrong usage if it is not known."""
     from kinetree.io import FORMATS
     from kinetree.io.save import format_for, has_known_suffix
     from kinetree.io.texts import format_of
 
-    if given is not None:
-        return format_of(given)
+    if name is not None:
+        return format_of(name)
     if not has_known_suffix(target):
         raise typer.BadParameter(
             f"{target} has no suffix that says in which format; add "

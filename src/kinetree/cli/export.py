@@ -74,25 +74,25 @@ def _function(name: str) -> Callable[..., Any]:
     places = public_names()
     if name in places and hasattr(function := attrgetter(places[name])(kinetree), "definition"):
         return cast(Callable[..., Any], function)
-    known = [name for name, place in places.items() if hasattr(attrgetter(place)(kinetree), "definition")]
+    names = [name for name, place in places.items() if hasattr(attrgetter(place)(kinetree), "definition")]
     raise typer.BadParameter(
-        f"kinetree has no function {name!r} of a robot's motion: {nearest_names(name, known)}", param_hint="--function"
+        f"kinetree has no function {name!r} of a robot's motion: {nearest_names(name, names)}", param_hint="--function"
     )
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
+def _settings(items: list[str]) -> dict[str, Any]:
     """Options by name: numbers, true, false and lists as JSON has them, all else as text."""
     from kinetree.interop.c import to_c
 
-    found: dict[str, Any] = {}
-    for text in given:
+    values: dict[str, Any] = {}
+    for text in items:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not name.isidentifier():
             raise typer.BadParameter(f"{text!r} is not an option of the form name=value", param_hint="--option")
         if name in inspect.signature(to_c).parameters:
             raise typer.BadParameter(f"{name} is given by an option of its own; see --help", param_hint="--option")
         try:
-            found[name] = json.loads(value)
+            values[name] = json.loads(value)
         except json.JSONDecodeError:
-            found[name] = value
-    return found
+            values[name] = value
+    return values

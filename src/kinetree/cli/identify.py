@@ -68,14 +68,14 @@ def identify(
             print_note(f"{one.source}: {remark}")
     check = None if validation is None else _read(validation, moving, topic, rate, bridge, cutoff)
     with warnings_as_lines():
-        found = identified(
+        result = identified(
             logs, cutoff=cutoff, drives=drives, friction=str(friction), offsets=offsets, prior_deviation=prior,
             validation=check,
         )  # fmt: skip
-        written = save(found.applied_to(robot), target, lossy=lossy)
-    print_lines(str(found), *([found.table()] if table else []), str(written))
+        written = save(result.applied_to(robot), target, lossy=lossy)
+    print_lines(str(result), *([result.table()] if table else []), str(written))
     if picture is not None:
-        print_lines(str(found.plot(picture)))
+        print_lines(str(result.plot(picture)))
 
 
 def _read(

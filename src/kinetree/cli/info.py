@@ -1,4 +1,4 @@
-"""`kinetree info`: what a robot file says, and what was made of it; and `kinetree zoo`: the robots at hand."""
+"""`kinetree info`: the contents of a robot file, and the robot made of it; and `kinetree zoo`: the robots at hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 @takes_loading_options()
 def info(model: options.Model, as_json: options.Json = False, *, loading: Loading) -> None:
-    """Show a robot: the tree, masses, the layout of q and v, limits, what was merged or assumed."""
+    """Show a robot: the tree, masses, the layout of q and v, limits, merges and assumptions."""
     robot = load_robot(model, loading, shows_notes=True)
     if as_json:
         print_json(_document(robot))
@@ -72,7 +72,7 @@ def _sizes(robot: Model) -> dict[str, Any]:
 
 
 def _document(robot: Model) -> dict[str, Any]:
-    """A robot as JSON, in SI units; what is not limited, not there or zero has no entry in a degree of freedom."""
+    """A robot as JSON, in SI units; a degree of freedom has no entry for absent limits, absent parts or zeros."""
     joints = [
         {
             "name": joint.name, "kind": joint.kind.description, "parent": joint.parent, "child": joint.child,
@@ -97,13 +97,13 @@ def _joint_table(robot: Model) -> Table:
     from rich.text import Text
 
     rows = list(islice(_rows(robot), _MOST_ROWS))
-    shown = [name for name in _COLUMNS if any(name in values for _, values in rows)]
-    title = "what limits, drives and resists the joints (SI units)" if shown else "nothing limits or drives the joints"
+    keys = [name for name in _COLUMNS if any(name in values for _, values in rows)]
+    title = "what limits, drives and resists the joints (SI units)" if keys else "nothing limits or drives the joints"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for heading in ("joint", *shown):
+    for heading in ("joint", *keys):
         table.add_column(heading, justify="left" if heading in ("joint", "follows") else "right", overflow="fold")
     for name, values in rows:
-        cells = [values.get(column, "") for column in shown]
+        cells = [values.get(column, "") for column in keys]
         table.add_row(Text(name), *(Text(x if isinstance(x, str) else f"{x + 0.0:.4g}") for x in cells))
     return table
 
@@ -121,17 +121,17 @@ def _values(joint: Joint, k: int) -> dict[str, float | str]:
     # There are as many coordinates as degrees of freedom unless one is part of a quaternion.
     if joint.kind.nq == joint.kind.nv:
         bounds |= {"lower": limits.lower[k], "upper": limits.upper[k]}
-    found: dict[str, float | str] = {name: x for name, x in bounds.items() if not math.isinf(x)}
-    found |= {name: x[k] for name in ("damping", "friction", "armature", "stiffness") if (x := getattr(joint, name))[k]}
+    items: dict[str, float | str] = {name: x for name, x in bounds.items() if not math.isinf(x)}
+    items |= {name: x[k] for name in ("damping", "friction", "armature", "stiffness") if (x := getattr(joint, name))[k]}
     if joint.stiffness[k] and joint.kind.nq == joint.kind.nv:
-        found["rest"] = joint.rest[k]
+        items["rest"] = joint.rest[k]
     if joint.has_coordinates and not joint.actuated[k]:
-        found["motor"] = "none"
+        items["motor"] = "none"
     if joint.rotor is not None:
-        found |= {"rotor": joint.rotor.inertia, "gear": joint.rotor.ratio}
+        items |= {"rotor": joint.rotor.inertia, "gear": joint.rotor.ratio}
     if follows := joint.coupling or (joint.mimic and joint.mimic.joint):
-        found["follows"] = follows
-    return found
+        items["follows"] = follows
+    return items
 
 
 def _followers(robot: Model) -> Iterator[str]:

@@ -36,7 +36,7 @@ __all__ = ["read_commands", "read_torques"]
 
 Shape = tuple[int, ...]
 Check = Callable[[Shape | None, Shape], None]
-"""Function of (shape of the times, None if there are none; shape of the rows) that raises if they do not fit."""
+"""Function of (shape of the times, None without times; shape of the rows) that raises if they do not fit."""
 
 
 @record(frozen=True, slots=True)
@@ -74,11 +74,11 @@ def _read(path: Path, columns: _Columns, steps: int, dt: float) -> NDArray[np.fl
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise OptionError(f"{path}: {columns.what} are read from .csv, .npy and .npz files")
-    time, found = reader(path, columns, partial(_check_shapes, path, columns, steps, dt))
-    if not np.isfinite(found).all():
-        row = int(np.argwhere(~np.isfinite(found))[0][0]) + 1
+    time, rows = reader(path, columns, partial(_check_shapes, path, columns, steps, dt))
+    if not np.isfinite(rows).all():
+        row = int(np.argwhere(~np.isfinite(rows))[0][0]) + 1
         raise OptionError(f"{path}: a {columns.what.removesuffix('s')} is not finite (row {row})")
-    return found if time is None else _hold(path, time, found, np.arange(steps, dtype=np.float64) * dt, dt)
+    return rows if time is None else _hold(path, time, rows, np.arange(steps, dtype=np.float64) * dt, dt)
 
 
 def _check_shapes(path: Path, columns: _Columns, steps: int, dt: float, time: Shape | None, rows: Shape) -> None:

@@ -26,7 +26,7 @@ class Interruption:
         self.signal = 0
         """The first signal received; 0 if none."""
         self.outcome = ""
-        """What became of the work, as the end of a sentence."""
+        """The outcome of the work, as the end of a sentence."""
         self.is_held = False
         """Whether signals wait."""
         self._is_kept = False

@@ -62,12 +62,12 @@ def check_writable(prefix: Path) -> None:
 def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
     """Write the numbers and the pictures; the robot at some moments is that of the first of several motions.
 
-    Returns the files written, and the error if there is no picture.
+    Returns the files written, and the error if the picture failed.
     """
     from kinetree.errors import KinetreeError, MissingPackageError
     from kinetree.sim import plot
 
-    shown = trajectory[0] if trajectory.shape else trajectory
+    single = trajectory[0] if trajectory.shape else trajectory
 
     numbers, plots, moments = files_of(prefix)
     written = [trajectory.save(numbers)]
@@ -78,7 +78,7 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
             written.append(plot(trajectory, plots))
         except MissingPackageError as error:
             print_warning(f"{plots} was not written: {error}")
-        written.append(shown.strip(moments, size=STRIP_SIZE))
+        written.append(single.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
         interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"
     except SaveError as error:

@@ -42,12 +42,12 @@ def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
         ("potential", trajectory.potential),
         ("total", trajectory.total),
     ):
-        with np.errstate(invalid="ignore"):  # infinite energies are told as such
-            told = [_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0])]
-        table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(told, ("", "", "+"), strict=True)))
+        with np.errstate(invalid="ignore"):  # infinite energies are shown as such
+            texts = [_rounded(x, largest) for x in (series[0], series[-1], series[-1] - series[0])]
+        table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(texts, ("", "", "+"), strict=True)))
     table.add_section()
-    table.add_row("work of the torques", "", "", f"{_told(trajectory.work[-1], largest):+.6g}")
-    table.add_row(lost, "", "", f"{_told(-trajectory.dissipated[-1], largest):+.6g}")
+    table.add_row("work of the torques", "", "", f"{_rounded(trajectory.work[-1], largest):+.6g}")
+    table.add_row(lost, "", "", f"{_rounded(-trajectory.dissipated[-1], largest):+.6g}")
     table.add_section()
     worst = float(np.abs(trajectory.balance_error).max())
     table.add_row("balance error, end", "", "", f"{trajectory.balance_error[-1]:+.2g}")
@@ -55,8 +55,8 @@ def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
     return table
 
 
-def _told(energy: float, largest: float) -> float:
-    """An energy as it is printed: zero if it is a rounding error beside the largest of the motion."""
+def _rounded(energy: float, largest: float) -> float:
+    """An energy as it is printed: zero if it is a rounding error relative to the largest of the motion."""
     return 0.0 if abs(energy) <= _ROUNDING * largest else float(energy)
 
 

@@ -47,7 +47,7 @@ _CODE, _OUTPUT, _PAGE, _ROBOT = "C code", "Output", "Page", "Robot file"
 
 
 def _robots(incomplete: str) -> list[str]:
-    """Robots of the zoo that a shell offers, and files beside them; without any, it offers files in its own way."""
+    """Robots of the zoo that a shell offers, and files after them; without any, it offers files in its own way."""
     from glob import escape, glob
 
     from kinetree import zoo
@@ -66,7 +66,7 @@ def _option(flags: str, metavar: str | None, help: str, panel: str | None = None
 
 
 _optional = partial(_option, show_default=False)
-"""An option that need not be given; its help says itself what happens without it."""
+"""An option that need not be given; its help describes the default."""
 
 
 def _between(low: float, high: float = math.inf) -> Callable[[float | None], float | None]:
@@ -102,8 +102,8 @@ _A_ROBOT = "A robot file, or a robot of the zoo."
 class ContactMayStandAlone(TyperCommand):
     """A command in which --contact stands alone for the first of its values, for which the library has no way.
 
-    What comes after it is its value only if it is one of them, so `--contact robot.urdf` names a robot; what is neither
-    is refused.
+    The next word is its value only if it is one of them, so `--contact robot.urdf` names a robot; a word that is
+    neither is rejected.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -87,7 +87,7 @@ class _Console(Console):
 
 
 class _ErrorConsole(Console):
-    """Output beside the results; if it cannot be written, the work goes on."""
+    """Output other than the results; if it cannot be written, the work goes on."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         try:
@@ -122,7 +122,7 @@ def print_lines(*parts: str | Text | Table) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a line about what was done, on standard error."""
+    """Print a line about an action, on standard error."""
     error_console().print(f"note: {text}", markup=False, soft_wrap=True)
 
 
@@ -156,7 +156,7 @@ def open_missing_streams() -> None:
 
 
 def let_go_of_broken_streams() -> None:
-    """Drop what standard output and error do not accept: the interpreter would retry on exit, and complain."""
+    """Drop text that standard output and error do not accept: the interpreter would retry on exit, and complain."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -172,10 +172,10 @@ def _divert(stream: TextIO) -> None:
 
 
 @contextmanager
-def warnings_as_lines(shown: Callable[[str], bool] = lambda _: False) -> Iterator[None]:
+def warnings_as_lines(is_shown: Callable[[str], bool] = lambda _: False) -> Iterator[None]:
     """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged.
 
-    Those for which `shown` is true at the end are printed elsewhere.
+    Those for which `is_shown` is true at the end are printed elsewhere.
     """
     caught: list[warnings.WarningMessage] = []
     try:
@@ -184,7 +184,7 @@ def warnings_as_lines(shown: Callable[[str], bool] = lambda _: False) -> Iterato
             yield
     finally:
         for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, ModelWarning)):
-            if not shown(message):
+            if not is_shown(message):
                 print_warning(message)
         for w in caught:
             if not issubclass(w.category, ModelWarning):

@@ -62,7 +62,7 @@ def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[
         ("pinocchio", "pin", _pinocchio, ("URDF",)),
         ("mujoco", "mujoco", _mujoco, ("URDF", "MJCF")),
     )
-    found: list[Peer] = []
+    libraries: list[Peer] = []
     absent: list[str] = []
     for module, package, make, formats in makers:
         if format not in formats:
@@ -74,11 +74,11 @@ def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[
             absent.append(f"{module} is not installed (pip install {package})")
             continue
         try:
-            found.append(make(library, file, robot.floating_base, samples.in_layout_of(robot, module)))
+            libraries.append(make(library, file, robot.floating_base, samples.in_layout_of(robot, module)))
         except Exception as error:  # other libraries may raise anything
             reason = str(error).strip().partition("\n")[0]
             absent.append(f"{module} cannot take this robot: {reason or type(error).__name__}")
-    return found, absent
+    return libraries, absent
 
 
 def _same_size(theirs: tuple[int, int], samples: Samples) -> None:

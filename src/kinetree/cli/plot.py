@@ -25,13 +25,13 @@ def plot(
     out: options.PlotFile = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw a motion, or a batch of motions, over time; or two beside each other, with their differences."""
+    """Draw a motion, or a batch of motions, over time; or two side by side, with their differences."""
     from kinetree.charts.sheet import picture_path
     from kinetree.sim import load_trajectory
     from kinetree.sim import plot as draw
 
     numbers = None if samples is None else _numbers(samples)
-    target = picture_path(out if out is not None else _beside(trajectory, beside))
+    target = picture_path(out if out is not None else _second(trajectory, beside))
     check_target(target)
     first = load_trajectory(trajectory)
     second = None if beside is None else load_trajectory(beside)
@@ -41,13 +41,13 @@ def plot(
         print_lines(f"wrote {written}")
 
 
-def _beside(trajectory: Path, beside: Path | None) -> Path:
+def _second(trajectory: Path, path: Path | None) -> Path:
     stem = trajectory.stem if trajectory.suffix == ".npz" else trajectory.name
-    return trajectory.with_name(f"{stem}.png" if beside is None else f"{stem}-{beside.stem}.png")
+    return trajectory.with_name(f"{stem}.png" if path is None else f"{stem}-{path.stem}.png")
 
 
 def _names(first: Path, second: Path) -> tuple[str, str]:
-    """Names of two motions that tell them apart."""
+    """Names that distinguish two motions."""
     return (first.stem, second.stem) if first.stem != second.stem else (str(first), str(second))
 
 
@@ -56,7 +56,7 @@ def _words(text: str | None) -> list[str] | None:
 
 
 def _numbers(text: str) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     for item in text.split(","):
         begin, sign, end = item.strip().partition("-")
         if not begin.isdecimal() or (sign and not end.isdecimal()):
@@ -67,5 +67,5 @@ def _numbers(text: str) -> list[int]:
             raise typer.BadParameter(
                 f"{item.strip()!r} are very many motions; leave it out for all", param_hint="--samples"
             )
-        found += range(int(begin), int(end if sign else begin) + 1)
-    return found
+        numbers += range(int(begin), int(end if sign else begin) + 1)
+    return numbers

@@ -61,9 +61,9 @@ def takes_loading_options(*, mimic: bool = True) -> Callable[[Callable[..., None
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def taking(**given: Any) -> None:
-            chosen = {"mimic": mimic, **{one.name: given.pop(one.name) for one in added}}
-            command(**given, loading=Loading(**chosen))
+        def taking(**arguments: Any) -> None:
+            loading = {"mimic": mimic, **{one.name: arguments.pop(one.name) for one in added}}
+            command(**arguments, loading=Loading(**loading))
 
         own = inspect.signature(command, eval_str=True).parameters
         parameters = [*(parameter for name, parameter in own.items() if name != "loading"), *added]
@@ -81,7 +81,7 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
     A file on disk takes precedence over a name of the zoo.
     """
     from kinetree import zoo
-    from kinetree.io.given import check_path
+    from kinetree.io.arguments import check_path
     from kinetree.io.near_files import near_files
     from kinetree.io.sources import is_name, known_beside
 
@@ -101,9 +101,9 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
     if not is_name(model):
         check_path("kinetree", model)
         raise ModelError(f"{model}: there is no such file{near_files(model)}")
-    known = known_beside(model)
-    if known:
-        choices = " or ".join(f"--source {one}" for one in known)
+    sources = known_beside(model)
+    if sources:
+        choices = " or ".join(f"--source {one}" for one in sources)
         raise ModelError(f"{model}: there is no such file; a robot of this name is loaded with {choices}")
     raise ModelError(
         f"{model}: there is no such file, and the zoo has no robot of that name: {nearest_names(model, zoo.names())}"
@@ -117,20 +117,20 @@ def load_robot(model: str, loading: Loading, *, shows_notes: bool = False) -> Mo
     from kinetree.model.text import MAX_NOTES
 
     name, source = robot_file(model, loading.source)
-    shown: set[str] = set()
-    with warnings_as_lines(shown.__contains__):
+    printed: set[str] = set()
+    with warnings_as_lines(printed.__contains__):
         robot: Model = load(name, source=source, **loading.settings())
         if shows_notes:
-            shown.update(map(warning_of, robot.notes[:MAX_NOTES]))
+            printed.update(map(warning_of, robot.notes[:MAX_NOTES]))
     return robot
 
 
-def _xacro_arguments(given: list[str]) -> dict[str, str]:
+def _xacro_arguments(items: list[str]) -> dict[str, str]:
     """The arguments of a xacro file. Raises a usage error for one that is not of the form name=value."""
-    found = {}
-    for text in given:
+    arguments = {}
+    for text in items:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise typer.BadParameter(f"{text!r} is not an argument of the form name=value", param_hint="--xacro-arg")
-        found[name.strip()] = value
-    return found
+        arguments[name.strip()] = value
+    return arguments

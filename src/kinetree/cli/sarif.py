@@ -19,7 +19,7 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 
 def sarif(reports: Sequence[Report]) -> dict[str, Any]:
     """One run with the problems of all files."""
-    codes = sorted({found.code for report in reports for found in report.problems})
+    codes = sorted({problem.code for report in reports for problem in report.problems})
     rules = [
         {
             "id": code,
@@ -29,24 +29,24 @@ def sarif(reports: Sequence[Report]) -> dict[str, Any]:
         for code in codes
     ]
     place = {code: k for k, code in enumerate(codes)}
-    results = [_result(found, place[found.code]) for report in reports for found in report.problems]
+    results = [_result(problem, place[problem.code]) for report in reports for problem in report.problems]
     driver = {"name": "kinetree", "version": version("kinetree"), "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(found: Problem, rule: int) -> dict[str, Any]:
-    text = f"{found.element}: {found.what}" if found.element else found.what
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(found.file)}}
+def _result(problem: Problem, rule: int) -> dict[str, Any]:
+    text = f"{problem.element}: {problem.what}" if problem.element else problem.what
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.file)}}
     # Services show a problem without a line at the top of the file.
-    physical["region"] = {"startLine": found.line or 1}
+    physical["region"] = {"startLine": problem.line or 1}
     location: dict[str, Any] = {"physicalLocation": physical}
-    if found.element:
-        location["logicalLocations"] = [{"fullyQualifiedName": found.element, "kind": "element"}]
+    if problem.element:
+        location["logicalLocations"] = [{"fullyQualifiedName": problem.element, "kind": "element"}]
     return {
-        "ruleId": found.code,
+        "ruleId": problem.code,
         "ruleIndex": rule,
-        "level": _LEVELS[found.severity],
+        "level": _LEVELS[problem.severity],
         "message": {"text": text},
         "locations": [location],
     }

@@ -83,8 +83,8 @@ def simulate(
     Writes the trajectory (.npz), plots of it (.png) and a picture of the robot at some moments of it (.motion.png), and
     prints the energy balance. Position limits are enforced with --contact only. A free base begins above its ground.
 
-    Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
-    is a PREFIX.npz or .png already.
+    Ctrl-C and SIGTERM end the motion early: the part computed so far is written, to PREFIX.interrupted.npz and .png if
+    PREFIX.npz or .png exists already.
     """
     from kinetree.cli.input_file import read_commands, read_torques
     from kinetree.sim import SimulationInterrupted
@@ -102,7 +102,7 @@ def simulate(
             param_hint="--atol" if rtol is None else "--rtol",
         )
     check_film(film)
-    taken = model is None
+    is_usual = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
     robot = load_robot(model, loading)
@@ -115,7 +115,7 @@ def simulate(
         contact = Contacts.all
 
     touch = contact is not None and (contact is Contacts.all or contact.value)
-    chosen = parse_passive(passive, robot)
+    acting = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
@@ -123,7 +123,7 @@ def simulate(
     q0, start_v, messages = start.of(robot)
     v0 = _values("--v", v, robot, start_v)
 
-    if taken and not quiet:
+    if is_usual and not quiet:
         print_lines(f"no model given; using the zoo robot {model!r} (see kinetree simulate --help)")
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
@@ -135,7 +135,7 @@ def simulate(
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen,
+            q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=acting,
             limits=limits, contact=touch, view=page or False, speed=speed,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
@@ -160,7 +160,7 @@ def simulate(
             print_lines(f"the motion is at {page.url} until Ctrl-C")
             page.wait()
     if compare is not None:
-        _compare(robot, trajectory, quiet, contact=touch, passive=chosen)
+        _compare(robot, trajectory, quiet, contact=touch, passive=acting)
 
 
 def _exclude(option: str, value: object, other: str, other_value: object) -> None:
@@ -169,7 +169,7 @@ def _exclude(option: str, value: object, other: str, other_value: object) -> Non
 
 
 def _check_comparison(contact: Contacts | None, *, actuators: bool) -> None:
-    """Raise a usage error before a long motion is computed, if there is nothing to compare it with."""
+    """Raise a usage error before a long motion is computed, if the comparison is not possible."""
     problem = None
     if actuators:
         problem = "actuators act on neither side of a comparison; leave out --compare, or the commands"
@@ -182,7 +182,7 @@ def _check_comparison(contact: Contacts | None, *, actuators: bool) -> None:
 
 
 def _compare(robot: Model, trajectory: Trajectory, quiet: bool, *, contact: bool | str, passive: Any) -> None:
-    """Print where the two part, and exit with 1 if they do."""
+    """Print where the two diverge, and exit with 1 if they do."""
     from kinetree.comparison.steps import compare_steps
 
     motion = trajectory[0] if trajectory.shape else trajectory
@@ -215,7 +215,7 @@ def _natural(robot: Model, model: str, loading: Loading) -> Ground:
 def _values(
     option: str, text: str | None, robot: Model, default: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64] | None:
-    """One number per degree of freedom; `default` is what is not given, zero if it is None."""
+    """One number per degree of freedom; `default` holds missing ones, zero if it is None."""
     import numpy as np
 
     if text is None:
@@ -260,8 +260,8 @@ def _run(
 
         interruption.keep()
         if contact or choice is not Integrator.auto:
-            asked = None if choice is Integrator.auto else choice.value
-            return _warned(robot, integrator=asked, progress=progress, contact=contact, **settings)
+            integrator = None if choice is Integrator.auto else choice.value
+            return _warned(robot, integrator=integrator, progress=progress, contact=contact, **settings)
         try:
             motion = _warned(robot, integrator="rk4", progress=progress, **settings)
             stiff = [str(one) for one in motion.diverged.values() if one.cause == "friction"]
@@ -288,7 +288,7 @@ def _warned(robot: Model, **settings: Any) -> Trajectory:
 
 
 def _progress(trajectory: Trajectory, steps: int) -> str:
-    done = len(trajectory.time) - 1
-    if done == steps:
+    computed = len(trajectory.time) - 1
+    if computed == steps:
         return " when the motion was complete"
-    return f" after {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s ({done:,} of {steps:,} steps)"
+    return f" after {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s ({computed:,} of {steps:,} steps)"

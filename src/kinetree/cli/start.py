@@ -1,4 +1,4 @@
-"""Where the motions of `kinetree simulate` begin: as is asked for, near there, or anywhere; and on what ground."""
+"""Where the motions of `kinetree simulate` begin: at the given state, near there, or anywhere; and their ground."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CLEARANCE = 0.1
 _SIZE, _SPACING, _STEEPNESS = 8.0, 0.5, 0.2
 """The hills, m: how far they reach, how far apart their heights are; and how steep they are."""
 _LENGTHS = 0.1
-"""m of sliding joints beside a radian of the others."""
+"""m of sliding joints per radian of the others."""
 _AWAY = 0.3
 """rad, m: how far each coordinate is from that of `reference_configuration`."""
 _PART = 0.1
@@ -53,7 +53,7 @@ class Start:
     is_random: bool
     """Whether joints begin anywhere."""
     is_chosen: bool
-    """Whether nothing is said, so that something is to be seen to move."""
+    """Whether the start is free, so that the motion shows something."""
     keyframe: str | None
     q: str | None
     samples: int | None
@@ -119,8 +119,8 @@ class Start:
 def falling_pose(robot: Model) -> Array:
     """A configuration near that of `reference_configuration` and within the limits, in which gravity moves the joints.
 
-    At that one arms and poles often stand upright, in balance. What floats falls anyway, and begins there with all its
-    joints, as do quaternions.
+    At that one arms and poles often stand upright, in balance. Floating robots fall anyway, and begin there with all
+    their joints, as do quaternions.
     """
     from kinetree.model.reference import reference_configuration
 

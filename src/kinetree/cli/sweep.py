@@ -29,8 +29,8 @@ def sweep(
 ) -> None:
     """Simulate a robot many times, with values that vary: a parameter study or a Monte Carlo simulation.
 
-    The results are arrays in Zarr's format, with the robot and the study beside them. Whatever ends the command, the
-    same command goes on where it was.
+    The results are arrays in Zarr's format, with the robot and the study next to them. After any interruption, the same
+    command goes on where it was.
     """
     from kinetree.errors import SimulationWarning
     from kinetree.sweeps import sweep as run
@@ -42,26 +42,26 @@ def sweep(
     interruption = Interruption.of(context)
     begin = time.perf_counter()
     with progress_bar("computing", quiet=quiet) as show, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)  # the failures are told below
+        warnings.simplefilter("ignore", SimulationWarning)  # the failures are listed below
 
         try:
-            found = run(robot, folder, scheduler=scheduler, progress=show, **read.options)
+            result = run(robot, folder, scheduler=scheduler, progress=show, **read.options)
         except KeyboardInterrupt:
-            interruption.outcome = _kept(folder)
+            interruption.outcome = _results_kept(folder)
             raise
     if not quiet:
-        print_lines(repr(found).strip("<>"), f"{time.perf_counter() - begin:.3g} s; wrote {found.path}")
-    if failed := found.failures:
+        print_lines(repr(result).strip("<>"), f"{time.perf_counter() - begin:.3g} s; wrote {result.path}")
+    if failed := result.failures:
         first = "; ".join(
             f"sample {one.sample}: {one.cause if one.time is None else f'{one.name!r} ({one.cause}) at {one.time:g} s'}"
             for one in failed[:3]
         )
         more = "; …" if len(failed) > 3 else ""
-        print_warning(f"{len(failed):,} of {found.samples:,} samples failed: {first}{more}")
+        print_warning(f"{len(failed):,} of {result.samples:,} samples failed: {first}{more}")
 
 
-def _kept(folder: Path) -> str:
-    """What there is after an interruption, as the end of a sentence."""
+def _results_kept(folder: Path) -> str:
+    """The results after an interruption, as the end of a sentence."""
     from kinetree.errors import KinetreeError
     from kinetree.sweeps import load_study
 

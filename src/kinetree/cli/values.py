@@ -30,14 +30,14 @@ def parse_number(text: str) -> float | None:
 def parse_values(
     option: str, text: str, names: Sequence[str], default: NDArray[np.float64], robot: str, one: str = "coordinate"
 ) -> NDArray[np.float64]:
-    """One number per name; `one` is what has a name. Raises a usage error that says what is wrong."""
+    """One number per name; `one` is the named thing. Raises a usage error that describes the fault."""
     items = [item.strip() for item in text.split(",")]
     if any("=" in item for item in items):
         return _pairs(option, items, names, default, robot, one)
     if len(items) != len(names):
-        given = "1 number was" if len(items) == 1 else f"{len(items)} numbers were"
+        count = "1 number was" if len(items) == 1 else f"{len(items)} numbers were"
         raise typer.BadParameter(
-            f"{given} given, but {robot!r} has {len(names)} {one}s here ({_listed(names)}); give one number each, or "
+            f"{count} given, but {robot!r} has {len(names)} {one}s here ({_listed(names)}); give one number each, or "
             "name=value pairs for some",
             param_hint=option,
         )
@@ -62,7 +62,7 @@ def _pairs(
     option: str, items: list[str], names: Sequence[str], default: NDArray[np.float64], robot: str, one: str
 ) -> NDArray[np.float64]:
     values = default.copy()
-    given: set[str] = set()
+    assigned: set[str] = set()
     for item in items:
         name, sign, value = item.rpartition("=")
         name = name.strip()
@@ -75,9 +75,9 @@ def _pairs(
             raise typer.BadParameter(
                 f"{robot!r} has no {one} {name!r}: {nearest_names(name, names)}", param_hint=option
             )
-        if name in given:
+        if name in assigned:
             raise typer.BadParameter(f"{name!r} is given twice", param_hint=option)
-        given.add(name)
+        assigned.add(name)
         values[list(names).index(name)] = _value(option, value)
     return values
 

@@ -53,63 +53,63 @@ def view(
     for target in (picture, html):
         if target is not None:
             check_target(target)
-    chosen: dict[str, Any] = {"shapes": shapes.value, "samples": samples.value, "show": show or ()}
-    seen = _seen(shown, beside, q, robot, loading, chosen)
+    looks: dict[str, Any] = {"shapes": shapes.value, "samples": samples.value, "show": show or ()}
+    subject = _subject(shown, beside, q, robot, loading, looks)
     if picture is not None or html is not None:
-        _write(seen, chosen, picture, html)
+        _write(subject, looks, picture, html)
         return
     from kinetree.viewer import view as page
 
     with warnings_as_lines():
-        viewer = page(seen, host=host, port=port, allow_hosts=allow_host or (), **chosen)
+        viewer = page(subject, host=host, port=port, allow_hosts=allow_host or (), **looks)
     with viewer:
         _serve(viewer, browser, Interruption.of(context))
 
 
-def _seen(
-    shown: str, beside: Path | None, q: str | None, robot: str | None, loading: Loading, chosen: dict[str, Any]
+def _subject(
+    shown: str, second: Path | None, q: str | None, robot: str | None, loading: Loading, looks: dict[str, Any]
 ) -> Any:
-    """The robot, the motion or the motions that the arguments name; `chosen` gets the options that belong to them."""
+    """The robot, the motion or the motions that the arguments name; `looks` gets the options that belong to them."""
     if not _is_motion(shown):
-        if beside is not None:
+        if second is not None:
             raise typer.BadParameter(
                 f"{shown} is a robot, which is shown alone; kinetree compare compares two robots",
                 param_hint="TRAJECTORY",
             )
-        found = load_robot(shown, loading)
-        chosen["q"] = None if q is None else parse_values("--q", q, found.q_names, found.neutral(), found.name)
-        return found
+        subject = load_robot(shown, loading)
+        looks["q"] = None if q is None else parse_values("--q", q, subject.q_names, subject.neutral(), subject.name)
+        return subject
     if q is not None:
         raise typer.BadParameter("a motion has its own configurations; --q is for robots at rest", param_hint="--q")
-    chosen["robot"] = None if robot is None else load_robot(robot, loading)
+    looks["robot"] = None if robot is None else load_robot(robot, loading)
     from kinetree.sim import load_trajectory
 
-    motions = [load_trajectory(name) for name in (shown, beside) if name is not None]
-    return motions if beside is not None else motions[0]
+    motions = [load_trajectory(name) for name in (shown, second) if name is not None]
+    return motions if second is not None else motions[0]
 
 
 def _is_motion(name: str) -> bool:
     return name.endswith(".npz") or os.path.exists(os.path.join(name, "motion.json"))
 
 
-def _picture(seen: Any, chosen: dict[str, Any], path: Path) -> Path:
+def _picture(seen: Any, looks: dict[str, Any], path: Path) -> Path:
     """A picture of the robot, or of a few moments of the first motion."""
     from kinetree.pictures.render import render
     from kinetree.viewer.subject import subject_of
 
-    subject = subject_of("view", seen, **chosen)
+    subject = subject_of("view", seen, **looks)
     q = subject.motions[0].some(_MOMENTS) if subject.motions else subject.q
-    return render(subject.robot, q, shapes=chosen["shapes"], samples="ghosts", path=path)
+    return render(subject.robot, q, shapes=looks["shapes"], samples="ghosts", path=path)
 
 
-def _write(seen: Any, chosen: dict[str, Any], picture: Path | None, html: Path | None) -> None:
+def _write(subject: Any, looks: dict[str, Any], picture: Path | None, html: Path | None) -> None:
     from kinetree.viewer import save_html
 
     with warnings_as_lines():
         if html is not None:
-            print_lines(f"wrote {save_html(html, seen, **chosen)}")
+            print_lines(f"wrote {save_html(html, subject, **looks)}")
         if picture is not None:
-            print_lines(f"wrote {_picture(seen, chosen, picture)}")
+            print_lines(f"wrote {_picture(subject, looks, picture)}")
 
 
 def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> None:

@@ -1,6 +1,6 @@
-"""The interface of backends: they make functions, or source text, of a program. Each is a room beside this file.
+"""The interface of backends: they make functions, or source text, of a program. Each is a room next to this file.
 
-The compiler describes a kernel and asks for what it needs; the program itself is traced only when a backend asks for
+The compiler describes a kernel and asks for its functions; the program itself is traced only when a backend asks for
 it, so code that is kept from an earlier process costs no tracing.
 """
 
@@ -27,12 +27,12 @@ HUGE = 1e12
 
 @record(frozen=True, eq=False)
 class Kernel:
-    """A program to compile, and what calls of it look like."""
+    """A program to compile, and the form of its calls."""
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    """One, if there are to be quicker functions than that of batches."""
+    """One, if quicker functions than that of batches are needed."""
     dtype: np.dtype[Any]
     quaternions: tuple[tuple[int, int], ...]
     """(input, start) of four numbers that need a direction."""
@@ -72,25 +72,25 @@ class Batch(NamedTuple):
 
 
 class TensorCall(Protocol):
-    """A function of the tensors of a library, in one dtype; it passes what it does not take to a general one."""
+    """A function of the tensors of a library, in one dtype; it passes other calls to a general one."""
 
     call: Callable[..., Any]
 
     def refresh(self) -> None:
-        """Use what has been compiled meanwhile."""
+        """Use code that has been compiled meanwhile."""
 
     def then(self, other: Any, /) -> None:
-        """Let that of another dtype, with the same owner and general function, try first what this does not take."""
+        """Let that of another dtype, with the same owner and general function, try calls that this does not take."""
 
 
 class Kernels(Protocol):
     """The functions of one kernel; each is made when it is first asked for."""
 
     quickest: Callable[..., Any] | None
-    """The quickest way in so far: it takes what it can and passes the rest to `Kernel.general`."""
+    """The quickest way in so far: it takes the calls it can and passes the rest to `Kernel.general`."""
 
     bare: Callable[..., Any] | None
-    """What `single` has made of a program that is run repeatedly, without checks: `out=` must be given, contiguous and
+    """The result of `single` for a program that is run repeatedly, without checks: `out=` must be given, contiguous and
     apart from the arguments, and warnings are NumPy's."""
 
     @property
@@ -107,8 +107,8 @@ class Kernels(Protocol):
         """The function of batches, as a NumPy gufunc."""
 
     def tensor_call(self, exchange: Exchange, owner: object, general: Callable[..., Any]) -> TensorCall | None:
-        """The function for tensors, which uses what `single` and `batch` have made; None if there can be none.
-        `owner` keeps alive what it needs."""
+        """The function for tensors, which uses the results of `single` and `batch`; None if it is not possible. `owner`
+        keeps its data alive."""
 
     def text(self) -> str:
         """The source text of the batch's module, to read or to compile elsewhere."""

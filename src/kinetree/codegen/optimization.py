@@ -1,4 +1,4 @@
-"""When machine code is optimised: what a caller says, or the environment.
+"""When machine code is optimised: as a caller says, or the environment.
 
 docs/decisions/0050-two-tiers.md explains the two tiers.
 """

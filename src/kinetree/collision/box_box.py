@@ -144,7 +144,7 @@ def _polygon(quad: Sequence[Vec3], half: Vec3) -> list[_Corner]:
     radius2 = _SAME * (half.x * half.x + half.y * half.y)
     beyond = [(p.x - half.x, -half.x - p.x, p.y - half.y, -half.y - p.y) for p in quad]
     inside = [[less_equal(d, tolerance) for d in ds] for ds in beyond]
-    found: list[_Corner] = []
+    corners: list[_Corner] = []
     for k in range(4):
         m = (k + 1) % 4
         start: Scalar = 0.0
@@ -163,10 +163,10 @@ def _polygon(quad: Sequence[Vec3], half: Vec3) -> list[_Corner]:
         # The end of an edge at a corner of the quad is the start of the next edge.
         ends = _Corner(exists, p + along_edge * start), _Corner(exists * (1.0 - q_inside), p + along_edge * end)
         for corner in ends:
-            found.append(corner.unless_at(found, radius2))
+            corners.append(corner.unless_at(corners, radius2))
     for corner in _face_corners(quad, half):
-        found.append(corner.unless_at(found[:8], radius2))
-    return found
+        corners.append(corner.unless_at(corners[:8], radius2))
+    return corners
 
 
 def _face_corners(quad: Sequence[Vec3], half: Vec3) -> list[_Corner]:

@@ -113,7 +113,7 @@ def _edges(s: _Segment, j: int) -> list[_Nearest]:
     inverse = 1.0 / select(parallel, 1.0, determinant)
     inverse_A, inverse_C = 1.0 / maximum(A, _TINY), 1.0 / maximum(C, _TINY)
     u = h_j * s.center.components()[j]
-    found = []
+    edges = []
     for i in range(8):
         if i >> j & 1:
             continue
@@ -138,8 +138,8 @@ def _edges(s: _Segment, j: int) -> list[_Nearest]:
         edge = Vec3(*(1.0 if k == j else 0.0 for k in range(3)))
         corner = Vec3(*(upper if k == j else side for k, side in enumerate(sides)))
         squared = select(parallel, _FAR, gap.dot(gap))
-        found.append(_Nearest(squared, t, 0.0, Vec3.zero(), edge, x, 1.0 - equal(end, 0.0), corner))
-    return found
+        edges.append(_Nearest(squared, t, 0.0, Vec3.zero(), edge, x, 1.0 - equal(end, 0.0), corner))
+    return edges
 
 
 def _end(x: Scalar) -> Scalar:

@@ -1,4 +1,4 @@
-"""What a pair of shapes returns: a fixed number of points where they touch or are near each other."""
+"""The result of a pair of shapes: a fixed number of points where they touch or are near each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ContactPoint:
     """A place where two shapes are near each other, in the world."""
 
     distance: Scalar
-    """Negative where they overlap; `FAR` if there is no such place."""
+    """Negative where they overlap; `FAR` in an unused slot."""
     position: Vec3
     """Midway between the two surfaces."""
     normal: Vec3
@@ -56,7 +56,7 @@ def along(normal: Vec3, distance: Scalar, position: Vec3) -> ContactPoint:
 
 
 def across(axis: Vec3, normal: Vec3) -> Vec3:
-    """The direction of the part of an axis that is across the normal; MuJoCo's x where there is none."""
+    """The direction of the part of an axis that is across the normal; MuJoCo's x where it vanishes."""
     return unit(axis - normal * normal.dot(axis))[0]
 
 

@@ -74,7 +74,7 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, _: Scalar 
 
 
 def are_apart(a: Shape, X_a: Transform, b: Shape, X_b: Transform) -> bool:
-    """Whether a plane between two shapes on floats is found soon; of shapes that touch or overlap there is none."""
+    """Whether a plane between two shapes on floats is found soon; shapes that touch or overlap have none."""
     pair = _Pair(core_of(a), core_of(b), X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r))
     n, _length = unit(pair.center)
     simplex = _Simplex((pair.farthest(n),) * 4, (1.0, 0.0, 0.0, 0.0))
@@ -137,7 +137,7 @@ class _Pair:
         return n.dot(p - self.of_b(q))
 
     def extent_by_sizes(self, n: Vec3) -> Scalar:
-        """h(n) as a function of the lengths of the shapes alone: whatever else it depends on counts as constant."""
+        """h(n) as a function of the lengths of the shapes alone: everything else counts as constant."""
         n, on_b = (Vec3(*(slopes_of(x, 0.0) for x in v.components())) for v in (n, self.R.T @ n))
         return n.dot(self.a.support(n)) - on_b.dot(self.b.support(-on_b))
 

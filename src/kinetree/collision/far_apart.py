@@ -47,7 +47,7 @@ def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: 
 
 
 def enclosing_radius(shape: Shape) -> Scalar | None:
-    """The radius of a ball about the shape's origin that holds it; None if there is none."""
+    """The radius of a ball about the shape's origin that holds it; None if it is unbounded."""
     radius: Scalar | None = None
     if isinstance(shape, Sphere):
         radius = shape.radius

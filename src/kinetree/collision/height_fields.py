@@ -111,11 +111,11 @@ def _corners(field: HeightField, row: Scalar, column: Scalar) -> list[Scalar]:
         (float(i), float(j), height) for i, heights in enumerate(field.heights) for j, height in enumerate(heights)
     ]
 
-    def step(entry: tuple[Scalar, Scalar, Scalar], found: list[Scalar]) -> list[Scalar]:
+    def step(entry: tuple[Scalar, Scalar, Scalar], corners: list[Scalar]) -> list[Scalar]:
         i, j, height = entry
         in_row = equal(i, row), equal(i, row + 1.0)
         in_column = equal(j, column), equal(j, column + 1.0)
         here = (in_row[v] * in_column[u] for v in range(2) for u in range(2))
-        return [select(is_here, height, old) for is_here, old in zip(here, found, strict=True)]
+        return [select(is_here, height, old) for is_here, old in zip(here, corners, strict=True)]
 
     return over_table(table, [0.0] * 4, step, like=row)

@@ -43,9 +43,9 @@ def corners_of_lowest_face(hull: Hull, down: Vec3) -> list[tuple[Scalar, Vec3]]:
         return [select(is_more, x, y) for x, y in zip((turn, *row[4:]), best, strict=True)]
 
     rows = _rows(hull)
-    found = over_table(rows, [_NOWHERE, *rows[0][4:]], turned, like=down.x)
-    has_fourth = found[1]
-    corners = [Vec3(*found[k : k + 3]) for k in (2, 5, 8, 11)]
+    entries = over_table(rows, [_NOWHERE, *rows[0][4:]], turned, like=down.x)
+    has_fourth = entries[1]
+    corners = [Vec3(*entries[k : k + 3]) for k in (2, 5, 8, 11)]
     return list(zip((1.0, 1.0, 1.0, has_fourth), corners, strict=True))
 
 

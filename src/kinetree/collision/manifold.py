@@ -1,10 +1,10 @@
-"""Two convex shapes that may touch with faces or along lines: up to four points of what both faces cover.
+"""Two convex shapes that may touch with faces or along lines: up to four points of the area that both faces cover.
 
 The normal is that of the nearest point (convex.py). Seen along it, the faces that are turned toward each other are
-polygons; corners of what they have in common are corners of one inside the other, and places where two of their edges
-cross. Each has the distance of the two faces there. Of those within the margin the deepest one is taken, the farthest
-one from it, the one that makes the largest triangle with both, and the one farthest outside of this triangle. Where
-the nearest point itself is deeper, as on round shapes, it replaces the deepest one.
+polygons; corners of their intersection are corners of one inside the other, and places where two of their edges cross.
+Each has the distance of the two faces there. Of those within the margin the deepest one is taken, the farthest one from
+it, the one that makes the largest triangle with both, and the one farthest outside of this triangle. Where the nearest
+point itself is deeper, as on round shapes, it replaces the deepest one.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def face_face(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar
 
 
 def face_line(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
-    """Two points, of a pair one of which is a capsule."""
+    """Two points, of a pair with a capsule."""
     return _points(a, X_a, b, X_b, margin, 2)
 
 
 @record(frozen=True, slots=True)
 class _Place:
-    """A corner of what two faces have in common: along the normal's tangents, with the heights of both faces there."""
+    """A corner of the intersection of two faces: along the normal's tangents, with the heights of both faces there."""
 
     exists: Scalar
     x: Scalar
@@ -82,11 +82,11 @@ def _points(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, 
     radii = cores[0].radius, cores[1].radius
     places = [_within(one, radii, margin) for one in _common(P, Q)]
     size = minimum(cores[0].reach, cores[1].reach)
-    found = _spread(places, size, count)
-    is_missed = maximum(1.0 - found[0].exists, less(nearest.distance, found[0].distance - _DEEPER * size))
+    spread = _spread(places, size, count)
+    is_missed = maximum(1.0 - spread[0].exists, less(nearest.distance, spread[0].distance - _DEEPER * size))
     contacts = [
         along(n, select(one.exists, one.distance, FAR), origin + s * one.x + t * one.y + n * one.middle)
-        for one in found
+        for one in spread
     ]
     first = contacts[0]
     contacts[0] = ContactPoint(
@@ -112,17 +112,17 @@ _Found = tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
 
 
 def _common(P: Sequence[Vec3], Q: Sequence[Vec3]) -> list[_Found]:
-    found: list[_Found] = []
+    corners: list[_Found] = []
     for p in P:
         inside, height = _height(p, Q)
-        found.append((inside, p.x, p.y, p.z, height))
+        corners.append((inside, p.x, p.y, p.z, height))
     for q in Q:
         inside, height = _height(q, P)
-        found.append((inside, q.x, q.y, height, q.z))
+        corners.append((inside, q.x, q.y, height, q.z))
     for p, u in _edges(P):
         for q, v in _edges(Q):
-            found.append(_crossing(p, u, q, v))
-    return found
+            corners.append(_crossing(p, u, q, v))
+    return corners
 
 
 def _edges(polygon: Sequence[Vec3]) -> list[tuple[Vec3, Vec3]]:
@@ -164,12 +164,12 @@ def _spread(places: Sequence[_Place], size: Scalar, count: int) -> list[_Place]:
     near = _SAME * size
 
     def best(measure: Callable[[_Place], Scalar], least: Scalar) -> _Place:
-        found, most = _Place(0.0, 0.0, 0.0, FAR, 0.0), least
+        farthest, most = _Place(0.0, 0.0, 0.0, FAR, 0.0), least
         for place in places:
             value = measure(place)
             better = place.exists * less(most, value)
-            found, most = found.or_else(better, place), select(better, value, most)
-        return found
+            farthest, most = farthest.or_else(better, place), select(better, value, most)
+        return farthest
 
     def apart(p: _Place, q: _Place) -> tuple[Scalar, Scalar]:
         return q.x - p.x, q.y - p.y

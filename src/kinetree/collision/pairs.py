@@ -99,7 +99,7 @@ def has_loops(kind_a: str, kind_b: str) -> bool:
 
 
 def slots(kind_a: str, kind_b: str) -> int:
-    """How many contact points a pair of shapes has; a pair that is not in the table is refused."""
+    """How many contact points a pair of shapes has; a pair that is not in the table is rejected."""
     return _row(kind_a, kind_b).slots
 
 
@@ -116,7 +116,7 @@ def contacts(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar 
 
 
 def unsupported(kind_a: str, kind_b: str) -> str:
-    """What is wrong with a pair that is not in the table."""
+    """A message about a pair that is not in the table."""
     with_first = [name for name in KINDS if _key(kind_a, name) in PAIRS]
     return (
         f"there are no contacts between a {kind_a} and a {kind_b} yet; "

@@ -38,11 +38,11 @@ def lowest_corners(normal: Vec3, hull: Hull, X_b: Transform) -> list[tuple[Scala
     """For each slot, whether there is such a corner, and where it is in the world."""
     down = -(X_b.E @ normal)
     apart = _APART * _radius(hull)
-    found: list[Vec3] = []
+    lowest: list[Vec3] = []
     corners = []
     for _slot in range(_SLOTS):
-        depth, corner = farthest_apart(hull.vertices, down, found, apart)
-        found.append(corner)
+        depth, corner = farthest_apart(hull.vertices, down, lowest, apart)
+        lowest.append(corner)
         corners.append((less(-1e9, depth), X_b.r + X_b.E.T @ corner))
     return corners
 

@@ -35,19 +35,19 @@ def ray_distance(shape: Shape, X: Transform, origin: Vec3, direction: Vec3) -> S
             return _first(_ends(_scaled(p, scale), _scaled(d, scale), 1.0))
         case Capsule():
             h, squared = shape.half_length, shape.radius * shape.radius
-            found = _side(p, d, squared, h)
+            hits = _side(p, d, squared, h)
             for sign in (1.0, -1.0):
                 for there, t in _ends(p - Vec3(0.0, 0.0, sign * h), d, squared):
-                    found.append((there * less_equal(h, sign * (p.z + t * d.z)), t))
-            return _first(found)
+                    hits.append((there * less_equal(h, sign * (p.z + t * d.z)), t))
+            return _first(hits)
         case Cylinder():
             h, squared = shape.half_length, shape.radius * shape.radius
-            found = _side(p, d, squared, h)
+            hits = _side(p, d, squared, h)
             for sign in (1.0, -1.0):
                 there, t = _crossing(p.z - sign * h, d.z)
                 x, y = p.x + t * d.x, p.y + t * d.y
-                found.append((there * less_equal(x * x + y * y, squared), t))
-            return _first(found)
+                hits.append((there * less_equal(x * x + y * y, squared), t))
+            return _first(hits)
         case Box():
             return _first(_faces(p, d, (shape.x, shape.y, shape.z)))
     raise OptionError(f"rays do not meet shapes of the kind {shape.kind!r}")
@@ -97,8 +97,8 @@ def _roots(a: Scalar, b: Scalar, c: Scalar) -> Hits:
 
 def _side(p: Vec3, d: Vec3, squared: Scalar, h: Scalar) -> Hits:
     """The round side of a cylinder."""
-    found = _roots(d.x * d.x + d.y * d.y, p.x * d.x + p.y * d.y, p.x * p.x + p.y * p.y - squared)
-    return [(there * less_equal(absolute(p.z + t * d.z), h), t) for there, t in found]
+    hits = _roots(d.x * d.x + d.y * d.y, p.x * d.x + p.y * d.y, p.x * p.x + p.y * p.y - squared)
+    return [(there * less_equal(absolute(p.z + t * d.z), h), t) for there, t in hits]
 
 
 def _crossing(p: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
@@ -108,7 +108,7 @@ def _crossing(p: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _faces(p: Vec3, d: Vec3, sizes: tuple[Scalar, Scalar, Scalar]) -> Hits:
-    found: Hits = []
+    hits: Hits = []
     ps, ds = p.components(), d.components()
     for k, size in enumerate(sizes):
         for sign in (1.0, -1.0):
@@ -116,13 +116,13 @@ def _faces(p: Vec3, d: Vec3, sizes: tuple[Scalar, Scalar, Scalar]) -> Hits:
             for j in range(3):
                 if j != k:
                     there = there * less_equal(absolute(ps[j] + t * ds[j]), sizes[j])
-            found.append((there, t))
-    return found
+            hits.append((there, t))
+    return hits
 
 
-def _first(found: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
+def _first(hits: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
     nearest: Scalar = MISSED
-    for there, t in found:
+    for there, t in hits:
         nearest = minimum(nearest, _ahead(there, t))
     return nearest
 

@@ -53,10 +53,10 @@ def _better(new: tuple[Scalar, list[Scalar]], best: tuple[Scalar, list[Scalar]])
 
 
 def _at(places: Sequence[int], weights: Sequence[Scalar]) -> list[Scalar]:
-    found: list[Scalar] = [0.0] * 4
+    point: list[Scalar] = [0.0] * 4
     for place, weight in zip(places, weights, strict=True):
-        found[place] = weight
-    return found
+        point[place] = weight
+    return point
 
 
 def _on_face(corners: Sequence[Vec3], face: tuple[int, int, int]) -> tuple[Scalar, list[Scalar]]:

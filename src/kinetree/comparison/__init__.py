@@ -1,4 +1,4 @@
-"""Robots beside other libraries' readings of their files, or beside each other."""
+"""Robots compared with other libraries' readings of their files, or with each other."""
 
 from kinetree.comparison.compare import compare
 from kinetree.comparison.result import Comparison, Counterpart, Difference, Quantity

@@ -1,4 +1,4 @@
-"""`kt.compare`: a robot beside other libraries' readings of its file, or beside a second robot."""
+"""`kt.compare`: a robot compared with other libraries' readings of its file, or with a second robot."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def compare(
     xacro: bool = False,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Comparison:
-    """Compare a robot with what other libraries make of its file, or with a second robot.
+    """Compare a robot with other libraries' readings of its file, or with a second robot.
 
     Total mass, the mass, centre of mass and inertia of each moving body, joint axes and origins, placements of bodies,
     limits, armature, damping, friction, stiffness, gravity; and at random states placements, M(q), bias forces and
-    gravity forces, joint for joint. Joints and bodies are matched by name, whatever their order. The first difference
-    in the order of the tree is reported, with its likely cause as far as the data show it.
+    gravity forces, joint for joint. Joints and bodies are matched by name, in any order. The first difference in the
+    order of the tree is reported, with its likely cause as far as the data show it.
 
     Args:
         a: A robot, or the path of its file.
         b: A second robot, or the path of its file.
         peers: Libraries that read the file, of "mujoco", "pinocchio" and "drake". By default, all that are installed,
-            or none if `b` is given. They read the file of `b`, or of `a` where there is no `b`: both may be given to
-            compare a file with what another library makes of a second one.
+            or none if `b` is given. They read the file of `b`, or of `a` without `b`: give both to compare a file with
+            another library's reading of a second one.
         samples: The number of random states.
         seed: Their seed.
         tolerance: the largest difference that counts as equal, relative to each quantity's scale; the result has the
             scales.
         floating_base, mimic, package_roots, ros_packages, source, srdf, xacro, xacro_args: As for `kt.load`, for files.
-            Other libraries read what a xacro file expands to.
+            Other libraries read the expansion of a xacro file.
 
     Returns:
         A record whose text is a report; `is_equal`, `verdict`, and for each counterpart its `quantities` and
@@ -76,10 +76,10 @@ def compare(
     >>> found.is_equal, found.counterparts[0].first.text
     (False, 'gravity of the robot: (0, 0, -9.81) m/s² here, (0, 0, -1.62) m/s² there')
     """
-    from kinetree.comparison.beside import beside
+    from kinetree.comparison.counterparts import counterparts_of
 
     settings = _checked(samples, seed, tolerance)
-    wanted = _libraries(peers, with_default=b is None)
+    libraries = _libraries(peers, with_default=b is None)
     check_switches(mimic=mimic, ros_packages=ros_packages, xacro=xacro)
     options: dict[str, Any] = {
         "source": source, "srdf": srdf, "xacro": xacro, "xacro_args": xacro_args, "floating_base": floating_base,
@@ -87,7 +87,7 @@ def compare(
     }  # fmt: skip
     ours = _robot("a", a, options)
     second = None if b is None else _robot("b", b, options)
-    present, absent = _present(wanted, named=peers is not None)
+    present, absent = _present(libraries, named=peers is not None)
     if second is None and not present:
         raise MissingPackageError(f"there is nothing to compare with: {'; '.join(absent) or 'no peers were named'}")
     titles = [_title(robot, given) for robot, given in ((ours, a), (second, b)) if robot is not None]
@@ -98,8 +98,8 @@ def compare(
         if present:
             given, robot = (a, ours) if second is None or b is None else (b, second)
             file = stack.enter_context(_readable(given, robot, options))
-        found = beside(ours, second, titles, file, present, settings)
-    return Comparison(ours.name, ours.source, settings.tolerance, settings.samples, tuple(found), tuple(absent))
+        counterparts = counterparts_of(ours, second, titles, file, present, settings)
+    return Comparison(ours.name, ours.source, settings.tolerance, settings.samples, tuple(counterparts), tuple(absent))
 
 
 def _checked(samples: Any, seed: Any, tolerance: Any) -> Settings:
@@ -139,7 +139,7 @@ def _title(robot: Model, given: Any) -> str:
 
 @contextmanager
 def _readable(given: Any, robot: Model, options: dict[str, Any]) -> Iterator[tuple[Path, Model, tuple[Path, ...]]]:
-    """The file that libraries read, what kinetree made of it, and where its meshes are looked up."""
+    """The file that libraries read, kinetree's robot of it, and where its meshes are looked up."""
     roots = tuple(map(Path, options["package_roots"]))
     path, arguments = Path(robot.source), xacro_arguments(options["xacro_args"], options["xacro"])
     if not isinstance(given, Model):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError, first_line
-from kinetree.comparison.seen import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
+from kinetree.comparison.side import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
 from kinetree.comparison.source import MOVING_WORLD, Source, without_shapes
 
 __all__ = ["DrakeSide"]
@@ -76,12 +76,12 @@ class DrakeSide(Engine):
         bodies = [plant.get_body(self._tree.BodyIndex(k)) for k in range(1, plant.num_bodies())]
         top = plant.GetModelInstanceName(bodies[0].model_instance()).partition("::")[0] if bodies else ""
 
-        def named(element: Any, known: Collection[str]) -> str:
+        def named(element: Any, names: Collection[str]) -> str:
             """Its name for kinetree: those of nested models come first, without that of the file's only one."""
             own = "world" if element.name() == MOVING_WORLD else str(element.name())
             full = f"{plant.GetModelInstanceName(element.model_instance())}::{own}"
             inner = full.removeprefix(f"{top}::")
-            return next((name for name in (full, inner, own) if name in known), inner)
+            return next((name for name in (full, inner, own) if name in names), inner)
 
         names = {int(body.index()): named(body, source.robot.bodies) for body in bodies}
         self._bodies = {names[int(body.index())]: body for body in bodies}
@@ -121,8 +121,8 @@ class DrakeSide(Engine):
         radius = np.cbrt(3.0 * theirs.mass / (4000.0 * math.pi))
         moment = 0.4 * theirs.mass * radius**2
         if theirs.mass and np.allclose(theirs.inertia, moment * np.eye(3), rtol=1e-6, atol=1e-6 * moment):
-            kept = "of 1 kg " if not ours.mass else ""
-            return f"drake puts a sphere of water {kept}in the place of an inertia that no body could have"
+            mass_of_1_kg = "of 1 kg " if not ours.mass else ""
+            return f"drake puts a sphere of water {mass_of_1_kg}in the place of an inertia that no body could have"
         return ""
 
     def reason_for_limit(self, word: str, ours: Sequence[float], theirs: float) -> str:
@@ -159,7 +159,7 @@ class DrakeSide(Engine):
 
 @contextmanager
 def _log_kept() -> Iterator[list[str]]:
-    """Collect what Drake logs, which would otherwise go to standard error."""
+    """Collect Drake's log, which would otherwise go to standard error."""
     lines: list[str] = []
 
     class Keeper(logging.Handler):
@@ -177,7 +177,7 @@ def _log_kept() -> Iterator[list[str]]:
 
 
 def _without_place(message: str) -> str:
-    """What Drake says first, without the line in a text that differs from the file."""
+    """Drake's first message, without the line in a text that differs from the file."""
     return re.sub(r"^<literal-string>\.urdf:\d+: (?:error|warning): ", "", first_line(message))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.comparison.seen import Array, Side, State
+from kinetree.comparison.side import Array, Side, State
 from kinetree.joints import Continuous, JointKind, Placed, Revolute
 from kinetree.layouts.table import Written, written
 from kinetree.records import record
@@ -21,7 +21,7 @@ class UnreadableError(Exception):
 
 
 def first_line(error: BaseException | str) -> str:
-    """What an error of another library says first."""
+    """The first line of another library's error."""
     line = str(error).strip().partition("\n")[0].removeprefix("Error: ").rstrip(" .")
     return line or type(error).__name__
 

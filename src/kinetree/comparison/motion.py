@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.comparison.own import OwnSide
 from kinetree.comparison.result import Difference
-from kinetree.comparison.seen import Array, Side, State, UnfollowableError, inverse
+from kinetree.comparison.side import Array, Side, State, UnfollowableError, inverse
 from kinetree.comparison.structure import Pair
 from kinetree.records import record
 
@@ -32,8 +32,8 @@ class _Both:
     theirs: tuple[Array, Array, Array]
 
 
-def motion(pair: Pair, samples: int, seed: int, told: Collection[str]) -> Iterator[Difference]:
-    """What differs at random states of the joints that both have; `told` are bodies of which a difference is known."""
+def motion(pair: Pair, samples: int, seed: int, reported: Collection[str]) -> Iterator[Difference]:
+    """Differences at random states of the joints that both have; `reported` are bodies with a known difference."""
     problem = ""
     for driver in (pair.ours, pair.theirs):
         if not isinstance(driver, OwnSide):
@@ -43,7 +43,7 @@ def motion(pair: Pair, samples: int, seed: int, told: Collection[str]) -> Iterat
         except UnfollowableError as error:
             problem = problem or str(error)
             continue
-        yield from _compared(pair, states, told)
+        yield from _compared(pair, states, reported)
         return
     for quantity in _MATRICES:
         pair.tally.fail(quantity, problem)
@@ -84,8 +84,8 @@ def _both(
 ) -> _Both:
     mine = driver.own_state(q, v)
     qs, vs = driver.joint_coordinates(q, v)
-    given = {name: qs[name] for name in common}, {name: vs[name] for name in common}
-    theirs = other.state(driver.kinds, *given)
+    state = {name: qs[name] for name in common}, {name: vs[name] for name in common}
+    theirs = other.state(driver.kinds, *state)
     M = mine.mass_matrix[np.ix_(columns, columns)], mine.bias_forces[columns], mine.gravity_forces[columns]
     N = P.T @ theirs.mass_matrix @ P, P.T @ theirs.bias_forces, P.T @ theirs.gravity_forces
     names = [driver.robot.v_names[k] for k in columns]
@@ -100,8 +100,8 @@ def _rows(side: Side, joints: list[str]) -> Array:
     return side.spread[picked]
 
 
-def _compared(pair: Pair, states: list[_Both], told: Collection[str]) -> Iterator[Difference]:
-    """Tally all states, and tell where each quantity is worst if it differs."""
+def _compared(pair: Pair, states: list[_Both], reported: Collection[str]) -> Iterator[Difference]:
+    """Tally all states, and report where each quantity is worst if it differs."""
     for state in states:
         _tally_placements(pair, state)
         M, N = state.ours[0], state.theirs[0]
@@ -115,7 +115,7 @@ def _compared(pair: Pair, states: list[_Both], told: Collection[str]) -> Iterato
             a, b = state.ours[k] / unit, state.theirs[k] / unit
             scale = max(float(np.abs(a).max()), float(np.abs(b).max()), float(unit.max()))
             _tally(pair, quantity, np.abs(a - b) / scale, state.names)
-    yield from _first_moved(pair, states, told)
+    yield from _first_moved(pair, states, reported)
     for quantity in _MATRICES:
         error, where = pair.tally.worst(quantity)
         if error > pair.tolerance:
@@ -129,8 +129,8 @@ def _tally(pair: Pair, quantity: str, errors: Array, names: list[str]) -> None:
 
 
 def _of_matrix(pair: Pair, quantity: str, error: float, where: str) -> Difference:
-    known = pair.theirs.remarks.get(quantity, "")
-    reason = f"is off by {error:.2g} of its scale" + (f": {known}" if known else "")
+    remark = pair.theirs.remarks.get(quantity, "")
+    reason = f"is off by {error:.2g} of its scale" + (f": {remark}" if remark else "")
     return Difference("", f"{quantity} at {where}", quantity, "", "", reason)
 
 
@@ -140,11 +140,11 @@ def _tally_placements(pair: Pair, state: _Both) -> None:
             pair.tally.add("placements", _apart(T, state.there.placements[name], pair.size), f"body {name!r}")
 
 
-def _first_moved(pair: Pair, states: list[_Both], told: Collection[str]) -> Iterator[Difference]:
+def _first_moved(pair: Pair, states: list[_Both], reported: Collection[str]) -> Iterator[Difference]:
     """The first body that is at its place in the neutral configuration and elsewhere in another."""
     for name, joint in pair.ours.joints.items():
         theirs = pair.theirs.joints.get(name)
-        if theirs is None or joint.child in told or joint.child != theirs.child or joint.parent != theirs.parent:
+        if theirs is None or joint.child in reported or joint.child != theirs.child or joint.parent != theirs.parent:
             continue
         relative: Callable[[State], Array] = lambda state, joint=joint: _relative(state, joint.parent, joint.child)  # type: ignore[misc]  # noqa: E731
         for state in states:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError, first_line
-from kinetree.comparison.seen import FIXED, Array, SeenBody, SeenJoint, Solid
+from kinetree.comparison.side import FIXED, Array, SeenBody, SeenJoint, Solid
 from kinetree.comparison.source import MOVING_WORLD, Source, without_shapes
 from kinetree.errors import listed
 
@@ -19,9 +19,9 @@ __all__ = ["MujocoSide"]
 
 _BOUNDS = {"boundmass": "1e-6", "boundinertia": "1e-9"}
 _REPAIRS = ({"balanceinertia": "true"}, _BOUNDS, {"balanceinertia": "true", **_BOUNDS})
-"""Settings with which a URDF file is tried that MuJoCo refuses as it is."""
+"""Settings with which a URDF file is tried that MuJoCo rejects as it is."""
 _AXES, _PRODUCTS = 3e-6, 3e-12
-"""What its search for principal axes leaves: it stops at rotations by 1.4e-6 rad, and at products of 1e-12 kg·m²."""
+"""Remainders of its search for principal axes: it stops at rotations by 1.4e-6 rad, and at products of 1e-12 kg·m²."""
 _OFF = ("CONTACT", "CONSTRAINT", "LIMIT", "FRICTIONLOSS", "DAMPER", "SPRING", "ACTUATION", "EQUALITY")
 _KINDS: tuple[tuple[str, ...], ...] = (
     ("free", "floatingbase"), ("spherical",), ("prismatic",), ("revolute", "continuous"),
@@ -88,21 +88,21 @@ class MujocoSide(Engine):
         if MOVING_WORLD in names:
             names[names.index(MOVING_WORLD)], names[0] = "world", "the world"
         local = [_placement(m.body_pos[k], m.body_quat[k]) for k in range(m.nbody)]
-        held = [int(k) for k in m.body_weldid]
+        welded_to = [int(k) for k in m.body_weldid]
 
         moved_from_outside = {k for k in range(m.nbody) if m.body_mocapid[k] >= 0}
         if moved_from_outside:
-            told = listed((repr(names[k]) for k in sorted(moved_from_outside)), most=3)
-            self.notes.append(f"mujoco lets users move {told} (mocap); the place in the file is taken")
+            moved = listed((repr(names[k]) for k in sorted(moved_from_outside)), most=3)
+            self.notes.append(f"mujoco lets users move {moved} (mocap); the place in the file is taken")
 
         def carrier(k: int) -> str:
-            return names[held[k]] if held[k] and held[k] not in moved_from_outside else FIXED
+            return names[welded_to[k]] if welded_to[k] and welded_to[k] not in moved_from_outside else FIXED
 
         self._ids = {name: k for k, name in enumerate(names)}
         self.bodies = {}
         for k, name in enumerate(names):
             T, up = np.eye(4), k
-            while up and (up != held[k] or up in moved_from_outside):
+            while up and (up != welded_to[k] or up in moved_from_outside):
                 T, up = local[up] @ T, int(m.body_parentid[up])
             R = _rotation(m.body_iquat[k])
             own = Solid.from_center(m.body_mass[k], m.body_ipos[k].copy(), R @ np.diag(m.body_inertia[k]) @ R.T)
@@ -112,9 +112,9 @@ class MujocoSide(Engine):
         }
         merged = {name: into for name, into in merged.items() if into is not None}
         if merged:
-            told = listed((f"{name} into {into or 'the world'}" for name, into in merged.items()), most=3)
+            moved = listed((f"{name} into {into or 'the world'}" for name, into in merged.items()), most=3)
             what = "a fixed body" if len(merged) == 1 else f"{len(merged)} fixed bodies"
-            self.notes.append(f"mujoco merged {what} into those that carry them: {told}")
+            self.notes.append(f"mujoco merged {what} into those that carry them: {moved}")
         self.joints, self.places = {}, {}
         by_child = {joint.child: name for name, joint in ours.items()}
         for j in range(m.njnt):
@@ -140,7 +140,7 @@ class MujocoSide(Engine):
         lower, upper = m.jnt_range[j].tolist() if m.jnt_limited[j] else (-math.inf, math.inf)
         effort = float(m.jnt_actfrcrange[j][1]) if m.jnt_actfrclimited[j] else math.inf
         one = kind in (2, 3)
-        found: dict[str, Sequence[float] | None] = {
+        numbers: dict[str, Sequence[float] | None] = {
             "lower limit": (lower,) if one else None,
             "upper limit": (upper,) if one else None,
             "effort limit": (effort,) if one and format == "URDF" else None,
@@ -149,8 +149,8 @@ class MujocoSide(Engine):
             "friction": tuple(m.dof_frictionloss[v].tolist()),
         }
         if one:
-            found["stiffness"] = (float(np.ravel(m.jnt_stiffness[j])[0]),)
-        return found
+            numbers["stiffness"] = (float(np.ravel(m.jnt_stiffness[j])[0]),)
+        return numbers
 
     def reason(self, what: str, parts: Mapping[str, Solid], ours: Solid, theirs: Solid) -> str:
         """Its repairs, and that links with inertia but no mass are dropped."""
@@ -215,14 +215,14 @@ class MujocoSide(Engine):
 @contextmanager
 def _warnings_kept(mujoco: Any) -> Iterator[list[str]]:
     """Collect MuJoCo's warnings, which would otherwise go to standard error and into a file in the current folder."""
-    kept: list[str] = []
+    messages: list[str] = []
     if not hasattr(mujoco, "get_mju_user_warning"):
-        yield kept
+        yield messages
         return
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(kept.append)
+    mujoco.set_mju_user_warning(messages.append)
     try:
-        yield kept
+        yield messages
     finally:
         mujoco.set_mju_user_warning(before)
 
@@ -238,7 +238,7 @@ def _is_impossible(solid: Solid) -> bool:
 
 
 def _mover(source: Source, body: str) -> str | None:
-    """What a body is fixed to; None if a joint moves it."""
+    """The body that a body is fixed to; None if a joint moves it."""
     robot = source.robot
     own = robot.bodies[body]
     moved = {joint.slot: joint.child for joint in robot.joints.values()}

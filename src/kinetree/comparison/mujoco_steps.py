@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.comparison.engine import UnreadableError, first_line
 from kinetree.comparison.rows import KINDS, Rows
-from kinetree.comparison.seen import Array
+from kinetree.comparison.side import Array
 from kinetree.errors import ModelWarning
 from kinetree.functions.contact_options import soft_of
 from kinetree.io.load import load
@@ -35,7 +35,7 @@ _INTEGRATORS = {
 
 
 class Terms(NamedTuple):
-    """What MuJoCo has in one state."""
+    """MuJoCo's terms in one state."""
 
     mass_matrix: Array
     bias: Array
@@ -49,7 +49,7 @@ class Terms(NamedTuple):
 
 
 class MujocoSteps:
-    """A robot in MuJoCo: its own file if it is an MJCF file, else what kinetree writes of it."""
+    """A robot in MuJoCo: its own file if it is an MJCF file, else one that kinetree writes."""
 
     def __init__(self, robot: Model, dt: float, integrator: str, off: Sequence[str]) -> None:
         self.notes: list[str] = []
@@ -102,8 +102,8 @@ class MujocoSteps:
         their_q, their_v, their_tau = layout.q_to(q), layout.v_to(q, v), layout.tau_to(q, tau)
         turns = np.moveaxis(layout.v_to(q[:, None, :], np.eye(nv)), -1, -2)  # their v is B times ours
         drifts = layout.qdd_to(q, v, np.zeros_like(v))
-        for given in zip(their_q, their_v, their_tau, turns, drifts, strict=True):
-            yield self._terms(*given)
+        for state in zip(their_q, their_v, their_tau, turns, drifts, strict=True):
+            yield self._terms(*state)
 
     def _terms(self, q: Array, v: Array, tau: Array, B: Array, drift: Array) -> Terms:
         mujoco, m, d, layout = self._mujoco, self.model, self._data, self._layout
@@ -115,14 +115,14 @@ class MujocoSteps:
         mujoco.mj_fullM(m, d, M)
         J = np.array(d.efc_J).reshape(d.nefc, m.nv)
         rows = Rows(self._kinds(), J @ B, np.array(d.efc_aref) - J @ drift, np.array(d.efc_R))
-        found = (B.T @ M @ B, B.T @ (d.qfrc_bias + M @ drift), B.T @ d.qfrc_passive, rows)
+        terms = (B.T @ M @ B, B.T @ (d.qfrc_bias + M @ drift), B.T @ d.qfrc_passive, rows)
         qdd, touching = layout.qdd_from(q, v, d.qacc), [self._pair(k) for k in range(d.ncon)]
         after = np.empty(0)
         if self._integrator is not None:
             m.opt.integrator = self._integrator
             mujoco.mj_step(m, d)
             after = np.concatenate([layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)])
-        return Terms(*found, qdd, after, touching)
+        return Terms(*terms, qdd, after, touching)
 
     def _kinds(self) -> list[str]:
         types = self._mujoco.mjtConstraint
@@ -139,11 +139,11 @@ def _with_exclusions(robot: Model) -> Model:
     """The robot, whose file need not say which bodies are neighbours, with all pairs excluded that touch nothing."""
     touching = {frozenset((touch.first.body, touch.second.body)) for touch in soft_of(robot).touches}
     shaped = [body.name for body in robot.bodies.values() if body.geometry]
-    known = {frozenset((one.body1, one.body2)) for one in robot.extras.contact_exclusions}
+    excluded = {frozenset((one.body1, one.body2)) for one in robot.extras.contact_exclusions}
     more = [
         ContactExclusion(a, b)
         for a, b in combinations(shaped, 2)
-        if frozenset((a, b)) not in touching | known and robot.bodies[a].slot != robot.bodies[b].slot
+        if frozenset((a, b)) not in touching | excluded and robot.bodies[a].slot != robot.bodies[b].slot
     ]
     builder = ModelBuilder.of(robot)
     builder.extras = replace(builder.extras, contact_exclusions=(*builder.extras.contact_exclusions, *more))
@@ -151,7 +151,7 @@ def _with_exclusions(robot: Model) -> Model:
 
 
 def _is_its_file(robot: Model) -> bool:
-    """Whether a robot is what its file says, without changes."""
+    """Whether a robot is as in its file, without changes."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)

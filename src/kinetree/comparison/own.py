@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.comparison.seen import (
+from kinetree.comparison.side import (
     FIXED,
     Array,
     SeenBody,
@@ -36,8 +36,8 @@ class OwnSide(Side):
 
     def __init__(self, robot: Model, title: str, aliases: Mapping[str, str] | None = None) -> None:
         """`aliases` are the names under which some joints are compared, by their own."""
-        known = aliases or {}
-        self._names = {name: known.get(name, name) for name in robot.joints}
+        names = aliases or {}
+        self._names = {name: names.get(name, name) for name in robot.joints}
         self.robot = robot
         self.name = title
         self.title = title
@@ -83,10 +83,10 @@ class OwnSide(Side):
         return qs, vs
 
     def state(self, kinds: Mapping[str, JointKind], q: Mapping[str, Array], v: Mapping[str, Array]) -> State:
-        known = [name for name in q if self.accepts(name, kinds[name])]
-        own_q, own_v = self._own_coordinates({name: q[name] for name in known}, {name: v[name] for name in known})
+        accepted = [name for name in q if self.accepts(name, kinds[name])]
+        own_q, own_v = self._own_coordinates({name: q[name] for name in accepted}, {name: v[name] for name in accepted})
         qs, vs = self.joint_coordinates(own_q, own_v)
-        for name in known:
+        for name in accepted:
             self._check_follows(name, qs[name], q[name])
             self._check_follows(name, vs[name], v[name])
         return self.own_state(own_q, own_v)
@@ -120,8 +120,8 @@ class OwnSide(Side):
                 own_q[owner.q_slice], own_v[owner.v_slice] = q[name], v[name]
         return own_q, own_v
 
-    def _check_follows(self, name: str, has: Array, wanted: Array) -> None:
-        if not np.allclose(has, wanted, rtol=_SAME, atol=_SAME):
+    def _check_follows(self, name: str, has: Array, expected: Array) -> None:
+        if not np.allclose(has, expected, rtol=_SAME, atol=_SAME):
             raise UnfollowableError(f"joint {name!r} follows {self.joints[name].follows} in {self.name}")
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError
-from kinetree.comparison.seen import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
+from kinetree.comparison.side import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
 from kinetree.comparison.source import Source
 
 __all__ = ["PinocchioSide"]
 
 _HUGE = 1e300
-"""Numbers beyond this mean that there is no limit."""
+"""Numbers beyond this mean that a limit is absent."""
 
 
 class PinocchioSide(Engine):

@@ -1,4 +1,4 @@
-"""Why two numbers differ, as far as the numbers themselves tell: the usual mistakes of files and of their readers."""
+"""Why two numbers differ, as far as the numbers themselves show: the usual mistakes of files and of their readers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.comparison.seen import Array, Solid
+from kinetree.comparison.side import Array, Solid
 
 __all__ = ["about_turn", "factor", "length", "numbers", "of_axis", "of_inertia", "of_limit", "vector", "vectors"]
 
@@ -22,13 +22,13 @@ _FACTORS = {
 
 
 def numbers(a: float, b: float) -> tuple[str, str]:
-    """Two numbers for people, with the digits that tell them apart."""
+    """Two numbers for people, with the digits that distinguish them."""
     (x,), (y,) = _digits([a], [b])
     return x, y
 
 
 def vectors(a: Sequence[float] | Array, b: Sequence[float] | Array) -> tuple[str, str]:
-    """Two vectors for people, with the digits that tell them apart."""
+    """Two vectors for people, with the digits that distinguish them."""
     x, y = _digits(list(map(float, a)), list(map(float, b)))
     return f"({', '.join(x)})", f"({', '.join(y)})"
 

@@ -65,8 +65,8 @@ class Quantity:
     """Why it could not be compared."""
 
     def __repr__(self) -> str:
-        found = self.problem or f"{self.error:.2g} of {self.scale}"
-        return f"<Quantity {self.name}: {found}>"
+        verdict = self.problem or f"{self.error:.2g} of {self.scale}"
+        return f"<Quantity {self.name}: {verdict}>"
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -111,7 +111,7 @@ class Counterpart:
 
 @record(frozen=True, slots=True, repr=False)
 class Comparison:
-    """A robot beside other libraries' readings of its file, or beside a second robot: see `kt.compare`."""
+    """A robot compared with other libraries' readings of its file, or with a second robot: see `kt.compare`."""
 
     robot: str
     source: str

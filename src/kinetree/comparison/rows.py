@@ -10,13 +10,13 @@ import numpy as np
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Pyramid
-from kinetree.comparison.seen import Array
+from kinetree.comparison.side import Array
 from kinetree.records import record
 
 __all__ = ["KINDS", "Rows", "matched", "own_rows"]
 
 KINDS = ("equalities", "dry friction", "limits and contacts")
-"""What rows there are, in the order in which their numbers are compared."""
+"""Kinds of rows, in the order in which their numbers are compared."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -34,8 +34,8 @@ class Rows:
 
     @property
     def counts(self) -> dict[str, int]:
-        found = Counter(self.kind)
-        return {kind: found[kind] for kind in KINDS}
+        counts = Counter(self.kind)
+        return {kind: counts[kind] for kind in KINDS}
 
 
 def own_rows(blocks: Sequence[Block], nv: int) -> Rows:
@@ -73,9 +73,9 @@ def matched(ours: Rows, theirs: Rows) -> list[int]:
     )
     apart = np.abs(one[:, None, :] - other[None, :, :]).max(axis=-1)
     apart[np.array(ours.kind)[:, None] != np.array(theirs.kind)[None, :]] = np.inf
-    found = [-1] * len(one)
+    partners = [-1] * len(one)
     for _ in one:
         i, j = np.unravel_index(int(np.argmin(apart)), apart.shape)
-        found[i] = int(j)
+        partners[i] = int(j)
         apart[i, :] = apart[:, j] = np.inf
-    return found
+    return partners

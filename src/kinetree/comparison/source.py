@@ -16,12 +16,12 @@ from kinetree.records import record
 __all__ = ["MOVING_WORLD", "Source", "format_of", "without_shapes"]
 
 MOVING_WORLD = "world_that_moves"
-"""What `without_shapes` calls a link named "world" that moves, as MuJoCo takes one of that name for the world."""
+"""The name in `without_shapes` of a link named "world" that moves, as MuJoCo takes one of that name for the world."""
 
 
 @record(frozen=True, slots=True)
 class Source:
-    """A robot file, and what kinetree made of it."""
+    """A robot file, and kinetree's robot of it."""
 
     file: Path
     format: str
@@ -73,8 +73,8 @@ def _parsed(data: bytes) -> etree.Element:
 
 
 def _child(element: etree.Element, tag: str) -> etree.Element:
-    found = element.find(tag)
-    return etree.SubElement(element, tag) if found is None else found
+    first = element.find(tag)
+    return etree.SubElement(element, tag) if first is None else first
 
 
 def _set_afloat(robot: etree.Element, root_joint: str | None) -> None:

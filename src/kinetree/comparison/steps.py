@@ -1,7 +1,7 @@
-"""A simulated motion beside MuJoCo, step after step and term by term: the first step and the first term that differ.
+"""A simulated motion compared with MuJoCo, step by step and term by term: the first step and term that differ.
 
 At each state of the motion the other library computes everything anew, so that a difference belongs to the step at
-which it is told, and not to those before. Terms are compared in the order in which they depend on each other.
+which it is reported, and not to those before. Terms are compared in the order in which they depend on each other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.comparison.engine import UnreadableError
 from kinetree.comparison.mujoco_steps import MujocoSteps, Terms
 from kinetree.comparison.rows import KINDS, Rows, matched, own_rows
-from kinetree.comparison.seen import Array
+from kinetree.comparison.side import Array
 from kinetree.errors import MissingPackageError, OptionError, listed
 from kinetree.functions.contact_dynamics import contact_dynamics
 from kinetree.functions.contact_options import contact_option, soft
@@ -30,13 +30,13 @@ TERMS = (
     "mass matrix", "bias forces", "passive forces", "number of rows", "rows J", "reference accelerations",
     "regularisations R", "accelerations", "state after the step",
 )  # fmt: skip
-"""What is compared, in this order."""
+"""The compared terms, in this order."""
 _MOST = 256
 """States that are computed at once."""
 
 
 class Motion(Protocol):
-    """What is needed of a trajectory."""
+    """The needed attributes of a trajectory."""
 
     @property
     def q(self) -> Array: ...
@@ -65,7 +65,7 @@ class Parting:
     """s"""
     term: str
     error: float
-    """In parts of the largest number of the term."""
+    """Relative to the largest number of the term."""
     where: str
     ours: float
     theirs: float
@@ -78,17 +78,17 @@ class Parting:
 
 @record(frozen=True, slots=True)
 class StepComparison:
-    """A motion beside another library."""
+    """A motion compared with another library."""
 
     robot: str
     library: str
     steps: int
-    """How many were compared; the last of them is the one where the two part."""
+    """How many were compared; the last of them is the one where the two diverge."""
     tolerance: float
     errors: dict[str, float]
     """The largest difference of each term, relative to its largest number in that state."""
     parting: Parting | None
-    """The first difference beyond the tolerance; None if there is none."""
+    """The first difference beyond the tolerance; None without one."""
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -108,14 +108,14 @@ def compare_steps(
     tolerance: float = 1e-8,
     progress: Callable[[int, int], None] | None = None,
 ) -> StepComparison:
-    """A motion of `kt.simulate` beside MuJoCo, until the first term that differs.
+    """Compare a motion of `kt.simulate` with MuJoCo, until the first term that differs.
 
     Args:
-        robot: the robot that was simulated. If it is as its MJCF file says, MuJoCo reads that file, otherwise what
-            kinetree writes of it.
+        robot: the robot that was simulated. If it is as in its MJCF file, MuJoCo reads that file, otherwise one that
+            kinetree writes.
         motion: one motion, not a batch. Its torques act on both sides; actuators of a file do not.
         contact, passive: as they were given to `kt.simulate`.
-        tolerance: what counts as equal, relative to the largest number of the term in that state.
+        tolerance: the largest difference of equal numbers, relative to the largest number of the term in that state.
         progress: called with the steps done and all steps.
 
     Raises:
@@ -154,16 +154,16 @@ def compare_steps(
     except UnreadableError as error:
         raise OptionError(str(error)) from None
     errors, count, parting = dict.fromkeys(TERMS, 0.0), len(motion.q) - 1, None
-    done, names = 0, _Names(robot)
+    steps, names = 0, _Names(robot)
     for k, own, other in _states(robot, motion, soft_constraints, acting, theirs):
-        done = k + 1
-        found = _compared(names, own, other, errors, tolerance)
+        steps = k + 1
+        differences = _compared(names, own, other, errors, tolerance)
         if progress is not None:
-            progress(done, count)
-        if found is not None:
-            parting = Parting(k, float(motion.time[k]), *found)
+            progress(steps, count)
+        if differences is not None:
+            parting = Parting(k, float(motion.time[k]), *differences)
             break
-    return StepComparison(robot.name, theirs.title, done, tolerance, errors, parting, tuple(theirs.notes))
+    return StepComparison(robot.name, theirs.title, steps, tolerance, errors, parting, tuple(theirs.notes))
 
 
 def _states(
@@ -176,7 +176,7 @@ def _states(
         part = slice(begin, min(begin + _MOST, steps))
         q, v, tau = motion.q[part], motion.v[part], motion.tau[part]
         M, h = mass_matrix(robot, q), bias_forces(robot, q, v)
-        given = passive_forces(robot, q, v, passive=forces) if forces else np.zeros_like(v)
+        passive = passive_forces(robot, q, v, passive=forces) if forces else np.zeros_like(v)
         qdd = motion.qdd[part]
         if constraints is not None and motion.integrator == "discrete":  # whose own are those at the end of the step
             qdd = contact_dynamics(robot, q, v, tau, passive=acting, contact=constraints).qdd
@@ -184,7 +184,7 @@ def _states(
         for i, (own, other) in enumerate(zip(rows, theirs.along(q, v, tau), strict=True)):
             k = begin + i
             after = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
-            yield k, Terms(M[i], h[i], given[i], own, qdd[i], after, []), other
+            yield k, Terms(M[i], h[i], passive[i], own, qdd[i], after, []), other
 
 
 def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:
@@ -212,7 +212,7 @@ def _compared(
 
 
 class _Names:
-    """What numbers are called."""
+    """The names of numbers."""
 
     def __init__(self, robot: Model) -> None:
         self._robot = robot

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.comparison.own import OwnSide
 from kinetree.comparison.reasons import about_turn, factor, length, numbers, of_axis, of_inertia, of_limit, vectors
 from kinetree.comparison.result import Difference
-from kinetree.comparison.seen import (
+from kinetree.comparison.side import (
     FIXED,
     Array,
     SeenBody,
@@ -44,7 +44,7 @@ class Pair:
     theirs: Side
     tolerance: float
     size: float
-    """What lengths are compared with: the robot's, m."""
+    """The scale of lengths: the robot's, m."""
     tally: Tally
 
     @property
@@ -60,9 +60,9 @@ def neutral_states(ours: OwnSide, theirs: Side) -> tuple[State, State]:
             q, v = driver.robot.neutral(), np.zeros(driver.robot.nv)
             qs, vs = driver.joint_coordinates(q, v)
             common = [name for name in qs if other.accepts(name, driver.kinds[name])]
-            given = {name: qs[name] for name in common}, {name: vs[name] for name in common}
+            state = {name: qs[name] for name in common}, {name: vs[name] for name in common}
             try:
-                there = other.state(driver.kinds, *given)
+                there = other.state(driver.kinds, *state)
             except UnfollowableError:
                 continue
             here = driver.own_state(q, v)
@@ -71,11 +71,11 @@ def neutral_states(ours: OwnSide, theirs: Side) -> tuple[State, State]:
 
 
 def structure(pair: Pair, here: State, there: State) -> Iterator[Difference]:
-    """What differs, in the order of the tree, in the states given."""
+    """The differences, in the order of the tree, in the states given."""
     yield from _gravity(pair)
-    told: set[str] = set()
+    reported: set[str] = set()
     yield from _group(pair, FIXED, FIXED)
-    yield from _extra(pair, FIXED, told)
+    yield from _extra(pair, FIXED, reported)
     for name, joint in pair.ours.joints.items():
         theirs = pair.theirs.joints.get(name)
         if theirs is None:
@@ -84,9 +84,9 @@ def structure(pair: Pair, here: State, there: State) -> Iterator[Difference]:
             yield from _joint(pair, joint, theirs, here, there)
             yield from _group(pair, joint.child, theirs.child)
             yield from _numbers(pair, joint, theirs)
-        yield from _extra(pair, joint.child, told)
+        yield from _extra(pair, joint.child, reported)
     for name in pair.theirs.joints:
-        if name not in pair.ours.joints and name not in told:
+        if name not in pair.ours.joints and name not in reported:
             yield _extra_joint(pair, name)
     _total_mass(pair)
 
@@ -116,11 +116,11 @@ def _missing_joint(pair: Pair, joint: SeenJoint) -> str:
     return f"{start}: body {joint.child!r} is fixed to {carrier} there"
 
 
-def _extra(pair: Pair, carrier: str, told: set[str]) -> Iterator[Difference]:
+def _extra(pair: Pair, carrier: str, reported: set[str]) -> Iterator[Difference]:
     """Joints on a body that only they have."""
     for name, joint in pair.theirs.joints.items():
         if joint.parent == carrier and name not in pair.ours.joints:
-            told.add(name)
+            reported.add(name)
             yield _extra_joint(pair, name)
 
 
@@ -187,12 +187,12 @@ def _base(side: Side, carrier: str) -> str:
 
 
 def _same_carrier(pair: Pair, ours: SeenJoint, theirs: SeenJoint) -> bool:
-    """Whether the parents are the same body under two names, as far as names tell."""
+    """Whether the parents are the same body under two names, as far as names show."""
     return ours.parent not in pair.theirs.bodies and theirs.parent not in pair.ours.bodies
 
 
 def _placed(pair: Pair, ours: SeenJoint, theirs: SeenJoint, here: State, there: State) -> Iterator[Difference]:
-    """The place of a joint and of its body against what carries them, and the joint's axis."""
+    """The place of a joint and of its body relative to their carrier, and the joint's axis."""
     subject = f"joint {ours.name!r}"
     parent = _real_parent(pair, ours)
     on, their_on = _base(pair.ours, parent), _base(pair.theirs, theirs.parent)
@@ -275,7 +275,7 @@ def _factor_of_vectors(a: Array, b: Array) -> str:
 
 
 def _group(pair: Pair, ours: str, theirs: str) -> Iterator[Difference]:
-    """The inertia of what moves as one, and where its bodies are in it."""
+    """The inertia of bodies that move as one, and where they are in it."""
     fixed = [body for body in pair.ours.bodies.values() if body.carrier == ours and body.name != ours]
     yield from _inertia(pair, ours, theirs, fixed)
     for body in fixed:
@@ -311,14 +311,14 @@ def _inertia(pair: Pair, ours: str, theirs: str, fixed: list[SeenBody]) -> Itera
     if a is None or b is None or (not ours and pair.theirs.drops_fixed):
         return
     name = ours or pair.ours.robot.root
-    found = [*_solids(pair, name, a, b, merged=[body.name for body in fixed if body.name != name])]
-    if not found:
+    differences = [*_solids(pair, name, a, b, merged=[body.name for body in fixed if body.name != name])]
+    if not differences:
         return
     members = {body.name: body for body in pair.ours.bodies.values() if body.carrier == ours}
     others = {body.name: body for body in pair.theirs.bodies.values() if body.carrier == theirs}
     merged = not pair.is_between_files and not {*members} <= {*pair.theirs.bodies}
     if ours != theirs or merged or not all(body.own is not None for body in others.values()):
-        yield from found
+        yield from differences
         return
     own: list[Difference] = []
     for name, body in members.items():
@@ -328,11 +328,11 @@ def _inertia(pair: Pair, ours: str, theirs: str, fixed: list[SeenBody]) -> Itera
     if own:
         yield from own
     elif not _explained(pair, members, others):
-        yield from found
+        yield from differences
 
 
 def _explained(pair: Pair, members: dict[str, SeenBody], others: dict[str, SeenBody]) -> bool:
-    """Whether a sum differs because its bodies are others or elsewhere, which is told about them."""
+    """Whether a sum differs because its bodies are others or elsewhere, which is reported for them."""
     if {*members} != {*others}:
         return True
     limit = pair.tolerance * min(1.0, pair.size)
@@ -391,7 +391,7 @@ def _matrices(A: Array, B: Array) -> tuple[str, str]:
 def _frame(pair: Pair, ours: SeenBody, theirs: SeenBody, mover: str, their_mover: str) -> Iterator[Difference]:
     subject = f"body {ours.name!r}"
     if theirs.carrier == theirs.name:
-        return  # the joint that moves it is told
+        return  # the joint that moves it is reported
     if theirs.carrier != their_mover:
         a, b = (f"fixed to {x!r}" if x else "fixed to the world" for x in (mover, theirs.carrier))
         yield Difference(ours.name, subject, "carrier", a, b, "")

@@ -20,7 +20,7 @@ SCALES = {
     "bias forces": "the largest h_i / √M_ii, or the largest √M_ii",
     "gravity forces": "the largest h_i / √M_ii, or the largest √M_ii",
 }
-"""What the errors of each quantity are parts of. "drives" are armature, damping, friction and stiffness."""
+"""The scales of the errors of each quantity. "drives" are armature, damping, friction and stiffness."""
 
 
 class Tally:
@@ -47,12 +47,12 @@ class Tally:
         return self._worst.get(quantity, (0.0, ""))
 
     def quantities(self) -> tuple[Quantity, ...]:
-        """All that was compared, and what could not be."""
-        found = []
+        """All compared quantities, and those that could not be."""
+        quantities = []
         for name, scale in SCALES.items():
             if name in self._problem:
-                found.append(Quantity(name, float("nan"), scale, "", 0, self._problem[name]))
+                quantities.append(Quantity(name, float("nan"), scale, "", 0, self._problem[name]))
             elif name in self._worst:
                 error, where = self._worst[name]
-                found.append(Quantity(name, error, scale, where, self._count[name]))
-        return tuple(found)
+                quantities.append(Quantity(name, error, scale, where, self._count[name]))
+        return tuple(quantities)

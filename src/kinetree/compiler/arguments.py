@@ -1,4 +1,4 @@
-"""The arguments of a call: shapes, dtypes and leading axes, and errors that say what was expected."""
+"""The arguments of a call: shapes, dtypes and leading axes, and errors that name the expected ones."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtyp
 
 
 def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
-    """The dtype for an argument that is filled in beside another one, so that the result's dtype does not change."""
+    """The dtype for an argument that is filled in next to another one, so that the result's dtype does not change."""
     is_single = str(getattr(argument, "dtype", "")).endswith("float32")  # PyTorch's as well
     return np.dtype(np.float32 if is_single else np.float64)
 

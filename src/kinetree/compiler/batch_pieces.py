@@ -112,7 +112,7 @@ def several_in_pieces(
 ) -> list[Array]:
     """The results of a gufunc with any number of them, as `call_in_pieces` has that of one, in new arrays.
 
-    There are no floating-point warnings.
+    Floating-point warnings are off.
 
     >>> x = np.linspace(0.0, 1.0, 1000)
     >>> [y.shape for y in several_in_pieces(np.modf, [x], (0,), [(), ()], float, work=1e-6)]
@@ -231,7 +231,7 @@ _KINDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", 
 
 
 def _tell(seen: set[str], modes: Any, name: str) -> None:
-    """Do what NumPy does after a call in which these kinds of error were seen, in NumPy's order."""
+    """Report these kinds of error as NumPy does after a call, in NumPy's order."""
     for key, kind in _KINDS.items():
         if kind in seen:
             message = f"{kind} encountered in {name}"

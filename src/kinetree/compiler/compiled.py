@@ -121,7 +121,7 @@ class CompiledFunction:
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
         self.adapters: dict[str, Callable[..., Any]] = {}
-        """What answers calls with arrays of a framework, by its name."""
+        """Functions for calls with arrays of a framework, by its name."""
         self.asked: tuple[Any, ...] | None = None
         """A function that makes this one again, and what it takes; for pickles."""
         if backend is None:

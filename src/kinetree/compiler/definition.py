@@ -72,7 +72,7 @@ class HasSizes(Protocol):
 class OptionNumbers(Protocol):
     """The numbers in an option's value, which are inputs of a kernel: only the rest is compiled for.
 
-    What is resolved from the option is that rest. It is the same for all values that differ in numbers alone.
+    The resolved option is that rest. It is the same for all values that differ in numbers alone.
     """
 
     def ports(self, model: Model, options: Mapping[str, Any]) -> Sequence[Port]:
@@ -125,7 +125,7 @@ class Strategy:
 
 @record(frozen=True, slots=True, eq=False)
 class Definition:
-    """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
+    """A function of a robot's motion: its inputs, its outputs, and the algorithm between."""
 
     name: str
     inputs: tuple[tuple[str, Size], ...]

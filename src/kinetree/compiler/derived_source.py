@@ -32,11 +32,11 @@ __all__ = ["Derivation", "DerivedSource"]
 
 T = TypeVar("T")
 _STRAIGHT = 12_000
-"""Operations that a matrix of derivatives may take if it is to be written out column by column."""
+"""Operations that a matrix of derivatives may take if it is written out column by column."""
 _TRIED = 5 * _STRAIGHT
 """Operations up to which columns are tried where there are fewer rows: shared by columns, most may vanish."""
 _MOST_ENTRIES = 100_000
-"""Entries that a matrix may have if it is to be written out: each is stored by itself, even where it is zero."""
+"""Entries that a matrix may have if it is written out: each is stored by itself, even where it is zero."""
 
 
 @record(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Derivation:
 
     @property
     def configurations(self) -> Mapping[int, Model]:
-        """The inputs that are configurations, by number, and of which robots."""
+        """The inputs that are configurations, by number, and their robots."""
         return {self._moved(k): robot for k, robot in self.of.configurations.items()}
 
     def _moved(self, k: int) -> int:

@@ -1,4 +1,4 @@
-"""Docstrings of public functions: what they have in common is described here, once.
+"""Docstrings of public functions: their common arguments and errors are described here, once.
 
 A docstring describes the arguments and errors that are particular to its function. `completed` adds the others, in the
 order of the signature, so that `help` shows all of them.
@@ -40,7 +40,7 @@ IN_UNITS: Mapping[str, str] = {
     "qdd": "acceleration (…, nv); rad/s², m/s².",
 }
 ERRORS: Mapping[str, tuple[str, str]] = {
-    "frame": ("NameNotFoundError", "there is no such frame."),
+    "frame": ("NameNotFoundError", "the robot has no such frame."),
     "expressed_in": ("OptionError", "expressed_in is not one of the three."),
     "": ("ShapeError, DTypeError, ConfigurationError", "as for `aba`."),
 }
@@ -55,8 +55,8 @@ def completed(
     """The docstring of a public function, with entries for the arguments and errors that it leaves to these tables.
 
     Entries for arguments are in the order of the signature. The docstring's own errors follow those that an argument
-    leads to, and those of every function follow them. Without a docstring, as in Python's mode -OO, there is none; the
-    docstring of a function that is not public does not say what it returns, and stays as it is.
+    leads to, and those of every function follow them. Without a docstring, as in Python's mode -OO, the result is None;
+    the docstring of a function that is not public has no section "Returns", and stays as it is.
     """
     code = inspect.unwrap(function).__code__
     lines = (function.__doc__ or "").split("\n")

@@ -29,7 +29,7 @@ _F32 = np.dtype(np.float32)
 
 
 def framework_among(arguments: Sequence[Any]) -> str | None:
-    """The framework of which some of the arguments are; None if all are NumPy's, or numbers.
+    """The framework of the arguments, or of some of them; None if all are NumPy's, or numbers.
 
     Raises `DTypeError` for arrays of two frameworks. Labelled arrays may hold arrays of Dask, so these two go together.
     """

@@ -75,7 +75,7 @@ class _Helpers:
             return call.waiting.popleft() if call.waiting else None
 
     def _finish(self, call: _Call, counted: bool) -> None:
-        """Wait, whatever happens, for helpers in the middle of a piece: they write into the caller's array."""
+        """Wait, in any case, for helpers in the middle of a piece: they write into the caller's array."""
         interruption: BaseException | None = None
         while True:
             try:

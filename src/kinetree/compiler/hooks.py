@@ -78,7 +78,7 @@ _makers: dict[str, Maker] = {}
 
 
 def runs_on(kind: str, maker: Maker) -> None:
-    """Make known what makes functions for devices of a kind."""
+    """Register a maker of functions for devices of a kind."""
     _makers[kind] = maker
 
 
@@ -86,8 +86,8 @@ def on_device(device: object, compiled: Any, numbers: Sequence[Array] = ()) -> D
     """A compiled function for a device other than this processor, by the name of the device.
 
     Raises:
-        OptionError: there are no such devices.
-        DeviceError: there is none on this machine.
+        OptionError: unknown kind of device.
+        DeviceError: this machine has none.
     """
     found = re.fullmatch(r"([a-z]+)(?::([0-9]{1,3}))?", device) if isinstance(device, str) else None
     if found is None or found[1] not in _makers:

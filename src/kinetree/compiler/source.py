@@ -69,7 +69,7 @@ class Source(Ports, Protocol):
         """Whether it can be made as loops over bodies."""
 
     def check(self) -> None:
-        """Raise if there is no such function."""
+        """Raise if the function does not exist."""
 
     def program(self) -> Program:
         """The program that is compiled."""

@@ -103,7 +103,7 @@ class Specialization:
         return range(own - len(self.definition.optional), own)
 
     def key(self, *more: object) -> bytes | None:
-        """A key for code: of the robot and of what distinguishes this function from others of the same robot."""
+        """A key for code: of the robot and of this function among others of the same robot."""
         robot = fingerprint(self.model)
         identity = (self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll)
         return None if robot is None else digest(*more, robot, *identity)
@@ -181,7 +181,7 @@ class Specialization:
 
     @cached_property
     def configurations(self) -> Mapping[int, Model]:
-        """The inputs that are configurations, by number, and of which robots."""
+        """The inputs that are configurations, by number, and their robots."""
         return {k: self.model for k, (_, size) in enumerate(self.definition.inputs) if size == "nq"}
 
     def check(self) -> None:
@@ -353,7 +353,7 @@ class Specialization:
         return model
 
     def _after_own(self, flat: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-        """What follows the definition's own inputs: numbers of options, external forces, parameters."""
+        """The inputs after the definition's own: numbers of options, external forces, parameters."""
         first = len(self.numbers)
         last = first + len(self.forces)
         return flat[:first], flat[first:last], flat[last:]

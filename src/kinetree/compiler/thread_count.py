@@ -1,4 +1,4 @@
-"""How many threads a call may use: what the caller says, the environment, or the cores that there are."""
+"""How many threads a call may use: from the caller, the environment, or the number of cores."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def at_most(threads: int) -> Iterator[None]:
 
 
 def checked_count(threads: Any) -> int:
-    """A number of threads that a caller asks for; raises `OptionError` for what is none."""
+    """A number of threads that a caller asks for; raises `OptionError` for anything else."""
     count = whole_number(threads)
     if count is None or not 1 <= count <= _MOST_THREADS:
         raise OptionError(

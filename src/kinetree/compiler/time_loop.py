@@ -70,7 +70,7 @@ class Steps:
         state: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> tuple[Sequence[Any], list[list[Scalar]]]:
         """Run the stages of a step, as `algorithms.integrators.one_by_one` does, in a loop of the program if there are
-        several, so that what they have in common is compiled once. What is reported of them is kept apart."""
+        several, so that common parts are compiled once. Their reports are kept apart."""
         recorder = self._recorder
         reports: Memory | None = None
 

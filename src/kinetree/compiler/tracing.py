@@ -1,7 +1,7 @@
 """The trace of a user's program in progress, and calls of compiled functions in it.
 
-A call whose arguments are symbolic is not run but inlined: its algorithm runs on the symbols of the trace, so what
-several calls have in common is computed once. What would be long or has loops of its own is called, as a program.
+A call whose arguments are symbolic is not run but inlined: its algorithm runs on the symbols of the trace, so common
+parts of several calls are computed once. A function that would be long or has loops of its own is called, as a program.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def trace_in_progress() -> Trace | None:
 
 
 def current_trace() -> Trace:
-    """The trace in progress in this thread. Raises ProgramError if there is none."""
+    """The trace in progress in this thread. Raises ProgramError outside a trace."""
     trace = trace_in_progress()
     if trace is None:
         from kinetree.symbolic import refuse

@@ -41,7 +41,7 @@ def defined_plainly_by(definition: Definition, *, in_units: bool = False) -> Cal
     """Mark a public function as `defined_by` does, and make its usual call quick.
 
     The function must take the robot and the definition's inputs, by these names, then options that may be left out;
-    and return what `run` does.
+    and return the result of `run`.
     """
 
     def mark(function: F) -> F:

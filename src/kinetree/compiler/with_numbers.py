@@ -33,7 +33,7 @@ class WithNumbers:
         self._call = compiled.prepare()
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """As the compiled function; the numbers may be left out, all together, and what else is optional."""
+        """As the compiled function; the numbers may be left out, all together, and other optional arguments."""
         place = self._left_out.get(len(arguments))
         if place is None:
             return self._call(*arguments, **more)

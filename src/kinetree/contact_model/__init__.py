@@ -1,4 +1,4 @@
-"""Soft constraints of a robot: what touches what, which limits and dry friction act, and how hard."""
+"""Soft constraints of a robot: pairs that touch, limits and dry friction that act, and how hard."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

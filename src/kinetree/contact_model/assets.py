@@ -1,4 +1,4 @@
-"""What a robot's file says of the meshes and height fields that its shapes show."""
+"""A robot file's data about the meshes and height fields of its shapes."""
 
 from __future__ import annotations
 

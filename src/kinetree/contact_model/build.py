@@ -1,4 +1,4 @@
-"""From a robot to its soft constraints: what MuJoCo takes from an MJCF file, its usual parameters for other files."""
+"""From a robot to its soft constraints: as MuJoCo takes them from an MJCF file, with its defaults for other files."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def soft_constraints(
             twice this is the shortest time constant of a constraint; for the others it is the step that
             `contact_dynamics` takes the acceleration of. Functions that take steps use their own.
         constraints: a list of `kt.constraints.Loop` and `kt.constraints.Contact` that hold as well, as rows that are
-            almost rigid: they give way by a ten-thousandth of what a force would move them otherwise. Errors vanish as
-            their gains say, or with a time constant of 0.02 s without gains. A contact needs its place, `at`. What is
-            returned is the option `contact` of `contact_dynamics`, `rollout` and `simulate`, where it takes the place
+            almost rigid: a force moves them by a ten-thousandth of the displacement without the constraint. Errors
+            vanish as their gains say, or with a time constant of 0.02 s without gains. A contact needs its place, `at`.
+            The result is the option `contact` of `contact_dynamics`, `rollout` and `simulate`, where it takes the place
             of True.
         setting: how hard they push. "mujoco": springs and dampers in accelerations, with the file's numbers.
             "compliant": springs and dampers in physical units. "rigid": no overlap, and Coulomb's friction without
@@ -80,14 +80,14 @@ def soft_constraints(
         correction: "rigid": the time in which overlaps are corrected, s, 0.02 by default.
         fastest_correction: "rigid": the largest speed at which they are, 1 m/s by default (rad/s, of joints).
         tolerance: "rigid": the residual at which rounds end, 1e-8 m/s by default.
-        reach: "rigid": how far contacts look ahead, 0.02 m by default. What moves farther in one step may overlap
-            before it is pushed back.
+        reach: "rigid": how far contacts look ahead, 0.02 m by default. Bodies that move farther in one step may overlap
+            before they are pushed back.
 
-    What has no constraint yet is named in `unsupported`.
+    `unsupported` names the parts without a constraint yet.
 
     Raises:
-        OptionError: the time step is not positive, something is wrong with the constraints, there is no such setting,
-            or a number is out of its range or belongs to another setting.
+        OptionError: the time step is not positive, the constraints have a fault, the setting is unknown, or a number is
+            out of its range or belongs to another setting.
         NameNotFoundError: the robot has no such frame.
 
     >>> import kinetree as kt
@@ -113,12 +113,12 @@ def soft_constraints(
     weights = InverseWeights(robot)
     of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)
-    found = SoftConstraints(
+    soft = SoftConstraints(
         is_elliptic=options.cone == "elliptic" or law is not None, friction_ratio=max(options.impratio, _LEAST_RATIO),
         unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops), setting=law,
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
-        return found
+        return soft
     not_there += _of_options(options) + _of_parts(robot)
     own_limits: list[LimitSpec] = []
     own_frictions: list[FrictionSpec] = []
@@ -146,7 +146,7 @@ def soft_constraints(
             touches = [replace(touch, selection=touch.selection + law.reach) for touch in touches]
         not_there += more
     return replace(
-        found, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
+        soft, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
         touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
         tendons=tuple(of_tendons), remarks=remarks,
     )  # fmt: skip
@@ -161,8 +161,8 @@ def _with_friction(touches: list[TouchSpec], mu: float) -> list[TouchSpec]:
 def _touches(
     robot: Model, pairs: Sequence[TouchingPair], weights: InverseWeights, period: float, *, mixes: bool
 ) -> tuple[list[TouchSpec], list[Unsupported], tuple[str, ...]]:
-    """The pairs that may touch, what cannot, and what was made simpler."""
-    found: list[TouchSpec] = []
+    """The pairs that may touch, those that cannot, and simplifications."""
+    touches: list[TouchSpec] = []
     missing: dict[str, Unsupported] = {}
     shapes = Shapes(robot)
     for pair in pairs:
@@ -180,10 +180,10 @@ def _touches(
             name = f"{pair.first.name}, {pair.second.name}"
             missing[name] = Unsupported("overlap", name, _OVERLAP)
             continue
-        found.append(_touch(pair, weights, period, shapes, mixes=mixes))
-    if told := about_many(robot, found):
-        warnings.warn(told, SimulationWarning, stacklevel=3)
-    return found, [*missing.values()], tuple(shapes.remarks())
+        touches.append(_touch(pair, weights, period, shapes, mixes=mixes))
+    if remark := about_many(robot, touches):
+        warnings.warn(remark, SimulationWarning, stacklevel=3)
+    return touches, [*missing.values()], tuple(shapes.remarks())
 
 
 _OVERLAP = (
@@ -211,20 +211,20 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float, shapes: S
 
 
 def _placed(side: Surface, shapes: Shapes) -> TouchingShape:
-    found = shapes.of(side)
-    assert found is not None
-    return TouchingShape(side.body, side.name, found.shape, found.placement, side.place[1], found.within)
+    shape = shapes.of(side)
+    assert shape is not None
+    return TouchingShape(side.body, side.name, shape.shape, shape.placement, side.place[1], shape.within)
 
 
 def _of_options(options: SimulationOptions) -> list[Unsupported]:
-    """Options of which nothing here follows."""
-    found = []
+    """Options without a consequence here."""
+    unsupported = []
     if options.noslip_iterations:
-        found.append(Unsupported("option", "noslip_iterations", _NOSLIP))
+        unsupported.append(Unsupported("option", "noslip_iterations", _NOSLIP))
     for flag, reason in _FLAGS.items():
         if getattr(options.flags, flag):
-            found.append(Unsupported("option", flag, reason))
-    return found
+            unsupported.append(Unsupported("option", flag, reason))
+    return unsupported
 
 
 _NOSLIP = (

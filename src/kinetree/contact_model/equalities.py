@@ -20,31 +20,31 @@ __all__ = ["active", "coefficients_of", "connections", "couplings", "other_equal
 
 def couplings(robot: Model, weights: InverseWeights, period: float) -> list[CouplingSpec]:
     """The joints that follow another one, or are held."""
-    found: list[CouplingSpec] = []
+    couplings: list[CouplingSpec] = []
     q0 = reference_configuration(robot)
     for name, one in active(robot, "joint"):
         joints = [robot.joints[joint] for joint in (one.first, one.second) if joint]
         inverse = sum(weights.of_joint(joint.name) for joint in joints)
         reference = [float(q0[joint.q_start]) for joint in joints]
         soft = softness(one.solref, one.solimp, inverse, period)
-        found.append(
+        couplings.append(
             CouplingSpec(
                 name, one.first, one.second or None, coefficients_of(one), (reference[0], sum(reference[1:])), soft
             )
         )
-    return found
+    return couplings
 
 
 def connections(robot: Model, weights: InverseWeights, period: float) -> list[ConnectionSpec]:
     """The points and the frames that are held together."""
-    found = []
+    connections = []
     for name, one in active(robot, "connect", "weld"):
         first, second = _frames(robot, weights, one)
         own, other = weights.of_body(first.body), weights.of_body(second.body)
         turning = Turning(one.torque_scale, own.rotation + other.rotation) if one.kind == "weld" else None
         soft = softness(one.solref, one.solimp, own.translation + other.translation, period)
-        found.append(ConnectionSpec(name, first, second, soft, turning))
-    return found
+        connections.append(ConnectionSpec(name, first, second, soft, turning))
+    return connections
 
 
 def other_equalities(robot: Model) -> list[Unsupported]:
@@ -67,7 +67,7 @@ def active(robot: Model, *kinds: str) -> list[tuple[str, Equality]]:
 
 
 def coefficients_of(one: Equality) -> tuple[float, float, float, float, float]:
-    """The polynomial of a coupling; what is held alone has its constant only."""
+    """The polynomial of a coupling; a single length or joint has its constant only."""
     return one.coefficients if one.second else (one.coefficients[0], 0.0, 0.0, 0.0, 0.0)
 
 

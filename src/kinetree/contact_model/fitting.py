@@ -40,10 +40,10 @@ def with_fitted_shapes(
             it; "bounds" for the box around the hull along its principal axes. Sizes of the other kinds follow from the
             box by MuJoCo's rules (`fitaabb`): shapes made so are not around the mesh everywhere.
 
-    Shapes keep their names and how they touch; what viewers show is left as it is.
+    Shapes keep their names and how they touch; visual shapes are left as they are.
 
     Raises:
-        NameNotFoundError: there is no such body.
+        NameNotFoundError: the robot has no such body.
         OptionError: a kind or rule that is not one of these, or no meshes to replace.
         ModelError: a mesh whose file is not known or cannot be read.
         MissingPackageError: SciPy is not installed; `pip install kinetree[mesh]`.
@@ -62,12 +62,12 @@ def with_fitted_shapes(
         raise OptionError(f"by must be 'inertia' or 'bounds', not {by!r:.60}")
     if isinstance(bodies, str):
         raise OptionError(f"bodies are names, such as [{bodies!r}], not one string")
-    chosen = set(model.bodies) if bodies is None else {model.bodies[name].name for name in bodies}
+    selection = set(model.bodies) if bodies is None else {model.bodies[name].name for name in bodies}
     fitting = _Fitting(model, kind, by)
     parts = model.parts
     links = tuple(
         replace(link, geometry=tuple(fitting.of(link.name, k, one) for k, one in enumerate(link.geometry)))
-        if link.name in chosen
+        if link.name in selection
         else link
         for link in parts.links
     )
@@ -76,9 +76,9 @@ def with_fitted_shapes(
     settings = tuple(
         replace(one, asset="") if (one.body, one.index) in fitting.done else one for one in parts.extras.shapes
     )
-    told = listed(dict.fromkeys(repr(body) for body, _ in fitting.done))
+    names = listed(dict.fromkeys(repr(body) for body, _ in fitting.done))
     new = replace(parts, links=links, extras=replace(parts.extras, shapes=settings))
-    return Model.of(changed(new, f"meshes for collisions became shapes of the kind {kind!r} by their {by}: {told}"))
+    return Model.of(changed(new, f"meshes for collisions became shapes of the kind {kind!r} by their {by}: {names}"))
 
 
 class _Fitting:
@@ -96,10 +96,10 @@ class _Fitting:
         where = shape.name or f"{body}[{index}]"
         try:
             asset = self._assets.of(body, index, shape)
-            found = hull_of(shape, asset, None)
+            hull = hull_of(shape, asset, None)
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
-        vertices = np.array(found.hull.vertices)
+        vertices = np.array(hull.hull.vertices)
         solid = compile_mesh(where, Triangles(vertices, convex_hull(where, vertices)), inertia="convex", collides=True)
         size, position = fitted(where, solid, self._kind, fitaabb=self._by == "bounds")
         axes = rotation(solid.quaternion).T.tolist()
@@ -109,7 +109,7 @@ class _Fitting:
             shape,
             shape=self._kind,
             size=_lengths(self._kind, size.tolist()),
-            placement=placement @ found.placement @ shape.placement,
+            placement=placement @ hull.placement @ shape.placement,
             mesh=None,
             mesh_path=None,
         )

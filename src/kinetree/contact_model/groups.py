@@ -29,7 +29,7 @@ class Groups:
     def of(self, body: str) -> str:
         """The group of a body; bodies that are moved from outside have their own, in which nothing accelerates."""
         if body not in self._of:
-            self._of[body] = self._found(body)
+            self._of[body] = self._group(body)
         return self._of[body]
 
     def above(self, body: str) -> str:
@@ -56,7 +56,7 @@ class Groups:
                 return None
         return None if free else parent
 
-    def _found(self, body: str) -> str:
+    def _group(self, body: str) -> str:
         slot = self._robot.bodies[body].slot
         if slot:
             return self._above[slot].child

@@ -32,12 +32,12 @@ def height_field_of(shape: Geometry, asset: Mapping[str, str]) -> HeightField:
     stamp = (0, 0)
     if shape.mesh_path is not None:
         try:
-            found = os.stat(shape.mesh_path)
+            stat = os.stat(shape.mesh_path)
         except OSError:
             raise ModelError(
                 f"the file of its height field, {shape.mesh_path}, is gone since the robot was loaded; put it back"
             ) from None
-        stamp = found.st_mtime_ns, found.st_size
+        stamp = stat.st_mtime_ns, stat.st_size
     heights = _heights(shape.mesh_path, stamp, tuple(asset.items()), top)
     return HeightField(heights, 0.5 * x, 0.5 * y)
 

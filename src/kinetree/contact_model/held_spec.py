@@ -1,4 +1,4 @@
-"""What holds frames together, and tendons, as records: connections, welds, closed loops, limits of lengths."""
+"""Constraints of frames and tendons, as records: connections, welds, closed loops, limits of lengths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kinetree.algorithms.softness import Softness
-from kinetree.contact_model.given import margin_again, softened_again
+from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.expr import Scalar
 from kinetree.model.constraints import Constraint
 from kinetree.model.parameters import GivenNumbers
@@ -49,9 +49,9 @@ class ConnectionSpec:
     softness: Softness
     turning: Turning | None
 
-    def with_parameters(self, given: GivenNumbers) -> ConnectionSpec:
+    def with_parameters(self, numbers: GivenNumbers) -> ConnectionSpec:
         """The same with the softness that a call gives."""
-        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
+        return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 
 @record(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class TendonLimit:
     margin: Scalar
     softness: Softness
 
-    def with_parameters(self, given: GivenNumbers) -> TendonLimit:
+    def with_parameters(self, numbers: GivenNumbers) -> TendonLimit:
         """The same with the margin and the softness that a call gives."""
-        own = given.rows.get(self.length.tendon, {})
+        own = numbers.rows.get(self.length.tendon, {})
         return replace(
             self, margin=margin_again(self.margin, own), softness=softened_again(self.softness, own, "_limit")
         )
@@ -115,9 +115,9 @@ class TendonFriction:
     loss: float
     softness: Softness
 
-    def with_parameters(self, given: GivenNumbers) -> TendonFriction:
+    def with_parameters(self, numbers: GivenNumbers) -> TendonFriction:
         """The same with the softness that a call gives."""
-        own = given.rows.get(self.length.tendon, {})
+        own = numbers.rows.get(self.length.tendon, {})
         return replace(self, softness=softened_again(self.softness, own, "_friction"))
 
 
@@ -132,9 +132,9 @@ class TendonCoupling:
     reference: tuple[float, float]
     softness: Softness
 
-    def with_parameters(self, given: GivenNumbers) -> TendonCoupling:
+    def with_parameters(self, numbers: GivenNumbers) -> TendonCoupling:
         """The same with the softness that a call gives."""
-        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
+        return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 
 @record(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class TendonInertia:
     armature: float
 
     def with_parameters(self, _: GivenNumbers) -> TendonInertia:
-        """The same: its number is no parameter."""
+        """The same: its number is not a parameter."""
         return self
 
 

@@ -27,8 +27,8 @@ _JUMPS = (
 
 
 def limits(robot: Model, weights: InverseWeights, period: float) -> Found:
-    """All limits of positions; a follower's only where they are narrower than what its leader's leave it."""
-    found: list[LimitSpec] = []
+    """All limits of positions; a follower's only where they are narrower than those implied by its leader's."""
+    specs: list[LimitSpec] = []
     unsupported: list[Unsupported] = []
     settings = {one.joint: one for one in robot.extras.joints}
     for joint in robot.joints.values():
@@ -41,21 +41,21 @@ def limits(robot: Model, weights: InverseWeights, period: float) -> Found:
             continue
         for x in bounds:
             soft = softness(own.solref_limit, own.solimp_limit, _weight(weights, joint, x.coordinate), period)
-            found.append(LimitSpec(joint.name, x.lower, x.upper, own.margin, soft, x.coordinate))
-    return found, unsupported
+            specs.append(LimitSpec(joint.name, x.lower, x.upper, own.margin, soft, x.coordinate))
+    return specs, unsupported
 
 
 def frictions(robot: Model, weights: InverseWeights, period: float) -> list[FrictionSpec]:
     """Dry friction of all degrees of freedom that have it."""
     settings = {one.joint: one for one in robot.extras.joints}
-    found = []
+    specs = []
     for joint in robot.joints.values():
         own = settings.get(joint.name, JointSettings(joint.name))
         for k, loss in enumerate(joint.friction):
             if loss > 0.0:
                 soft = softness(own.solref_friction, own.solimp_friction, weights.of_joint(joint.name, k), period)
-                found.append(FrictionSpec(joint.name, k, loss, soft))
-    return found
+                specs.append(FrictionSpec(joint.name, k, loss, soft))
+    return specs
 
 
 class _Bounds(NamedTuple):

@@ -16,19 +16,19 @@ from kinetree.model.constraints import Constraint, Contact, Loop, holds
 __all__ = ["loop_rows"]
 
 _HARD = 0.9999
-"""The impedance: rows give way by a ten-thousandth of what a force would move them without the constraint."""
+"""The impedance: a force moves rows by a ten-thousandth of the displacement without the constraint."""
 _USUAL = (0.02, 1.0)
 """The time constant, s, and the damping ratio with which errors vanish unless gains are given: those of MuJoCo."""
 
 
 def loop_rows(robot: Model, weights: InverseWeights, constraints: Any, period: float) -> list[LoopSpec]:
-    """The rows of what is to be held.
+    """The rows of the constraints.
 
     Raises:
-        OptionError: it is no list of constraints, a number differs from sample to sample, or a contact has no place.
-        NameNotFoundError: there is no such frame.
+        OptionError: it is not a list of constraints, a number differs from sample to sample, or a contact has no place.
+        NameNotFoundError: the robot has no such frame.
     """
-    found = []
+    rows = []
     for c in _checked(constraints):
         (hold,) = holds(robot.frames, [c])
         if isinstance(c, Contact) and hold.has_place and c.at is None:
@@ -43,20 +43,20 @@ def loop_rows(robot: Model, weights: InverseWeights, constraints: Any, period: f
             reference, (_HARD, _HARD, 0.0, 0.5, 2.0), sum(one.translation for one in inverse),
             period if reference is _USUAL else 0.0,
         )  # fmt: skip
-        found.append(LoopSpec(c, soft, sum(one.rotation for one in inverse)))
-    return found
+        rows.append(LoopSpec(c, soft, sum(one.rotation for one in inverse)))
+    return rows
 
 
 def _checked(constraints: Any) -> Sequence[Constraint]:
-    found, wanted = (
+    several, kind = (
         listed(constraints),
         "soft_constraints: constraints must be a list of kt.constraints.Contact and kt.constraints.Loop",
     )
-    if not isinstance(found, tuple):
-        raise OptionError(f"{wanted}, not {found!r:.60}")
-    for k, c in enumerate(found):
+    if not isinstance(several, tuple):
+        raise OptionError(f"{kind}, not {several!r:.60}")
+    for k, c in enumerate(several):
         if not isinstance(c, Contact | Loop):
-            raise OptionError(f"{wanted}, but constraint {k} is {c!r:.60}")
+            raise OptionError(f"{kind}, but constraint {k} is {c!r:.60}")
         numbers = [c.position_gain, c.velocity_gain, *([c.length] if isinstance(c, Loop) else [])]
         is_array = isinstance(c, Contact) and hasattr(c.at, "shape")
         if is_array or not all(x is None or isinstance(x, float) for x in numbers):
@@ -64,7 +64,7 @@ def _checked(constraints: Any) -> Sequence[Constraint]:
                 f"soft_constraints: the place, the length or a gain of constraint {k} on {' and '.join(_frames(c))} "
                 "differs from sample to sample, but it is part of the compiled function here; give one for all"
             )
-    return found
+    return several
 
 
 def _frames(c: Constraint) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 A mesh of an MJCF file has the frame and the vertices of MuJoCo's, rounded to 32 bits in that frame; another one the
 axes of its file and the middle of its corners as the origin. Of a hull with more corners than a program should hold,
-those are kept that are highest above the hull of those before, so that what is left out is as low as can be had in this
-way. What remains is inside the whole hull. Faces are known of whole hulls only.
+those are kept that are highest above the hull of those before, so that omitted ones are as low as possible in this way.
+The result is inside the whole hull. Faces are known of whole hulls only.
 """
 
 from __future__ import annotations
@@ -81,16 +81,16 @@ def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None) -> Mesh
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """What changes when the file does."""
+    """Data that change when the file does."""
     if path.suffix.lower() not in _SUFFIXES:
         raise ModelError(
             f"collisions read meshes from {', '.join(_SUFFIXES)} files, not from {path.name!r}; convert the file"
         )
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         raise ModelError(f"the file of its mesh, {path}, is gone since the robot was loaded; put it back") from None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
 @lru_cache(maxsize=512)
@@ -135,7 +135,7 @@ def _outward(points: Floats, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def asset_triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tuple[Triangles, bool]:
-    """The mesh, and whether it is a shell whatever its asset says."""
+    """The mesh, and whether it is a shell regardless of its asset."""
     if path is not None:
         return read_mesh(path, asset.get("content_type", "")), False
     if asset.get("builtin", "none") != "none":

@@ -1,4 +1,4 @@
-"""The parameters of a contact: those of two shapes mixed, or of an explicit pair; and what simulators allow of them.
+"""The parameters of a contact: those of two shapes mixed, or of an explicit pair; and their ranges in simulators.
 
 Of two shapes the one with the higher priority decides. If both have the same, dimension and friction are the larger
 ones, softness is mixed by their weights, and stiffnesses that are given directly are the harder ones. Friction,
@@ -139,8 +139,8 @@ def _is_mixed(solref: Two) -> Scalar:
 
 
 def _within(d: Scalar) -> Scalar:
-    found: Scalar = minimum(maximum(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
-    return found
+    impedance: Scalar = minimum(maximum(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
+    return impedance
 
 
 def _five(numbers: Sequence[Scalar]) -> FiveNumbers:

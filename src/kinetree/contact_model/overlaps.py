@@ -22,7 +22,7 @@ def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair, s
     if not (a.is_plain and b.is_plain) or robot.extras.collision_pairs or _is_joint_free_between(robot, a, b):
         return False
     placed = [(shapes.of(side), weights.placement_of(side.body)) for side in (a, b)]
-    (one, X_one), (other, X_other) = ((found.shape, found.placement @ X) for found, X in placed if found)
+    (one, X_one), (other, X_other) = ((surface.shape, surface.placement @ X) for surface, X in placed if surface)
     if not isinstance(one, Plane | HeightField) and are_apart(one, X_one, other, X_other):
         return False
     return any(float(point.distance) < 0.0 for point in contacts(one, X_one, other, X_other))

@@ -2,8 +2,8 @@
 
 Explicit pairs may, unless nothing between them could move. Of other shapes two may if the bits of `contype` and
 `conaffinity` allow it, their bodies are not excluded, do not move as one, are not both fixed, and are not neighbours
-along the tree. In an MJCF file what is fixed to the world is nobody's neighbour; in other files the shapes of a fixed
-body are neighbours of those that a joint joins to it, but for a ground.
+along the tree. In an MJCF file bodies fixed to the world are nobody's neighbours; in other files the shapes of a fixed
+body are neighbours of those that a joint joins to it, except for a ground.
 
 Source: MuJoCo documentation, "Computation", section on collision detection; version 4.
 """
@@ -45,27 +45,27 @@ def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPai
     named: dict[str, Surface] = {}
     for shape in shapes:
         named.setdefault(shape.geometry.name, shape)
-    found: list[tuple[tuple[int, ...], TouchingPair]] = []
-    taken = set()
+    pairs: list[tuple[tuple[int, ...], TouchingPair]] = []
+    pairs_of_file = set()
     for number, pair in enumerate(robot.extras.contact_pairs):
         if pair.shape1 not in named or pair.shape2 not in named:
             continue
         a, b = sorted((named[pair.shape1], named[pair.shape2]), key=lambda shape: shape.place[0])
-        taken.add(frozenset((a.place, b.place)))
+        pairs_of_file.add(frozenset((a.place, b.place)))
         if rules.can_move(a, b) and not _are_grounds(a, b):
             name = pair.name or f"pair[{number}]"
-            found.append(((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), name)))
+            pairs.append(((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), name)))
     for a, b in _candidates(shapes, rules):
-        if len(found) == MOST_PAIRS:
+        if len(pairs) == MOST_PAIRS:
             raise too_many(robot, shapes)
-        if frozenset((a.place, b.place)) not in taken:
+        if frozenset((a.place, b.place)) not in pairs_of_file:
             one = _in_order(a, b, mixed(a.contact, b.contact, options))
-            found.append(((a.place[0], b.place[0], 1, *one.first.place, *one.second.place), one))
-    return [one for _, one in sorted(found, key=lambda entry: entry[0])]
+            pairs.append(((a.place[0], b.place[0], 1, *one.first.place, *one.second.place), one))
+    return [one for _, one in sorted(pairs, key=lambda entry: entry[0])]
 
 
 class _Rules:
-    """Which shapes may touch by what is said of their bodies."""
+    """Which shapes may touch by the rules for their bodies."""
 
     def __init__(self, robot: Model, options: SimulationOptions) -> None:
         self._robot = robot
@@ -104,7 +104,7 @@ class _Rules:
 
 
 def _candidates(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface, Surface]]:
-    """Pairs in the order of the file, each once: by bits first, so that what cannot touch is not gone through."""
+    """Pairs in the order of the file, each once: by bits first, so that shapes that cannot touch are skipped."""
     allowed: dict[tuple[str, str], bool] = {}
     for a, b in _that_agree(shapes, rules):
         bodies = a.body, b.body
@@ -137,7 +137,7 @@ def _that_agree(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface,
 
 
 def _are_grounds(a: Surface, b: Surface) -> bool:
-    """Whether there is no contact between two such shapes in any simulator."""
+    """Whether two such shapes do not touch in any simulator."""
     return a.geometry.shape in _GROUNDS and b.geometry.shape in _GROUNDS
 
 

@@ -55,13 +55,13 @@ Setting = Compliant | Rigid | None
 SETTINGS: dict[str, type[Compliant] | type[Rigid] | None] = {"mujoco": None, "compliant": Compliant, "rigid": Rigid}
 
 
-def setting_named(name: Any, timestep: float, given: Mapping[str, Any]) -> Setting:
+def setting_named(name: Any, timestep: float, options: Mapping[str, Any]) -> Setting:
     """A setting with the numbers that are given for it; None stands for its usual ones."""
     if not isinstance(name, str) or name not in SETTINGS:
         if isinstance(name, str):
             raise OptionError(f"there is no contact setting {name!r:.60}: {nearest_names(name, SETTINGS)}")
         raise OptionError(f"setting must be one of {', '.join(map(repr, SETTINGS))}, not {name!r:.60}")
-    kind, numbers = SETTINGS[name], {key: value for key, value in given.items() if value is not None}
+    kind, numbers = SETTINGS[name], {key: value for key, value in options.items() if value is not None}
     for key in numbers:
         if kind is None or key not in kind.__annotations__:
             of = [other for other, one in SETTINGS.items() if one is not None and key in one.__annotations__]

@@ -40,15 +40,15 @@ class Surface:
 
 def surfaces(robot: Model) -> list[Surface]:
     """All shapes with contact parameters, and those for collisions of files that have none."""
-    found = []
+    surfaces = []
     for i, body in enumerate(robot.bodies.values()):
         for k, shape in enumerate(body.geometry):
             if shape.may_touch:
                 name = shape.name or f"{body.name}[{k}]"
-                found.append(
+                surfaces.append(
                     Surface((i, k), body.name, name, shape, shape.contact or _USUAL, is_plain=shape.contact is None)
                 )
-    return found
+    return surfaces
 
 
 def kind_of(geometry: Geometry) -> str:
@@ -97,10 +97,10 @@ class Shapes:
             from kinetree.contact_model.meshes import hull_of
 
             asset = self._assets.of(body, index, geometry)
-            found = hull_of(geometry, asset, self._most)
-            if len(found.hull.vertices) < found.corners:
-                self._reduced[geometry.name or f"{body}[{index}]"] = found
-            return FoundShape(found.hull, found.placement @ geometry.placement, found.placement)
+            hull = hull_of(geometry, asset, self._most)
+            if len(hull.hull.vertices) < hull.corners:
+                self._reduced[geometry.name or f"{body}[{index}]"] = hull
+            return FoundShape(hull.hull, hull.placement @ geometry.placement, hull.placement)
         raise ModelError(
             f"a shape of the kind {geometry.shape!r} touches nothing; put spheres, capsules, cylinders, ellipsoids or "
             "boxes in its place"
@@ -108,16 +108,16 @@ class Shapes:
 
     def of(self, side: Surface) -> FoundShape | None:
         """A shape that touches, and its placement in its body; None if it cannot be used."""
-        found = self._tried(side)
-        return None if isinstance(found, str) else found
+        result = self._tried(side)
+        return None if isinstance(result, str) else result
 
     def why_not(self, side: Surface) -> str:
         """Why it cannot be used; empty if it can."""
-        found = self._tried(side)
-        return found if isinstance(found, str) else ""
+        result = self._tried(side)
+        return result if isinstance(result, str) else ""
 
     def remarks(self) -> Iterable[str]:
-        """What was left out of the hulls that were asked for."""
+        """Corners left out of the requested hulls."""
         if not self._reduced:
             return ()
         name, worst = max(self._reduced.items(), key=lambda one: one[1].excess)

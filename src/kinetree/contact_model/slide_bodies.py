@@ -28,9 +28,9 @@ def slide_bodies(robot: Model) -> SlideBodies:
 
     Their frame is that of their inertia. Joints' armature does not count for them, and they do not turn.
     """
-    found = SlideBodies({}, {})
+    bodies = SlideBodies({}, {})
     if not is_from_mjcf(robot):
-        return found
+        return bodies
     carrying = {spec.parent for spec in robot.parts.joints}
     below = {joint.child: joint for joint in robot.joints.values()}
     fixed = {spec.child: spec.parent for spec in robot.parts.joints if spec.child not in below}
@@ -44,9 +44,9 @@ def slide_bodies(robot: Model) -> SlideBodies:
             parent = joint.parent
             joint = below.get(parent) if parent and not robot.bodies[parent].mass else None
         if joint is None and chain and robot.root in (parent, fixed.get(parent)):
-            found.bodies[name] = body.mass
-            found.joints.update(dict.fromkeys(chain, body.mass))
-    return found
+            bodies.bodies[name] = body.mass
+            bodies.joints.update(dict.fromkeys(chain, body.mass))
+    return bodies
 
 
 def _slides(joint: Joint) -> bool:

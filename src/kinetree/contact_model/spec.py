@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
-from kinetree.contact_model.given import (
+from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
+from kinetree.contact_model.overrides import (
     frictions_again,
     margin_again,
     mixed_again,
@@ -16,7 +17,6 @@ from kinetree.contact_model.given import (
     resized,
     softened_again,
 )
-from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact_model.settings import Setting
 from kinetree.expr import Scalar
 from kinetree.model.extras import ContactParameters
@@ -44,7 +44,7 @@ class LimitSpec:
 
     joint: str
     lower: Scalar
-    """-inf where there is none."""
+    """-inf without a limit."""
     upper: Scalar
     margin: Scalar
     """How far from a limit the limit begins to act."""
@@ -52,9 +52,9 @@ class LimitSpec:
     coordinate: int | None = 0
     """The coordinate's place within the joint; None: the angle of a ball joint."""
 
-    def with_parameters(self, given: GivenNumbers) -> LimitSpec:
+    def with_parameters(self, numbers: GivenNumbers) -> LimitSpec:
         """The same with the ends, the margin and the softness that a call gives."""
-        own = given.joints.get(self.joint, {})
+        own = numbers.joints.get(self.joint, {})
         (lower,), (upper,) = own.get("lower", (self.lower,)), own.get("upper", (self.upper,))
         soft = softened_again(self.softness, own, "_limit")
         return replace(self, lower=lower, upper=upper, margin=margin_again(self.margin, own), softness=soft)
@@ -70,9 +70,9 @@ class FrictionSpec:
     loss: float
     softness: Softness
 
-    def with_parameters(self, given: GivenNumbers) -> FrictionSpec:
+    def with_parameters(self, numbers: GivenNumbers) -> FrictionSpec:
         """The same with the softness that a call gives."""
-        return replace(self, softness=softened_again(self.softness, given.joints.get(self.joint, {}), "_friction"))
+        return replace(self, softness=softened_again(self.softness, numbers.joints.get(self.joint, {}), "_friction"))
 
 
 @record(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class CouplingSpec:
     """q1₀ and q2₀."""
     softness: Softness
 
-    def with_parameters(self, given: GivenNumbers) -> CouplingSpec:
+    def with_parameters(self, numbers: GivenNumbers) -> CouplingSpec:
         """The same with the softness that a call gives."""
-        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
+        return replace(self, softness=softened_again(self.softness, numbers.rows.get(self.name, {})))
 
 
 @record(frozen=True, slots=True)
@@ -106,13 +106,13 @@ class TouchingShape:
     within: Transform | None = None
     """Its frame in the geometry's, if that is another."""
 
-    def given(self, given: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
-        """What a call gives of its numbers."""
-        return {} if self.body is None else given.shapes.get((self.body, self.number), {})
+    def given(self, numbers: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
+        """The values of its numbers that a call gives."""
+        return {} if self.body is None else numbers.shapes.get((self.body, self.number), {})
 
-    def with_parameters(self, given: GivenNumbers) -> TouchingShape:
+    def with_parameters(self, numbers: GivenNumbers) -> TouchingShape:
         """The same with the size and the placement that a call gives."""
-        own = self.given(given)
+        own = self.given(numbers)
         return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
 
 
@@ -135,19 +135,19 @@ class TouchSpec:
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty where there is none."""
+    """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty if it does not move."""
     sides: tuple[ContactParameters, ContactParameters] | None = None
-    """What the two shapes say, of which the numbers above are mixed; None where a pair or the options say these."""
+    """The parameters of the two shapes, mixed into those above; None where a pair or the options give these."""
     pair: str | None = None
     """The pair that says these, unless the options do."""
 
-    def with_parameters(self, given: GivenNumbers) -> TouchSpec:
+    def with_parameters(self, numbers: GivenNumbers) -> TouchSpec:
         """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
-        own = self.first.given(given), self.second.given(given)
-        of_pair = {} if self.pair is None else given.rows.get(self.pair, {})
+        own = self.first.given(numbers), self.second.given(numbers)
+        of_pair = {} if self.pair is None else numbers.rows.get(self.pair, {})
         if not any(own) and not of_pair:
             return self
-        first, second = (side.with_parameters(given) for side in (self.first, self.second))
+        first, second = (side.with_parameters(numbers) for side in (self.first, self.second))
         friction, margin = frictions_again(self.friction, of_pair), margin_again(self.margin, of_pair)
         softness = softened_again(self.softness, of_pair)
         if (mixed := mixed_again(self.sides, own)) is not None:
@@ -182,25 +182,25 @@ class SoftConstraints:
     friction_ratio: float = 1.0
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
     unsupported: tuple[Unsupported, ...] = ()
-    """What the file has besides; without it the robot moves another way."""
+    """Other parts of the file; without them the robot moves another way."""
     connections: tuple[ConnectionSpec, ...] = ()
     tendons: tuple[TendonRow, ...] = ()
     loops: tuple[LoopSpec, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was made simpler: hulls of meshes with fewer corners."""
+    """Simplifications: hulls of meshes with fewer corners."""
     setting: Setting = None
     """The law by which all of them push; None: MuJoCo's, with the numbers of each."""
 
-    def with_parameters(self, given: GivenNumbers) -> SoftConstraints:
+    def with_parameters(self, numbers: GivenNumbers) -> SoftConstraints:
         """The same with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""
         return replace(
             self,
-            limits=tuple(limit.with_parameters(given) for limit in self.limits),
-            frictions=tuple(friction.with_parameters(given) for friction in self.frictions),
-            couplings=tuple(coupling.with_parameters(given) for coupling in self.couplings),
-            touches=tuple(touch.with_parameters(given) for touch in self.touches),
-            connections=tuple(connection.with_parameters(given) for connection in self.connections),
-            tendons=tuple(row.with_parameters(given) for row in self.tendons),
+            limits=tuple(limit.with_parameters(numbers) for limit in self.limits),
+            frictions=tuple(friction.with_parameters(numbers) for friction in self.frictions),
+            couplings=tuple(coupling.with_parameters(numbers) for coupling in self.couplings),
+            touches=tuple(touch.with_parameters(numbers) for touch in self.touches),
+            connections=tuple(connection.with_parameters(numbers) for connection in self.connections),
+            tendons=tuple(row.with_parameters(numbers) for row in self.tendons),
         )
 
     def sizes(self) -> dict[str, tuple[int, int]]:

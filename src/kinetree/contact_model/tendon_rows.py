@@ -41,23 +41,23 @@ def tendon_rows(
     robot: Model, weights: InverseWeights, period: float, flags: SimulationFlags
 ) -> tuple[list[TendonRow], list[Unsupported]]:
     """All rows of tendons but those of their inertia."""
-    found: list[TendonRow] = []
+    rows: list[TendonRow] = []
     unsupported: list[Unsupported] = []
-    known = _Lengths(robot, weights)
+    lengths = _Lengths(robot, weights)
     for k, tendon in enumerate(robot.extras.tendons):
-        wanted = (tendon.limited and flags.limit, tendon.friction > 0.0 and flags.frictionloss)
-        if not any(wanted):
+        is_active = (tendon.limited and flags.limit, tendon.friction > 0.0 and flags.frictionloss)
+        if not any(is_active):
             continue
         if reason := _unknown(robot, tendon):
             unsupported.append(Unsupported("tendon", _name(k, tendon), reason))
             continue
-        length = known.of(k, tendon)
-        if wanted[0]:
-            soft = softness(tendon.solref_limit, tendon.solimp_limit, known.weight(length), period)
-            found.append(TendonLimit(length, *tendon.range, tendon.margin, soft))
-        if wanted[1]:
-            soft = softness(tendon.solref_friction, tendon.solimp_friction, known.weight(length), period)
-            found.append(TendonFriction(length, tendon.friction, soft))
+        length = lengths.of(k, tendon)
+        if is_active[0]:
+            soft = softness(tendon.solref_limit, tendon.solimp_limit, lengths.weight(length), period)
+            rows.append(TendonLimit(length, *tendon.range, tendon.margin, soft))
+        if is_active[1]:
+            soft = softness(tendon.solref_friction, tendon.solimp_friction, lengths.weight(length), period)
+            rows.append(TendonFriction(length, tendon.friction, soft))
     by_name = {tendon.name: (k, tendon) for k, tendon in enumerate(robot.extras.tendons)}
     for name, one in active(robot, "tendon") if flags.equality else []:
         tendons = [by_name[tendon] for tendon in (one.first, one.second) if tendon]
@@ -65,13 +65,13 @@ def tendon_rows(
         if reasons:
             unsupported.append(Unsupported("equality", name, reasons[0]))
         else:
-            found.append(_coupling(name, one, [known.of(*tendon) for tendon in tendons], known, period))
-    return found, unsupported
+            rows.append(_coupling(name, one, [lengths.of(*tendon) for tendon in tendons], lengths, period))
+    return rows, unsupported
 
 
 def tendon_inertias(robot: Model) -> tuple[list[TendonRow], list[Unsupported]]:
     """The armature of tendons that is not armature of a joint."""
-    found: list[TendonRow] = []
+    rows: list[TendonRow] = []
     unsupported: list[Unsupported] = []
     for k, tendon in enumerate(robot.extras.tendons):
         armature = armature_of_tendon(robot, tendon)
@@ -81,8 +81,8 @@ def tendon_inertias(robot: Model) -> tuple[list[TendonRow], list[Unsupported]]:
             reason = "armature of spatial tendons is not in the inertias"
             unsupported.append(Unsupported("tendon", _name(k, tendon), reason))
         elif len((length := _length(robot, k, tendon)).terms) > 1:
-            found.append(TendonInertia(length, armature))
-    return found, unsupported
+            rows.append(TendonInertia(length, armature))
+    return rows, unsupported
 
 
 class _Lengths:
@@ -107,9 +107,9 @@ class _Lengths:
         return self._weights.of_reach(self._reaches[length])
 
 
-def _coupling(name: str, one: Equality, lengths: list[LengthSpec], known: _Lengths, period: float) -> TendonCoupling:
-    inverse = sum(known.weight(length) for length in lengths)
-    first, second = [*(known.reference(length) for length in lengths), 0.0][:2]
+def _coupling(name: str, one: Equality, lengths: list[LengthSpec], table: _Lengths, period: float) -> TendonCoupling:
+    inverse = sum(table.weight(length) for length in lengths)
+    first, second = [*(table.reference(length) for length in lengths), 0.0][:2]
     soft = softness(one.solref, one.solimp, inverse, period)
     leader = lengths[1] if one.second else None
     return TendonCoupling(name, lengths[0], leader, coefficients_of(one), (first, second), soft)

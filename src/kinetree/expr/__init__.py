@@ -1,4 +1,4 @@
-"""The tracer: symbols, programs, and what a program means. It knows nothing about robots."""
+"""The tracer: symbols, programs, and their meaning. It knows nothing about robots."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

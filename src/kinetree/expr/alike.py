@@ -15,8 +15,8 @@ __all__ = ["shared"]
 def shared(block: Block, pieces: Iterable[Program]) -> Block:
     """The same statements, in which calls of pieces with the same operations call one program.
 
-    Pieces are straight lines with one input and one output, whose values are named in order. What differs between their
-    numbers becomes more of the input, unless that would be more work than it saves.
+    Pieces are straight lines with one input and one output, whose values are named in order. Differences between their
+    numbers become more inputs, unless that would be more work than it saves.
     """
     groups: dict[object, list[Program]] = {}
     for piece in pieces:
@@ -52,7 +52,7 @@ def _joined(group: list[Program]) -> dict[int, tuple[Program, tuple[float, ...]]
 
 
 def _given(piece: Program, places: list[int | None], count: int) -> Program:
-    """A piece with `count` more inputs; `places` tells which one each of its numbers is, or that it stays."""
+    """A piece with `count` more inputs; `places` maps each of its numbers to one of them, or keeps it."""
     before = piece.input_size
     which = iter(places)
 

@@ -46,7 +46,7 @@ class _Around:
         self._looked_up: dict[int, Interval] = {}
 
     def where(self, on: Index, case: int, tables: Sequence[Sequence[int]]) -> _Around | None:
-        """The loop restricted to counters at which an index of this counter alone is `case`; None if there are none."""
+        """The loop restricted to counters at which an index of this counter alone is `case`; None without any."""
         (term,) = on.terms
         low, high = self.interval
         counters = self.among if self.among is not None else range(low, high + 1)
@@ -121,7 +121,7 @@ class _Check:
                 )
 
     def _counter(self, over: Range | Walk, around: tuple[_Around, ...]) -> Interval | None:
-        """The interval of a loop's counter; None if there are no iterations."""
+        """The interval of a loop's counter; None without iterations."""
         start = self._interval(over.start, around)
         if isinstance(over, Walk):
             entries = [entry for entry in self._program.tables[over.next] if entry != 0]  # zero ends the walk

@@ -40,7 +40,7 @@ def without_dead_code(program: Program) -> Program:
 
 
 class _Alive:
-    """What is needed. A store is needed if its array is read, so the search repeats until nothing new is found."""
+    """Needed values and arrays. A store is needed if its array is read, so the search repeats until it finds none."""
 
     def __init__(self, program: Program) -> None:
         self._values: set[int] = set()
@@ -58,7 +58,7 @@ class _Alive:
         self._values.update([a for a in arguments if isinstance(a, int)])
 
     def _block(self, block: Block) -> None:
-        """Mark what a block needs."""
+        """Mark the needs of a block."""
         values, arrays = self._values, self._arrays
         for s in reversed(block.statements):
             if isinstance(s, Instruction):

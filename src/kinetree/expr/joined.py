@@ -1,4 +1,4 @@
-"""Programs that run one after another as one program: each reads what those before it left in memory.
+"""Programs that run one after another as one program: each reads results of those before it from memory.
 
 Nothing is traced again: the statements are those of the parts, with other names, arrays and tables. A port of a part is
 a `Place` in the memory of the whole, so a result of ten thousand numbers is stored where it belongs and never becomes a

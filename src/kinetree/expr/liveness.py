@@ -16,7 +16,7 @@ __all__ = ["PLAIN", "SUMS", "Needs"]
 
 SUMS = frozenset({"add", "sub"})
 PLAIN = 1 << 32
-"""What a use by anything but a sum counts; one by a sum counts 1."""
+"""Weight of a use by anything except a sum; one by a sum counts 1."""
 
 
 class Needs:
@@ -26,8 +26,8 @@ class Needs:
         self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int], sums: frozenset[str],
         unread: Collection[int] = (),
     ) -> None:  # fmt: skip
-        """`sums`: the operations whose uses are counted apart, `SUMS` or none; `unread`: arrays of which nothing is
-        needed, whatever reads them."""
+        """`sums`: the operations whose uses are counted apart, `SUMS` or none; `unread`: arrays that count as unused,
+        even if they are read."""
         self.arrays: set[int] = set(outputs)
         """The arrays that are read, and the outputs."""
         self.uses: dict[Symbol, int] = {}
@@ -65,8 +65,8 @@ class Needs:
         return self._orders[graph]
 
     def _block(self, graph: Graph, results: Sequence[Scalar]) -> Iterable[Symbol]:
-        """Note what a block needs: from the end, all uses of a symbol are known before it. Return what it reads from
-        the enclosing blocks."""
+        """Note the needs of a block: from the end, all uses of a symbol are known before it. Return its reads from the
+        enclosing blocks."""
         uses, arrays, sums = self.uses, self.arrays, self._sums
         outside: dict[Symbol, None] = {}
         reads: Iterable[Scalar] = results
@@ -92,7 +92,7 @@ class Needs:
         return outside
 
     def _effect(self, effect: Effect) -> Iterable[Scalar]:
-        """What an effect reads; nothing if it is not needed."""
+        """The reads of an effect; none if it is not needed."""
         if isinstance(effect, StoreEffect):
             stores = {effect.array} if effect.array not in self._unread else set[int]()
         elif isinstance(effect, CallEffect):

@@ -5,8 +5,8 @@ starts with a term that is not a product, if there is one, and adds each other t
 fused multiply-add: a sum of m products and k other terms costs m + k - 1 operations. A product becomes part of the
 chain if only sums need it; otherwise it is computed once and added.
 
-What is only reported (`Recorder.reports`) does not count there: with and without it the rest is computed by the same
-operations, so it has the same bits.
+Values that are only reported (`Recorder.reports`) do not count there: with and without it the rest is computed by the
+same operations, so it has the same bits.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def lower(
     reports: Collection[int] = (),
     without_reports: bool = False,
 ) -> Program:
-    """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
+    """The program that computes `results` from the inputs of `graph`, or those that its effects store in the outputs.
 
     `origins` is filled with the position in the trace that each statement comes from, by the statement's identity.
     With `as_recorded` sums and products stay as they were recorded: run again in another trace, the program records the
     same operations as the function that it comes from, and shares them with it. `is_shared`: as for `Program`.
-    `reports`: the arrays of what is only reported, which may be left out.
+    `reports`: the arrays of values that are only reported, which may be left out.
 
     Raises IndexError if a load or a store goes beyond its array.
     """
@@ -103,9 +103,8 @@ class _Emitter:
         arrays: Mapping[int, int],
         origins: dict[int, int] | None,
     ) -> None:
-        """`inputs`: the symbols of the inputs, of which there are `size`, unless all are read from memory; `own`: how
-        often symbols are used by all that is not only reported; `arrays`:
-        the new numbers of arrays; `origins`: as for `lower`."""
+        """`inputs`: the symbols of the `size` inputs, unless all are read from memory; `own`: how often symbols are
+        used by all that is not only reported; `arrays`: the new numbers of arrays; `origins`: as for `lower`."""
         self._needs = needs
         self._uses: Mapping[Symbol, int] = needs.uses
         self._own = own

@@ -1,4 +1,4 @@
-"""The operations a program is made of, one row each: what `interpret` does is what the operation means.
+"""The operations a program is made of, one row each: `interpret` defines the operation.
 
 Comparisons give 1.0 or 0.0, and `select(c, a, b)` is a where c is not zero. `fma`, `fms` and `fnma` round
 once; they are formed by `lower`, never by an algorithm. A backend is complete when it has a rule for each row.
@@ -18,7 +18,7 @@ __all__ = ["OPS", "Op"]
 class Op:
     """A row of the table.
 
-    `flips` tells how a sign passes through: "odd" f(-x) = -f(x), "even" f(-x) = f(x), "" neither.
+    `flips` is the rule for signs: "odd" f(-x) = -f(x), "even" f(-x) = f(x), "" neither.
     """
 
     name: str

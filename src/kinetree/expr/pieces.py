@@ -2,8 +2,8 @@
 
 Long straight lines are cut; and in a program that is long altogether, so are steps that may be left out.
 
-A piece is a program that is called with what it needs from before, and returns what is needed later. The operations are
-the same, in the same order, so the results are the same to the bit.
+A piece is a program that takes earlier values and returns those needed later. The operations are the same, in the same
+order, so the results are the same to the bit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Cutter:
         """The pieces of the program at hand."""
 
     def program(self, program: Program) -> Program:
-        """A program in pieces: itself if there is nothing to cut, and always the same one for the same program."""
+        """A program in pieces: itself if it needs no cut, and always the same one for the same program."""
         if id(program) not in self._known:
             cut = program
             around, self._is_long = self._is_long, sum(1 for _ in program.body.all_statements()) > self._long

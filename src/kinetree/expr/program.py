@@ -1,16 +1,16 @@
-"""Programs: what a trace becomes, what every pass changes, and what every backend reads.
+"""Programs: the result of a trace, changed by every pass and read by every backend.
 
 Every value has a name, an integer that is its own in the whole program: the inputs are 0, 1, …, port after port, and
-each statement names what it defines. So a pass inserts and removes statements without touching the others, which the
-old and the new program share: statements never change. An argument is the name of a value (int) or a constant (float).
-A straight-line program is a body of `Instruction`s alone.
+each statement names its results. So a pass inserts and removes statements without touching the others, which the old
+and the new program share: statements never change. An argument is the name of a value (int) or a constant (float). A
+straight-line program is a body of `Instruction`s alone.
 
 Memory: a program has arrays of numbers. The first are its ports, inputs before outputs; then come scratch arrays and
 tables of constants. `Load` and `Store` access them at an `Index` made of the counters of the enclosing loops and of
 tables of integers. Indices and the iterations of a loop never depend on data, so all samples of a group take the same
 path.
 
-Scope: a body sees the outer values; what it defines itself is not seen outside. `verify` checks all of this.
+Scope: a body sees the outer values; its own are not seen outside. `verify` checks all of this.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Walk:
 
 @record(frozen=True, slots=True)
 class Loop:
-    """Repeats a body, once per counter; values are carried between iterations, and what they end as is defined."""
+    """Repeats a body, once per counter; values are carried between iterations, and their last ones are the results."""
 
     over: Range | Walk
     body: Block
@@ -202,19 +202,19 @@ class Loop:
     """The names of the carried values after the loop."""
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
-    nothing, so that a backend may go on with samples that have ended, and drop what they carry."""
+    nothing, so that a backend may go on with samples that have ended, and drop their carried values."""
     unless: Argument | None = None
-    """A value from outside the body: where it is not zero, the body changes nothing of what is carried, so a backend
-    may leave it out. Such a body stores nothing, and has one iteration."""
+    """A value from outside the body: where it is not zero, the body changes no carried value, so a backend may leave it
+    out. Such a body stores nothing, and has one iteration."""
 
     @property
     def given(self) -> tuple[Argument, ...]:
-        """What the loop takes from outside."""
+        """The loop's inputs from outside."""
         return self.carried if self.unless is None else (*self.carried, self.unless)
 
     @property
     def ends(self) -> tuple[Argument, ...]:
-        """What the body computes for the loop."""
+        """The body's results for the loop."""
         return self.next if self.until is None else (*self.next, self.until)
 
 
@@ -265,7 +265,7 @@ def blocks_of(s: Statement) -> tuple[Block, ...]:
 
 
 def values_used(s: Statement) -> tuple[Argument, ...]:
-    """The values that a statement uses itself; what the statements of its bodies use comes on top."""
+    """The values that a statement uses itself; without those of its bodies' statements."""
     if isinstance(s, Instruction):
         return s.args
     if isinstance(s, Load | Switch):

@@ -1,7 +1,7 @@
-"""Recording of what is not a straight line: memory, loops, switches and calls.
+"""Recording of everything beyond straight lines: memory, loops, switches and calls.
 
 A `Recorder` holds the arrays and tables of a trace and the block that is being recorded. Each block has its own graph
-inside that of the enclosing block; what happens to memory is recorded in the graph as effects, in order.
+inside that of the enclosing block; effects on memory are recorded in the graph, in order.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class LoopEffect:
 
     @property
     def given(self) -> tuple[Scalar, ...]:
-        """What the loop takes from outside."""
+        """The loop's inputs from outside."""
         return self.carried if self.unless is None else (*self.carried, self.unless)
 
     @property
     def ends(self) -> tuple[Scalar, ...]:
-        """What the body computes for the loop."""
+        """The body's results for the loop."""
         return self.next if self.until is None else (*self.next, self.until)
 
 
@@ -129,11 +129,11 @@ class Recorder:
         self.inputs = memories[: len(inputs)]
         self.outputs = memories[len(inputs) :]
         self.reports: set[int] = set()
-        """Arrays of what is only reported: whether anything reads them changes no bit of the rest."""
+        """Arrays of values that are only reported: whether anything reads them changes no bit of the rest."""
         self.settled: set[int] = set(range(len(inputs)))
         """Arrays whose content is the same wherever a symbol loaded from them may be used: it can be loaded again."""
         self.rows: dict[int, tuple[Any, Any]] = {}
-        """What is known about arrays of symbols by those who make them, with the array, by its identity."""
+        """Facts about arrays of symbols, from those who make them, with the array, by its identity."""
         self._input_places: dict[Symbol, tuple[int, int]] = {}
 
     def array(
@@ -221,7 +221,7 @@ class Recorder:
         return self._fold(once, state, lambda _, values: (step(values), None), self.checked(idle))
 
     def otherwise(self, idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> list[Scalar]:
-        """Record what makes values; it makes those given where `idle` is not zero, so that it may be left out there."""
+        """Record a computation; it gives the given values where `idle` is not zero, and may be left out there."""
         outer, idle, over = self.graph, self.checked(idle), Range(Index(0), Index(1))
         with self._block(over, keeps=True) as graph:
             made = [self.checked(x) for x in make()]

@@ -1,4 +1,4 @@
-"""Runs a program on numbers of any kind, loops and memory included: what each operation does is given.
+"""Runs a program on numbers of any kind, loops and memory included, with given operations.
 
 So another system's symbols can go through a program, one iteration after the other.
 """
@@ -22,7 +22,7 @@ def run_on(
     """The outputs of a program, flat, from a flat sequence per input.
 
     `operations` has a function for each of the table's that the program uses; for loops that end early "select" and
-    "max" as well: they go through all of their iterations here, and what they carry stays as it was when they ended.
+    "max" as well: they go through all of their iterations here, and carried values stay as they were when they ended.
 
     >>> from kinetree.expr import Port, trace
     >>> program = trace(lambda x: [[x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "product")

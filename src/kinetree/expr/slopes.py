@@ -1,4 +1,4 @@
-"""What only derivatives need: dropped before a program is compiled that is not to be differentiated any more."""
+"""Values that only derivatives need: dropped before a program is compiled that is not to be differentiated any more."""
 
 from __future__ import annotations
 

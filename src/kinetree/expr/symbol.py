@@ -1,7 +1,7 @@
 """Symbols: numbers that remember how they were computed.
 
-A `Graph` holds one trace. An operation on the same arguments exists only once in it (hash-consing), and what is known
-immediately is never recorded: constants are folded, zeros and ones vanish, and signs move outward until something
+A `Graph` holds one trace. An operation on the same arguments exists only once in it (hash-consing), and immediately
+known results are never recorded: constants are folded, zeros and ones vanish, and signs move outward until something
 absorbs them. So an algorithm run on symbols leaves only the arithmetic that this robot needs.
 
 Constants are plain floats: `symbol * 0.0` is the float 0.0, and Python folds it further on its own.
@@ -98,9 +98,9 @@ class TraceTooLongError(Exception):
 class Graph:
     """One trace, or one block of it: every operation recorded so far, and the inputs of the outermost.
 
-    A block's graph knows the enclosing one: its operations may use symbols of that one, but not vice versa. What is
-    made of outer symbols alone is recorded outside, once, even while the block is being traced; but not in a block that
-    may be left out, which keeps what is new there.
+    A block's graph knows the enclosing one: its operations may use symbols of that one, but not vice versa. Operations
+    on outer symbols alone are recorded outside, once, even while the block is being traced; but not in a block that may
+    be left out, which keeps new ones.
     """
 
     __slots__ = ("_clock", "_fresh", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
@@ -111,11 +111,11 @@ class Graph:
         self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
         self.around: tuple[Any, ...] = parent.around if parent else ()
-        """What the loops around this block go through, the outermost first."""
+        """The counters of the loops around this block, the outermost first."""
         self.recorder: Any = parent.recorder if parent else None
         """The `Recorder` of the trace, if it has memory."""
         self.effects: list[Any] = []
-        """What happens to memory, in order; see `kinetree.expr.recording`."""
+        """Effects on memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
         self._fresh: list[Symbol] = []
         self._clock: list[int] = parent._clock if parent else watched([0, most])
@@ -165,7 +165,7 @@ class Graph:
         return symbol
 
     def symbols(self) -> Iterator[Symbol]:
-        """What was recorded in this block: operations, and what `new` made."""
+        """The records of this block: operations, and results of `new`."""
         return chain(self._interned.values(), self._fresh)
 
     def record(self, *operation: Any) -> Symbol:

@@ -1,4 +1,4 @@
-"""From a Python function to a program: run it on symbols, then lower what was recorded."""
+"""From a Python function to a program: run it on symbols, then lower the record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def trace(
     *,
     as_recorded: bool = False,
 ) -> Program:
-    """Run `function` once on symbols and return the program of what it did.
+    """Run `function` once on symbols and return the program of its operations.
 
     The function gets one flat list of symbols for each port of `inputs`, and returns one flat sequence of numbers for
     each port of `outputs`. `as_recorded`: as for `lower`.

@@ -1,4 +1,4 @@
-"""Checks what every program promises its readers: tests run it between all passes."""
+"""Checks of every program's invariants: tests run it between all passes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from kinetree.spatial import Mat3, Transform, Vec3
 __all__ = ["Overlap", "above_ground", "deepest_overlap", "free_bases", "usual_start"]
 
 _ROUNDS = 10
-"""How often what is raised is looked at again: it may meet another obstacle."""
+"""How often raised bodies are checked again: they may meet another obstacle."""
 _STEEPEST = 0.3
 """Cosine of the steepest slope that something is raised from; steeper ones are walls."""
 _EXACT = 1e-12
@@ -46,8 +46,8 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
     """The configurations q with free bases raised until nothing of theirs is inside a ground or another fixed shape.
 
     Each free base moves against gravity, with all that it carries, by the least height after which none of its shapes
-    is nearer than `clearance` to those that do not move. What is high enough stays where it is. Only shapes that may
-    touch count (`kt.contact.soft_constraints`).
+    is nearer than `clearance` to those that do not move. Bodies that are high enough stay in place. Only shapes that
+    may touch count (`kt.contact.soft_constraints`).
 
     Args:
         robot: the robot, such as `robot.on_ground()`.
@@ -115,7 +115,7 @@ def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Ove
 
 
 def free_bases(scene: Model) -> list[Joint]:
-    """The free joints on what does not move."""
+    """The free joints on bodies that do not move."""
     return [
         joint
         for joint in scene.joints.values()
@@ -133,7 +133,7 @@ def _carried(scene: Model, base: Joint) -> set[str]:
 
 
 def _upward(scene: Model, base: Joint, up: Vec3) -> Array:
-    """How the position (3,) among a free joint's coordinates changes when what it carries moves up by 1 m."""
+    """How the position (3,) among a free joint's coordinates changes when its body moves up by 1 m."""
     q = np.tile(scene.neutral(), (4, 1))
     q[1:, base.q_slice][:, :3] += np.eye(3)
     p = forward_kinematics(scene, q, frames=[base.child])[:, 0, :3, 3]

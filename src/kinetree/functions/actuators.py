@@ -1,4 +1,4 @@
-"""Forces of actuators, and of what carries weights, as functions of arrays."""
+"""Forces of actuators and of gravity compensation, as functions of arrays."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ _one_part = one_of("part", "all", "passive", "actuators")
 
 
 def _part_option(model: Model, value: Any) -> Hashable:
-    """Which joints are meant, and what is carried: kernels are kept by what they depend on."""
+    """The selected joints and the carried weights: kernels are kept by the data they depend on."""
     from kinetree.actuation import gravity_compensation as compensation_of
 
     return "all" if value is None else _one_part(model, value), compensation_of(model)
@@ -253,8 +253,8 @@ def actuator_forces(
     docs/actuators.md.
 
     Args:
-        ctrl: controls (…, nu), one per actuator, with the units of the file. Where one is NaN, so is what follows from
-            it in that sample.
+        ctrl: controls (…, nu), one per actuator, with the units of the file. Where one is NaN, so are the results that
+            depend on it in that sample.
         act: activations (…, na), one per actuator with dynamics, in the order of the file; zeros by default.
         timestep: the length of a time step, s, for actuators that act early (`actearly`); by default that of the file.
         parameters: values that override some of the robot's parameters, as for `aba`.
@@ -300,7 +300,7 @@ def gravity_compensation(
 
     Args:
         part: "passive" for joints at which it is a passive force; "actuators" for those whose actuators carry it
-            (`actuatorgravcomp`), where it is part of what `actuator_forces` returns; "all" for both.
+            (`actuatorgravcomp`), where it is part of the result of `actuator_forces`; "all" for both.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv), of the result's dtype.
 

@@ -30,7 +30,7 @@ Forces = dict[int, Force]
 
 
 class ArticulatedJoints(NamedTuple):
-    """What the joints contribute to articulated bodies: parts of one array (…, nv, 7 + nv), a row per entry of v."""
+    """Contributions of the joints to articulated bodies: parts of one array (…, nv, 7 + nv), a row per entry of v."""
 
     U: Array
     """Rows of Uᵀ (…, nv, 6): [f; n] on the articulated body for a unit acceleration, in its own axes."""
@@ -83,7 +83,7 @@ def _joints(
 
 
 def _need_coordinates_of_their_own(model: Form, function: str) -> None:
-    """Raise if joints share coordinates: what moves with a body then depends on joints that it does not carry."""
+    """Raise if joints share coordinates: the motion of a body then depends on joints that it does not carry."""
     robot = model.one_by_one
     if robot.tree.coordinates is None:
         return
@@ -127,11 +127,11 @@ def articulated_inertias(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The articulated-body inertia Iᴬ of every body: its inertia together with what it carries on free joints.
+    """The articulated-body inertia Iᴬ of every body: its inertia together with the bodies it carries on free joints.
 
     A wrench f on a body that only carries others, and is held by nothing, changes its acceleration by (Iᴬ)⁻¹ f. For the
-    bodies at the tips Iᴬ is their own inertia; for a floating base it is the inverse of what `mass_matrix_inverse` has
-    in the first six rows and columns.
+    bodies at the tips Iᴬ is their own inertia; for a floating base it is the inverse of the first six rows and columns
+    of `mass_matrix_inverse`.
 
     Args:
         robot: the robot. Its joints must not share coordinates.

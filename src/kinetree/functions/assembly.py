@@ -48,7 +48,7 @@ _SETTLED = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
 """Length of a change below which a sample has arrived."""
 _MOST_STEPS = 200
 _LAST_STEPS = 4
-"""Steps that only remove what is left of the error."""
+"""Steps that only remove the remaining error."""
 
 
 class NearestConfiguration(NamedTuple):
@@ -185,7 +185,7 @@ def nearest_configuration(
     Raises:
         ConfigurationError: the constraints cannot be met from q; says which sample, and the error that is left.
         OptionError: constraints, names or tolerance are not allowed values.
-        NameNotFoundError: there is no such joint or frame.
+        NameNotFoundError: the robot has no such joint or frame.
         ShapeError, DTypeError: as for `aba`.
 
     Source: Nocedal and Wright, *Numerical Optimization* (2006), section 18.1; Featherstone, RBDA (2008), section 8.3.
@@ -294,7 +294,7 @@ def nearest_velocity(
 ) -> Array:
     """The velocity nearest to v that the constraints allow: v - J⁺ J v, with J v = 0 where that is possible.
 
-    Near in the coordinates of v, whatever the inertias; the velocity after an inelastic collision is `impact`.
+    Near in the coordinates of v, regardless of inertias; the velocity after an inelastic collision is `impact`.
 
     Args:
         constraints: a list of `kt.constraints.Contact` and `kt.constraints.Loop`, as for `constrained_dynamics`.
@@ -308,7 +308,7 @@ def nearest_velocity(
 
     Raises:
         OptionError: constraints, names or tolerance are not allowed values.
-        NameNotFoundError: there is no such joint or frame.
+        NameNotFoundError: the robot has no such joint or frame.
 
     Source: Golub and Van Loan, *Matrix Computations*, section 5.5 (the pseudo-inverse as a projector).
 

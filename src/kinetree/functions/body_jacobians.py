@@ -81,7 +81,7 @@ def body_jacobians(
         on fixed joints included, or len(frames). Columns of joints that do not move a frame are zero.
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         OptionError: expressed_in or part is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
 

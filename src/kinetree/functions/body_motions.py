@@ -84,7 +84,7 @@ def body_motions(
         from `forward_kinematics`, `body_velocities` and `body_accelerations`; B = len(robot.bodies) or len(frames).
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         OptionError: expressed_in or kind is not an allowed value; frames is not a list of names, or is empty; about is
             not one of the two, or is "center_of_mass" for a frame that is not a body.
 

@@ -98,7 +98,7 @@ def center_of_mass_acceleration(
 ) -> Array:
     """The acceleration of the robot's centre of mass, gravity not included.
 
-    Multiplied by the total mass, it is the sum of all external forces, including gravity and what holds the root.
+    Multiplied by the total mass, it is the sum of all external forces, including gravity and the root's support.
 
     Returns:
         Acceleration (…, 3) in the world's axes; m/s².

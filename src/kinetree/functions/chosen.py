@@ -22,7 +22,7 @@ class Chosen:
     shape: tuple[int, ...]
     """The axes of the batch."""
     where: tuple[Any, ...]
-    """What picks the samples from an array with these axes."""
+    """The index of the samples in an array with these axes."""
 
     def of(self, x: NDArray[Any], core: int | None = None) -> NDArray[Any]:
         """Their parts (m, …) of an array with the axes of the batch; or with `core` axes of its own after others."""

@@ -1,7 +1,7 @@
 """A program as controller: one step of a robot's motion with the controller inside, which a kernel repeats.
 
-The step is itself a program, traced as users' are: it runs the controller on its arguments, and then what a step of the
-integrator is made of (`kinetree.functions.steps`), so the two share what they have in common.
+The step is itself a program, traced as users' are: it runs the controller on its arguments, and then the parts of a
+step of the integrator (`kinetree.functions.steps`), so the two share common subexpressions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ClosedLoop:
     """A robot and its controller, compiled for any number of steps."""
 
     DETERMINED_BY = ("_setting",)
-    """The rest follows from it, the robot and the controller, which a trace knows beside it."""
+    """The rest follows from it, the robot and the controller, which a trace knows separately."""
 
     def __init__(self, robot: Model, controller: Program, setting: Controlled) -> None:
         self.name: str = controller.name
@@ -160,12 +160,12 @@ class ClosedLoop:
 
     @property
     def kept_places(self) -> dict[str, slice]:
-        """The places of what is carried from step to step, by the names that a call takes it by."""
+        """The places of the values carried from step to step, by their argument names in a call."""
         ends = np.cumsum([part.size for part in self._kept]).tolist()
         return {part.name: slice(end - part.size, end) for part, end in zip(self._kept, ends, strict=True)}
 
     def core(self, name: str) -> tuple[int, ...]:
-        """The shape of one sample of what is kept, or of an argument of the controller."""
+        """The shape of one sample of a kept value, or of an argument of the controller."""
         kept = {part.name: part.shape for part in self._kept}
         return kept[name] if name in kept else self._arguments[name].shape
 
@@ -179,7 +179,7 @@ class ClosedLoop:
         return f"; {name} is the motion's own" if name in self._of_motion and name in self._arguments else ""
 
     def start(self, given: Mapping[str, ArrayLike], dtype: np.dtype[Any]) -> dict[str, Array]:
-        """The initial state of the controller, and of what is held; where nothing is given, its defaults, or zero."""
+        """The initial state of the controller, and of held values; by default those of its arguments, or zero."""
         for key in given:
             if key not in self.state:
                 known = ", ".join(self.state) or "none: no result of it is named as an argument"
@@ -207,7 +207,7 @@ class ClosedLoop:
         return found
 
     def _step(self, robot: Model, controller: Program, given: Mapping[str, Any]) -> Any:
-        """One step, on symbols: the next state and what is recorded, as one row."""
+        """One step, on symbols: the next state and the recorded values, as one row."""
         setting = self._setting
         own = {name: given[name] for name in (*self.state, *self.given)}
         for name in setting.rows:
@@ -241,7 +241,7 @@ class ClosedLoop:
     def _moved(
         self, robot: Model, said: Mapping[str, Any], given: Mapping[str, Any], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """A step under what the controller gives, which is constant over it: that of a rollout, to the same bits."""
+        """A step under the controller's output, which is constant over it: that of a rollout, to the same bits."""
         setting = self._setting
         names = {"exchanged": ENERGIES, "error": ERROR, "qdd": SOLVED}
         kind = StepKind(

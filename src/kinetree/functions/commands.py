@@ -33,7 +33,7 @@ __all__ = ["Commanded", "activation_count", "applied", "command_count", "command
 
 @record(frozen=True, slots=True)
 class Commanded:
-    """The forces besides joint forces: kernels are kept by the data they depend on."""
+    """The forces other than joint forces: kernels are kept by the data they depend on."""
 
     actuation: Actuation
     springs: tuple[PulledTendon, ...]

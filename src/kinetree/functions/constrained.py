@@ -52,7 +52,7 @@ Forces = dict[int, Force]
 
 
 class ConstrainedMotion(NamedTuple):
-    """What `constrained_dynamics` returns: two parts of one array."""
+    """The result of `constrained_dynamics`: two parts of one array."""
 
     qdd: Array
     """Accelerations (…, nv)."""
@@ -61,7 +61,7 @@ class ConstrainedMotion(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """What `impact` returns: two parts of one array."""
+    """The result of `impact`: two parts of one array."""
 
     v: Array
     """Velocities after the impact (…, nv)."""
@@ -230,7 +230,7 @@ def constrained_dynamics(
             It serves places that move: their own acceleration, and velocity_gain times their velocity.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
             results are the same, the cost is not.
-        damping: added to the diagonal of J M⁻¹ Jᵀ, so that rows yield: J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
+        damping: added to the diagonal of J M⁻¹ Jᵀ, so that rows yield: J q̈ + J̇ v = a* - damping λ; 1/kg, ….
         tolerance: a row depends on others, and shares their forces, if its mobility (J M⁻¹ Jᵀ for the row) with the
             others held is at most this fraction of its mobility alone. By default 1e-10 in float64 and 1e-7 in float32;
             0 takes all rows to be independent, which is cheaper.

@@ -44,11 +44,11 @@ class ConstrainedForces(NamedTuple):
     """The result of `constrained_inverse_dynamics`: three parts of one array."""
 
     tau: Array
-    """Joint forces (…, nv); exactly zero where there is no motor."""
+    """Joint forces (…, nv); exactly zero at joints without a motor."""
     forces: Array
     """Constraint forces (…, m), one per row of the constraints."""
     unmet: Array
-    """What no force provides (…, nu), for each degree of freedom without a motor; zero up to rounding where the
+    """The residual forces (…, nu), for each degree of freedom without a motor; zero up to rounding where the
     accelerations are possible."""
 
 
@@ -190,11 +190,11 @@ def constrained_inverse_dynamics(
             degrees of freedom without a motor do not matter. Derivatives by them need positive ones.
         force_weights: factors of the squares of constraint forces (…, m), positive; ones by default.
         on_impossible: "error" raises where no forces give the accelerations; "least_squares" returns those that come
-            closest on the degrees of freedom without a motor, and in `unmet` what is left over there.
+            closest on the degrees of freedom without a motor, and in `unmet` the residual there.
         tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
             independent of other rows; 1e-10 by default, in float32 1e-7.
         passive: which passive forces of the joints act, so that the drives need not provide them, as for `rnea`.
-        out: where to put all results, (…, nv + m + nu): joint forces, constraint forces, what is left over.
+        out: where to put all results, (…, nv + m + nu): joint forces, constraint forces, residuals.
 
     Returns:
         A named tuple (tau, forces, unmet) of arrays (…, nv), (…, m) and (…, nu), nu being the number of degrees of
@@ -203,7 +203,7 @@ def constrained_inverse_dynamics(
     Raises:
         ConfigurationError: no forces give these accelerations; says which sample and degree of freedom.
         OptionError: constraints, smallest, weights, on_impossible or tolerance are not allowed values.
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         ShapeError, DTypeError: as for `aba`.
 
     Source: Righetti et al., "Optimal distribution of contact forces with inverse-dynamics control", IJRR 32 (2013).

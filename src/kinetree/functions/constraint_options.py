@@ -134,7 +134,7 @@ def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayL
 
 
 def check_on_impossible(value: object) -> None:
-    """Raise unless it says what happens where something cannot be met."""
+    """Raise unless it is a known treatment of demands that cannot be met."""
     if value not in ("error", "least_squares"):
         raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {value!r:.60}")
 

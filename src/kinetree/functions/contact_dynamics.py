@@ -92,22 +92,22 @@ def contact_dynamics(
 ) -> ContactMotion:
     """Forward dynamics of a robot that touches things, and whose joints end at their limits.
 
-    What pushes is what the robot has: shapes that may touch each other or the world, position limits, dry friction and
-    soft couplings of joints. Each is a spring and a damper in accelerations, as stiff as its parameters say, and all of
-    them are the minimum of one strictly convex function, which Newton's method finds: MuJoCo's formulation, with
-    MuJoCo's parameters where the file has them and its defaults elsewhere. `kt.contact.soft_constraints(robot)` lists
-    them; see docs/contact.md.
+    Forces come from the robot's own constraints: shapes that may touch each other or the world, position limits, dry
+    friction and soft couplings of joints. Each is a spring and a damper in accelerations, as stiff as its parameters
+    say, and all of them are the minimum of one strictly convex function, which Newton's method finds: MuJoCo's
+    formulation, with MuJoCo's parameters where the file has them and its defaults elsewhere.
+    `kt.contact.soft_constraints(robot)` lists them; see docs/contact.md.
 
     Args:
         f_ext: external wrenches, as for `aba`.
         guess: an acceleration (…, nv) where the search may begin, such as that of the step before; it begins there if
             that is better than without contacts. The result is the same to the error that is reported.
-        passive: which passive forces of the joints act besides tau, as for `aba`, but all of them by default. Dry
-            friction ("friction") sticks here.
+        passive: which passive forces of the joints act in addition to tau, as for `aba`, but all of them by default.
+            Dry friction ("friction") sticks here.
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
-        contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
+        contact: True for all that pushes; it is rejected if the robot has something that is not computed yet, which is
             then named. "partial" leaves that out. "mujoco", "compliant" and "rigid" say how hard all of it pushes.
-            What `kt.contact.soft_constraints` returns takes the place of all that. Compliant and rigid contacts have
+            The result of `kt.contact.soft_constraints` takes the place of all that. Compliant and rigid contacts have
             the acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
         gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
             time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
@@ -121,7 +121,7 @@ def contact_dynamics(
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such passive force, or the robot has something that is not computed yet.
+        OptionError: unknown passive force, or the robot has something that is not computed yet.
 
     Derivatives (`kt.jvp`, `kt.vjp`, `kt.jacobian`) are those of the implicit function at the solution, in one more
     solution with the same matrix; where a contact begins, ends or starts to slide they are those of one side.

@@ -63,7 +63,7 @@ class ContactPair:
     first: str
     second: str
     slots: slice
-    """Where their points are in what `contact_forces` returns."""
+    """The places of their points in the result of `contact_forces`."""
 
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:

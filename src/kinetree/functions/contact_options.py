@@ -91,7 +91,7 @@ def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
 
 
 def _part_of(model: Model) -> SoftConstraints:
-    """The same without what is not computed."""
+    """The same without the parts that are not computed."""
     if model not in _PARTIAL:
         _PARTIAL[model] = replace(soft_of(model), unsupported=())
     return _PARTIAL[model]
@@ -148,7 +148,7 @@ def soft(
 
 
 def _check_setting(gradient_softness: float, integrator: str | None) -> None:
-    """Refuse what goes with MuJoCo's contacts only."""
+    """Reject options that apply to MuJoCo's contacts only."""
     from kinetree.algorithms import INTEGRATORS
 
     if integrator in INTEGRATORS and INTEGRATORS[integrator].stages > 1:
@@ -161,7 +161,7 @@ def _check_setting(gradient_softness: float, integrator: str | None) -> None:
 
 
 def check_whose(robot: Model, constraints: SoftConstraints) -> None:
-    """Refuse the soft constraints of another robot."""
+    """Reject the soft constraints of another robot."""
     bodies = [side.body for touch in constraints.touches for side in (touch.first, touch.second)]
     for what, names, own in (
         ("body", bodies, robot.bodies),
@@ -236,7 +236,7 @@ def _surface_motions(touch: TouchSpec) -> list[tuple[Vec3, Vec3]]:
 
 
 def _surface(moving: Sequence[tuple[Transform, Vec3, Vec3]], p: Vec3) -> Motion | None:
-    """How the second shape's surface moves at a point beside the first one's, in the world's axes."""
+    """The velocity of the second shape's surface relative to the first one's at a point, in the world's axes."""
     if not any(any(x.components()) for _, *motion in moving for x in motion):
         return None
     at: list[Motion] = []

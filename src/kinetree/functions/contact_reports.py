@@ -4,8 +4,8 @@ Each step's convex problem is solved by a fixed number of iterations at most (`a
 nearly always end before with an error below 1e-10. Steps where they do not are never hidden.
 
 A step that is too long for a stiff force turns velocities around again and again: ½ Δvᵀ M Δv is then as large as the
-kinetic energy in every step, and this does not fall. An impact does so once, and what is damped within a step loses its
-energy.
+kinetic energy in every step, and this does not fall. An impact does so once, and motion that is damped within a step
+loses its energy.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ACCURATE_ADVICE = "smaller steps help, or less friction (docs/contact.md)"
 MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
 MOST_OF_ONE_ROUND = 1.0
-"""The same for those that are not, m/s: the speed at which they push apart what overlaps."""
+"""The same for those that are not, m/s: the speed at which they push overlapping bodies apart."""
 ROUNDS_ADVICE = (
     'contact=kt.contact.soft_constraints(robot, setting="rigid", accurate=True) solves them (docs/contact.md)'
 )
@@ -82,7 +82,7 @@ def advice(setting: Setting) -> str:
 
 
 def makes_energy(change: Array, kinetic: Array) -> NDArray[np.bool_]:
-    """Steps (…, T) that are too long for what acts, several in a row over which energy does not fall.
+    """Steps (…, T) that are too long for the forces, several in a row over which energy does not fall.
 
     `change`: ½ Δvᵀ M Δv (…, T); `kinetic`: energies at all rows (…, T + 1).
 
@@ -118,7 +118,7 @@ TOO_LONG = (
 def unsolved(error: Array, setting: Setting = None, times: Array | None = None) -> str | None:
     """A sentence about the steps (…, T) whose contacts were not solved; None if all of them were.
 
-    With `times` (T,), those of the rows of a trajectory, each of which has the largest error of the steps from it on.
+    With `times` (T,), those of the rows of a trajectory; each row has the largest error of the steps from it on.
 
     >>> import numpy as np
     >>> unsolved(np.array([1e-12, 3e-5]))

@@ -17,7 +17,7 @@ __all__ = ["ControlDt", "check_forward", "control_period"]
 ControlDt = float | Literal["stages"] | None
 """Seconds between two calls of a controller, whose result is held in between; None for each step."""
 _MOST = 2**53
-"""Beyond this whole numbers are not told apart."""
+"""Beyond this whole numbers are not distinguished."""
 
 
 def control_period(control_dt: object, dt: float | np.floating[Any]) -> int | None:

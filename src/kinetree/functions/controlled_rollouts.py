@@ -39,7 +39,7 @@ class ControlledRollout(NamedTuple):
     states: Array
     """The states after each step, [q, v] (…, T, nq + nv)."""
     recorded: dict[str, Array]
-    """What the controller returned besides tau in each step, its own state included, by name: (…, T, *shape). With
+    """The controller's outputs other than tau in each step, its own state included, by name: (…, T, *shape). With
     `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T), and "flagged", the
     steps that were not, or that make energy."""
 

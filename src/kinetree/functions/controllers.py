@@ -1,4 +1,4 @@
-"""A program as controller: what it is compiled for, and what it may take and return."""
+"""A program as controller: the settings it is compiled for, and its arguments and results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ERROR, SOLVED = "error of contacts", "acceleration of contacts"
 
 @record(frozen=True)
 class Controlled:
-    """The settings that a closed loop is compiled for, besides the robot and the controller."""
+    """The settings that a closed loop is compiled for, in addition to the robot and the controller."""
 
     integrator: str
     """Empty if the robot is not moved."""
@@ -50,7 +50,7 @@ class Controlled:
     with_output: bool
     """Whether forces or commands are part of the result."""
     constraints: tuple[Constraint, ...]
-    """What holds during the motion, without numbers."""
+    """The constraints during the motion, without numbers."""
     dtype: str
     tells: tuple[str, ...] = ()
     """The reports about contacts, of `ERROR` and `SOLVED`."""
@@ -61,7 +61,7 @@ class Controlled:
 
     @property
     def output(self) -> str:
-        """The name of what the controller gives."""
+        """The name of the controller's output."""
         return "tau" if self.actuation is None else "ctrl"
 
     @property

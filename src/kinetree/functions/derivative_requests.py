@@ -136,7 +136,7 @@ class Requested(ABC):
         return tuple(tangents)
 
     def wrt(self, names: str | Sequence[str] | None) -> tuple[str, ...]:
-        """What to differentiate by; None stands for all names."""
+        """The names to differentiate by; None stands for all."""
         if not (names is None or isinstance(names, Sequence)):
             raise OptionError(f"{self.name}: wrt must be a name or a list of names, not {names!r:.60}")
         found = tuple(self.known) if names is None else (names,) if isinstance(names, str) else tuple(names)

@@ -1,4 +1,4 @@
-"""The motion near a configuration, as functions of arrays: what a method of many stages evaluates.
+"""The motion near a configuration, as functions of arrays: the evaluations of a method of many stages.
 
 These are not public: `kinetree.sim` calls them.
 """

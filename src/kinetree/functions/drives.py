@@ -35,7 +35,7 @@ __all__ = [
 Passive = bool | Sequence[str]
 """True for all passive forces, False for none, or a list of names."""
 OnUnactuated = Literal["allow", "error"]
-"""Treatment of a force where there is no motor."""
+"""Treatment of a force at a joint without a motor."""
 
 
 def passive_option(_: Model, value: Any) -> Hashable:
@@ -68,7 +68,7 @@ def limits_option(_: Model, value: Any) -> Hashable:
 
 
 def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[str, Any]:
-    """The two options for `run`, leaving out what is off, as it is by default in most functions."""
+    """The two options for `run`, without those that are off, as they are by default in most functions."""
     if passive is False and limits is False:  # the usual call
         return {}
     asked = {"passive": passive_option(robot, passive), "limits": limits_option(robot, limits)}
@@ -76,7 +76,7 @@ def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[st
 
 
 def check_motors(robot: Model, tau: ArrayLike, on_unactuated: object) -> None:
-    """Refuse forces where there is no motor if `on_unactuated` is "error"."""
+    """Reject forces at joints without a motor if `on_unactuated` is "error"."""
     if not isinstance(on_unactuated, str) or on_unactuated not in ("allow", "error"):
         raise OptionError(f'on_unactuated must be "allow" or "error", not {on_unactuated!r:.60}')
     if on_unactuated == "error":
@@ -121,7 +121,7 @@ def passive_forces(
         Joint forces (…, nv); N·m, N. Where joints share coordinates, those of followers are included in their leaders'.
 
     Raises:
-        OptionError: there is no passive force of that name.
+        OptionError: unknown passive force.
 
     Source: viscous damping, Coulomb friction with its jump smoothed by tanh, and the gradient of a spring's energy.
 

@@ -106,13 +106,13 @@ def aba(
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
             `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn` in place of the name: wrenches in other axes, and forces at
             points.
-        passive: which passive forces of the joints act besides tau: True for all, False for none, or a list of names
-            among "damping", "friction" and "spring".
+        passive: which passive forces of the joints act in addition to tau: True for all, False for none, or a list of
+            names among "damping", "friction" and "spring".
         limits: whether motor limits apply: motors give at most their effort limit of tau, and drive no joint beyond its
             velocity limit.
-        on_unactuated: what happens if tau is not zero at a degree of freedom that has no motor (`robot.actuated`), such
-            as a floating base's: "allow" takes it for a force like any other, which makes `aba` the inverse of `rnea`;
-            "error" refuses it. Kernels from `kt.compile` never refuse it.
+        on_unactuated: treatment of a tau that is not zero at a degree of freedom that has no motor (`robot.actuated`),
+            such as a floating base's: "allow" takes it for a force like any other, which makes `aba` the inverse of
+            `rnea`; "error" rejects it. Kernels from `kt.compile` never reject it.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -123,8 +123,8 @@ def aba(
         ShapeError: the length of an argument's last axis is wrong, or the leading axes do not broadcast.
         DTypeError: an argument is not an array of real numbers.
         ConfigurationError: a quaternion in q is zero, or the coordinates of a joint are singular.
-        OptionError: there is no passive force of that name, or `on_unactuated` is neither of the two.
-        ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
+        OptionError: unknown passive force, or `on_unactuated` is neither of the two.
+        ActuationError: tau acts at a joint without a motor, and `on_unactuated` is "error".
         SingularModelError: a joint moves nothing that has inertia.
 
     Source: Featherstone, RBDA (2008), Table 7.1.
@@ -162,7 +162,7 @@ def rnea(
 
     Returns:
         Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. These are the forces that
-        the accelerations require, whatever motors can give; see `kt.dynamics.limited_forces`.
+        the accelerations require, regardless of motor limits; see `kt.dynamics.limited_forces`.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.

@@ -1,6 +1,6 @@
 """Energies and the centre of mass, as functions of arrays.
 
-They run on the tree with regrouped inertias: what a body passes to its parent stays in every sum over all bodies.
+They run on the tree with regrouped inertias: a body's share that its parent gets stays in every sum over bodies.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ __all__ = ["check_exerted", "exerted"]
 
 
 def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
-    """Forces of the rows of a soft constraint at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
+    """Forces of the rows of a soft constraint at an acceleration in the order of v: -s'(J a - a_ref), less pulls.
 
     Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
     """
@@ -30,7 +30,7 @@ def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
 
 
 def check_exerted(function: str, constraints: SoftConstraints | None) -> None:
-    """Refuse contacts whose forces do not follow from the acceleration."""
+    """Reject contacts whose forces do not follow from the acceleration."""
     setting = None if constraints is None else constraints.setting
     if isinstance(setting, Rigid) and (setting.accurate or setting.restitution > 0.0):
         which = "accurate rigid contacts have no compliance" if setting.accurate else "bounces depend on their energy"

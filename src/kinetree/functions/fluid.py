@@ -22,7 +22,7 @@ __all__ = ["fluid_forces", "forces_of_medium"]
 
 
 def _medium_option(model: Model, value: Any) -> Hashable:
-    """The medium and what moves in it: kernels are kept by what they depend on."""
+    """The medium and the bodies in it: kernels are kept by the data they depend on."""
     if value is not None and not isinstance(value, Immersion):
         raise OptionError(f"the medium is that of the robot's file, and cannot be given: {value!r:.60}")
     return immersion(model) if value is None else value
@@ -66,7 +66,7 @@ def fluid_forces(
     """The joint forces of the medium in which a robot's file lets it move (MuJoCo's density, viscosity and wind).
 
     Each body is taken for the box that has its mass and inertia, or each of its shapes for an ellipsoid, if the file
-    says so (`fluidshape="ellipsoid"`). The forces are to be added to tau.
+    says so (`fluidshape="ellipsoid"`). Add the forces to tau.
 
     Args:
         parameters: values that override some of the robot's parameters, as for `aba`; boxes and
@@ -74,7 +74,7 @@ def fluid_forces(
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
-        Joint forces (…, nv); N·m, N. Zeros if there is no medium.
+        Joint forces (…, nv); N·m, N. Zeros without a medium.
 
     Raises:
         OptionError: the medium acts as on an ellipsoid on a shape that has no half axes: a mesh, a plane or heights.

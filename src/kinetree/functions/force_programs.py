@@ -20,7 +20,7 @@ ActingForces = Mapping[Any, "ArrayLike | Callable[..., ArrayLike] | Program"]
 """Numbers (…, 6) by `ForceKey`, or functions and programs that return them."""
 
 GIVEN = "given_{}"
-"""The argument of joint forces, or of commands, that are known beside programs that compute forces."""
+"""The argument of joint forces, or of commands, that are known in addition to programs that compute forces."""
 
 
 def computed_forces(robot: Model, f_ext: Any) -> tuple[Any, dict[ForceKey, Any]]:
@@ -42,7 +42,7 @@ def computed_forces(robot: Model, f_ext: Any) -> tuple[Any, dict[ForceKey, Any]]
 
 
 def force_names(keys: Sequence[ForceKey]) -> dict[ForceKey, str]:
-    """The names by which computed forces are recorded: by frame, or by key beside others.
+    """The names by which computed forces are recorded: by frame, or by key among others.
 
     >>> import kinetree as kt
     >>> force_names(["hand", kt.dynamics.WrenchOn("foot", "world")])
@@ -61,10 +61,10 @@ def with_forces(
     *,
     is_given: bool = False,
 ) -> Program:
-    """One controller that returns what another one does, and forces by their `force_names`.
+    """One controller that returns the results of another one, and forces by their `force_names`.
 
-    Without another one it returns `size` zeros as its output, or what it takes as `GIVEN`. Arguments of one name are
-    one argument. It is kept as long as the programs are, so that it is traced once.
+    Without another one it returns `size` zeros as its output, or its argument `GIVEN`. Arguments of one name are one
+    argument. It is kept as long as the programs are, so that it is traced once.
     """
     programs = [*([] if controller is None else [controller]), *forces.values()]
     kept: dict[Any, Program] = vars(programs[0]).setdefault("_with_forces", {})

@@ -68,7 +68,7 @@ def _softened(row: Any, times: float) -> Any:
 def with_softer(
     rows: Callable[..., Sequence[Block]], softer: Callable[..., Sequence[Block]]
 ) -> Callable[..., Sequence[Block]]:
-    """The rows at a state, with those beside them that derivatives are those of."""
+    """The rows at a state, with the softer ones that derivatives are those of."""
 
     def at(*state: Any) -> Sequence[Block]:
         return [row._replace(softer=soft) for row, soft in zip(rows(*state), softer(*state), strict=True)]

@@ -309,7 +309,7 @@ def hybrid_dynamics(
         out: where to put the result: (…, 2, nv), accelerations and then forces.
 
     Returns:
-        A named tuple (qdd, tau) of two arrays (…, nv), both complete: what was given is returned unchanged.
+        A named tuple (qdd, tau) of two arrays (…, nv), both complete: given values are returned unchanged.
 
     Raises:
         NameNotFoundError: the robot has no joint of a name in `prescribed`.
@@ -402,12 +402,12 @@ def base_wrench(
 ) -> Array:
     """The wrench that must act on the base body for a given acceleration of the base, under joint forces tau.
 
-    It is f₀ = Iᴬ₀ a₀ + pᴬ₀. For a robot on a fixed base it is what the foundation exerts, including the base's own
+    It is f₀ = Iᴬ₀ a₀ + pᴬ₀. For a robot on a fixed base it is the wrench of the foundation, including the base's own
     weight, and the acceleration is zero unless the foundation itself moves. For a robot whose base floats (as in
-    `floating_inverse_dynamics`) it is what must act on the base itself in addition to the given external forces; at the
-    acceleration that `aba` gives with nothing acting on the base, it is zero. Forces on other bodies, such as the
-    ground's on the feet, belong in f_ext; if the accelerations of all joints are known, the first six of `rnea` are
-    what everything outside exerts together.
+    `floating_inverse_dynamics`) it is the wrench that must act on the base itself in addition to the given external
+    forces; at the acceleration that `aba` gives with nothing acting on the base, it is zero. Forces on other bodies,
+    such as the ground's on the feet, belong in f_ext; if the accelerations of all joints are known, the first six of
+    `rnea` are the total wrench of everything outside.
 
     Args:
         v: velocity (…, nv); rad/s, m/s. A fixed base is at rest.

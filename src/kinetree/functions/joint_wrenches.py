@@ -58,11 +58,11 @@ def joint_wrenches(
 ) -> Array:
     """The wrench that each joint transmits to the body it moves, given the accelerations.
 
-    It is everything that reaches the body through the joint: what the bearing holds as well as what acts along the
-    joint's own directions, whether a drive, friction or a spring exerts it. So it does not depend on how the joint
-    force is divided among these, and there is no option for passive forces: take accelerations from
+    It is the total wrench on the body through the joint: the reaction of the bearing as well as forces along the
+    joint's own directions, whether a drive, friction or a spring exerts them. So it does not depend on how the joint
+    force is divided among these, and the function needs no option for passive forces: take accelerations from
     `aba(…, passive=True)` if they act. The part along the joint's directions, Sᵀ f, is the joint force of `rnea`, less
-    what the joint's own rotor takes to be accelerated (armature, geared rotor).
+    the torque that accelerates the joint's own rotor (armature, geared rotor).
 
     The body that carries the joint receives the opposite wrench; the couple that turns a geared rotor on it is
     additional. Forces of contacts belong in f_ext. A floating base is not held by its joint: its row is the wrench that
@@ -75,7 +75,7 @@ def joint_wrenches(
     Returns:
         [f; n] (…, J, 6); N, N·m; J = len(robot.joints), in that order: moving joints, those that follow others
         included. Fixed joints have no rows, as the bodies that they connect are one; see
-        docs/algorithms/joint_wrenches.md for what they transmit.
+        docs/algorithms/joint_wrenches.md for the wrenches they transmit.
 
     Raises:
         OptionError: expressed_in is not an allowed value.

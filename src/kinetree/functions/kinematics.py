@@ -149,7 +149,7 @@ def forward_kinematics(
         in that order, bodies on fixed joints included, or len(frames).
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         OptionError: frames is not a list of names, or is empty; about is not one of the two, or is "center_of_mass"
             for a frame that is not a body.
 

@@ -1,4 +1,4 @@
-"""From the options of a step to what acts on the robot during it."""
+"""From the options of a step to the forces on the robot during it."""
 
 from __future__ import annotations
 

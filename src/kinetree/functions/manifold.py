@@ -105,7 +105,7 @@ def integrate_jacobian(
 
     Args:
         v: velocity (…, nv), taken for unit time.
-        wrt: what to differentiate by, "q" or "v".
+        wrt: the variable of differentiation, "q" or "v".
 
     Returns:
         Matrix (…, nv, nv) with one block per joint; the identity for joints with q̇ = v.
@@ -142,7 +142,7 @@ def difference_jacobian(
     Args:
         q0: configuration (…, nq).
         q1: configuration (…, nq).
-        wrt: what to differentiate by, "q0" or "q1".
+        wrt: the variable of differentiation, "q0" or "q1".
 
     Returns:
         Matrix (…, nv, nv) with one block per joint; plus or minus the identity for joints with q̇ = v. Between

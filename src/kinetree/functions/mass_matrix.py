@@ -130,9 +130,9 @@ def mass_matrix_factors(
         out: where to put the result, (…, nv + 1, nv), of the result's dtype: the rows of L, then D.
 
     Returns:
-        L (…, nv, nv) and D (…, nv), both views of one array (…, nv + 1, nv), which is what
-        `kt.compile(robot, kt.dynamics.mass_matrix_factors)` gives. D[k] is the inertia felt at degree of freedom k
-        while those after it in v are free to move.
+        L (…, nv, nv) and D (…, nv), both views of one array (…, nv + 1, nv), the result of
+        `kt.compile(robot, kt.dynamics.mass_matrix_factors)`. D[k] is the inertia felt at degree of freedom k while
+        those after it in v are free to move.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.

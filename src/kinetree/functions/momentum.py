@@ -161,15 +161,15 @@ def centroidal_momentum(
 ) -> Array:
     """The momentum of everything that moves, in the world's axes, about the centre of mass.
 
-    The centre of mass is that of `kt.center_of_mass`, which includes what is fixed to a stationary root. So the linear
+    The centre of mass is that of `kt.center_of_mass`, which includes bodies fixed to a stationary root. So the linear
     part is always the total mass times the velocity of that point.
 
     Args:
         out: where to put the result, (…, 6), of the result's dtype.
 
     Returns:
-        [linear; angular] (…, 6); kg·m/s, kg·m²/s. If parameters make all masses zero, there is no centre of mass, and
-        the angular part is NaN or infinite.
+        [linear; angular] (…, 6); kg·m/s, kg·m²/s. If parameters make all masses zero, the centre of mass does not
+        exist, and the angular part is NaN or infinite.
 
     Raises:
         ModelError: the robot has no mass.
@@ -293,7 +293,7 @@ def centroidal_inertia(
 ) -> Array:
     """The inertia of the robot as one rigid body, about its centre of mass, in the world's axes.
 
-    It includes what is fixed to a stationary root, as `kt.center_of_mass` does. Its first entry is the total mass:
+    It includes bodies fixed to a stationary root, as `kt.center_of_mass` does. Its first entry is the total mass:
     `robot.mass`, or its value with the masses given in the parameters.
 
     Args:
@@ -337,7 +337,7 @@ def mechanical_power(
     included here, as is the power that friction dissipates.
 
     Args:
-        passive: which passive forces act besides tau, as for `aba`.
+        passive: which passive forces act in addition to tau, as for `aba`.
         limits: whether motor limits apply to tau, as for `aba`.
         out: where to put the result, (…), of the result's dtype.
 

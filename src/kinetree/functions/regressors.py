@@ -136,10 +136,10 @@ def joint_torque_regressor(
 ) -> Array:
     """The matrix that takes the inertial parameters of the bodies to the joint forces: Y(q, v, qdd) π = τ.
 
-    With π = `kt.identification.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` minus what rotors add:
-    armatures and geared rotors are not among the ten parameters of a body. With `drives=True` there are three more
-    columns for each degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π, with
-    π = `kt.identification.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`.
+    With π = `kt.identification.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` minus the contribution of
+    rotors: armatures and geared rotors are not among the ten parameters of a body. With `drives=True` there are three
+    more columns for each degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π,
+    with π = `kt.identification.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`.
     Geared rotors (`Rotor`, including their ratio² inertia) and springs are left out even then.
 
     Args:
@@ -156,7 +156,7 @@ def joint_torque_regressor(
         on fixed joints have columns of their own; those of a fixed base are zero. With drives: (…, nv, 10 B + 3 n).
 
     Raises:
-        NameNotFoundError: there is no such body.
+        NameNotFoundError: the robot has no such body.
         OptionError: `bodies` is not a list of distinct names, or `drives` is neither True nor False.
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).

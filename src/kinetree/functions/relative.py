@@ -159,8 +159,8 @@ def relative_velocity(
 ) -> Array:
     """The twist of one frame as seen from another.
 
-    It is to `relative_placement` what `frame_velocity` is to `frame_placement`. For the world's axes, rotate it by the
-    rotation in `frame_placement` of `relative_to`.
+    It corresponds to `relative_placement` as `frame_velocity` does to `frame_placement`. For the world's axes, rotate
+    it by the rotation in `frame_placement` of `relative_to`.
 
     Args:
         expressed_in: as for `frame_velocity`, with `relative_to` in place of the world: "local" (the frame's axes and

@@ -1,4 +1,4 @@
-"""What sensors of contacts and limits measure."""
+"""Measurements of sensors of contacts and limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pushes_on(state: SensedState, bodies: Sequence[str]) -> list[tuple[Push, flo
 
 
 def contacts_told(state: SensedState, one: SensorSpec) -> list[Scalar]:
-    """What a sensor of contacts tells of them."""
+    """The measurements of a contact sensor."""
     asked = one.contact
     assert asked is not None
     found: list[tuple[Push, float]] = []
@@ -96,7 +96,7 @@ def _direction(asked: ContactSensing, touch: TouchSpec) -> float:
 
 
 def _pushes(state: SensedState, touch: TouchSpec, reach: Scalar) -> list[Push]:
-    """All points of a pair, of which those nearer than `reach` count."""
+    """All points of a pair; those nearer than `reach` count."""
     return [_push(point, less(point.distance, reach), forces) for point, forces in state.touching(touch)]
 
 
@@ -107,7 +107,7 @@ def _push(point: ContactPoint, is_there: Scalar, forces: Sequence[Scalar]) -> Pu
 
 
 def connected_wrench(state: SensedState, bodies: Sequence[str]) -> Force:
-    """What connections and welds exert on some bodies, about the world's origin.
+    """The wrench of connections and welds on some bodies, about the world's origin.
 
     Where both ends are on these bodies, a couple is left: the two forces act at the two points, which are apart as far
     as the constraint is violated.
@@ -133,7 +133,7 @@ def connected_wrench(state: SensedState, bodies: Sequence[str]) -> Force:
 
 
 def limit_told(state: SensedState, one: SensorSpec) -> Scalar:
-    """Where a limit of a joint or tendon acts: the distance less the margin, its rate, or what the limit exerts."""
+    """Where a limit of a joint or tendon acts: the distance less the margin, its rate, or the limit's force."""
     found: Scalar = 0.0
     for distance, block in reversed(_limits(state, one)):
         value = distance

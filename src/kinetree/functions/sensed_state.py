@@ -28,7 +28,7 @@ __all__ = ["SensedState"]
 
 
 class SensedState:
-    """Placements, motions and what pushes; each is computed when a sensor asks for it."""
+    """Placements, motions and contact forces; each is computed when a sensor needs it."""
 
     def __init__(self, model: Form, q: Slots, v: Slots, qdd: Slots, constraints: SoftConstraints | None) -> None:
         self.robot: Model = model.one_by_one

@@ -1,4 +1,4 @@
-"""Which sensors of a robot are asked for, and what each needs."""
+"""The selected sensors of a robot, and the needs of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sensors are computed: how many numbers each kind has, and why others are refused."""
+"""Which sensors are computed: how many numbers each kind has, and why others are rejected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = {
          "subtreeangmom", "normal"), 3),
     "ballquat": 4, "framequat": 4, "fromto": 6,
 }  # fmt: skip
-"""The numbers of each kind; those of contacts and rays depend on what they tell."""
+"""The numbers of each kind; those of contacts and rays depend on their outputs."""
 CONTACT_SIZES = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 RAY_SIZES = {"dist": 1, "dir": 3, "origin": 3, "point": 3, "depth": 1}
 _ROUND = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane")
@@ -61,7 +61,7 @@ def not_computed(model: Model, one: Sensor) -> Iterator[str]:
 
 
 def rays_meet(model: Model, body: str) -> Iterator[tuple[str, Geometry]]:
-    """The shapes that rays from a body meet: all that are seen, but for its own."""
+    """The shapes that rays from a body meet: all visible ones except its own."""
     for other in model.bodies.values():
         if other.name != body:
             for shape in other.geometry:

@@ -1,4 +1,4 @@
-"""Sensors as records: all that their numbers depend on besides the rigid bodies."""
+"""Sensors as records: all that their numbers depend on, other than the rigid bodies."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class SensorSpec:
     field: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """The magnetic field, in the world."""
     zone: PlacedShape | None = None
-    """The site inside which something is to be."""
+    """The site whose inside is sensed."""
     contact: ContactSensing | None = None
     shapes: tuple[tuple[PlacedShape, ...], tuple[PlacedShape, ...]] = ((), ())
     """The shapes whose distance it measures, or that its ray may meet."""

@@ -27,7 +27,7 @@ _OF_GROUPS = ("subtreecom", "subtreelinvel", "subtreeangmom")
 
 
 def sensed(state: SensedState, one: SensorSpec, acting: Acting | None, time: Sequence[Scalar] = ()) -> Sequence[Scalar]:
-    """The numbers of a sensor, within its cutoff; clocks tell the time."""
+    """The numbers of a sensor, within its cutoff; clocks measure time."""
     numbers = time if one.kind == "clock" else _sensed(state, one, acting)
     if not one.cutoff or one.kind in _WITHOUT_CUTOFF:
         return numbers

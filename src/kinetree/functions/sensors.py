@@ -1,4 +1,4 @@
-"""What the sensors of a robot's file measure, as a function of arrays."""
+"""Measurements of the sensors of a robot's file, as a function of arrays."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _sensors(
 
 
 def _check_contact(model: Model, choice: SensorChoice) -> None:
-    """Refuse sensors of contacts and limits where these do not act."""
+    """Reject sensors of contacts and limits where these do not act."""
     who = needing(model, choice, "contact")
     if who is not None:
         raise OptionError(f"sensors: {who} measures contacts or limits: give contact=True, or choose others by names=")
@@ -83,11 +83,11 @@ def sensors(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """What the sensors of a robot's file measure, with the meaning that MuJoCo gives them.
+    """Measurements of the sensors of a robot's file, as MuJoCo defines them.
 
-    What is computed, and what is refused by name, is in docs/actuators.md. What contacts and limits push follows from
-    the state and the acceleration, so that sensors of forces need qdd as well: `kt.contact_dynamics(…).qdd`. Noise is
-    not added.
+    docs/actuators.md lists the supported sensors, and those that are rejected by name. Forces of contacts and limits
+    follow from the state and the acceleration, so sensors of forces need qdd as well: `kt.contact_dynamics(…).qdd`.
+    Noise is not added.
 
     Args:
         qdd: acceleration (…, nv), for sensors of accelerations and forces.
@@ -105,7 +105,7 @@ def sensors(
 
     Raises:
         OptionError: the robot has no sensors, or one that is not computed; or qdd, ctrl, time or contact is missing.
-        NameNotFoundError: there is no sensor of that name.
+        NameNotFoundError: the robot has no such sensor.
 
     Source: MuJoCo documentation, "XML Reference", section on sensors; version 4.
 
@@ -136,7 +136,7 @@ def sensors(
 
 
 def sensor_places(robot: Model, names: Sequence[str] | None = None) -> dict[str, slice]:
-    """Where the numbers of each sensor are in what `sensors` returns, by name.
+    """The places of each sensor's numbers in the result of `sensors`, by name.
 
     Args:
         robot: the robot.

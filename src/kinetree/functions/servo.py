@@ -33,7 +33,7 @@ def servo(robot: Model, kp: ArrayLike, kd: ArrayLike, *, limits: bool = True, gr
         gravity: whether the gravity forces at q are added, so that the servo has no error at rest.
 
     Returns:
-        The program. Its tau (nv,) is zero where there is no motor, as at a floating base.
+        The program. Its tau (nv,) is zero at joints without a motor, such as a floating base.
 
     Raises:
         OptionError: a gain is negative, or `limits` or `gravity` is not True or False.

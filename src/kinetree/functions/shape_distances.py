@@ -41,7 +41,7 @@ class PlacedShape:
 
     def with_parameters(self, given: GivenNumbers) -> PlacedShape:
         """The same with the size and the placement that a call gives."""
-        from kinetree.contact_model.given import placed_again, resized  # only functions of shapes need it
+        from kinetree.contact_model.overrides import placed_again, resized  # only functions of shapes need it
 
         own = given.shapes.get((self.body, self.number), {})
         return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
@@ -158,10 +158,10 @@ def distance(
 
     Returns:
         Distance (…); m. Of overlapping shapes it is minus the depth: the shortest translation that separates them, or
-        an upper bound of it. docs/collision.md says for which pairs of shapes what is exact, and what is not computed.
+        an upper bound of it. docs/collision.md lists exact, approximate and unsupported pairs.
 
     Raises:
-        NameNotFoundError: there is no such shape.
+        NameNotFoundError: the robot has no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
         MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
@@ -199,7 +199,7 @@ def closest_points(
         faces, it is one of them.
 
     Raises:
-        NameNotFoundError: there is no such shape.
+        NameNotFoundError: the robot has no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
         ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
         MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).

@@ -62,7 +62,7 @@ _PERIOD = 0.01
 _NUMBERS = int, float, list, tuple, np.ndarray, np.floating
 
 _SLOWEST = 1e-6
-"""The smallest change of the exact number of parts between two looks that is told from none."""
+"""The smallest change of the exact number of parts between two looks that counts as a change."""
 
 
 class _Stiff(NamedTuple):
@@ -82,7 +82,7 @@ class _Stiff(NamedTuple):
         cls, robot: Model, integrator: str, passive: Collection[str], actuation: Actuation | None, dt: float,
         parameters: Sequence[str],
     ) -> _Stiff:  # fmt: skip
-        """The searches for what the integrator's steps must resolve."""
+        """The searches for the rates that the integrator's steps must resolve."""
         names = [
             f"{joint.name}.{suffix}" if suffix else joint.name
             for joint in robot.joints.values()
@@ -170,12 +170,12 @@ class Stiffness:
         self.ahead = 0
         """For how many more looks that is likely to hold."""
         self.stopped: dict[tuple[int, ...], tuple[str, str]] = {}
-        """Motions of a batch that the last look's steps cannot go on with: what needs too many parts, and whether it is
-        "friction" or a "spring"."""
+        """Motions of a batch that cannot go on with the last look's steps: the joint that needs too many parts, and
+        whether it is "friction" or a "spring"."""
         self._needed: Array | None = None
 
     def carried(self) -> dict[str, NDArray[Any]]:
-        """What the next look depends on, besides configurations."""
+        """Data that the next look depends on, other than configurations."""
         if self.is_zero or self._needed is None:
             return {}
         return {
@@ -230,7 +230,7 @@ class Stiffness:
         return int(np.argmax(changed.reshape(-1, changed.shape[-1]).any(axis=0)))
 
     def _predict(self, now: Array, before: Array | None) -> None:
-        """Set `ahead` from the exact numbers of parts, of which the ceilings count, at the last two looks.
+        """Set `ahead` from the exact numbers of parts, whose ceilings count, at the last two looks.
 
         They are taken to go on changing as fast as between these two, up or down.
         """

@@ -1,4 +1,4 @@
-"""Parts of a time step as functions of arrays: what a stage evaluates, the states between stages, the projection.
+"""Parts of a time step as functions of arrays: evaluations of a stage, the states between stages, the projection.
 
 These are not public: controllers that run at each stage are called between them, and programs with controllers are made
 of them (`closed_loop.py`).
@@ -42,12 +42,12 @@ _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits"
 
 
 class StageParts(NamedTuple):
-    """What `evaluation` returns: parts of one array."""
+    """The result of `evaluation`: parts of one array."""
 
     a: Array
     """The acceleration (…, nv) with which the step goes on."""
     powers: Array
-    """The power that enters, and what is lost (…, 2), W."""
+    """The power that enters, and the power lost (…, 2), W."""
     error: Array
     """How exactly the convex problem of contacts is solved (…, 1); (…, 0) without contacts."""
     solved: Array
@@ -128,7 +128,7 @@ def evaluation(
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
-    """What one stage of a step of dt (…, 1) evaluates; see `StageParts`."""
+    """The evaluations of one stage of a step of dt (…, 1); see `StageParts`."""
     switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
     return run(
         EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, integrator=integrator,
@@ -158,7 +158,7 @@ HELD_STRATEGY = Strategy(loops=can_loop, is_dense=_has_many_rows)
 HELD: dict[str, Any] = {
     "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": HELD_STRATEGY,
 }  # fmt: skip
-"""What definitions under constraints have in common."""
+"""Common arguments of definitions under constraints."""
 HELD_STAGES = HeldStages(
     _function(replace(EVALUATION, compute=_held_evaluation, **HELD)),
     _function(
@@ -169,12 +169,12 @@ HELD_STAGES = HeldStages(
         )
     ),
 )  # fmt: skip
-"""The functions for constraints, every contact of which has a place; their numbers follow dt, or v."""
+"""The functions for constraints whose contacts all have a place; their numbers follow dt, or v."""
 
 
 @cache
 def stage_state(stage: int) -> Callable[..., Array]:
-    """The function that gives the state [q, v] (…, nq + nv) of a stage, or after the step if there is no such stage.
+    """The function that gives the state [q, v] (…, nq + nv) of a stage, or after the step beyond the last stage.
 
     It takes the robot, dt (…, 1), then q, v and the acceleration of each earlier stage, and the option `integrator`.
     """

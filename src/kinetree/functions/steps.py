@@ -36,7 +36,7 @@ __all__ = ["StepKind", "step_definition", "steps", "steps_of"]
 
 @record(frozen=True, slots=True)
 class StepKind:
-    """What steps have to do with, besides torques."""
+    """The settings of steps, other than torques."""
 
     holds: bool = False
     """Whether constraints hold."""
@@ -51,7 +51,7 @@ class StepKind:
 
     @property
     def state(self) -> dict[str, Size]:
-        """What a step takes and replaces, with sizes."""
+        """The values that a step replaces, with sizes."""
         act: dict[str, Size] = {"act": "na"} if self.activations else {}
         exchanged: dict[str, Size] = {"exchanged": 2} if self.exchanges else {}
         sizes: dict[str, Size] = {"error": 1, "qdd": "nv"}
@@ -60,7 +60,7 @@ class StepKind:
 
     @property
     def inputs(self) -> dict[str, Size]:
-        """What it takes, with sizes."""
+        """Its inputs, with sizes."""
         return {**self.state, "tau": "forces", **({"ctrl": "nu"} if self.commands else {})}
 
 
@@ -153,19 +153,19 @@ def step_definition(
 
 @cache
 def steps_of(kind: StepKind) -> Callable[..., Array]:
-    """The function that gives the states after each of T steps, and what they exchanged.
+    """The function that gives the states after each of T steps, and the energies exchanged.
 
     It takes the robot, and then, each with the axes of a batch before its own:
 
     - the state: q (nq,), v (nv,), the activations (na,) if there are some, and the energy exchanged until then (2,), J,
-      if it counts: the work of torques, actuators and external forces, and the loss to friction. Steps that tell of
+      if it counts: the work of torques, actuators and external forces, and the loss to friction. Steps that report on
       their contacts have an error (1,) and an acceleration (nv,) there as well, which are not read: those that a step
       begins with, `algorithms.Evaluation.solved`, and the largest error of its stages.
     - with one row per step, constant over it: tau (T, nv), and ctrl (T, nu) if actuators have commands.
     - dt (), s; then the numbers of constraints.
 
     The result has the state after each step (T, n). Several stages run in a loop, so that one stage's arithmetic is
-    compiled once. Whatever is exchanged and told, q, v and the activations have the same bits. Options are those of
+    compiled once. For any exchanges and reports, q, v and the activations have the same bits. Options are those of
     `rollout`, and `constraints`.
     """
     definition = step_definition("simulate", kind)

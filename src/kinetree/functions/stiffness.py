@@ -176,7 +176,7 @@ def stiffest(robot: Model, u: ArrayLike, value: ArrayLike, q: ArrayLike, seed: A
         u: the eigenvector so far (…, nv).
         value: the eigenvalue so far (…, 1), which is not used.
         q: the configuration of each round (…, T, nq).
-        seed: what is added to the vector C^½ G u before each round, as G times it (…, T, nv).
+        seed: a term added to the vector C^½ G u before each round, as G times it (…, T, nv).
         weights: of damping, friction where it is steepest, and stiffness in C (…, T, 3).
 
     Returns:

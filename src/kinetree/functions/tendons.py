@@ -25,7 +25,7 @@ _one_part = one_of("part", "all", "springs", "dampers")
 
 
 def _part_option(model: Model, value: Any) -> Hashable:
-    """The tendons that are meant: kernels are kept by what they depend on."""
+    """The selected tendons: kernels are kept by the data they depend on."""
     part = "all" if value is None else _one_part(model, value)
     return "tendons", pulled_tendons(model, part != "dampers", part != "springs")
 
@@ -75,7 +75,7 @@ def tendon_forces(
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
-        Joint forces (…, nv); N·m, N. Zeros if there is no such spring or damper.
+        Joint forces (…, nv); N·m, N. Zeros if the robot has no such spring or damper.
 
     Raises:
         OptionError: a spatial tendon has a spring or damper, a spring yields, a free joint has a spring, or a joint

@@ -99,11 +99,11 @@ class BaseParameters:
         """The bodies that have a kept column, and where the kept columns are in their
         `kt.dynamics.joint_torque_regressor`."""
         count, names = len(self.robot.bodies), list(self.robot.bodies)
-        shown = sorted({column // 10 for column in self.columns if column < 10 * count})
-        asked = shown or [0]
-        place = {10 * body + k: 10 * n + k for n, body in enumerate(asked) for k in range(10)}
-        place |= {column: column - 10 * (count - len(asked)) for column in self.columns if column >= 10 * count}
-        return [names[body] for body in asked], [place[column] for column in self.columns]
+        bodies = sorted({column // 10 for column in self.columns if column < 10 * count})
+        selection = bodies or [0]
+        place = {10 * body + k: 10 * n + k for n, body in enumerate(selection) for k in range(10)}
+        place |= {column: column - 10 * (count - len(selection)) for column in self.columns if column >= 10 * count}
+        return [names[body] for body in selection], [place[column] for column in self.columns]
 
 
 def base_parameters(
@@ -155,8 +155,8 @@ def base_parameters(
             f"{type(parameters).__name__}"
         )
     generator = random_generator(rng)
-    given = dict(parameters or {})
-    ports = zip(parameter_ports(model, list(given)), given.values(), strict=True)
+    overrides = dict(parameters or {})
+    ports = zip(parameter_ports(model, list(overrides)), overrides.values(), strict=True)
     flat = {
         port.name: real_array(port.name, x, str(port.shape)).astype(np.float64).ravel().tolist() for port, x in ports
     }
@@ -164,23 +164,23 @@ def base_parameters(
     order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
     lengths = np.linalg.norm(W, axis=0)
     longest = float(lengths.max(initial=0.0))
-    seen = [k for k in order if lengths[k] > small * longest]
-    unit = W[:, seen] / lengths[seen]
-    kept, coefficients, weakest = _grouped(unit, small)
-    columns = [seen[k] for k in kept]
-    K = np.zeros((len(kept), len(names)))
-    K[:, seen] = _cleaned(coefficients * lengths[seen] / lengths[columns][:, None])
+    excited = [k for k in order if lengths[k] > small * longest]
+    unit = W[:, excited] / lengths[excited]
+    kept_columns, coefficients, weakest = _grouped(unit, small)
+    columns = [excited[k] for k in kept_columns]
+    K = np.zeros((len(kept_columns), len(names)))
+    K[:, excited] = _cleaned(coefficients * lengths[excited] / lengths[columns][:, None])
     return BaseParameters(
         model,
         tuple(_in_words(row, column, order, names) for row, column in zip(K, columns, strict=True)),
         K,
         tuple(columns),
         tuple(names),
-        tuple(names[k] for k in order if k not in set(seen)),
+        tuple(names[k] for k in order if k not in set(excited)),
         with_drives,
         small,
         min(weakest, float(lengths[columns].min(initial=longest)) / longest) if longest else 1.0,
-        given,
+        overrides,
     )
 
 
@@ -199,21 +199,21 @@ def _grouped(unit: Array, tolerance: float) -> tuple[list[int], Array, float]:
         return [], np.zeros((0, 0)), 1.0
     R = np.asarray(np.linalg.qr(unit, mode="r"))
     Q = np.zeros_like(R)
-    kept: list[int] = []
+    columns: list[int] = []
     weakest = 1.0
     for k, column in enumerate(R.T):
-        basis = Q[:, : len(kept)]
+        basis = Q[:, : len(columns)]
         rest = column - basis @ (basis.T @ column)
         rest = rest - basis @ (basis.T @ rest)  # once more, against rounding
         left = float(np.linalg.norm(rest))
         if left > tolerance:
-            Q[:, len(kept)] = rest / left
-            kept.append(k)
+            Q[:, len(columns)] = rest / left
+            columns.append(k)
             weakest = min(weakest, left)
-    basis = Q[:, : len(kept)]
-    coefficients = np.linalg.solve(basis.T @ R[:, kept], basis.T @ R)
-    coefficients[:, kept] = np.eye(len(kept))
-    return kept, coefficients, weakest
+    basis = Q[:, : len(columns)]
+    coefficients = np.linalg.solve(basis.T @ R[:, columns], basis.T @ R)
+    coefficients[:, columns] = np.eye(len(columns))
+    return columns, coefficients, weakest
 
 
 def _cleaned(K: Array) -> Array:

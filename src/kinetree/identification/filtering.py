@@ -34,7 +34,7 @@ _WIDTH = 2.0
 
 
 def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int = 4, decimate: bool = True) -> Log:
-    """A log without what is faster than the cutoff, with velocities and accelerations from its positions.
+    """A log without frequencies above the cutoff, with velocities and accelerations from its positions.
 
     Positions and torques pass the same filter, so that it does not come between them, and so do functions of the
     velocity that jump, such as dry friction, when they are asked for (`Log.of_velocity`); measured velocities and
@@ -42,7 +42,7 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
     out: three periods of the cutoff each.
 
         "butterworth"     a Butterworth low-pass filter forward and backward, then central differences; the gain is 1/2
-                          at the cutoff, and differences weaken what moves at frequency f by (2π f step)²/6
+                          at the cutoff, and differences attenuate motion at frequency f by (2π f step)²/6
         "savitzky_golay"  polynomials of degree 4 over two periods of the cutoff around each row, and their derivatives
 
     Filtered rows are not independent any more, and covariances would look too small. So only every n-th row is kept,
@@ -119,10 +119,10 @@ def filtered(log: Log, cutoff: float, *, method: str = "butterworth", order: int
         band = hertz
     every = max(int(0.5 / (band * step)), 1) if thinned else 1
     rows = np.arange(ends, len(log) - ends, every)
-    told = (f"filtered at {hertz:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",)
+    note = (f"filtered at {hertz:g} Hz ({method}), {ends * step:.3g} s left out at both ends, one row of {every} kept",)
     return replace(
         log, time=log.time[rows], q=q[rows], v=v[rows], qdd=qdd[rows], tau=lowpass(log.tau)[rows],
-        remarks=log.remarks + told, smoothing=Smoothing(v, lowpass, rows),
+        remarks=log.remarks + note, smoothing=Smoothing(v, lowpass, rows),
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def identify(
         friction: the form of dry friction, with drives=True: "coulomb", F tanh(v / v_s) with the robot's own v_s;
             "sigmoid", the same with v_s found from the logs; "stribeck", (F + B exp(-(v / s)²)) tanh(v / v_s) with B
             and s found from the logs. Joints whose friction is not clearly of that form, by three standard deviations,
-            have Coulomb's, and that is told.
+            have Coulomb's, and the report lists them.
         offsets: whether each torque may have a constant error.
         prior_deviation: how far the robot's own numbers are thought to be from the truth, as a part.
         tolerance: of `kt.identification.base_parameters`.
@@ -58,7 +58,7 @@ def identify(
 
     Returns:
         The robot, the estimates with covariances, a report (`print`) and its picture (`.plot`). Parameters that the
-        logs do not excite are told, and keep the robot's own numbers.
+        logs do not excite are reported, and keep the robot's own numbers.
 
     Raises:
         LogError: the logs are of several robots, have gaps, uneven times, no velocities, or too few rows.
@@ -78,11 +78,11 @@ def identify(
     >>> bool(np.allclose(kt.rnea(found.robot, q, v, qdd), log.tau, atol=1e-3))
     True
     """
-    given = [logs] if isinstance(logs, Log) else list(logs) if isinstance(logs, Sequence) else []
-    if not given or not all(isinstance(log, Log) for log in given):
+    training = [logs] if isinstance(logs, Log) else list(logs) if isinstance(logs, Sequence) else []
+    if not training or not all(isinstance(log, Log) for log in training):
         raise LogError("identify takes logs, of kinetree.identification.read_log or log_of")
-    robot = given[0].robot
-    for log in [*given, *([check_log("identify: validation", validation)] if validation is not None else [])]:
+    robot = training[0].robot
+    for log in [*training, *([check_log("identify: validation", validation)] if validation is not None else [])]:
         if log.robot != robot:
             raise LogError(f"the logs are of different robots, {robot.name!r} and {log.robot.name!r}")
     has_drives = flag("drives", drives)
@@ -94,9 +94,9 @@ def identify(
             f"friction={friction!r} is for joints with coordinates of their own, and {robot.name!r} has joints that "
             "share them"
         )
-    suspected = [sentence for log in given for sentence in suspicions(log)]
-    told = list(suspected)
-    smooth = [log if cutoff is None else filtered(log, cutoff) for log in given]
+    suspected = [sentence for log in training for sentence in suspicions(log)]
+    remarks = list(suspected)
+    smooth = [log if cutoff is None else filtered(log, cutoff) for log in training]
     base = base_parameters(robot, drives=has_drives, tolerance=tolerance)
     if form is COULOMB:
         equations = Regression(base, offsets=offsets)
@@ -105,21 +105,21 @@ def identify(
     else:
         sought = with_form(smooth, base, form, offsets=offsets)
         equations = sought.equations
-        told += sought.told
+        remarks += sought.told
     estimate = base_estimate(equations)
     if estimate.unexcited:
-        told.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
+        remarks.append(f"{told_unexcited(estimate)}. They keep the robot's own numbers; estimate.unexcited lists them")
     try:
         consistent = consistent_estimate(estimate, prior_deviation=prior_deviation)
     except LogError as error:
         raise LogError("; ".join([str(error), *suspected])) from None
-    shown = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
+    validated_logs = smooth if validation is None else [validation if cutoff is None else filtered(validation, cutoff)]
     numbers = dict(zip(estimate.names, consistent.values.tolist(), strict=True))
     consistent = replace(consistent, robot=with_friction_speeds(consistent.robot, numbers))
     curve = curve_of(consistent.robot, friction, numbers) if has_drives and has_own_friction(robot) else None
     shift = consistent.values[-robot.nv :] if offsets else None
-    checks = validated(robot, consistent.robot, shown, drives=has_drives, friction=curve, offsets=shift)
+    checks = validated(robot, consistent.robot, validated_logs, drives=has_drives, friction=curve, offsets=shift)
     return Identification(
-        consistent.robot, estimate, consistent, curve, shift, tuple(dict.fromkeys(told)), checks,
-        validation is not None, shown[0],
+        consistent.robot, estimate, consistent, curve, shift, tuple(dict.fromkeys(remarks)), checks,
+        validation is not None, validated_logs[0],
     )  # fmt: skip

@@ -65,7 +65,7 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
 def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: bool = False) -> Model:
     """The same robot with these inertial parameters: the inverse of `kt.identification.inertial_parameters`.
 
-    They are checked like those of a file: impossible numbers are refused, suspicious ones cause a warning.
+    They are checked like those of a file: impossible numbers are rejected, suspicious ones cause a warning.
 
     Args:
         robot: the robot.

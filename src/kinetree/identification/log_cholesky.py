@@ -1,4 +1,4 @@
-"""Ten unbounded numbers for the inertia of a body, which is physically consistent whatever they are.
+"""Ten unbounded numbers for the inertia of a body, which is physically consistent for all values.
 
 A body's ten inertial parameters π = [m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz] are those of a distribution
 of positive mass if and only if its pseudo-inertia, the second moments of mass in homogeneous coordinates,
@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 
 
 def to_parameters(theta: ArrayLike) -> Array:
-    """The inertial parameters (…, 10) of θ (…, 10): physically consistent whatever the ten finite numbers are.
+    """The inertial parameters (…, 10) of θ (…, 10): physically consistent for any ten finite numbers.
 
     Raises:
         ModelError: θ is not finite, or so large that a parameter overflows 64-bit numbers (α or α + d above 354).
@@ -174,15 +174,15 @@ def _check_finite(theta: Array, result: Array) -> None:
     """Raise for a θ that does not give finite numbers; `result` has the same leading axes. Symbolic ones pass."""
     if holds_symbols(theta):
         return
-    given, made = np.isfinite(theta), np.isfinite(result).reshape(*theta.shape[:-1], -1).all(axis=-1)
-    if not given.all():
-        *where, k = _first(~given)
+    finite, consistent = np.isfinite(theta), np.isfinite(result).reshape(*theta.shape[:-1], -1).all(axis=-1)
+    if not finite.all():
+        *where, k = _first(~finite)
         raise ModelError(f"theta{_place(where)}: its {_NAMES[k]} is {theta[(*where, k)]}; a θ is ten finite numbers")
-    if not made.all():
-        where = list(_first(~made))
-        shown = ", ".join(f"{name} = {x:g}" for name, x in zip(_NAMES, theta[tuple(where)], strict=True) if x)
+    if not consistent.all():
+        where = list(_first(~consistent))
+        numbers = ", ".join(f"{name} = {x:g}" for name, x in zip(_NAMES, theta[tuple(where)], strict=True) if x)
         raise ModelError(
-            f"theta{_place(where)}: its body is beyond all 64-bit numbers ({shown}); the mass is exp(2 alpha) kg"
+            f"theta{_place(where)}: its body is beyond all 64-bit numbers ({numbers}); the mass is exp(2 alpha) kg"
         )
 
 
@@ -199,11 +199,11 @@ def _place(index: Sequence[int]) -> str:
 
 
 def _why(mass: Any, central: Array) -> str:
-    """Why there is no θ for the second moments of unit mass about the centre of mass."""
+    """Why no θ exists for the second moments of unit mass about the centre of mass."""
     second = np.linalg.eigvalsh(central) * mass
     moments = second.sum() - second[::-1]
-    shown = ", ".join(f"{x:.3g}" for x in moments)
-    about = f"the principal moments about its centre of mass are {shown} kg·m²"
+    numbers = ", ".join(f"{x:.3g}" for x in moments)
+    about = f"the principal moments about its centre of mass are {numbers} kg·m²"
     if moments[0] < -1e-12 * np.abs(moments).max():
         return f"is none that can be: {about}, and one is negative; check the signs and that I is about the origin"
     if second[0] < -1e-12 * np.abs(moments).max():

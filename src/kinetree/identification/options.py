@@ -22,9 +22,9 @@ def random_generator(rng: Any) -> np.random.Generator:
         ) from None
 
 
-def whole_between(option: str, given: Any, least: int, most: int) -> int:
+def whole_between(option: str, value: Any, least: int, most: int) -> int:
     """A whole number from `least` to `most`; raises `OptionError` for any other."""
-    found = whole_number(given)
-    if found is None or not least <= found <= most:
-        raise OptionError(f"{option} must be a whole number from {least} to {most:,}, not {given!r:.60}")
-    return found
+    number = whole_number(value)
+    if number is None or not least <= number <= most:
+        raise OptionError(f"{option} must be a whole number from {least} to {most:,}, not {value!r:.60}")
+    return number

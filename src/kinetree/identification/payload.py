@@ -1,7 +1,7 @@
 """A payload's mass, centre and inertia, from a log of a robot that carries it.
 
-What the robot itself needs is subtracted; the rest is linear in the ten numbers of the payload. They are found as those
-of any body: by least squares with the noise of each joint, and as inertias that bodies can have.
+The robot's own torques are subtracted; the rest is linear in the ten numbers of the payload. They are found as those of
+any body: by least squares with the noise of each joint, and as inertias that bodies can have.
 
 Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986), section 2.
 """
@@ -52,7 +52,7 @@ class Payload:
     """(10,): standard deviations of m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz about the frame's origin, by
     the log and the prior."""
     estimate: BaseEstimate
-    """Least squares without a prior, about the frame's origin; NaN where the motion does not tell."""
+    """Least squares without a prior, about the frame's origin; NaN where the motion has no information."""
 
     def __repr__(self) -> str:
         center = ", ".join(f"{x:.4g}" for x in self.center_of_mass)
@@ -66,16 +66,16 @@ def identify_payload(
     log: Log, frame: str, *, prior: Inertia | None = None, prior_deviation: float = 3.0, drives: bool = False,
     friction: FrictionCurve | None = None, name: str = "payload",
 ) -> Payload:  # fmt: skip
-    """The mass, the centre of mass and the inertia of what a robot carries.
+    """The mass, the centre of mass and the inertia of a robot's payload.
 
     The robot's own parameters are taken as they are, so identify the robot without a payload first. At rest in several
-    poses mass and centre are seen, in motion inertia, too; what is not seen comes from the prior payload.
+    poses mass and centre are seen, in motion inertia, too; undetermined values come from the prior payload.
 
     Args:
         log: of the robot with its payload, with v and qdd (see `filtered`); `log.robot` is without it.
         frame: where it is attached, a name in `robot.frames`.
-        prior: what it may be, in the frame; by default a sphere of 0.1 m radius at the frame's origin, whose mass is
-            that of the least squares estimate, or 1 kg if that is not positive.
+        prior: a guess of the payload, in the frame; by default a sphere of 0.1 m radius at the frame's origin, whose
+            mass is that of the least squares estimate, or 1 kg if that is not positive.
         prior_deviation: how far the prior is thought to be from the truth, as a part.
         drives: whether the robot's damping and dry friction are part of its torques.
         friction: with drives=True, friction that `identify` found and the robot has no place for, instead of its own.
@@ -85,7 +85,7 @@ def identify_payload(
         The payload, and the robot with it.
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         LogError: the log has no velocities or accelerations, or too few rows.
         OptionError: prior_deviation is not positive, the prior is a point, a rod or a plate, or friction is given
             without drives=True.
@@ -109,13 +109,13 @@ def identify_payload(
         mass = float(estimate.values[0])
         guess = mass if np.isfinite(mass) and mass > 0.0 else 1.0
         loaded = robot.attach_body(name, sphere(_RADIUS, mass=guess), frame)
-    found = consistent_estimate(estimate, prior_deviation=prior_deviation, robot=loaded)
-    if name in found.held:
+    estimate_with_prior = consistent_estimate(estimate, prior_deviation=prior_deviation, robot=loaded)
+    if name in estimate_with_prior.held:
         raise OptionError("prior must be a body with some thickness in all directions, not a point, a rod or a plate")
-    body = found.robot.bodies[name]
+    body = estimate_with_prior.robot.bodies[name]
     return Payload(
-        found.robot, float(body.mass), np.array(body.center_of_mass), np.array(body.rotational_inertia),
-        found.deviations, estimate,
+        estimate_with_prior.robot, float(body.mass), np.array(body.center_of_mass), np.array(body.rotational_inertia),
+        estimate_with_prior.deviations, estimate,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ __all__ = ["CSource", "Layout", "to_c", "to_casadi", "to_jax", "to_torch"]
 
 
 class _Abroad:
-    """Calls with arrays of frameworks; no call with NumPy's arrays needs what is imported here."""
+    """Calls with arrays of frameworks; calls with NumPy's arrays do not need these imports."""
 
     def answer(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
         from kinetree.interop.dispatch import answer

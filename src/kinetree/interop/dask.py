@@ -54,7 +54,7 @@ def as_numbers(compiled: CompiledFunction, arrays: Sequence[Any]) -> Sequence[An
 
 
 def adapted(subject: Subject) -> Callable[..., Any]:
-    """A function of arrays of Dask, and NumPy's beside them; it takes all arguments in order."""
+    """A function of arrays of Dask, mixed with NumPy's; it takes all arguments in order."""
     dtype = subject.dtype or "float64"
     compiled, ports = subject.compiled(dtype), subject.ports
     core = subject.source.output.shape

@@ -25,8 +25,8 @@ _NUMBERS = "kinetree_numbers"
 def joined(framework: str, parts: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtype: DTypeLike) -> Any:
     """An array (…, n) of the numbers of all parts (…, *shape), whose leading axes broadcast; None stands for zeros.
 
-    Raises `ShapeError` if labels differ, or if arrays beside labelled ones have leading axes; leading axes that do not
-    broadcast are a `ValueError`.
+    Raises `ShapeError` if labels differ, or if unlabelled arrays have leading axes next to labelled ones; leading axes
+    that do not broadcast are a `ValueError`.
     """
     if framework == "xarray":
         return _labelled(parts, shapes, dtype)

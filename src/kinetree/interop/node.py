@@ -94,7 +94,7 @@ class Node:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A name for what it computes, the same in every process; frameworks know it by that."""
+        """A name for its computation, the same in every process; frameworks know it by that."""
         found = self.key(self.dtype.name) or digest(self.program, self.dtype.name)
         assert found is not None
         return found.hex()
@@ -111,7 +111,7 @@ class Node:
 
     @cached_property
     def kernels(self) -> CpuKernels:
-        """Its functions on this processor: `batch` makes a gufunc of several outputs, `batch_code` what it calls."""
+        """Its functions on this processor: `batch` makes a gufunc of several outputs, `batch_code` its callee."""
         from kinetree.codegen.cpu.backend import CpuKernels
 
         return CpuKernels(self.kernel)

@@ -1,7 +1,7 @@
 """A function of kinetree on a robot, or a user's program, as an adapter sees it: names, shapes, nodes, results.
 
-An adapter binds what a call gives, asks for the node of a dtype, runs it in its framework, and gives the result back
-in the user's form.
+An adapter binds the arguments of a call, asks for the node of a dtype, runs it in its framework, and gives the result
+back in the user's form.
 """
 
 from __future__ import annotations

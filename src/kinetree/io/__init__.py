@@ -9,7 +9,7 @@ class Format(NamedTuple):
     """A format of robot files."""
 
     title: str
-    """What people call it."""
+    """Its name for people."""
     root: str
     """The first element of its files; "" for JSON."""
     suffixes: tuple[str, ...]

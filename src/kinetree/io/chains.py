@@ -167,25 +167,25 @@ def split(joint: JointSpec, chain: Chain, taken: Collection[str]) -> list[JointS
     return specs
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, names: Collection[str]) -> str:
     """The name, lengthened until it is not taken.
 
     >>> free_name("knee", {"knee", "knee_2"})
     'knee_3'
     """
-    found, k = name, 2
-    while found in taken:
-        found, k = f"{name}_{k}", k + 1
-    return found
+    free, k = name, 2
+    while free in names:
+        free, k = f"{name}_{k}", k + 1
+    return free
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """The names, of which each that is there again is lengthened until it differs from all others.
+    """The names, with repeated ones lengthened until they differ from all others.
 
     >>> distinct_names(["skin", "skin", "skin_2", "skin"])
     ['skin', 'skin_3', 'skin_2', 'skin_4']
     """
-    taken = set(names)
+    used = set(names)
     number = dict.fromkeys(names, 1)
     distinct = []
     for name in names:
@@ -193,9 +193,9 @@ def distinct_names(names: Sequence[str]) -> list[str]:
             number[name] = 2
             distinct.append(name)
             continue
-        while (longer := f"{name}_{number[name]}") in taken:
+        while (longer := f"{name}_{number[name]}") in used:
             number[name] += 1
-        taken.add(longer)
+        used.add(longer)
         distinct.append(longer)
     return distinct
 

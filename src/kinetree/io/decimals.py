@@ -1,9 +1,9 @@
-"""Decimals of which a reader makes the same numbers again: the shortest that do, or the nearest there are.
+"""Decimals from which a reader computes the same numbers again: the shortest, or the nearest possible ones.
 
 Robot files give the centre of mass where a robot keeps mass times it, the inertia about the centre of mass where a
 robot keeps that about the origin, and three angles where a robot keeps a matrix. Writing the nearest of each would
-change last digits at every round trip, and turn 0.02 into 0.019999999999999997. So what the reader computes is computed
-here as well, and of all short decimals the first that gives the number wanted is taken.
+change last digits at every round trip, and turn 0.02 into 0.019999999999999997. So the reader's computation is done
+here as well, and the first of the short decimals that gives the number is taken.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STEPS = 3
 
 
 def about_center_of_mass(inertia: Inertia) -> tuple[Vec3, Sym3]:
-    """The centre of mass and the rotational inertia about it, of which `Inertia.from_com` makes the same inertia.
+    """The centre of mass and the rotational inertia about it, from which `Inertia.from_com` makes the same inertia.
 
     The components of the matrix can differ from those wanted by a few units in the last digit of the largest.
     """
@@ -48,7 +48,7 @@ def _difference(total: float, part: float) -> float:
 
 
 def shortest(x: float, is_right: Callable[[float], bool]) -> float:
-    """The number nearest to x, and shortest, of which the right one is made; x if there is none."""
+    """The number nearest to x, and shortest, that gives the right one; x if none does."""
     if x == 0.0 or not math.isfinite(x):
         return x
     for candidate in (*_decimals(x), *_neighbours(x)):
@@ -70,7 +70,7 @@ def _neighbours(x: float) -> Iterator[float]:
 
 
 def roll_pitch_yaw(R: Mat3) -> tuple[float, float, float]:
-    """Angles of which `from_rpy` makes this rotation, or one that differs in the last digit."""
+    """Angles from which `from_rpy` makes this rotation, or one that differs in the last digit."""
     tried: list[tuple[float, tuple[float, float, float]]] = []
     for roll, pitch, yaw in _angles(R):
         for whole in product(_turned_fully(roll), _turned_fully(pitch), _turned_fully(yaw)):
@@ -147,5 +147,5 @@ def _candidates(angles: tuple[float, float, float]) -> Iterator[tuple[float, flo
 
 
 def _distance(angles: tuple[float, float, float], R: Mat3) -> float:
-    made = from_rpy(*angles).components()
-    return max(abs(float(a) - float(b)) for a, b in zip(made, R.components(), strict=True))
+    rotation = from_rpy(*angles).components()
+    return max(abs(float(a) - float(b)) for a, b in zip(rotation, R.components(), strict=True))

@@ -50,7 +50,7 @@ MAX_SKIPPED_KINDS = 1000
 
 @record(frozen=True, slots=True)
 class Shape:
-    """What a format knows about one element: the children and attributes it may have, and whether it holds text."""
+    """A format's rules for one element: the children and attributes it may have, and whether it holds text."""
 
     children: Mapping[str, str]
     """The name of each child's shape, by its tag."""
@@ -125,15 +125,15 @@ class Element:
         """The children by tag, if each may appear only once."""
         parts = {child.tag: child for child in self.children}
         if len(parts) < len(self.children):
-            seen: dict[str, Element] = {}
+            firsts: dict[str, Element] = {}
             for child in self.children:
-                if child.tag in seen:
-                    first = seen[child.tag].line
+                if child.tag in firsts:
+                    first = firsts[child.tag].line
                     child.fail(
                         f"{self!r} has a second <{child.tag}> (the first is in line {first}); remove one",
                         "repeated-element",
                     )
-                seen[child.tag] = child
+                firsts[child.tag] = child
         return parts
 
     def lacks(self, tag: str) -> NoReturn:
@@ -178,7 +178,7 @@ class Unknown:
 
 @record(slots=True)
 class Document:
-    """A file after reading: its root, and what was skipped."""
+    """A file after reading: its root, and the skipped parts."""
 
     root: Element
     skipped: Counter[str] = field(default_factory=Counter)
@@ -222,7 +222,7 @@ def read_document(
 
 
 def root_of(path: Path, data: bytes) -> Element:
-    """The first element, without its children; its tag tells the format. Raises as `read_document` does.
+    """The first element, without its children; its tag identifies the format. Raises as `read_document` does.
 
     It is mostly near the beginning. Then the rest is not looked at, which `read_document` does.
     """
@@ -255,7 +255,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _check_limits(file: str, data: bytes) -> None:
-    """Reject, before parsing, what would take a parser long."""
+    """Reject, before parsing, texts that would take a parser long."""
     starts = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
     if len(starts) > MAX_TAGS:
         raise _error(file, None, f"the file has {len(starts):,} tags; the limit is {MAX_TAGS:,}", "too-large")
@@ -270,12 +270,12 @@ def _check_limits(file: str, data: bytes) -> None:
 
 def _error(file: str, line: int | None, message: str, code: str, repair: str = "") -> ModelError:
     """An error at a place that is not an element."""
-    found = problem("", message, code, repair=repair)._replace(file=file, line=line)
-    return ModelError(f"{file}:{line}: {message}" if line else f"{file}: {message}", problems=(found,))
+    error = problem("", message, code, repair=repair)._replace(file=file, line=line)
+    return ModelError(f"{file}:{line}: {message}" if line else f"{file}: {message}", problems=(error,))
 
 
 class _RootFoundError(Exception):
-    """Ends the parsing of a document of which only the root is wanted."""
+    """Ends the parsing of a document when only its root is needed."""
 
 
 class _Parser:
@@ -396,10 +396,10 @@ class _Parser:
         if len(self._document.unknown) < MAX_SKIPPED_KINDS:
             self._document.unknown.append(unknown)
 
-    def _read_text(self, wanted: bool) -> None:
+    def _read_text(self, is_read: bool) -> None:
         """Have the parser report text only where it is wanted: most elements hold only blanks between others."""
-        self._reads_text = wanted
-        self._expat.CharacterDataHandler = self._text if wanted else None
+        self._reads_text = is_read
+        self._expat.CharacterDataHandler = self._text if is_read else None
 
     def _text(self, text: str) -> None:
         if self._open is not None and not self._skip_depth:
@@ -454,20 +454,20 @@ class _Parser:
 
 
 def _about_token(text: bytes, place: int) -> str:
-    """The text that is not possible at a place, and what was probably meant."""
+    """The text that is not possible at a place, and a probable correction."""
     before = text[max(place - 200, 0) : place]
-    seen = shown(text[place : place + 200].decode("utf-8", "replace").partition("\n")[0], 40)
-    if before.endswith((b'"', b"'")) and seen[:1].isalpha():
+    excerpt = shown(text[place : place + 200].decode("utf-8", "replace").partition("\n")[0], 40)
+    if before.endswith((b'"', b"'")) and excerpt[:1].isalpha():
         advice = "write a blank between attributes"
     elif before.rstrip().endswith(b"="):
         advice = "write values in quotation marks"
     elif before.endswith(b"&"):
         advice = "write &amp; for the sign &"
-    elif seen.startswith("<"):
+    elif excerpt.startswith("<"):
         advice = "write &lt; for the sign <"
     else:
         advice = "only XML's own signs are possible there"
-    return f" at {seen!r}; {advice}"
+    return f" at {excerpt!r}; {advice}"
 
 
 _INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]

@@ -1,6 +1,6 @@
-"""Robots without inertias that no body can have, for formats whose readers refuse them.
+"""Robots without inertias that no body can have, for formats whose readers reject them.
 
-Only the sum of inertias over bodies that are fixed to each other is seen in any motion, so one that is refused becomes
+Only the sum of inertias over bodies that are fixed to each other is seen in any motion, so one that is rejected becomes
 part of another's, if the sum is sound.
 """
 
@@ -31,10 +31,10 @@ def moments_of(inertia: Inertia) -> tuple[float, float, float]:
 
 
 def with_fit_inertias(parts: Parts, losses: Losses, is_refused: Callable[[Inertia], bool], what: str) -> Parts:
-    """The parts with each inertia that is refused given to a body that theirs is fixed to, or changed.
+    """The parts with each inertia that is rejected given to a body that theirs is fixed to, or changed.
 
-    What is refused for a negative principal moment, and no other body makes up for, stays as it is. `what` completes
-    "an inertia that no body can have", as in ", which MuJoCo refuses".
+    Inertias with a negative principal moment that no other body makes up for stay as they are. `what` completes "an
+    inertia that no body can have", as in ", which MuJoCo rejects".
     """
     unfit = [link.name for link in parts.links if is_refused(link.inertia)]
     return _Fitting(parts, losses, is_refused, what).parts(unfit) if unfit else parts
@@ -89,15 +89,15 @@ class _Fitting:
 
     def _change(self, link: LinkSpec) -> None:
         before = moments_of(link.inertia)
-        told = f"body {link.name!r} has {self._what}: "
+        text = f"body {link.name!r} has {self._what}: "
         if not self._moves(link.name):
             self._links[link.name] = replace(link, inertia=Inertia.zero())
-            self._losses.lost.append(f"{told}as it does not move, it would have none")
+            self._losses.lost.append(f"{text}as it does not move, it would have none")
         elif before[0] >= -_NEGATIVE * before[2]:
             after = consistent_moments(np.array(before))
             self._links[link.name] = replace(link, inertia=_with_moments(link.inertia, after))
             self._losses.lost.append(
-                f"{told}its principal moments, {_shown(before)} kg·m², would become {_shown(after)} kg·m², so that it "
+                f"{text}its principal moments, {_words(before)} kg·m², would become {_words(after)} kg·m², so that it "
                 "moves differently"
             )
 
@@ -111,7 +111,7 @@ class _Fitting:
     def _group(self, name: str) -> Iterator[tuple[str, Transform]]:
         """The bodies that one is fixed to, the nearest and those that carry it first, each with its placement there."""
         is_fixed = not self._parts.floating_base
-        seen, pending = {name}, [(name, Transform.identity())]
+        visited, pending = {name}, [(name, Transform.identity())]
         for body, place in pending:
             near: list[tuple[str, Transform]] = []
             joint = self._above.get(body)
@@ -119,9 +119,9 @@ class _Fitting:
                 near.append((joint.parent, place @ joint.placement))
             near += [(joint.child, place @ joint.placement.inverse) for joint in self._fixed.get(body, [])]
             for other, there in near:
-                if other in seen or (other == _WORLD and is_fixed):
+                if other in visited or (other == _WORLD and is_fixed):
                     continue
-                seen.add(other)
+                visited.add(other)
                 pending.append((other, there))
                 yield other, there
 
@@ -133,5 +133,5 @@ def _with_moments(inertia: Inertia, moments: Iterable[float]) -> Inertia:
     return Inertia.from_com(mass, inertia.center_of_mass if mass else np.zeros(3), 0.5 * (I + I.T))
 
 
-def _shown(moments: Iterable[float]) -> str:
+def _words(moments: Iterable[float]) -> str:
     return ", ".join(f"{moment:.3g}" for moment in moments)

@@ -19,7 +19,7 @@ _HERE = Transform.identity()
 
 
 def with_free_joints_on_world(parts: Parts, losses: Losses) -> Parts:
-    """The parts with free joints directly on the world if what carries them is at rest.
+    """The parts with free joints directly on the world if their carrier is at rest.
 
     Their coordinates, also those of keyframes and of the reference configuration, are then relative to the world. A
     root that is not the world is fixed on it, if it carries free bodies and none of the bodies is called "world".
@@ -53,7 +53,7 @@ def _placements(parts: Parts) -> dict[str, Transform]:
     below: dict[str, list[JointSpec]] = {}
     for joint in parts.joints:
         below.setdefault(joint.parent, []).append(joint)
-    pending, found = [(_root(parts), _HERE)], {}
+    pending, placements = [(_root(parts), _HERE)], {}
     while pending:
         body, around = pending.pop()
         for joint in below.get(body, []):
@@ -61,8 +61,8 @@ def _placements(parts: Parts) -> dict[str, Transform]:
             if type(joint.kind) is Fixed:
                 pending.append((joint.child, placement))
             elif type(joint.kind) is Free and (body != _WORLD or placement != _HERE):
-                found[joint.name] = placement
-    return found
+                placements[joint.name] = placement
+    return placements
 
 
 def _with_moved(extras: Extras, moved: dict[str, Transform]) -> Extras:

@@ -30,7 +30,7 @@ def gray_levels(where: object, data: bytes) -> Bytes:
     """The levels, 0 to 255, (rows, columns) from the top of the image.
 
     Raises:
-        ModelError: if the data are no PNG image, are damaged, or are of a kind that is not read.
+        ModelError: if the data are not a PNG image, are damaged, or are of a kind that is not read.
     """
     chunks = list(_chunks(where, data))
     kind, header = chunks[0]
@@ -85,9 +85,9 @@ def _unpacked(where: object, packed: bytes, height: int, length: int) -> Bytes:
 
 def _unfiltered(where: object, lines: Bytes, per_pixel: int) -> Bytes:
     """The numbers, of differences from those before and above."""
-    found = np.zeros((len(lines) + 1, lines.shape[1] - 1 + per_pixel), np.uint8)
+    image = np.zeros((len(lines) + 1, lines.shape[1] - 1 + per_pixel), np.uint8)
     for k, line in enumerate(lines):
-        above, own = found[k], found[k + 1]
+        above, own = image[k], image[k + 1]
         kind, own[per_pixel:] = int(line[0]), line[1:]
         if kind > 4:
             raise ModelError(f"{where}: the image is damaged: line {k} has the filter {kind}, which PNG does not have")
@@ -98,11 +98,11 @@ def _unfiltered(where: object, lines: Bytes, per_pixel: int) -> Bytes:
             own += above
         elif kind:
             _from_neighbours(own, above, per_pixel, by_mean=kind == 3)
-    return found[1:, per_pixel:]
+    return image[1:, per_pixel:]
 
 
 def _from_neighbours(own: Bytes, above: Bytes, per_pixel: int, *, by_mean: bool) -> None:
-    """Add what is predicted from the numbers to the left, above, and above to the left, one after another."""
+    """Add the predictions from the numbers to the left, above, and above to the left, one after another."""
     here, up = own.tolist(), above.tolist()
     for i in range(per_pixel, len(here)):
         a, b, c = here[i - per_pixel], up[i], up[i - per_pixel]

@@ -15,8 +15,8 @@ from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.garbage import collector_paused
 from kinetree.inputs import flag
 from kinetree.io import FORMATS
+from kinetree.io.arguments import check_options, check_path
 from kinetree.io.document import Element, root_of
-from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import contents, xacro_arguments
 from kinetree.io.native import is_native
 from kinetree.io.sources import Found, find, is_name, known_beside
@@ -29,7 +29,7 @@ __all__ = ["Repaired", "check_switches", "collect", "load", "settled"]
 
 
 class Repaired(NamedTuple):
-    """A robot whose file was mended while it was read, and what was done."""
+    """A robot whose file was mended while it was read, and the repairs."""
 
     robot: Model
     repairs: tuple[Problem, ...]
@@ -83,7 +83,7 @@ def load(
     xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: bool = False,
 ) -> Model | Repaired:
-    """Read a robot file: URDF, MJCF, SDF, or the text form that `kt.save` writes. The contents tell which.
+    """Read a robot file: URDF, MJCF, SDF, or the text form that `kt.save` writes. The contents determine which.
 
     `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
     as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it, and MJCF
@@ -103,10 +103,10 @@ def load(
     no file, is looked for in the cache of robot_descriptions. Nothing is downloaded.
 
     With `xacro`, or arguments `xacro_args` by name, the package xacro expands the file first. A xacro file is a program
-    that can run any code in your name, so it is expanded only if you ask for it: trust the file and what it includes.
+    that can run any code in your name, so it is expanded only if you ask for it: trust the file and its includes.
 
-    With `repair`, the result is `Repaired(robot, repairs)`: what can be mended without guessing at physics is mended,
-    and `repairs` has a `Problem` for each fault, with what was done; docs/check.md lists them. Faults that cannot be
+    With `repair`, the result is `Repaired(robot, repairs)`: faults that can be mended without guessing at physics are
+    mended, and `repairs` has a `Problem` for each fault and its repair; docs/check.md lists them. Faults that cannot be
     mended are one `ModelError` that names them all.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; `MissingPackageError` if the
@@ -161,7 +161,7 @@ def settled(
     if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
         raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
     check_options(package_roots, gravity, kinds)
-    meant = _found(path, source)
+    meant = _file(path, source)
     arguments = xacro_arguments(xacro_args, bool(xacro))
     if arguments is not None:
         arguments = {**(meant.xacro_args or {}), **arguments}
@@ -173,7 +173,7 @@ def settled(
     return meant.path, settings
 
 
-def _found(path: str | os.PathLike[str], source: str | None) -> Found:
+def _file(path: str | os.PathLike[str], source: str | None) -> Found:
     """The file that is meant by a path, or by a name."""
     name = os.fspath(path)
     if source is not None:
@@ -181,8 +181,8 @@ def _found(path: str | os.PathLike[str], source: str | None) -> Found:
     if isinstance(path, str) and is_name(path) and not os.path.lexists(path):
         if path.endswith("_description"):
             return find(path, "robot_descriptions")
-        if known := known_beside(path):
-            message = " or ".join(f"source={one!r}" for one in known)
+        if sources := known_beside(path):
+            message = " or ".join(f"source={one!r}" for one in sources)
             raise ModelError(f"{path}: there is no such file; a robot of this name is loaded with {message}")
     return Found(Path(path))
 

@@ -1,9 +1,9 @@
-"""Losses: parts of a robot for which a format has no place. A writer refuses them unless losses are accepted.
+"""Losses: parts of a robot for which a format has no place. A writer rejects them unless losses are accepted.
 
-Four things are distinguished. What is *lost* is not in the file, or means something else there. What is *unneeded* is
-not in the file either, and no simulation that reads the format computes with it, so a warning is enough. What is only
-*changed* has another form, in which every number and the motion are the same. What is *impossible* has no substitute
-either, so no file can be written at all.
+Four things are distinguished. *Lost* data are not in the file, or mean something else there. *Unneeded* data are not in
+the file either, and no simulation that reads the format uses them, so a warning is enough. *Changed* data have another
+form, in which every number and the motion are the same. *Impossible* data have no substitute either, so no file can be
+written at all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS = {
     "actuated": "its own choice of motors", "friction_speed": "a speed within which friction is smoothed",
     "rest": "a spring", "rotor": "a rotor", "stiffness": "a spring",
 }  # fmt: skip
-"""What fields of a joint are called in sentences, where that is not their name."""
+"""The names of a joint's fields in sentences, where they differ."""
 
 
 @record(slots=True)
@@ -47,25 +47,25 @@ class Losses:
 
     def left_out(self) -> list[str]:
         """A sentence for each kind of unneeded things."""
-        return [f"{kind} ({len(found)}): {listed(found)}" for kind, found in self.unneeded.items()]
+        return [f"{kind} ({len(names)}): {listed(names)}" for kind, names in self.unneeded.items()]
 
-    def lose_extras(self, extras: Extras, held: Collection[str] = (), unneeded: Collection[str] = ()) -> None:
-        """Lose everything that a robot's file says beyond kinematics and inertia, except for the fields `held`.
+    def lose_extras(self, extras: Extras, supported: Collection[str] = (), unneeded: Collection[str] = ()) -> None:
+        """Lose everything that a robot's file says beyond kinematics and inertia, except for the fields `supported`.
 
         Simulations of the format do not need the fields `unneeded`.
         """
         for entry in fields(extras):
-            found = getattr(extras, entry.name)
-            if not found or entry.name in held:
+            value = getattr(extras, entry.name)
+            if not value or entry.name in supported:
                 continue
             if entry.name in unneeded:
-                self.unneeded[f"robot.extras.{entry.name}"] = list(map(repr, found.names))
+                self.unneeded[f"robot.extras.{entry.name}"] = list(map(repr, value.names))
                 continue
-            count = f"{len(found)} of them" if isinstance(found, tuple) else "one record"
+            count = f"{len(value)} of them" if isinstance(value, tuple) else "one record"
             self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
 
     def lose_numbers(self, joint: JointSpec, held: Collection[str]) -> None:
-        """Lose everything that a joint has besides what every joint has, except for the fields `held`."""
+        """Lose everything that a joint has in addition to the common fields, except for the fields `held`."""
         for what in numbers_in_words(joint, held):
             self.lost.append(f"joint {joint.name!r} has {what}, for which {self.format} has no place")
 
@@ -126,7 +126,7 @@ class Losses:
 
 
 def numbers_in_words(joint: JointSpec, held: Collection[str] = ()) -> list[str]:
-    """What a joint has besides what every joint has, without the fields `held`, in the words of sentences."""
+    """The additional fields of a joint, without the fields `held`, in the words of sentences."""
     return list(dict.fromkeys(_WORDS.get(name, name) for name in joint.additions() if name not in held))
 
 

@@ -25,20 +25,20 @@ _SECONDS = 60
 _MEMORY = 2**30
 """Bytes that an expansion may take."""
 _MOST_SAID = 10_000
-"""Characters that are kept of what xacro prints, or says of an error."""
+"""Characters that are kept of xacro's output and error messages."""
 
 
-def xacro_arguments(given: object, is_asked: bool = False) -> dict[str, str] | None:
+def xacro_arguments(arguments: object, is_asked: bool = False) -> dict[str, str] | None:
     """The arguments as text; None if nobody asked for an expansion. Raises `OptionError` if they are not by name."""
-    if given is None:
+    if arguments is None:
         return {} if is_asked else None
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise OptionError(f'xacro_args must be values by name, such as {{"prefix": "left_"}}, not {given!r:.60}')
-    for name, value in given.items():
+    if not isinstance(arguments, Mapping) or not all(isinstance(name, str) for name in arguments):
+        raise OptionError(f'xacro_args must be values by name, such as {{"prefix": "left_"}}, not {arguments!r:.60}')
+    for name, value in arguments.items():
         if not isinstance(value, str | bool | int | float):
             raise OptionError(f"xacro_args: {name!r} must be a string, a number, True or False, not {value!r:.60}")
     # xacro knows the words true and false.
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in arguments.items()}
 
 
 def contents(path: Path, arguments: Mapping[str, str] | None) -> bytes:
@@ -54,8 +54,8 @@ def contents(path: Path, arguments: Mapping[str, str] | None) -> bytes:
             "this is a xacro file, a program that can run any code in your name when it is expanded; if you trust it "
             "and the files that it includes, load it with xacro=True, or --xacro on the command line"
         )
-        found = problem(path, sentence, "unexpanded-macro")
-        raise ModelError(str(found), problems=[found])
+        error = problem(path, sentence, "unexpanded-macro")
+        raise ModelError(str(error), problems=[error])
     return data
 
 
@@ -65,7 +65,7 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
         raise MissingPackageError(
             f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
         )
-    read_bytes(path)  # says what is wrong if it is no file
+    read_bytes(path)  # describes the fault if it is not a file
     try:
         failure, text = called_apart(
             f"{__name__}:expand", str(path), dict(arguments), MAX_BYTES, seconds=_SECONDS, memory=_MEMORY,
@@ -101,7 +101,7 @@ def expand(path: str, arguments: dict[str, str], most: int) -> tuple[str, bytes]
             raise cause from None
         names = [macro.body.getAttribute("name") for macro in macros]
         place = _place(path, files[-1] if files else None, names)
-        return f"{place}{_message(error, cause)}{_said(printed.getvalue()[:_MOST_SAID])}", b""
+        return f"{place}{_message(error, cause)}{_printed(printed.getvalue()[:_MOST_SAID])}", b""
     return "", text[: most + 1]
 
 
@@ -114,7 +114,7 @@ def _is_installed() -> bool:
 
 @contextmanager
 def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
-    """The file that other libraries can read: for a xacro file, one with what it makes, while the context lasts."""
+    """The file that other libraries can read: for a xacro file, its expansion, while the context lasts."""
     if arguments is None:
         contents(path, None)
         yield path
@@ -128,8 +128,8 @@ def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
 
 
 def _error(path: Path, message: str) -> ModelError:
-    found = problem(path, f"xacro: {message}", "bad-macro")
-    return ModelError(str(found), problems=[found])
+    error = problem(path, f"xacro: {message}", "bad-macro")
+    return ModelError(str(error), problems=[error])
 
 
 def _message(error: Exception, cause: Exception) -> str:
@@ -146,9 +146,9 @@ def _place(path: str, inner: str | None, macros: Sequence[str]) -> str:
     return "".join([*parts, *(f"in the macro {shown(name)!r}: " for name in dict.fromkeys(reversed(macros)))])
 
 
-def _said(said: str) -> str:
+def _printed(output: str) -> str:
     """The messages that xacro printed, in one line, without the places that it lists."""
-    lines = (" ".join(line.split()) for line in said.splitlines())
+    lines = (" ".join(line.split()) for line in output.splitlines())
     messages = "; ".join(line for line in lines if line and not line.startswith(_PLACES))
     return f" ({shown(messages, 300)})" if messages else ""
 

@@ -25,7 +25,7 @@ _ROBOT_FOLDERS = frozenset({"urdf", "urdfs", "robot", "robots", "model", "models
 
 
 class MeshFinder:
-    """Finds the meshes of one robot file, and tells which it did not find.
+    """Finds the meshes of one robot file, and lists the missing ones.
 
     The roots are the folders given: `package://NAME/…` is looked up as `root/NAME/…`, or in a root that is itself
     called NAME. If none are given, the file's own folder is the root, and `package://NAME/…` means a folder around the
@@ -50,7 +50,7 @@ class MeshFinder:
         return self._found[address][0]
 
     def image(self, address: str) -> Path | None:
-        """As `find`, for what robots can be drawn without: `note` does not tell of it."""
+        """As `find`, for files that robots can be drawn without: `note` does not mention them."""
         return self._look_up(address)[0]
 
     def why_not(self, address: str) -> str:
@@ -59,14 +59,14 @@ class MeshFinder:
         return f"is {reason}; {self._remedy(reason)}" if reason else "is a file"
 
     def missing(self, where: object, address: str) -> Problem:
-        """What to say about one mesh that was asked for and not found."""
+        """A sentence about one mesh that was not found."""
         _, reason, name = self._found[address]
-        told = f" ({name})" if name != address else ""
-        sentence = f"the mesh {shown(address, 120)!r} is {reason}{told}; {self._remedy(reason)}"
+        of_name = f" ({name})" if name != address else ""
+        sentence = f"the mesh {shown(address, 120)!r} is {reason}{of_name}; {self._remedy(reason)}"
         return problem(where, sentence, "missing-mesh", severity="warning")
 
     def note(self) -> str:
-        """One sentence about the meshes that were asked for and not found, whatever the reasons; empty without any.
+        """One sentence about all meshes that were not found; empty without any.
 
         Which these are is in the bodies' geometries: `mesh` is the address, `mesh_path` is None.
         """
@@ -78,11 +78,11 @@ class MeshFinder:
         if not missing:
             return ""
         counts = {reason: sum(names.values()) for reason, names in missing.items()}
-        told = ", ".join(f"{counts[reason]} {reason} ({_shown(names)})" for reason, names in missing.items())
-        return f"{sum(counts.values())} of {len(self._found)} meshes have no file here: {told}{self._advice(counts)}"
+        reasons = ", ".join(f"{counts[reason]} {reason} ({_quoted(names)})" for reason, names in missing.items())
+        return f"{sum(counts.values())} of {len(self._found)} meshes have no file here: {reasons}{self._advice(counts)}"
 
     def _remedy(self, reason: str) -> str:
-        """What to do about one file."""
+        """The remedy for one file."""
         return self._advice((reason,), "its folder").removeprefix("; ") or "put the file there or correct the address"
 
     def _advice(self, reasons: Collection[str], folders: str = "their folders") -> str:
@@ -96,7 +96,7 @@ class MeshFinder:
         return advice
 
     def _look_up(self, address: str) -> tuple[Path | None, str, str]:
-        """(the path, the reason if there is none, and what to name with it)."""
+        """(the path, the reason if it was not found, and the subject of that reason)."""
         scheme, separator, rest = address.partition("://")
         if not separator:
             return self._inside(self._roots or [self._folder], [os.path.join(self._folder, address)], address)
@@ -108,12 +108,12 @@ class MeshFinder:
         package, _, inner = rest.lstrip("/").partition("/")
         if package in ("", ".", ".."):
             return None, "without a package's name", address
-        found = self._in_package(package, inner.lstrip("/"), address)
-        for folder in [] if found[0] or self._ros is None else self._ros.folders(package):
+        place = self._in_package(package, inner.lstrip("/"), address)
+        for folder in [] if place[0] or self._ros is None else self._ros.folders(package):
             path, _, _ = again = self._inside([folder], [os.path.join(folder, inner.lstrip("/"))], address)
             if path is not None:
                 return again
-        return found
+        return place
 
     def _in_package(self, package: str, inner: str, address: str) -> tuple[Path | None, str, str]:
         """A mesh of a package in the roots or around the file."""
@@ -178,7 +178,7 @@ class MeshFinder:
 
 
 def remedy(source: str, address: str) -> str:
-    """What to do about a file that was not found when a robot was loaded from `source`: an imperative sentence."""
+    """The remedy for a file that was not found when a robot was loaded from `source`: an imperative sentence."""
     scheme, separator, rest = address.partition("://")
     if not source:
         return "load the robot from its file, which tells where that is"
@@ -188,15 +188,15 @@ def remedy(source: str, address: str) -> str:
     if separator and scheme != "file":
         return "put the file beside the robot's and name it there"
     folder = os.path.dirname(os.path.abspath(source))
-    wanted = os.path.dirname(os.path.normpath(os.path.join(folder, "/" + rest.lstrip("/") if separator else address)))
-    if _is_within(wanted, folder):
+    place = os.path.dirname(os.path.normpath(os.path.join(folder, "/" + rest.lstrip("/") if separator else address)))
+    if _is_within(place, folder):
         return "put the file there"
-    common = os.path.commonpath([folder, wanted])
-    roots = [folder, wanted] if common == os.path.dirname(common) else [common]
+    common = os.path.commonpath([folder, place])
+    roots = [folder, place] if common == os.path.dirname(common) else [common]
     return f"put the file there, or give package_roots={roots} when the robot is loaded"
 
 
-def _shown(names: Iterable[str]) -> str:
+def _quoted(names: Iterable[str]) -> str:
     """A few names, the ends of long ones."""
     return listed((name if len(name) <= 50 else f"…{name[-49:]}" for name in names), most=2)
 

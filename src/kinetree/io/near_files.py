@@ -13,7 +13,7 @@ _MOST_FILES = 1000
 
 
 def near_files(path: str | os.PathLike[str]) -> str:
-    """The end of a message about a file that does not exist: what may have been meant, or nothing."""
+    """The end of a message about a file that does not exist: names that may have been meant, or nothing."""
     text = os.fspath(path)
     if isinstance(text, str) and text.startswith("~"):
         return "; ~ is not expanded: give Path(…).expanduser()"
@@ -23,5 +23,5 @@ def near_files(path: str | os.PathLike[str]) -> str:
             files = [entry.name for entry in islice(entries, _MOST_FILES) if entry.is_file()]
     except (OSError, ValueError):
         return "" if os.path.isdir(folder or ".") else f"; there is no folder {folder!r:.200}"
-    told = nearest_names(name, files)
-    return f"; {told}" if told.startswith("did you mean") else ""
+    names = nearest_names(name, files)
+    return f"; {names}" if names.startswith("did you mean") else ""

@@ -13,7 +13,7 @@ class Notes:
     def __init__(self) -> None:
         self._names: dict[str, list[str]] = {}
         self.suspicions: list[tuple[object, str, str]] = []
-        """What is worth a warning: where, the sentence and its code."""
+        """Remarks worth a warning: the place, the sentence and its code."""
 
     def add(self, sentence: str, name: str) -> None:
         """Record that the sentence also holds for the part `name`; a name counts once."""

@@ -37,7 +37,7 @@ def number(element: Element, attribute: str, default: float | None = None) -> fl
 
 
 def bound(element: Element, attribute: str, default: float | None = None) -> float:
-    """The value of an attribute that holds one number or an infinity, which means that there is no such bound.
+    """The value of an attribute that holds one number or an infinity for an absent bound.
 
     The infinities are written "inf" or "infinity" in letters of any case, or as numbers of 1e30 and more.
     """
@@ -83,34 +83,34 @@ def numbers_of(
     The text is that of an attribute or, without one, of the element.
     """
     most = least if most is None else most
-    wanted = _wanted(least, most)
+    expected = _count_in_words(least, most)
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(_given(text, attribute), text, wanted), "bad-number")
+        element.fail(_why_not(_quoted(text, attribute), text, expected), "bad-number")
     values = tuple(map(float, text.split()))
     if not least <= len(values) <= most:
-        sentence = f"{_given(text, attribute)} holds {len(values)} numbers; expected {wanted}"
+        sentence = f"{_quoted(text, attribute)} holds {len(values)} numbers; expected {expected}"
         element.fail(sentence, "bad-number")
     if not all(map(math.isfinite, values)):
-        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number", "bad-number")
+        element.fail(f"{_quoted(text, attribute)} is too large for a 64-bit number", "bad-number")
     return values
 
 
-def _wanted(least: int, most: int) -> str:
+def _count_in_words(least: int, most: int) -> str:
     """The count of numbers that a text must have, in words."""
     if least < most:
         return f"{least} to {most} numbers separated by blanks"
     return "one number" if most == 1 else f"{most} numbers separated by blanks"
 
 
-def _given(text: str, attribute: str | None) -> str:
+def _quoted(text: str, attribute: str | None) -> str:
     return f'"{shown(text.strip(), 40)}"' if attribute is None else f'{attribute}="{shown(text, 40)}"'
 
 
-def _why_not(given: str, text: str, wanted: str) -> str:
+def _why_not(given: str, text: str, expected: str) -> str:
     if not text.strip():
-        return f"{given} is empty; expected {wanted}"
+        return f"{given} is empty; expected {expected}"
     if len(text) > _LONGEST:
-        return f"{given} is {len(text):,} characters long; expected {wanted}"
+        return f"{given} is {len(text):,} characters long; expected {expected}"
     if "${" in text or "$(" in text:
         return f"{given} is a xacro expression; load the file with xacro=True, or --xacro, if you trust it"
     wrong = next((word for word in re.split(_BLANK, text) if word and not _ONE.fullmatch(word)), text)
@@ -123,4 +123,4 @@ def _why_not(given: str, text: str, wanted: str) -> str:
         why += " (write it without underscores)"
     elif _ONE.match(wrong):
         why += " (write it without a unit; units are SI)"
-    return f"{given}: {why}; expected {wanted}"
+    return f"{given}: {why}; expected {expected}"

@@ -1,7 +1,7 @@
 """Where ROS keeps packages, by the environment variables that its setup files set.
 
 ROS_PACKAGE_PATH (ROS 1) lists folders in which packages lie, at any depth; a package is a folder with a package.xml.
-AMENT_PREFIX_PATH (ROS 2) lists prefixes; what a package installs for others is in PREFIX/share/NAME.
+AMENT_PREFIX_PATH (ROS 2) lists prefixes; files that a package installs for others are in PREFIX/share/NAME.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _listed(variable: str) -> list[str]:
 
 def _packages(roots: list[str]) -> dict[str, str]:
     """The packages in the roots, by the names of their folders; of several of one name, the first."""
-    found: dict[str, str] = {}
+    packages: dict[str, str] = {}
     pending = [(root, 0) for root in reversed(roots)]
     looked = 0
     while pending and looked < _MOST:
@@ -53,7 +53,7 @@ def _packages(roots: list[str]) -> dict[str, str]:
                 inside = sorted(entries, key=lambda entry: entry.name)
                 names = {entry.name for entry in inside}
                 if "package.xml" in names:  # packages do not contain others
-                    found.setdefault(os.path.basename(folder), folder)
+                    packages.setdefault(os.path.basename(folder), folder)
                 elif depth < _DEEPEST and not names & {"CATKIN_IGNORE", "COLCON_IGNORE", "rospack_nosubdirs"}:
                     pending += [
                         (entry.path, depth + 1)
@@ -62,4 +62,4 @@ def _packages(roots: list[str]) -> dict[str, str]:
                     ]
         except OSError:  # missing, or closed to this user
             continue
-    return found
+    return packages

@@ -38,23 +38,23 @@ def save(
     """Write a robot to a file in UTF-8, which `kinetree.load` reads, and return its path.
 
     The suffix says in which format, unless `format` does: .urdf is URDF, .sdf is SDF, .xml and .mjcf are MJCF; .json,
-    or none that is known, is kinetree's own text form (`to_text`), which holds every robot exactly. What another format
-    has no place for is an error that lists all of it; with `lossy` it is lost, and a `ModelWarning` lists it.
-    docs/writing_files.md says what each can hold.
+    or none that is known, is kinetree's own text form (`to_text`), which holds every robot exactly. An error lists
+    everything that another format cannot hold; with `lossy` it is lost, and a `ModelWarning` lists it.
+    docs/writing_files.md describes the limits of each.
 
-    The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
+    The file is written whole or not at all: after any error, an earlier file stays as it was.
 
     Args:
         robot: the robot.
         path: the file.
-        lossy: whether what the format has no place for may be lost.
+        lossy: whether data that the format cannot hold may be lost.
         format: as in `to_text`: "native", "urdf", "sdf" or "mjcf"; by default the suffix decides.
         overwrite: whether the file that the robot was loaded from, `robot.source`, may be overwritten. Other files are.
 
     Raises:
         ModelError: as `to_text`, or it is the robot's own file.
         SaveError: the file cannot be written, for example because its folder does not exist or the disk is full.
-        OptionError: the suffix is that of a format that is not written, or there is no such format.
+        OptionError: the suffix is that of a format that is not written, or the format is unknown.
         DTypeError: `path` is not a path.
 
     >>> import kinetree as kt, tempfile, pathlib
@@ -64,7 +64,7 @@ def save(
     True
     """
     target = file_path("save", path)
-    chosen = format_for(target) if format is None else format_of(format)
+    form = format_for(target) if format is None else format_of(format)
     if not isinstance(robot, Model):
         raise ModelError(f"save takes a Model, such as kinetree.load returns, not {robot!r:.60}")
     lossy = flag("lossy", lossy)
@@ -73,7 +73,7 @@ def save(
             f"{target} is the file that {robot.name!r} was loaded from, which may hold more than is written, such as "
             "comments; name another, or say overwrite=True"
         )
-    text, losses = written(robot, chosen, target.parent)
+    text, losses = written(robot, form, target.parent)
     losses.settle(robot.name, lossy=lossy)
     write_text_file(target, text)
     return target
@@ -83,7 +83,7 @@ def is_same_file(source: str, target: Path) -> bool:
     """Whether both are there, and are one file."""
     try:
         return os.path.samefile(source, target)
-    except (OSError, ValueError):  # one of them is no file
+    except (OSError, ValueError):  # one of them is not a file
         return False
 
 
@@ -105,7 +105,7 @@ def has_known_suffix(target: Path) -> bool:
 
 
 def write_text_file(target: Path, text: str) -> None:
-    """Write a text in UTF-8, whole or not at all. Raises `SaveError`, and `ModelError` for what UTF-8 cannot hold."""
+    """Write a text in UTF-8, whole or not at all. Raises `SaveError`, and `ModelError` for lone surrogates."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:

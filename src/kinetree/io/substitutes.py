@@ -18,7 +18,7 @@ _HERE = Transform.identity()
 
 
 def with_substitutes(parts: Parts, losses: Losses, has_word: Callable[[JointKind], bool]) -> Parts:
-    """The parts with every joint for which there is no word replaced by others that move alike.
+    """The parts with joints that the format lacks replaced by others that move alike.
 
     Every replacement is a loss. A joint without a word and without a substitute is impossible, and left out.
     """

@@ -25,27 +25,27 @@ __all__ = ["format_of", "to_text", "written"]
 _MEANT = {
     word.removeprefix("."): name for name, known in FORMATS.items() for word in (name, known.root, *known.suffixes)
 }
-"""What other words for a format probably mean."""
+"""Probable meanings of other words for a format."""
 _WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf, "mjcf": write_mjcf}
 
 
 def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str:
     """The robot as text: by default the JSON text that `from_text` takes back, with the same numbers to the last bit.
 
-    Every other format has no place for some of what a robot can have; docs/writing_files.md says what each can hold and
-    which numbers come back exactly. What cannot be written is an error that lists all of it, unless `lossy` is True;
-    then it is left out, or written in another form, and a `ModelWarning` lists it. Where meshes lie on this disk is not
-    part of any text; their addresses are.
+    No other format can hold everything that a robot can have; docs/writing_files.md describes the limits of each and
+    which numbers come back exactly. An error lists everything that cannot be written, unless `lossy` is True; then it
+    is left out, or written in another form, and a `ModelWarning` lists it. Where meshes lie on this disk is not part of
+    any text; their addresses are.
 
     Args:
         robot: the robot.
         format: "native", "urdf", "sdf" or "mjcf".
-        lossy: whether what the format has no place for may be lost.
+        lossy: whether data that the format cannot hold may be lost.
 
     Raises:
         ModelError: it is not a Model, something would be lost, or a joint's kind holds something that has no text form,
             such as a function.
-        OptionError: there is no such format.
+        OptionError: the format is unknown.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm6")
@@ -64,7 +64,7 @@ def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str
 
 
 def written(robot: Model, format: str, folder: Path | None = None) -> tuple[str, Losses]:
-    """The text of a robot in one of `FORMATS`, and what is lost in it, which the caller must `settle`.
+    """The text of a robot in one of `FORMATS`, and its losses, which the caller must `settle`.
 
     In MJCF, which has plain paths only, meshes at other addresses are named relative to `folder`, that of the file.
     """

@@ -21,7 +21,7 @@ Matrix = list[list[Any]]
 
 
 class JointMotion(NamedTuple):
-    """What `calc` returns for a joint (RBDA section 4.4, jcalc)."""
+    """The result of `calc` for a joint (RBDA section 4.4, jcalc)."""
 
     X_J: Transform
     """The transform from the joint's fixed side to its moving side."""
@@ -116,7 +116,7 @@ class JointKind(ABC):
         return list(v)
 
     def turning_rate(self, v: Sequence[Any]) -> list[Any]:
-        """What q̈ lacks of the rate of v in axes that do not turn: ω x v of translations in the moving side's axes."""
+        """The rate of v in axes that do not turn, less q̈: ω x v of translations in the moving side's axes."""
         return [0.0] * self.nv
 
     def seen_from_fixed(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
@@ -128,7 +128,7 @@ class JointKind(ABC):
         return list(v)
 
     def displaced(self, q: Sequence[Any], d: Sequence[Any]) -> list[Any]:
-        """The q reached by a displacement as `seen_from_fixed` has it: its translations beside its rotations."""
+        """The q reached by a displacement as `seen_from_fixed` has it: its translations apart from its rotations."""
         return self.integrate(q, d)
 
     def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
@@ -166,21 +166,21 @@ class JointKind(ABC):
     def reversed(self) -> JointKind | None:
         """The kind that leads from the moving side to the fixed side: the same coordinates give the inverse placement.
 
-        For kinds that are not flat, it takes the coordinates of the inverse placement. None if there is no such kind.
+        For kinds that are not flat, it takes the coordinates of the inverse placement. None if it does not exist.
         """
         return None
 
     def mirrored(self, normal: int) -> JointKind | None:
         """The mirror image in the plane normal to axis 0, 1 or 2: the same coordinates give M X_J M, M the reflection.
 
-        For kinds that are not flat, it takes the coordinates of the mirrored placement. None if there is no such kind.
+        For kinds that are not flat, it takes the coordinates of the mirrored placement. None if it does not exist.
         """
         return None
 
     def scaled(self, length: float) -> JointKind | None:
         """The kind with all its lengths, and so its coordinates in metres, multiplied by `length`.
 
-        None if there is no such kind.
+        None if it does not exist.
         """
         return None
 
@@ -205,7 +205,7 @@ class JointKind(ABC):
         return changed
 
     def freeze(self) -> None:
-        """Refuse changes from now on, including changes of the kinds it contains: a robot relies on this."""
+        """Reject changes from now on, including changes of the kinds it contains: a robot relies on this."""
         if getattr(self, "_is_frozen", False):
             return
         object.__setattr__(self, "_is_frozen", True)

@@ -21,7 +21,7 @@ from kinetree.spatial.poses import pose
 __all__ = ["Composite", "Part"]
 
 Part = tuple[JointKind, Transform]
-"""A joint, and the placement of its fixed side in what comes before it."""
+"""A joint, and the placement of its fixed side in the part before it."""
 _IDENTITY = Transform.identity()
 _ROTATION_TOLERANCE = 1e-9
 

@@ -1,4 +1,4 @@
-"""A joint between two fixed placements: its own in what carries it, and that of the moving body's frame in it."""
+"""A joint between two fixed placements: its own in its carrier, and that of the moving body's frame in it."""
 
 from __future__ import annotations
 

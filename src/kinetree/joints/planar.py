@@ -24,8 +24,8 @@ class Planar(JointKind):
     x and y, and their rates, are along two axes of the fixed side: the first is `along`, the second normal × along. By
     default, `along` is the coordinate axis that follows that of the normal's largest component in the cycle x, y, z,
     made perpendicular to the normal: normal z has (x, y), x has (y, z), y has (z, x). Pinocchio uses the plane of x and
-    y whatever axis a URDF file gives; Drake takes z to the normal by the smallest rotation that does so, and its
-    `along` is where that takes x. Both agree with this for normal z.
+    y for any axis in a URDF file; Drake takes z to the normal by the smallest rotation that does so, and its `along` is
+    where that takes x. Both agree with this for normal z.
 
     Args:
         normal: three numbers, not all zero; normalised.

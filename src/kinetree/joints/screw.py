@@ -34,8 +34,8 @@ class Screw(JointKind):
         linear: v (3,), the velocity, at q̇ = 1, of the point at the fixed side's origin.
 
     Raises:
-        ModelError: one of them is not three finite numbers, both are zero, or the angular part is so small beside the
-            linear part that the axis of rotation is too far away to represent.
+        ModelError: one of them is not three finite numbers, both are zero, or the angular part is so small relative to
+            the linear part that the axis of rotation is too far away to represent.
 
     Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.9 and example 4.3.
 

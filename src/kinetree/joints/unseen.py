@@ -20,7 +20,7 @@ _TOLERANCE = 1e-12
 
 
 def unseen_by_trial(kind: JointKind, inertia: Inertia) -> Inertia:
-    """The mass, first moments along axes, all rotational inertia or equal moments across an axis: whatever is unseen.
+    """The mass, first moments along axes, all rotational inertia or equal moments across an axis: all that is unseen.
 
     A part is unseen if no motion of the joint requires a force for it (ΔI S = 0) and no position of the joint changes
     it (X_Jᵀ ΔI X_J = ΔI). These conditions are analytic in q, so they are tested at a few generic configurations.

@@ -36,7 +36,7 @@ LIBRARIES = {
     "pinocchio": "Pinocchio",
     "rbdl": "RBDL",
 }
-"""What each library calls itself. DART 6.17 changed the velocity of its free joint."""
+"""The names of the libraries. DART 6.17 changed the velocity of its free joint."""
 
 
 class Written(NamedTuple):

@@ -1,4 +1,4 @@
-"""Arrays of attitudes as people give them: what is wrong, and in which sample."""
+"""Checks of arrays of attitudes: the fault, and its sample."""
 
 from __future__ import annotations
 

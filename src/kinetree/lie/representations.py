@@ -1,4 +1,4 @@
-"""The table of representations: how each is made from a unit quaternion and back, and what a small rotation does to it.
+"""The table of representations: how each is made from a unit quaternion and back, and the effect of small rotations.
 
 A displacement δ turns an attitude in its own axes: R becomes R exp([δ]). Numbers are arrays, or any other scalars.
 """
@@ -90,7 +90,7 @@ def _quaternion_rates(q: Numbers) -> list[Vec3]:
 
 
 def _quaternion_displacement(q: Numbers) -> list[Vec3]:
-    """The vector part of 2 q* dq / |q|²; what changes the length alone has no effect."""
+    """The vector part of 2 q* dq / |q|²; a change of the length alone has no effect."""
     x, y, z, w = q
     s = 4.0 / (x * x + y * y + z * z + w * w)
     return [rate * s for rate in _quaternion_rates(q)]
@@ -111,7 +111,7 @@ def _euler_rates(order: str, q: Quaternion, eps: float) -> list[Vec3]:
 
 
 def _locked(eps: float) -> float:
-    """Half the distance from gimbal lock, in radians, that numbers of this precision cannot tell from zero."""
+    """Half the distance from gimbal lock, in radians, that numbers of this precision cannot distinguish from zero."""
     return 8.0 * eps
 
 

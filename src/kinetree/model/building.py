@@ -38,8 +38,8 @@ def build(
 ) -> Mapping[str, Any]:
     """The fields of the robot of these parts.
 
-    `suspicions` are what to warn of. What is suspicious about `known` parts, which are those of robots that were built
-    before, stays in the notes but is not warned of again. Anything impossible goes to `problems`; if it collects them,
+    `suspicions` are the sentences to warn of. Those about `known` parts, which are those of robots that were built
+    before, stay in the notes but are not warned of again. Anything impossible goes to `problems`; if it collects them,
     this raises `ModelError` only if the parts cannot be put together.
     """
     problems.saw(parts)
@@ -103,7 +103,7 @@ def build(
 
 
 def _suspicions(known: Sequence[Parts]) -> set[str]:
-    """What was warned of when the robots with these parts were built."""
+    """The warnings given when the robots with these parts were built."""
     sentences: set[str] = set()
     for parts in known:
         found, indefinite = check_inertias(parts.links)

@@ -1,4 +1,4 @@
-"""What is known about single objects, as long as they live."""
+"""Data about single objects, as long as they live."""
 
 from __future__ import annotations
 

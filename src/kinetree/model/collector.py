@@ -91,8 +91,8 @@ class Collector:
     def add_parts(self, parts: Parts) -> None:
         """Add all bodies, joints, frames, couplings and notes of a robot (`Model.parts`), in their order.
 
-        Its root is a body like the others and needs a joint above it, unless it is to be the root here as well.
-        Anything suspicious about these parts stays in the notes, but is not warned about again.
+        Its root is a body like the others and needs a joint above it, unless it becomes the root here as well. Anything
+        suspicious about these parts stays in the notes, but is not warned about again.
         """
         if not isinstance(parts, Parts):
             raise ModelError(f"add_parts takes the parts of a robot, Model.parts, not {parts!r:.60}")
@@ -280,7 +280,7 @@ class Collector:
         return other
 
     def parts(self, *, floating_base: bool) -> Parts:
-        """All parts, of which it is not known yet whether they fit together."""
+        """All parts, not yet checked for consistency with each other."""
         return Parts(
             self.name,
             self.gravity,

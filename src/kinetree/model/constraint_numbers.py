@@ -1,8 +1,8 @@
 """The numbers of constraints, which are inputs of a kernel, and the rest, for which it is compiled.
 
 A kernel is compiled for frames, directions, axes, and for which numbers there are; places, lengths and gains come with
-each call. Functions differ in what they need: J and J̇ v no numbers at all, errors places and lengths, accelerations
-gains as well. The inputs are, in this order:
+each call. Functions need different numbers: J and J̇ v none at all, errors places and lengths, accelerations gains as
+well. The inputs are, in this order:
 
     constraints.K.at       (3,) or (4, 4)   where constraint K of the list is held: a point, or with its orientation
     constraints.lengths    (n,)             the lengths of all rods, m

@@ -2,7 +2,7 @@
 
 A `Contact` or a `Loop` is a plain record: hashable, comparable, and the same for every robot with frames of these
 names. `holds` looks up the frames in one robot; the algorithms read its result. Their numbers are inputs of a kernel:
-`constraint_numbers` tells them from what it is compiled for.
+`constraint_numbers` separates them from the settings it is compiled for.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Named(Mapping[str, T], Generic[T]):
         return len(self._parts)
 
     def matching(self, pattern: str) -> Named[T]:
-        """The parts whose names match, in the same order, whatever the case of their letters; perhaps none.
+        """The parts whose names match, in the same order, ignoring case; perhaps none.
 
         `*` stands for any characters, `?` for one and `[ab]` for one of these; a pattern without any of them is looked
         for anywhere in the name.
@@ -184,7 +184,7 @@ class Rotor:
     """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
 
     Its mass, and its inertia as if it did not spin, belong to that body. `inertia` is that about its own axis, kg·m²;
-    `axis` is in the joint's fixed frame, by default the joint's own. Besides armature (ratio² inertia) it has
+    `axis` is in the joint's fixed frame, by default the joint's own. In addition to armature (ratio² inertia) it has
     gyroscopic terms (RBDA section 9.6).
     """
 

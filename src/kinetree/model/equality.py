@@ -3,7 +3,7 @@
 Robots are equal if they are made of the same parts: names, joints and their kinds, placements, inertias, shapes,
 limits, drives, couplings, frames, gravity, extras, and whether the base floats. Where the parts were read from, notes,
 and where meshes lie on this disk do not count. Numbers count by their values, so 0.0 and -0.0 are one number here,
-which they are not in `fingerprint`: what depends on bits is kept by identity, in a `ByIdentity` (by_identity.py).
+which they are not in `fingerprint`: data that depend on bits are kept by identity, in a `ByIdentity` (by_identity.py).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def without_places(parts: Parts) -> Parts:
 
 
 def hash_of(parts: Parts) -> int:
-    """Hash over what robots differ in: names, kinds, inertias, placements and forces of joints."""
+    """Hash over properties in which robots differ: names, kinds, inertias, placements and forces of joints."""
     return hash(
         (
             parts.name,

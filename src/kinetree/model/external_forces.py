@@ -1,4 +1,4 @@
-"""External forces: on which frame, in which axes, and given as what.
+"""External forces: on which frame, in which axes, and in which form.
 
 A `WrenchOn` or a `ForceOn` is a key of `f_ext=`, or an entry of its list in `kinetree.compile`; a frame's name alone is
 a wrench in the frame's own axes. They are plain records: hashable, comparable, and the same for every robot with a
@@ -114,7 +114,7 @@ def acting(frames: Named[Frame], key: Any) -> Acting:
     """Look up one external force of a robot with these frames.
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
     """
     if isinstance(key, WrenchOn | ForceOn):
         return Acting(key, frames[key.frame], key.expressed_in, isinstance(key, ForceOn))

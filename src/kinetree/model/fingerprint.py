@@ -103,8 +103,8 @@ def digest(*values: object) -> bytes | None:
     """32 bytes for a sequence of values; None if any part of them is of an unknown type.
 
     Accepted are numbers, strings, bytes, paths, None, tuples, lists and dicts of these, spatial quantities, the parts
-    of robots, and kinetree's own functions, by their names and what they hold: whoever compares digests must know what
-    the functions do.
+    of robots, and kinetree's own functions, by their names and captured values: code that compares digests must know
+    these functions.
 
     >>> digest("local", 1) == digest("local", 1.0)
     False
@@ -115,8 +115,8 @@ def digest(*values: object) -> bytes | None:
 class _Writer:
     """Values as words and floats, column by column: each field of 10,000 joints is one word, or one run of floats.
 
-    The words alone determine what each float is, and none can be mistaken for one of another sort: strings and numbers
-    are written as Python literals, so no word contains a line break.
+    The words alone determine the meaning of each float, and none can be mistaken for one of another sort: strings and
+    numbers are written as Python literals, so no word contains a line break.
     """
 
     def __init__(self, left_out: dict[type, frozenset[str]], places: str = "") -> None:

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 
 
 class LimitArrays(NamedTuple):
-    """Read-only arrays, infinite where there is no limit."""
+    """Read-only arrays, infinite without a limit."""
 
     lower: Array
     upper: Array

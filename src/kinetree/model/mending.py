@@ -1,4 +1,4 @@
-"""What `kt.load(path, repair=True)` mends in the parts of a robot; the checks have said what was wrong."""
+"""Repairs of `kt.load(path, repair=True)` in the parts of a robot; the checks have reported the faults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["mended_drives", "mended_links", "mended_mimics"]
 
 
 def mended_mimics(parts: Parts, problems: Problems) -> Parts:
-    """The parts in which joints that mimic a missing joint follow none; each is told to `problems`."""
+    """The parts in which joints that mimic a missing joint follow none; each is reported to `problems`."""
     known = {joint.name: joint for joint in parts.joints}
     joints = []
     for joint in parts.joints:
@@ -60,7 +60,7 @@ def _without_negative(joint: JointSpec) -> JointSpec:
 def mended_links(links: Sequence[LinkSpec], compensated: Collection[str], problems: Problems) -> tuple[LinkSpec, ...]:
     """The links with the nearest physically consistent inertias.
 
-    Those whose negative moment is `compensated` by what they are fixed to keep it, as do massless ones.
+    Those whose negative moment is `compensated` by the body they are fixed to keep it, as do massless ones.
     """
     table = np.array([ten(link.inertia) for link in links], dtype=np.float64).reshape(-1, 10)
     central, noise = central_inertias(table)

@@ -89,7 +89,7 @@ class Model(Robot):
         Groups come from an SRDF file, `kt.load(path, srdf=…)`; `robot.extras.groups` holds them as in the file.
 
         Raises:
-            NameNotFoundError: If there is no such group.
+            NameNotFoundError: If the robot has no such group.
         """
         return named_states.group(self, name)
 
@@ -101,13 +101,13 @@ class Model(Robot):
         Args:
             name: One of `robot.extras.named_states`.
             group: Its group, if states of several groups have this name.
-            q: What all other joints are at, (nq,); by default their neutral configuration.
+            q: Configuration of all other joints, (nq,); by default their neutral configuration.
 
-        Joints that mimic others follow them, whatever the file says; values for a floating base count only if the base
+        Joints that mimic others follow them, regardless of the file; values for a floating base count only if the base
         of this robot floats.
 
         Raises:
-            NameNotFoundError: If there is no such state.
+            NameNotFoundError: If the robot has no such state.
             ModelError: If several groups have it and none is named.
             ShapeError, DTypeError, ConfigurationError: For a q that is not a configuration.
 
@@ -146,8 +146,8 @@ class Model(Robot):
             name: The joint, or the body that it moves; a joint's name counts first.
 
         Raises:
-            NameNotFoundError: If there is no such joint or body, or it has no quaternion; the message names those that
-                have.
+            NameNotFoundError: If the robot has no such joint or body, or it has no quaternion; the message names those
+                that have.
             ShapeError, DTypeError: For a q that is not (…, nq).
 
         >>> import kinetree as kt
@@ -189,8 +189,9 @@ class Model(Robot):
         rotational columns, and of the purely translational ones, is scaled to length one: 1 is best, and 0 is singular,
         where some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as
         one over this number, or over its square where joint forces act on these coordinates, with correspondingly less
-        accuracy; at a singularity itself forces have no answer unless they are zero along what the joint has lost, and
-        `aba` raises a `ConfigurationError`. Kinematics and inverse dynamics are exact everywhere. By kind of joint:
+        accuracy; at a singularity itself forces have no answer unless they are zero along the lost directions of the
+        joint, and `aba` raises a `ConfigurationError`. Kinematics and inverse dynamics are exact everywhere. By kind of
+        joint:
 
         - one degree of freedom, `Fixed`, `Free`, `FloatingBase`, `Spherical`: never singular;
         - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first is repeated;
@@ -224,8 +225,7 @@ class Model(Robot):
         """The robot with some of its joints fixed, without their coordinates: a reduced model.
 
         Joints that mimic a locked one are locked with it. A coupling is locked by its own name, or by those of all
-        its joints; a floating base by "root_joint". What damps, drives or limits a locked joint has nothing left to
-        act on.
+        its joints; a floating base by "root_joint". Damping, drives and limits of a locked joint have no effect.
 
         Args:
             joints: names of moving joints or couplings; or values by name, in rad or m: a number, or as many as the
@@ -283,12 +283,12 @@ class Model(Robot):
 
         Returns:
             The same robot with more actuators. The range of a command (N·m, N) is from minus to plus the effort limit,
-            and endless where there is none.
+            and unbounded without a limit.
 
         Raises:
             NameNotFoundError: for a name of no joint that moves.
             ModelError: for a joint that has no motor, has an actuator already, has an effort limit of zero, or has
-                several degrees of freedom and is no ball joint; and if no joint is left.
+                several degrees of freedom and is not a ball joint; and if no joint remains.
 
         Source: MuJoCo documentation, "XML Reference", actuator/motor; version 4.
 
@@ -306,7 +306,7 @@ class Model(Robot):
 
         Their force is kp (ctrl - q) - kd q̇, or kd (ctrl - q̇) where kp is 0, within the joint's effort limit: those of
         `<position>` and `<velocity>` in an MJCF file. Integrators that are implicit in damping and stiffness take them
-        so, unlike `kt.dynamics.servo`, which is a program. See `with_motors` for what commands are.
+        so, unlike `kt.dynamics.servo`, which is a program. See `with_motors` for commands.
 
         Args:
             kp: stiffness, one for all or one per joint; N·m/rad, N/m.
@@ -368,14 +368,14 @@ class Model(Robot):
             height: of the point of the plane on the z axis of the world, m.
             normal: (3,), upward out of the ground, of any length; (-1, 0, 2) is a slope that falls along -x.
             friction: coefficient of sliding friction, or up to three: of sliding, torsion (m) and rolling (m). They
-                hold whatever the robot's shapes say, and 0 is a ground without friction. By default the larger of 1
-                and what a shape says.
+                override those of the robot's shapes, and 0 is a ground without friction. By default the larger of 1 and
+                the shape's own.
             name: of the plane. A second one makes a corner or a valley.
 
         Raises:
             ModelError: for a shape of that name, numbers that are not finite, a normal without a direction, and
                 negative friction.
-            DTypeError: for what is not real numbers.
+            DTypeError: an argument is not an array of real numbers.
 
         Contacts act where they are asked for, as `contact=True` of `kt.rollout` and `kt.simulate`.
 
@@ -387,7 +387,7 @@ class Model(Robot):
         return Model.of(changes.on_ground(self, height, normal=normal, friction=friction, name=name))
 
     def with_elastic_joint(self, name: str, stiffness: float, damping: float, rotor_inertia: float) -> Model:
-        """The robot with a spring between the motor of a joint and what it moves: a series-elastic joint.
+        """The robot with a spring between the motor of a joint and its load: a series-elastic joint.
 
         The joint keeps its name, place, limits, friction, actuators and sensors, on the side of the motor; its
         coordinate is that of the motor, θ, after the gear. A second joint, NAME_spring, comes last, whose coordinate is
@@ -397,15 +397,15 @@ class Model(Robot):
         Args:
             name: a joint with one degree of freedom.
             stiffness: of the spring, N·m/rad or N/m.
-            damping: beside the spring, N·m·s/rad or N·s/m.
-            rotor_inertia: what turns with the motor, as felt after the gear (times the ratio squared); kg·m² or kg. It
-                takes the place of the joint's `armature` and `rotor`.
+            damping: parallel to the spring, N·m·s/rad or N·s/m.
+            rotor_inertia: inertia that turns with the motor, reflected through the gear (times the ratio squared);
+                kg·m² or kg. It takes the place of the joint's `armature` and `rotor`.
 
         Returns:
             A robot whose q is this one's, then the deflection.
 
         Raises:
-            NameNotFoundError: there is no such joint.
+            NameNotFoundError: the robot has no such joint.
             ModelError: it has several degrees of freedom, follows another one, or has a spring of its own.
             OptionError: stiffness and rotor_inertia are not positive, or damping is negative.
 
@@ -420,14 +420,14 @@ class Model(Robot):
         return Model.of(changes.with_elastic_joint(self, name, stiffness, damping, rotor_inertia))
 
     def with_contacts(self, bodies: Iterable[str]) -> Model:
-        """The robot in which only some of the bodies that move touch others, each other or what is fixed.
+        """The robot in which only some of the moving bodies touch each other or fixed bodies.
 
         Args:
             bodies: their names, such as `robot.bodies.matching("*foot*")`. Explicit pairs of shapes on other bodies are
                 left out. Shapes keep their role, so that `kt.contact.distance` knows them.
 
         Raises:
-            NameNotFoundError: if there is no such body.
+            NameNotFoundError: if the robot has no such body.
 
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped").on_ground()
@@ -438,7 +438,7 @@ class Model(Robot):
         return Model.of(changes.with_contacts(self, bodies))
 
     def without_self_contact(self) -> Model:
-        """The robot in which what moves touches only what is fixed in the world.
+        """The robot whose moving bodies touch only bodies fixed in the world.
 
         Bodies that move, of several robots too, exclude each other; explicit pairs between them are left out.
 
@@ -491,7 +491,7 @@ class Model(Robot):
     ) -> Model:
         """The robot in a world with an uneven ground: heights on a grid, between which it is made of triangles.
 
-        As a plane of `on_ground`, it is a shape of what does not move. Beyond its edges there is no ground.
+        As a plane of `on_ground`, it is a fixed shape; beyond its edges the world has no ground.
 
         Args:
             heights: (rows, columns), m, the rows from the smallest y on, and in each the smallest x first. By default
@@ -555,7 +555,7 @@ class Model(Robot):
         friction: float | Sequence[float] | None = None,
         name: str = "object",
     ) -> Model:
-        """The robot with a loose thing in its world: a uniform solid on a free joint, which touches what it meets.
+        """The robot with a loose thing in its world: a uniform solid on a free joint, which touches all that it meets.
 
         Args:
             shape: "box", "sphere", "capsule", "cylinder" or "ellipsoid".
@@ -628,7 +628,7 @@ class Model(Robot):
 
         Raises:
             NameNotFoundError: for a name of no mocap body, or of no keyframe.
-            ModelError: if there are no mocap bodies, or for what is not a pose.
+            ModelError: if the robot has no mocap bodies, or an argument is not a pose.
 
         >>> import kinetree as kt, tempfile, pathlib
         >>> text = '<mujoco><worldbody><body name="hand" mocap="true"><geom size="0.1"/></body></worldbody></mujoco>'
@@ -666,7 +666,7 @@ class Model(Robot):
             A robot whose q is this one's, then that of the joint, then that of `other` without a floating base.
 
         Raises:
-            NameNotFoundError: if there is no body or frame `to`.
+            NameNotFoundError: if the robot has no body or frame `to`.
             ModelError: for names that both robots have, or something that is not a Model, a placement or a joint kind.
 
         >>> import kinetree as kt
@@ -699,7 +699,7 @@ class Model(Robot):
             A robot whose q is this one's, then that of the joint.
 
         Raises:
-            NameNotFoundError: if there is no body or frame `to`.
+            NameNotFoundError: if the robot has no body or frame `to`.
             ModelError: for a name that is taken, or something that is not an Inertia, a placement or a joint kind.
 
         >>> import kinetree as kt
@@ -723,7 +723,7 @@ class Model(Robot):
             (rest, part); `body` is the root of `part`.
 
         Raises:
-            NameNotFoundError: if there is no such body.
+            NameNotFoundError: if the robot has no such body.
             ModelError: for the root, or if a mimic or a coupling would be torn apart.
 
         >>> import kinetree as kt
@@ -742,11 +742,11 @@ class Model(Robot):
             body: any body but the root.
 
         Returns:
-            What remains.
+            The remaining robot.
 
         Raises:
-            NameNotFoundError: if there is no such body.
-            ModelError: for the root, or if what remains mimics a joint that goes or is coupled with it.
+            NameNotFoundError: if the robot has no such body.
+            ModelError: for the root, or if a remaining joint mimics a removed one or is coupled with it.
 
         >>> import kinetree as kt
         >>> arm = kt.zoo.load("arm6")
@@ -770,7 +770,7 @@ class Model(Robot):
             The same robot as seen from that body.
 
         Raises:
-            NameNotFoundError: if there is no such body.
+            NameNotFoundError: if the robot has no such body.
             ModelError: naming a joint that cannot be turned round.
             OptionError: for a `floating_base` that is not a bool.
 
@@ -814,12 +814,12 @@ class Model(Robot):
     def mirrored_configuration(self, q: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
         """The configuration (…, nq) of `mirrored(normal)` that is the mirror image of q (…, nq) of this robot.
 
-        Equal to q but for joints with quaternions. With T a frame's placement here, it is M T M there.
+        Equal to q except for joints with quaternions. With T a frame's placement here, it is M T M there.
 
         Raises:
             OptionError: for another normal than "x", "y" or "z".
             ShapeError, DTypeError, ConfigurationError: for a q that is not a configuration.
-            ModelError: naming a joint whose coordinates do not tell what they become.
+            ModelError: naming a joint whose mirrored coordinates are not defined.
 
         >>> import kinetree as kt
         >>> robot = kt.zoo.load("quadruped")
@@ -844,11 +844,11 @@ class Model(Robot):
         metres with their limits and springs' rest positions, and velocity limits in m/s; by `mass`: masses;
         inertias by mass and length². Left as they are: gravity, angles, and all that drives or resists joints:
         damping, friction with its speed, stiffness, armature, rotors, effort limits. Where one of two joints that
-        mimic each other is in metres, the multiplier follows; coordinates of couplings stay what they are.
+        mimic each other is in metres, the multiplier follows; coordinates of couplings are unchanged.
 
         Args:
-            length: what lengths are multiplied by.
-            mass: what masses are multiplied by; by default length³, which keeps the density.
+            length: factor of lengths.
+            mass: factor of masses; by default length³, which keeps the density.
 
         Returns:
             The scaled robot.
@@ -868,10 +868,10 @@ class Model(Robot):
         """The robot with every moving body's frame at its centre of mass, along its principal axes.
 
         Of a body and all that is fixed to it; so each of `tree.I` is diagonal, as in the formulation of serial chains
-        in centre-of-mass frames. q, v and joint forces keep their meaning and the dynamics are the same; what is
-        expressed in a body's frame is not. Old frames stay as "NAME.origin". Of all principal axes those nearest to
-        the old axes are taken. Bodies without mass stay as they are; a floating base becomes a joint on a body
-        "world", as the moving body's frame is no longer where its coordinates say.
+        in centre-of-mass frames. q, v and joint forces keep their meaning and the dynamics are the same; quantities
+        expressed in a body's frame change. Old frames stay as "NAME.origin". Of all principal axes those nearest to the
+        old axes are taken. Bodies without mass stay as they are; a floating base becomes a joint on a body "world", as
+        the moving body's frame is no longer where its coordinates say.
 
         Returns:
             The same robot in other axes.
@@ -922,7 +922,7 @@ class Model(Robot):
 
 
 def check_robot(robot: object) -> Model:
-    """The robot, or an error for whatever else came first."""
+    """The robot, or an error if the first argument is not one."""
     if not isinstance(robot, Model):
         raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
     return robot

@@ -13,7 +13,7 @@
     joint.NAME.solref_limit, pair.NAME.friction, equality.NAME.solref, …: row_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
-docs/parameters.md explains what each means when others are left out.
+docs/parameters.md explains each one's meaning when others are left out.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 ROWS = "[:]"
-"""What follows the name of a parameter that has one row per step."""
+"""Suffix of a parameter that has one row per step."""
 OF_A_BODY = {"mass": (), "com": (3,), "inertia": (6,)}
 OF_A_JOINT = ("placement", "armature")
 ENDS = ("lower", "upper")
@@ -187,7 +187,7 @@ def _ends(joint: Joint) -> tuple[str, ...]:
 
 
 def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str:
-    """What is wrong with an unknown name, and what to write instead."""
+    """A message about an unknown name, with the closest ones."""
     if name.endswith(ROWS):
         return "parameters with one row per step are for kt.rollout without a controller; give one value for all steps"
     if what == "body" and quantity == "placement" and part in model.bodies:

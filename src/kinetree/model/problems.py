@@ -46,7 +46,7 @@ class Problems:
         """Take note that values of these parts are not those of the file."""
 
     def doubts(self, *names: str) -> bool:
-        """Whether what is said about one of these parts may only follow from a problem found before."""
+        """Whether a remark about one of these parts may only follow from a problem found before."""
         return False
 
     def renamed(self, name: str) -> None:
@@ -76,7 +76,7 @@ class Problems:
         """Take note of the parts that were read."""
 
     def suspect(self, found: Iterable[Problem]) -> None:
-        """Take note of what is suspicious but possible."""
+        """Take note of something suspicious but possible."""
 
     def find_lines(self, lines: Callable[[], Mapping[str, int]]) -> None:
         """Take note of how to find the lines of elements that do not know theirs."""
@@ -158,7 +158,7 @@ class Collected(Problems):
 
     @property
     def repairs(self) -> tuple[Problem, ...]:
-        """What was mended, with what was done."""
+        """The repairs, each with its problem."""
         return tuple(found for found in self.found if found.repair)
 
     def _keep(self, found: Problem) -> None:
@@ -190,7 +190,7 @@ def problems_of(error: ModelError) -> tuple[Problem, ...]:
 
 @contextmanager
 def coded(code: str, *, all: bool = True) -> Iterator[None]:
-    """A context for reading something whose errors have one code, whatever is wrong in detail.
+    """A context for reading something whose errors all have one code.
 
     If not `all`, errors that have records keep the codes of these.
     """

@@ -47,7 +47,7 @@ class Computed:
 
 @record(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Robot(Computed):
-    """What a robot is, and what can be asked about it; nothing about it ever changes."""
+    """A robot and its properties; nothing about it ever changes."""
 
     name: str
     tree: UnrolledTree
@@ -63,11 +63,11 @@ class Robot(Computed):
     """The body at the root; it moves only if the base is floating."""
     floating_base: bool
     notes: tuple[str, ...]
-    """What was merged or assumed when the model was made, one sentence each."""
+    """Merges and assumptions when the model was made, one sentence each."""
     singular_joints: tuple[str, ...]
     """Joints that move nothing with inertia: forward dynamics is not defined."""
     parts: Parts
-    """What it was built from."""
+    """The parts it was built from."""
     source: str = ""
     """Where it was read from."""
 
@@ -128,11 +128,11 @@ class Robot(Computed):
     def rigid_inertia(self, body: str) -> Inertia:
         """The inertia of everything that moves rigidly with a body, about its origin and in its axes.
 
-        That is the body and all that is fixed to it, directly or through others: what joints move as one, or the whole
-        fixed base. `robot.bodies[body].inertia` is the body's own.
+        That is the body and all that is fixed to it, directly or through others: one moving unit, or the whole fixed
+        base. `robot.bodies[body].inertia` is the body's own.
 
         Raises:
-            NameNotFoundError: If there is no such body.
+            NameNotFoundError: If the robot has no such body.
 
         >>> import kinetree as kt
         >>> arm = kt.zoo.load("arm6")
@@ -192,7 +192,7 @@ class Robot(Computed):
     def actuated(self) -> NDArray[np.bool_]:
         """Whether each degree of freedom of v has a motor, (nv,), read-only; a floating base's have none.
 
-        `kt.simulate` refuses forces on those without. See docs/drives.md.
+        `kt.simulate` rejects forces on those without. See docs/drives.md.
 
         >>> import kinetree as kt
         >>> kt.zoo.load("quadruped").actuated[:8].tolist()
@@ -222,7 +222,7 @@ class Robot(Computed):
         """Raise unless tau (…, nv) is zero at every degree of freedom without a motor (`actuated`).
 
         Raises:
-            ActuationError: the message names the entry, the joint, and what to do.
+            ActuationError: the message names the entry, the joint, and a remedy.
             ShapeError, DTypeError: for a tau that is not (…, nv).
 
         >>> import kinetree as kt, numpy as np
@@ -257,7 +257,7 @@ class Robot(Computed):
 
     @property
     def lower(self) -> NDArray[np.float64]:
-        """The lower limit of each coordinate of q, (nq,), read-only; −inf where there is none.
+        """The lower limit of each coordinate of q, (nq,), read-only; −inf without a limit.
 
         These are the joints' own: limits of joints that follow others are ignored. Components of quaternions have none.
         A coupling's coordinate has those that its joints' limits place on it alone; limits that bind several of its
@@ -273,12 +273,12 @@ class Robot(Computed):
 
     @property
     def upper(self) -> NDArray[np.float64]:
-        """The upper limit of each coordinate of q, (nq,), read-only; inf where there is none: like `lower`."""
+        """The upper limit of each coordinate of q, (nq,), read-only; inf without a limit: like `lower`."""
         return self._limit_arrays().upper
 
     @property
     def velocity_limit(self) -> NDArray[np.float64]:
-        """The largest speed of each degree of freedom, (nv,), read-only; inf where there is none.
+        """The largest speed of each degree of freedom, (nv,), read-only; inf without a limit.
 
         Of couplings, and of joints that follow others, as in `lower`.
         """
@@ -286,7 +286,7 @@ class Robot(Computed):
 
     @property
     def effort_limit(self) -> NDArray[np.float64]:
-        """The largest force of each degree of freedom's motor, (nv,), N·m or N, read-only; inf where there is none.
+        """The largest force of each degree of freedom's motor, (nv,), N·m or N, read-only; inf without a limit.
 
         Of couplings, and of joints that follow others, as in `lower`. A degree of freedom without a motor has its
         number too: `actuated` says which have one.
@@ -342,7 +342,7 @@ class Robot(Computed):
         return self._within_couplings(q).reshape(*shape, self.nq)
 
     def _within_couplings(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same q; what was drawn for the joints of a coupling can exceed the limits of its own coordinates."""
+        """The same q; values drawn for the joints of a coupling can exceed the limits of its own coordinates."""
         for coupling in self.couplings.values():
             own = coupling.q_slice
             q[..., own] = np.clip(q[..., own], self.lower[own], self.upper[own])

@@ -67,14 +67,14 @@ def names_of_rows(model: Robot) -> Iterator[str]:
 
 
 def find_rows(model: Robot, what: str, name: str, quantity: str) -> tuple[RowsOf, tuple[int, ...]] | None:
-    """What has this name, and the size of one of its quantities, if there are such."""
+    """The rows of this name, and the size of one of their quantities, if any."""
     one = _named(model, what).get(name)
     sizes = {} if one is None else _quantities(one)
     return None if one is None or quantity not in sizes else (one, sizes[quantity])
 
 
 def no_such_rows(model: Robot, what: str, name: str) -> str:
-    """What is wrong with an unknown name, and what to write instead."""
+    """A message about an unknown name, with the closest ones."""
     known = _named(model, what)
     if name not in known:
         return f"there is no {what} {name!r}; {hint(name, known)}"

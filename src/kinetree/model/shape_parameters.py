@@ -1,4 +1,4 @@
-"""Numbers of a robot's shapes by name: what their contacts depend on.
+"""Numbers of a robot's shapes by name: those that their contacts depend on.
 
     shape.NAME.size         (n,)     lengths as in its `Geometry`, m: of spheres, capsules, cylinders, ellipsoids, boxes
     shape.NAME.placement    (7,)     the shape's frame in its body's: position, m, and quaternion x, y, z, w
@@ -64,7 +64,7 @@ def nominal_of_shape(shape: ShapeOf, quantity: str) -> Sequence[Scalar]:
 
 
 def no_such_shape(model: Robot, name: str) -> str:
-    """What is wrong with an unknown name, and what to write instead."""
+    """A message about an unknown name, with the closest ones."""
     shapes = _shapes(model)
     if name in shapes:
         return f"the {shapes[name].geometry.shape} {name!r} has {', '.join(_quantities(shapes[name].geometry))}"

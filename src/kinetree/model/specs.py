@@ -114,7 +114,7 @@ class Parts:
     couplings: tuple[CouplingSpec, ...]
     floating_base: bool
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What was assumed before it was built."""
+    """Assumptions made before it was built."""
     source: str = field(default="", compare=False)
     extras: Extras = NO_EXTRAS
     """Anything else that the file says, for simulations and for other libraries."""
@@ -141,7 +141,7 @@ def at(where: object, message: str) -> str:
 
 
 def fault(where: object, message: str, code: str = "invalid", *, repair: str = "") -> ModelError:
-    """The error that names a place and what is wrong there; `repair` says how the caller mends it if it may."""
+    """The error that names a place and its fault; `repair` describes how the caller mends it if it may."""
     return ModelError(at(where, message), problems=(problem(where, message, code, repair=repair),))
 
 

@@ -1,4 +1,4 @@
-"""Text description of a robot: its tree, the places of its joints in q and v, and what was merged or assumed."""
+"""Text description of a robot: its tree, the places of its joints in q and v, and merges and assumptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_INDENT = 20
 
 
 def describe(model: Robot) -> str:
-    """What `repr` prints: one line per moving joint with the body it moves, then the notes; long texts are cut."""
+    """The text of `repr`: one line per moving joint with the body it moves, then the notes; long texts are cut."""
     base = "floating base" if model.floating_base else "fixed base"
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     lines = [
@@ -82,7 +82,7 @@ def _tree(model: Robot) -> list[str]:
         kind = f"{joint.kind.description}{follows}"
         text = f"{indent}{branch}{joint.name} ({kind}) → {_body(model, joint.child, i, merged[i])}"
         rows.append((_place(joint), text))
-        # Deep chains stay on the page; the order still tells what hangs on what.
+        # Deep chains stay on the page; the order still shows the tree.
         deeper = indent + trunk if len(indent) < 3 * MAX_INDENT else indent
         stack.extend((child, deeper) for child in reversed(children[i]))
     width = max(len(place) for place, _ in rows)

@@ -1,1 +1,1 @@
-"""Files of numbers, read strictly and without knowing what they mean: NumPy's arrays, tables as CSV, messages."""
+"""Files of numbers, read strictly and without their meaning: NumPy's arrays, tables as CSV, messages."""

@@ -1,6 +1,6 @@
 """NumPy's files, read with suspicion: shapes, types and sizes are known before anything is unpacked.
 
-`numpy.load` allocates what a file says it holds, and lets through whatever zipfile and zlib raise at damaged ones.
+`numpy.load` allocates as much as a file claims to hold, and lets errors of zipfile and zlib at damaged ones through.
 Here only the wanted members of an archive are looked at, and every member that is not an array is an `ArrayFileError`.
 """
 
@@ -43,7 +43,7 @@ _DAMAGED = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, RuntimeError, OverflowError,
     MemoryError, SyntaxError, tokenize.TokenError, struct.error, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-"""What zipfile, zlib and NumPy raise at files that are damaged or packed in ways they do not know."""
+"""Errors of zipfile, zlib and NumPy at files that are damaged or packed in unknown ways."""
 
 
 class ArrayFileError(ValueError):
@@ -51,7 +51,7 @@ class ArrayFileError(ValueError):
 
 
 class Header(NamedTuple):
-    """What an array is, without its numbers."""
+    """A description of an array, without its numbers."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -179,7 +179,7 @@ def _header(name: str, stream: Any, size: int) -> Header:
 
 @contextmanager
 def _damage_reported(what: str) -> Iterator[None]:
-    """Raise what zipfile, zlib and NumPy raise at damaged files as an `ArrayFileError`."""
+    """Raise errors of zipfile, zlib and NumPy at damaged files as an `ArrayFileError`."""
     try:
         yield
     except ArrayFileError:

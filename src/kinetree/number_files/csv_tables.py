@@ -101,7 +101,7 @@ def _lines(path: Path, after: int = 0) -> Iterator[tuple[int, list[str]]]:
 
 
 def _bounded(file: TextIOWrapper) -> Iterator[str]:
-    """The lines of a file, none of which is so long that the file cannot be a table."""
+    """The lines of a file; an error if one is too long for a table."""
     number = 0
     while line := file.readline(_LONGEST_LINE + 1):
         number += 1

@@ -1,4 +1,4 @@
-"""Pictures and films of robots, from triangles to pixels, without a screen. Importing it does not import what draws."""
+"""Pictures and films of robots, from triangles to pixels, without a screen. Importing it imports no drawing code."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

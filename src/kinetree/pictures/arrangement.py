@@ -1,4 +1,4 @@
-"""Several copies of a robot in one picture: one beside the other, or all at one place as ghosts."""
+"""Several copies of a robot in one picture: side by side, or all at one place as ghosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_A_ROW = 8
 
 
 def checked_samples(samples: Any, count: int) -> bool:
-    """Whether copies are ghosts; an `OptionError` says what `samples` may be, and how many there may be."""
+    """Whether copies are ghosts; an `OptionError` names the values of `samples`, and their largest number."""
     if not isinstance(samples, str) or samples not in (SIDE_BY_SIDE, GHOSTS):
         raise OptionError(f"samples must be 'side by side' or 'ghosts', not {samples!r:.60}")
     checked_count(count)

@@ -43,7 +43,7 @@ class Assembled:
     faces: NDArray[np.int32]
     """(m, 3), the opaque ones first, then those of each layer."""
     layers: tuple[tuple[int, int], ...]
-    """First and last triangle of what is opaque, and of each layer."""
+    """First and last triangle of the opaque part, and of each layer."""
     parts: tuple[NDArray[np.int64], ...]
     """The parts of each of these."""
     shading: NDArray[np.int64]
@@ -63,7 +63,7 @@ class Assembled:
 def assemble(
     surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike | None, shadows: ArrayLike
 ) -> Assembled:
-    """Check what was given, and put it together."""
+    """Check the arguments, and put them together."""
     k = len(surfaces)
     opacities = _opacities(opacity, k)
     layer = _layers(layers, k)

@@ -58,7 +58,7 @@ class Camera:
             raise OptionError(f"Camera: position and target are both {self.position}; it must look somewhere else")
 
     def at(self, origin: ArrayLike) -> Camera:
-        """The camera when what it follows is at `origin` (3,): one that stays where it is.
+        """The camera when the body it follows is at `origin` (3,): a fixed one.
 
         >>> Camera(position=(2.0, 0.0, 1.0), target=(0.0, 0.0, 0.0), follows="trunk").at([0.0, 1.0, 0.5]).position
         (2.0, 1.0, 1.5)
@@ -80,7 +80,7 @@ class Camera:
         """(3, 4): from a point (x, y, z, 1) of the world to (w·column, w·row, w), where w is its depth in m.
 
         Columns and rows are in pixels from the upper left corner of the picture; the middle of the first pixel is at
-        (0.5, 0.5). Whatever has a depth below `near` is not seen.
+        (0.5, 0.5). Points with a depth below `near` are not seen.
 
         Raises:
             OptionError: `size` is not two whole numbers of pixels.
@@ -103,12 +103,12 @@ class Camera:
 
 
 def half_height(camera: Camera) -> float:
-    """Half the height of what a camera sees at the distance of its target, m."""
+    """Half the height of a camera's view at the distance of its target, m."""
     return math.tan(0.5 * camera.field_of_view) * math.dist(camera.position, camera.target)
 
 
 def checked_size(size: Size) -> Size:
-    """A size in pixels that was given; an `OptionError` says what is wrong with it."""
+    """A size in pixels that was given; an `OptionError` describes its fault."""
     try:
         width, height = (int(n) if n == int(n) and not isinstance(n, bool) else 0 for n in size)
     except (TypeError, ValueError, OverflowError):

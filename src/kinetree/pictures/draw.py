@@ -1,8 +1,8 @@
 """Pictures of surfaces.
 
-Everything opaque is drawn first, then each layer of what can be seen through, from the farthest to the nearest: of a
-layer only the nearest surface is seen at each sample, and it covers what is behind it by its opacity. Light is added
-and averaged in linear numbers, and becomes sRGB at the end.
+Everything opaque is drawn first, then each transparent layer, from the farthest to the nearest: of a layer only the
+nearest surface is seen at each sample, and it covers the scene behind it by its opacity. Light is added and averaged in
+linear numbers, and becomes sRGB at the end.
 
 The picture is drawn in bands of rows, on several threads. No sample depends on another band, so the result is the same
 to the last bit for any number of threads.
@@ -41,7 +41,7 @@ _BAND = 24
 """Rows of pixels in a band: its buffers fit in a near cache."""
 _MOST_SAMPLES = 8
 _RESTS = 1e-4
-"""m: how far what rests on the floor may be below it by rounding and still be in front of it."""
+"""m: how far bodies that rest on the floor may be below it by rounding and still be in front of it."""
 _MOST_KEPT = 1 << 22
 """Pixels of a backdrop that is kept."""
 
@@ -135,7 +135,7 @@ class Drawing:
     def _backdrop(
         self, key: tuple[Any, ...], painted: Callable[[slice], NDArray[np.float32]], threads: int | None
     ) -> NDArray[np.float32] | None:
-        """What is behind the robot, kept while the camera is at rest; None for a picture too large to be kept."""
+        """The scene behind the robot, kept while the camera is at rest; None for a picture too large to be kept."""
         _, width, height, *_ = key
         if width * height > _MOST_KEPT:
             return None
@@ -180,14 +180,14 @@ def draw(
         placements: (k, 4, 4), in the world's axes; a surface whose placement is not finite is left out.
         camera: where the picture is taken from; see `framing`.
         size: width and height, pixels.
-        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors. What can be seen through takes
-            as much of the light away as of what is behind it.
-        layers: (k,) whole numbers: surfaces that can be seen through and have the same number are one body, of which
-            the nearest surface is seen. By default each is a layer of its own.
+        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors. Transparent surfaces take as much
+            of the light away as of the scene behind them.
+        layers: (k,) whole numbers: transparent surfaces with the same number are one body, whose nearest surface is
+            seen. By default each is a layer of its own.
         shadows: scalar or (k,), whether a surface has a shadow.
         floor: the plane below, or None.
         light: the lights.
-        background: what is behind.
+        background: the background behind everything.
         supersampling: number of samples per pixel in each direction, from 1 to 8.
         threads: number of threads; None as for functions of batches.
 

@@ -22,7 +22,7 @@ _BT709, _LIMITED = 1, 1
 
 
 class Encoder(Protocol):
-    """What makes a file of frames."""
+    """An encoder of frames into a file."""
 
     def add(self, picture: Picture) -> None:
         """The next frame."""
@@ -34,7 +34,7 @@ class Encoder(Protocol):
 def encoder_for(
     suffix: str, size: Size, fps: Fraction, example: Callable[[], Picture]
 ) -> Callable[[BinaryIO], Encoder]:
-    """What makes the encoder of a file, when the file is open.
+    """A function that makes the encoder of a file, when the file is open.
 
     Args:
         suffix: of the file; it says which format it has.
@@ -44,7 +44,7 @@ def encoder_for(
 
     Raises:
         OptionError: the format is not known, or has no frames of this size or so many per second.
-        MissingPackageError: what writes the format is not installed.
+        MissingPackageError: the package that writes the format is not installed.
     """
     if suffix not in _ENCODERS:
         raise OptionError(f"the name of a film must end with {', '.join(SUFFIXES)}, not {suffix or 'nothing'!r:.20}")

@@ -53,7 +53,7 @@ def film_path(function: str, path: str | os.PathLike[str]) -> Path:
 
 
 def check_format(path: Path) -> None:
-    """Raise unless what writes films of this suffix is installed."""
+    """Raise unless the encoder of films of this suffix is installed."""
     encoder_for(path.suffix.lower(), (2, 2), Fraction(1), lambda: np.zeros((2, 2, 3), np.uint8))
 
 

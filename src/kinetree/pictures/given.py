@@ -21,7 +21,7 @@ Values = Mapping[str, NDArray[np.float64]]
 
 
 def checked_values(function: str, robot: Model, parameters: Any) -> Values:
-    """What was given as `parameters=`; a `NameNotFoundError`, `DTypeError` or `ShapeError` says what is wrong."""
+    """The checked values of `parameters=`; a `NameNotFoundError`, `DTypeError` or `ShapeError` reports a fault."""
     if parameters is None:
         return {}
     if not isinstance(parameters, Mapping):

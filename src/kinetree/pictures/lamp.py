@@ -1,4 +1,4 @@
-"""The key light's own picture: what it reaches, and the shadow on the floor."""
+"""The key light's own picture: the surfaces it reaches, and the shadow on the floor."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SIDE = 1024
 _USED = 0.86
 """The part of its picture that the robot takes; the rest is for the blurred edge of the shadow."""
 _REACH = 2.5
-"""Half the width of its picture, at most, in halves of the longer side of what the camera sees."""
+"""Half the width of its picture, at most, in halves of the longer side of the camera's view."""
 _BLUR = 3
 """Radius of each of three blurs, in entries of the shadow's map."""
 _NOTHING = -1e30
-"""The nearness of what the light does not see."""
+"""The nearness of points that the light does not see."""
 _ABOVE = 1e-3
 """m: how far above the floor something must be to have a shadow there, so that a sheet on it does not flicker."""
 _LOWEST = 0.05
@@ -41,7 +41,7 @@ _BAND = 128
 def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Array:
     """(3, 4): from the world to column, row and nearness in the light's picture.
 
-    It has all these points (n, 3) in it, as far as they are near what the camera looks at: a terrain is larger.
+    It has all these points (n, 3) in it, as far as they are near the camera's target: a terrain is larger.
 
     Sizes are rounded up to a few, and places to whole samples, so that the shadow's edge is at rest in a film.
     """
@@ -64,7 +64,7 @@ def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Arra
 
 
 def shade_of(scene: Assembled, lit: Array, threads: int | None) -> Shade:
-    """What the light sees of all triangles; `lit` is as of `place_vertices`."""
+    """The light's view of all triangles; `lit` is as of `place_vertices`."""
     depths, _ = _light_picture(scene.blinds, lit, threads)
     if not len(scene.veils):
         nothing = np.full((1, 1), _NOTHING, np.float32)

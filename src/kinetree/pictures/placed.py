@@ -49,7 +49,7 @@ def triangles(
 
 
 def shading_corners(scene: Assembled, M: Array) -> Array:
-    """(n, 3): the corners of boxes around what has a shadow, where they are."""
+    """(n, 3): the corners of boxes around bodies with a shadow, where they are."""
     parts = scene.shading
     with np.errstate(invalid="ignore", over="ignore"):
         corners = scene.boxes[parts] @ M[parts, :3, :3].transpose(0, 2, 1) + M[parts, None, :3, 3]
@@ -58,7 +58,7 @@ def shading_corners(scene: Assembled, M: Array) -> Array:
 
 
 def farthest_first(scene: Assembled, M: Array, camera: Camera) -> list[tuple[int, int]]:
-    """What is opaque, then the layers by the depth of the middle of their parts."""
+    """The opaque part, then the layers by the depth of the middle of their parts."""
     depths = []
     for parts in scene.parts[1:]:
         middles = scene.boxes[parts].mean(axis=1)

@@ -15,7 +15,7 @@ from kinetree.pictures.setting import Floor
 __all__ = ["FloorView", "floor_view"]
 
 _FADES, _GONE = 2.5, 9.0
-"""Radii of the floor, as parts of half the picture's height at what the camera looks at."""
+"""Radii of the floor, as parts of half the picture's height at the camera's target."""
 _LINES = 5.0
 """Lines of the grid, about, in that length."""
 
@@ -25,7 +25,7 @@ FloorView = tuple[Array, Array, Array, Array]
 
 
 def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> FloorView:
-    """What the kernel needs. It depends on the camera but not on the robot, so that the grid is at rest in a film."""
+    """The kernel's view of the floor. It depends on the camera but not on the robot, so the grid rests in a film."""
     nothing = np.zeros((3, 3)), np.zeros(5), np.zeros((2, 3)), np.zeros((2, 3))
     if floor is None:
         return nothing

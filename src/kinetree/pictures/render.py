@@ -78,11 +78,11 @@ def render(
         robot: the robot. One whose file has no shapes is drawn from the inertia of its bodies.
         q: configuration (nq,), or up to 64 of them (…, nq). By default where its file places it, or `robot.neutral()`.
         size: width and height, pixels.
-        camera: where the picture is taken from (`kt.pictures.Camera`), relative to the world, or to what it `follows`
-            in the first configuration. By default everything is in the picture.
+        camera: where the picture is taken from (`kt.pictures.Camera`), relative to the world, or to the body it
+            `follows` in the first configuration. By default everything is in the picture.
         shapes: "visual", "collision", or "both": collision shapes over the visual ones, which are seen through them.
-        samples: how several configurations are drawn: "side by side", or as "ghosts", all at their own place, of which
-            the first is solid. On uneven terrain they are always at their own place.
+        samples: how several configurations are drawn: "side by side", or as "ghosts", all at their own place, the first
+            one solid. On uneven terrain they are always at their own place.
         ground: False for a picture without a floor. By default it is the robot's own ground, or a level one below.
         path: of the PNG file to write; ".png" is appended if it is not there.
         parameters: values that override some of the robot's parameters, such as {"body.NAME.placement": (…, 7)}: one
@@ -93,7 +93,7 @@ def render(
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: q is not a configuration, or several; or parameters are wrong.
-        NameNotFoundError: there is no such parameter.
+        NameNotFoundError: the robot has no such parameter.
         OptionError: for any other argument.
         SaveError: the file cannot be written.
 

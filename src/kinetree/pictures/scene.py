@@ -134,7 +134,7 @@ def _outline(vertices: NDArray[np.float32]) -> Floats:
 
 
 def _nothing(robot: Model, shapes: Shapes, unseen: int) -> str:
-    """The reason why there is no picture."""
+    """The reason for a missing picture."""
     if shapes == "collision":
         return f"{robot.name!r} has no shapes for collisions that can be drawn; shapes='visual' draws what there is"
     lost = f", and {unseen} shapes cannot be drawn (kinetree.appearance.looks_of tells why)" if unseen else ""

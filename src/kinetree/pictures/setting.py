@@ -1,4 +1,4 @@
-"""What is around a robot in its picture: floor, light and background."""
+"""The surroundings of a robot in its picture: floor, light and background."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Light:
     direction: Triple = (0.28, -0.95, 1.30)
     """Where the key light comes from, in the world's axes."""
     key: Triple = (1.06, 1.02, 0.96)
-    """What a white surface that faces the key light gets of it: red, green and blue, linear."""
+    """Light that a white surface facing the key light gets from it: red, green and blue, linear."""
     fill: Triple = (0.18, 0.19, 0.21)
     """The same for the fill light, which has no shadow."""
     sky: Triple = (0.36, 0.39, 0.43)
-    """What a surface that faces upward gets from the sky."""
+    """Light that a surface facing upward gets from the sky."""
     ground: Triple = (0.18, 0.17, 0.16)
-    """What a surface that faces downward gets from the floor."""
+    """Light that a surface facing downward gets from the floor."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", _unit("Light: direction", self.direction))

@@ -22,7 +22,7 @@ __all__ = ["OUTERMOST", "checked_camera", "followed", "outline", "shots"]
 Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
-"""m: a motion that diverges has numbers of any size, of which no picture is made."""
+"""m: a motion that diverges has numbers of any size, which are not drawn."""
 _BURST = 8.0
 """How many times its usual size the robot may have to be kept in the picture: one that diverges becomes larger."""
 _JUMP = 100.0
@@ -48,7 +48,7 @@ def outline(corners: Floats) -> Floats:
 
 
 def checked_camera(camera: Any) -> Camera | str | None:
-    """What was given as a camera; an `OptionError` says what it may be."""
+    """The checked camera; an `OptionError` names the possible values."""
     if camera is None or isinstance(camera, Camera) or (isinstance(camera, str) and camera in ("follow", "whole")):
         return camera
     raise OptionError(
@@ -72,7 +72,7 @@ def followed(robot: Model, q: Floats, camera: Camera, parameters: Values | None 
 def shots(
     outlines: Floats, size: Size, camera: Camera | str | None, fps: float, path: Floats | None = None
 ) -> Callable[[int], Camera]:
-    """The camera of each frame, from the outlines (F, 26, 3) of the frames, and where what it follows is (F, 3)."""
+    """The camera of each frame, from the outlines (F, 26, 3) of the frames, and the followed body's places (F, 3)."""
     if isinstance(camera, Camera) and path is not None:
         there = np.flatnonzero((np.abs(path) < _FARTHEST).all(axis=1))  # NaN is not
         if not there.size:

@@ -1,4 +1,4 @@
-"""A motion in one picture: its moments one beside the other, or all at their own place as ghosts."""
+"""A motion in one picture: its moments side by side, or all at their own place as ghosts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FAINTEST = 0.25
 _ACROSS = 0.6
 """The angle from the left to the right of the picture, rad: small, so that all moments are seen from one side."""
 _LOOKED_AT = 128
-"""Moments of which some are chosen."""
+"""Moments from which some are chosen."""
 _MOST = 32
 _BY_TIME = 0.25
 _FILLED = 1.05
@@ -173,7 +173,7 @@ def _row(scene: Scene, outlines: Floats, forward: Floats, size: Size) -> Floats:
 
 
 def _forward(normal: Floats) -> Floats:
-    """The level direction (3,) away from the camera: up or down a slope, so that what is in a row is at one height."""
+    """The level direction (3,) away from the camera: up or down a slope, so that a row is at one height."""
     usual = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
     steepness = math.hypot(normal[0], normal[1])
     if steepness < 1e-6:

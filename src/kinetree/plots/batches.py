@@ -72,7 +72,7 @@ def _layer(name: str, motion: Trajectory, seen: Seen, line: Line) -> Layer:
 
 
 def _most(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
-    """As many cells as a picture has room for: those that vary the most beside their panel's unit."""
+    """As many cells as a picture has room for: those that vary the most relative to their panel's unit."""
     if len(cells) <= MOST_CELLS:
         return cells, []
     ranges = [max(_range(layer.values) for layer in cell.layers) for cell in cells]

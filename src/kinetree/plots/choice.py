@@ -1,4 +1,4 @@
-"""What a picture is asked to show: words, patterns of joints, samples."""
+"""The requested contents of a picture: words, patterns of joints, samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _USUAL = ("positions", "energies", "balance")
 
 @record(frozen=True, slots=True, eq=False)
 class Choice:
-    """What is drawn, of which joints and motions."""
+    """The drawn quantities, joints and motions."""
 
     words: tuple[str, ...]
     """Some of `WORDS`, and names of arrays in `recorded`."""
@@ -32,7 +32,7 @@ class Choice:
     samples: NDArray[np.intp] | None
     """Numbers of motions in the batch, or None for all."""
     is_usual: bool
-    """Whether nothing was asked for in particular, so that what there is not is left out."""
+    """Whether nothing was requested in particular, so that missing quantities are skipped."""
 
 
 def choice_of(motion: Trajectory | TrajectoryFolder, what: Any, joints: Any, samples: Samples | None) -> Choice:

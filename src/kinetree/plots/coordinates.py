@@ -1,4 +1,4 @@
-"""Panels of what joints do: positions, velocities, accelerations and torques."""
+"""Panels of the joints' motion: positions, velocities, accelerations and torques."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEGREES = {
     "torques": ("torque", {"rad": "N·m", "m": "N"}),
 }
 _PARTS = {"wx": "rad", "wy": "rad", "wz": "rad", "vx": "m", "vy": "m", "vz": "m"}
-"""What degrees of freedom of a joint are, by the part in their name."""
+"""Quantities of a joint's degrees of freedom, by the part in their name."""
 
 
 def coordinate_panels(motion: Trajectory, seen: Seen, choice: Choice) -> Iterator[Panel]:

@@ -27,7 +27,7 @@ def seen_of(motion: Trajectory, choice: Choice, rows: NDArray[np.intp] | None = 
 
 
 def shown_rows(rows: NDArray[np.intp], samples: int) -> NDArray[np.intp]:
-    """As many of the rows as can be told apart in a picture of so many motions, the first and the last among them.
+    """As many of the rows as can be distinguished in a picture of so many motions, the first and the last among them.
 
     >>> shown_rows(np.arange(10_000), 1).size, shown_rows(np.arange(4000), 1).size
     (3334, 4000)

@@ -80,10 +80,10 @@ _BALANCE = "E − E₀ − work\n+ dissipated"
 
 
 MOST_LINES = 8
-"""Lines in a panel that can be told apart by their colours."""
+"""Lines in a panel that can be distinguished by their colours."""
 _MOST_PANELS = 8
 _PANEL_COST = 6
-"""What another panel costs, in letters of a common beginning of the names that it separates."""
+"""The cost of another panel, in letters of a common beginning of the names that it separates."""
 
 
 def group_sizes(names: Sequence[str]) -> list[int]:
@@ -118,7 +118,7 @@ def _cost_of_parting(names: Sequence[str], start: int) -> int:
 
 ENERGIES = ("energies", "balance")
 _STILL = 1e-6
-"""rad, m: what moves less than this is not drawn beside what moves."""
+"""rad, m: joints that move less than this are not drawn together with moving ones."""
 _ZERO = 1e-9
 """The same for other numbers, as far as they differ from zero."""
 
@@ -147,7 +147,7 @@ def _panels_of(motion: Trajectory, seen: Seen, choice: Choice, word: str) -> Ite
 def worth_drawing(
     panels: Sequence[Panel], choice: Choice, others: Sequence[Panel] = ()
 ) -> tuple[list[Panel], dict[str, list[str]]]:
-    """The panels without what does not move or stays zero, in the others neither, and the names of that, by word.
+    """The panels without lines that do not move or stay zero, and the names of these lines, by word.
 
     Positions are all drawn if none of them moves, and so is everything of joints that are asked for by name.
     """

@@ -1,4 +1,4 @@
-"""What a panel of a picture shows: lines of one motion, or of several."""
+"""The contents of a panel: lines of one motion, or of several."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Line:
     values: Array
     """(m, K)."""
     look: str = ""
-    """What it looks like, if that has a meaning: "kinetic", "potential", "total", "error", "work" or "dissipated"."""
+    """Its look, if that has a meaning: "kinetic", "potential", "total", "error", "work" or "dissipated"."""
     attitudes: Array | None = None
     """The quaternions (m, K, 4) that the numbers are angles of."""
 
@@ -53,7 +53,7 @@ class Seen:
     time: Array
     """(K,), s."""
     numbers: NDArray[np.intp]
-    """What the m motions are called: their numbers in the batch, also where no others of it were read."""
+    """The names of the m motions: their numbers in the batch, also where no others of it were read."""
     count: int
     """How many motions the batch has."""
 

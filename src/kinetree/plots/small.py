@@ -24,7 +24,7 @@ _MOST_LINES = 8
 """Motions that are drawn as a line each, unless there are two batches."""
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LEFT, _RIGHT, _BETWEEN, _APART, _ABOVE, _BELOW, _LINE = 0.75, 1.75, 0.75, 0.36, 0.3, 0.65, 0.16
-"""Inches beside, between and around the panels, and of a line of words."""
+"""Inches left of, between and around the panels, and of a line of words."""
 _EXAMPLES = 3
 """Motions that are drawn as thin lines over the bands."""
 

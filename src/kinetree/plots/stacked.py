@@ -1,4 +1,4 @@
-"""One motion, or two on the same axes: panels below each other, with a legend beside each."""
+"""One motion, or two on the same axes: panels below each other, each with a legend at its side."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mark_events(axes: Sequence[Axes], events: Sequence[Occurrence], *, is_named:
 
 _WIDTH, _WIDTH_OF_TWO = 10.5, 16.0
 _SECOND: dict[str, Any] = {"linestyle": (0, (4, 1.6)), "linewidth": 1.1, "alpha": 0.9}
-"""What the lines of a second motion look like beside those of the first."""
+"""The look of a second motion's lines next to those of the first."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Other:
     panels: Sequence[Panel]
     differences: Differences
     heading: str
-    """What is above the differences."""
+    """The text above the differences."""
 
 
 def stacked(

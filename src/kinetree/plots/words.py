@@ -1,4 +1,4 @@
-"""The words on a picture besides those of its panels."""
+"""The words on a picture outside its panels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def endings_of(motion: Trajectory, seen: Seen, name: str = "") -> list[str]:
 
 
 def notes_of(idle: Mapping[str, Sequence[str]], alone: Sequence[str] = (), more: Sequence[str] = ()) -> str:
-    """What is not drawn, and why, below the last panel; `idle` are names of what does not move, by word."""
+    """Notes below the last panel on quantities that are not drawn; `idle` are names of constant lines, by word."""
     found = []
     for word, names in idle.items():
         reason = "because they do not move" if word == "positions" else f"because these {plain(word)} stay zero"

@@ -1,4 +1,4 @@
-"""What a program's arguments are: the shape of one sample of each, and what kind of numbers it has."""
+"""A program's arguments: the shape of one sample of each, and the kind of its numbers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Everything that the trace of a Python function depends on, as bytes: equal bytes, equal traces.
 
-A function is its code with all that the code can reach: what its closure and its defaults hold, the globals that it
-names, and the same of functions and classes among these. Arrays, robots and records count by their contents. What
-kinetree, NumPy and a few modules of the standard library define counts by its name, for the versions of these are in
-the key as well. Anything else is unknown, and what reaches it has no content: what reads a file, the clock, the
-environment or random numbers, a function written in C by somebody else, names that are only known when they are used.
+A function is its code with all that the code can reach: the values in its closure and defaults, the globals that it
+names, and the same of functions and classes among these. Arrays, robots and records count by their contents.
+Definitions of kinetree, NumPy and a few modules of the standard library count by name, for the versions of these are in
+the key as well. Anything else is unknown, and functions that reach it have no content: those that read a file, the
+clock, the environment or random numbers, a function written in C by somebody else, names that are only known when they
+are used.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ _BUILTINS = frozenset({
     "min", "next", "object", "ord", "pow", "property", "range", "repr", "reversed", "round", "slice", "sorted",
     "staticmethod", "str", "sum", "super", "tuple", "type", "zip",
 })  # fmt: skip
-"""Built-in functions that depend on their arguments alone, besides errors. `print` is not: it is to print again."""
+"""Built-in functions that depend on their arguments alone, apart from errors. `print` is not: it is to print again."""
 _UNKNOWN_NAMES = frozenset({
     "__annotations__", "__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__doc__", "__file__",
     "__getattr__", "__getattribute__", "__globals__", "__loader__", "__self__", "__spec__", "__subclasses__",
     "cr_frame", "f_back", "f_globals", "f_locals", "gi_frame", "notes", "parts", "source", "tb_frame",
 })  # fmt: skip
-"""Attributes through which code can reach what it does not name, or what is left out of the content of a robot."""
+"""Attributes through which code can reach unnamed values, or values left out of the content of a robot."""
 _UNKNOWN_STEPS = frozenset(
     dis.opmap[name]
     for name in (
@@ -112,14 +113,14 @@ _CONTAINERS: dict[type, Callable[[Any], Any]] = {
     float: float.__float__,
     complex: complex.__complex__,
 }
-"""Built-in classes that users' classes extend, and how their own content is had, whatever these override."""
+"""Built-in classes that users' classes extend, and how to get their own content, regardless of overrides."""
 _NAMED = (FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.dot), type(functools.lru_cache(int)))
 _DISPATCHER = type(np.mean)
 _MISSING = object()
 
 
 class _UnknownError(Exception):
-    """Something whose content cannot be told."""
+    """Something whose content cannot be determined."""
 
 
 def content(*values: object) -> bytes | None:
@@ -141,7 +142,7 @@ def content(*values: object) -> bytes | None:
 
 
 class _Writer:
-    """Values in the order in which they are reached; what is reached again is named by its number."""
+    """Values in the order in which they are reached; values reached again are named by their number."""
 
     def __init__(self) -> None:
         self.total = hashlib.sha256()
@@ -251,7 +252,7 @@ class _Writer:
     # -- functions
 
     def _named(self, x: Any) -> bool:
-        """Write what is known by its name; False if it is not."""
+        """Write a value known by its name; False if it is not."""
         name = getattr(x, "__qualname__", None) or getattr(x, "__name__", None)
         module = "numpy" if isinstance(x, np.ufunc) else getattr(x, "__module__", None)
         if not isinstance(module, str) or not isinstance(name, str):
@@ -307,7 +308,7 @@ class _Writer:
         self._all(x.co_consts)
 
     def _users_code(self, x: FunctionType) -> None:
-        """The code of a function that is not known by its name, and what its names mean."""
+        """The code of a function that is not known by its name, and the meanings of its names."""
         codes = [*_nested(x.__code__)]
         for code in codes:
             if _UNKNOWN_STEPS.intersection(code.co_code[::2]):
@@ -331,7 +332,7 @@ class _Writer:
         self._modules[x.__name__] = x
 
     def put_attributes_of_modules(self) -> None:
-        """Write what all names mean in all modules that were reached: a module may have been passed to a function."""
+        """Write the meanings of all names in all reached modules: a module may have been passed to a function."""
         written: set[tuple[str, str]] = set()
         while pairs := [
             pair for module in self._modules for name in sorted(self._names) if (pair := (module, name)) not in written
@@ -390,7 +391,7 @@ class _Writer:
     # -- classes and their objects
 
     def _class(self, x: type) -> None:
-        """A class that is not known by its name: its bases and what it defines."""
+        """A class that is not known by its name: its bases and definitions."""
         if x.__module__.partition(".")[0] == "numpy" or not x.__flags__ & (1 << 9):
             raise _UnknownError
         self._word("class", x.__module__, x.__qualname__)
@@ -441,7 +442,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _attribute(module: ModuleType, name: str) -> Any:
-    """What a name means in a module; those of kinetree and NumPy import some when they are first asked for."""
+    """The meaning of a name in a module; those of kinetree and NumPy import some on first use."""
     value = vars(module).get(name, _MISSING)
     if value is not _MISSING or "__getattr__" not in vars(module):
         return value
@@ -457,7 +458,7 @@ def _attribute(module: ModuleType, name: str) -> Any:
 
 
 def _is_known(module: str, x: Any) -> bool:
-    """Whether what a module defines is known by its name, because the module's version or code is in the key."""
+    """Whether a module's definitions are known by name, because the module's version or code is in the key."""
     file = x.__code__.co_filename if isinstance(x, FunctionType) else None
     if module.startswith("kinetree."):
         name = module.partition(".")[2].replace(".", "/")

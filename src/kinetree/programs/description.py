@@ -11,7 +11,7 @@ __all__ = ["description"]
 
 
 def description(name: str, arguments: Mapping[str, Argument], found: Traced) -> str:
-    """Several lines that say what a program takes, gives and costs."""
+    """Several lines on a program's arguments, results and cost."""
     counts, statements = found.program.operation_counts(), found.program.body.all_statements()
     lines = [f"program {name}"]
     width = max(map(len, arguments))

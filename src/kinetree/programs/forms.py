@@ -18,14 +18,14 @@ NOTHING = type(None)
 
 
 class Form(NamedTuple):
-    """A container, and what it contains: numbers of arrays, and further forms."""
+    """A container and its contents: numbers of arrays, and further forms."""
 
     kind: type
     parts: dict[Any, Any]
 
     @property
     def text(self) -> str:
-        """What it is, in messages."""
+        """Its description in messages."""
         return f"{self.kind.__name__} of {', '.join(map(str, self.parts)) or 'nothing'}"
 
     def step(self, key: Any) -> str:
@@ -126,7 +126,7 @@ def parts_of(x: Any) -> Mapping[Any, Any] | None:
 
 
 def form_text(form: Any) -> Any:
-    """A form as lists of strings and numbers (JSON); None if a class has no name, or a key is no string or number."""
+    """A form as lists of strings and numbers (JSON); None if a class has no name, or a key is of another type."""
     if not isinstance(form, Form):
         return form
     kind = f"{form.kind.__module__}:{form.kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""Results in other shapes, of which labelled ones (xarray) keep the names and labels of their axes.
+"""Results in other shapes; labelled ones (xarray) keep the names and labels of their axes.
 
 Labelled arrays are known by their attribute `dims`, so xarray is not imported.
 """

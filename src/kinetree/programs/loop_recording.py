@@ -1,4 +1,4 @@
-"""One loop of a program, recorded in a trace: the body once, what is small in registers, what is large in memory."""
+"""One loop of a program, recorded in a trace: the body once, small values in registers, large ones in memory."""
 
 from __future__ import annotations
 

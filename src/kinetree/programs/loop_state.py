@@ -1,4 +1,4 @@
-"""What a loop carries and collects: its form, and the check that every step keeps to it."""
+"""The values that a loop carries and collects: their form, and the check that every step keeps to it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Outputs:
 
 
 def described(x: Any) -> str:
-    """What something is, for a message."""
+    """A description of something, for a message."""
     if isinstance(x, SymbolicArray | np.ndarray):
         return f"an array of shape {x.shape}"
     if x is None:

@@ -34,8 +34,8 @@ def fori(
 
     The counter k is a whole number that can be used in arithmetic, and as an index of the first axis of a program's
     arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: give the rows of that to
-    `kt.programs.scan`, and np.arange(n) beside it where the number is needed too. The body can use symbolic arrays from
-    around it; what is computed from those alone is computed once, before the loop.
+    `kt.programs.scan`, together with np.arange(n) where the number is needed too. The body can use symbolic arrays from
+    around it; values that depend on those alone are computed once, before the loop.
 
     Args:
         iterations: their number, or a `range` that k goes through. It may not depend on arguments of a program.
@@ -44,7 +44,7 @@ def fori(
             numbers count as real ones, also if they are written as integers.
         until: takes the state after a step, and says whether it is the last one, with one truth value. Each sample of
             a batch ends by itself. Such a loop carries its whole state as values, so the state should be small, and its
-            body cannot contain loops whose outputs or state are in memory. `kt.vjp` and `kt.hvp` refuse it, `kt.jvp`
+            body cannot contain loops whose outputs or state are in memory. `kt.vjp` and `kt.hvp` reject it, `kt.jvp`
             and `kt.jacobian` differentiate the steps that a sample takes.
 
     Returns:
@@ -90,7 +90,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: 
         state: the first state, as for `kt.programs.fori`.
         rows: arrays with one row per step in the first axis: one, or several in a tuple, list, dict, named tuple or
             dataclass, of equal length; or None.
-        length: the number of steps, if there are no rows to tell it.
+        length: the number of steps, if no rows determine it.
 
     Returns:
         The last state, and the outputs, in the form of one of them: arrays with one row per step in the first axis.
@@ -196,7 +196,7 @@ def _scan_plain(
 
 
 def _scan_nothing(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any]) -> tuple[Any, Any]:
-    """A scan of no rows: what a step would return is found in a trace, which is dropped."""
+    """A scan of no rows: a trace, which is dropped, shows what a step would return."""
     with Trace(Recorder((), ()), np.dtype(np.float64)).recording():
         _, stacked = _scan(step, state, form, rows, 0)
     stacked_form, found = apart(stacked, _no_output, nothing=True)
@@ -246,7 +246,7 @@ def _whole(number: Any, what: str) -> int:
 
 
 def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
-    """What the step of a scan returned."""
+    """The results of a scan's step."""
     if not isinstance(returned, tuple) or len(returned) != 2:
         refuse(
             f"kt.programs.scan: {loop.where} returned {described(returned)}; it must return two things, the next "

@@ -24,7 +24,7 @@ class LineCount(NamedTuple):
     line: int
     text: str
     operations: Counter[str]
-    """How many of each one sample takes. What two lines share counts for the first."""
+    """How many of each one sample takes. Operations shared by two lines count for the first."""
 
 
 class Profile(Sequence[LineCount]):
@@ -76,7 +76,7 @@ def profiled(
 def _count(
     block: Block, counters: tuple[int, ...], program: Program, lines: Lines, counts: dict[Line | None, Counter[str]]
 ) -> None:
-    """Add what each line has in a block, run once for these counters of the loops around it."""
+    """Add the operations of each line in a block, run once for these counters of the loops around it."""
     for s in block.statements:
         if isinstance(s, Instruction):
             counts.setdefault(lines.of(s), Counter())[s.op] += 1

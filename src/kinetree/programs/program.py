@@ -40,18 +40,18 @@ class Program:
     """A function of arrays that is compiled as kinetree's own are; `kt.program` makes it of a Python function.
 
     Call it with arrays (…, *shape), whose leading axes broadcast, in order or by name, and with `out=` and `threads=`.
-    What it returns has the form that the Python function returned: an array, or several in a tuple, list, dict, named
-    tuple or dataclass, each with the leading axes of the batch. It runs in single precision if all arrays are float32.
-    For several results `out=` is one array (…, n) for all numbers, in order, and the results are views of it.
+    Its result has the form that the Python function returned: an array, or several in a tuple, list, dict, named tuple
+    or dataclass, each with the leading axes of the batch. It runs in single precision if all arrays are float32. For
+    several results `out=` is one array (…, n) for all numbers, in order, and the results are views of it.
 
-    The Python function runs when the program is first called, once or a few times, on symbolic arrays: what it does to
-    them becomes the program. So its other effects happen then, and only then: it prints then, draws random numbers
+    The Python function runs when the program is first called, once or a few times, on symbolic arrays: its operations
+    on them become the program. So its other effects happen then, and only then: it prints then, draws random numbers
     then, and reads lists and arrays of numbers then, which are constants of the program from then on. It does not run
     if an earlier process has left the machine code on disk, and nothing that the function depends on has changed.
     """
 
     DETERMINED_BY = ("function", "name", "arguments")
-    """The attributes that determine what it computes (`kinetree.programs.content`)."""
+    """The attributes that determine its computation (`kinetree.programs.content`)."""
 
     def __new__(cls, *_: Any, **__: Any) -> Program:
         # Each program has a class of its own, so that its machine code can be what a call of it calls.
@@ -65,7 +65,7 @@ class Program:
         named = function.func if isinstance(function, functools.partial) else function
         self.name: str = getattr(named, "__name__", type(named).__name__).strip("<>")
         self.arguments: Mapping[str, Argument] = _checked_declaration(self.name, function, declared)
-        """What each argument is, in order."""
+        """Descriptions of the arguments, in order."""
         self.defaults: Mapping[str, Any] = _defaults(function, self.arguments)
         """Values of arguments that may be left out."""
         self.__signature__: inspect.Signature = _signature(function, self.arguments)
@@ -118,8 +118,8 @@ class Program:
     ) -> BareFunction | DeviceFunction:
         """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
 
-        One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
-        results come as one array (…, n), in order; booleans and whole numbers are not checked.
+        One sample in ordinary arrays of the dtype takes about a tenth of a microsecond in addition to the arithmetic.
+        Several results come as one array (…, n), in order; booleans and whole numbers are not checked.
 
         Args:
             dtype: "float64" or "float32".
@@ -294,7 +294,7 @@ class Program:
         return Program.__call__(self, *given, **named)
 
     def _defaults_beside(self, given: Sequence[Any]) -> Mapping[str, Any]:
-        """The defaults, in single precision beside arrays that are: what is left out does not decide the dtype."""
+        """The defaults, in single precision if the arrays are: omitted arguments do not decide the dtype."""
         if not self.defaults or dtype_of(self.name, given) == "float64":
             return self.defaults
         is_float = {name for name, argument in self.arguments.items() if argument.dtype is float}
@@ -320,10 +320,9 @@ def program(
     """Make a program of a function: one compiled function of everything in it, kinetree's functions included.
 
     The function is written for one sample, in plain NumPy; it may call any of kinetree's functions, on any robots, and
-    other programs. It is traced at the first call and compiled to one kernel, in which calls share what they have in
-    common. The program then takes batches, threads, float32 and `out=` as kinetree's functions do, and is
-    differentiated by `kt.jvp`, `kt.vjp`, `kt.jacobian` and `kt.hvp`. Its machine code is kept on disk. See
-    docs/programs.md.
+    other programs. It is traced at the first call and compiled to one kernel, in which calls share common parts. The
+    program then takes batches, threads, float32 and `out=` as kinetree's functions do, and is differentiated by
+    `kt.jvp`, `kt.vjp`, `kt.jacobian` and `kt.hvp`. Its machine code is kept on disk. See docs/programs.md.
 
     Args:
         function: the function, if this is not used as a decorator.
@@ -332,7 +331,7 @@ def program(
             named: they are constants then.
 
     Returns:
-        The `Program`, or as a decorator what makes it of a function.
+        The `Program`, or as a decorator a function that makes it.
 
     Raises:
         OptionError: an argument is not one of the function's, has no such shape, or is missing.

@@ -1,4 +1,4 @@
-"""What a program returns: one array, or several in a tuple, list, dict, named tuple or dataclass, nested as one likes.
+"""Results of a program: one array, or several in a tuple, list, dict, named tuple or dataclass, nested as one likes.
 
 A compiled function has one result, so several are its parts, one after another; they are given back as views of it.
 """
@@ -43,7 +43,7 @@ class Results:
     """The form of a program's results, and their numbers."""
 
     def __init__(self, returned: Any, program: str, dtype: np.dtype[Any]) -> None:
-        """`returned`: what the user's function gave in a trace of this dtype."""
+        """`returned`: the result of the user's function in a trace of this dtype."""
         self.leaves: list[Leaf] = []
         self.program = program
         self._dtype = dtype
@@ -174,7 +174,7 @@ class Results:
             start += leaf.size
 
     def _take(self, form: Any, given: Any, path: str, taken: dict[int, Any]) -> None:
-        """Find what is given for each array of a form."""
+        """Find the values given for each array of a form."""
         if not isinstance(form, Form):
             taken[form] = given
             return

@@ -25,7 +25,7 @@ __all__ = ["ProgramSource"]
 
 @record(frozen=True, eq=False)
 class ProgramSource:
-    """A traced program: its ports, and an identity made of what its trace depends on, or else of its statements."""
+    """A traced program: its ports, and an identity made of its trace's dependencies, or else of its statements."""
 
     name: str
     arguments: Mapping[str, Argument]
@@ -61,7 +61,7 @@ class ProgramSource:
 
     @cached_property
     def configurations(self) -> Mapping[int, Model]:
-        """The arguments that are configurations, by number, and of which robots."""
+        """The arguments that are configurations, by number, and their robots."""
         return {k: a.robot for k, a in enumerate(self.arguments.values()) if a.robot is not None}
 
     def check(self) -> None:
@@ -96,5 +96,5 @@ class ProgramSource:
         return digest(self.traced.key or self.traced.program, quaternions, self.rows, self.state)
 
     def key(self, *more: object) -> bytes | None:
-        """A key for code: of what the trace depends on, or else of its statements."""
+        """A key for code: of the trace's dependencies, or else of its statements."""
         return None if self._identity is None else digest(*more, self._identity)

@@ -1,11 +1,11 @@
-"""From a user's function to a program of statements: it is run on symbolic arrays, and what it did is kept.
+"""From a user's function to a program of statements: it is run on symbolic arrays, and its operations are kept.
 
-What machine code must know of a trace, the form of the results, is kept on disk under everything that the trace depends
-on (`kinetree.programs.content`), as the code is. So a process that finds both need not run the function.
+The part of a trace that machine code needs, the form of the results, is kept on disk under everything that the trace
+depends on (`kinetree.programs.content`), as the code is. So a process that finds both need not run the function.
 
 The robots in it can take several forms (axes that suit the joints; equations as one system), which give the same
-results with different numbers of operations. A form counts for the whole program, since calls share only what they do
-alike; so the function is run again for each that a first run offers, and the shortest program is taken.
+results with different numbers of operations. A form counts for the whole program, since calls share only equal parts;
+so the function is run again for each that a first run offers, and the shortest program is taken.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Traced:
         self.results = results
         self.choices = choices
         self.key = key
-        """What the trace depends on, if all of that is known."""
+        """The dependencies of the trace, if all of them are known."""
         self._program = program
         self._again = again
 
@@ -144,7 +144,7 @@ def with_choices(
     choices: frozenset[str],
     lines: Lines | None = None,
 ) -> tuple[Traced, set[str]]:
-    """One run of the function, and the forms that it offers; `lines` notes what each of the user's lines records."""
+    """One run of the function, and the forms that it offers; `lines` notes the records of each of the user's lines."""
     inputs = [argument.port(name) for name, argument in arguments.items()]
     recorder = Recorder(inputs, [Port(name, ())])
     given = []
@@ -227,7 +227,7 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
 
 
 def users_part(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback from its first frame outside kinetree on; the whole if there is none."""
+    """A traceback from its first frame outside kinetree on; the whole if it has none."""
     part = traceback
     while part is not None and part.tb_frame.f_code.co_filename.startswith(OUTSIDE):
         part = part.tb_next

@@ -1,8 +1,8 @@
 """A motion in steps whose length follows from their error, each sample's own; rows of the grid lie within them.
 
-A step of the pair of Dormand and Prince goes as far as its tolerances allow, whatever the grid, but ends where torques
-or external forces change. Rows of the grid are between the ends of steps, on the pair's interpolation of order four. So
-where rows are, where a piece of the motion begins, and which motions are beside it changes no bit: a motion goes on
+A step of the pair of Dormand and Prince goes as far as its tolerances allow, independently of the grid, but ends where
+torques or external forces change. Rows of the grid are between the ends of steps, on the pair's interpolation of order
+four. So the places of rows, the beginnings of pieces and the other motions of the batch change no bit: a motion goes on
 from a row by taking the steps again that were tried beyond it, since inputs may change there.
 """
 
@@ -145,7 +145,7 @@ class Adaptive:
         return self._field.rows(steps.start[own], y, which)
 
     def tell(self, record: Record, row: int) -> Array:  # noqa: ARG002
-        """Nothing: at the end there is no step."""
+        """Nothing: no step begins at the end."""
         return np.zeros((*self._setting.shape, 1))
 
     def _tell(self, record: Record, some: Samples) -> None:
@@ -169,7 +169,7 @@ class Adaptive:
         return found
 
     def _take(self, record: Record, some: Samples) -> None:
-        """Take one step of some motions, or say that there is none."""
+        """Take one step of some motions, or report that none is left."""
         nq, nv, now = self._nq, self._nv, self._now
         tau, forces, limit = self._inputs.of(record, some, now.time[some])
         start = now.row[some]

@@ -3,9 +3,9 @@ equation of motion.
 
     h⁺ = 0.9 h e_n^(-5/32) e_(n-1)^(1/16)
 
-where e is the estimated error relative to what is allowed: a proportional and an integral part, for errors of order
-five, so that steps do not swing about the longest ones that are stable. All powers are square roots of square roots,
-which are rounded exactly: so steps have the same bits in a batch of any size and on any processor.
+where e is the estimated error relative to the tolerance: a proportional and an integral part, for errors of order five,
+so that steps do not swing about the longest ones that are stable. All powers are square roots of square roots, which
+are rounded exactly: so steps have the same bits in a batch of any size and on any processor.
 
 Source: Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4; II, section IV.2.
 """
@@ -77,7 +77,7 @@ _ROUNDING = 2.0**-48
 
 
 def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Tolerances) -> Array:
-    """Errors (m, 2 nv) of displacements and velocities relative to what is allowed.
+    """Errors (m, 2 nv) of displacements and velocities relative to the tolerances.
 
     `before` and `after` (m, nv) are the velocities.
     """
@@ -88,7 +88,7 @@ def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Toler
 
 
 def first_length(w: Array, rates: Array, tolerances: Tolerances) -> Array:
-    """A length for the first step (m,): one in which a hundredth of the state changes, relative to what is allowed."""
+    """A length for the first step (m,): one in which the state changes by a hundredth, relative to the tolerances."""
     rtol, atol = tolerances.rtol, tolerances.atol
     allowed = np.concatenate((np.full_like(w, atol + rtol), atol + rtol * np.abs(w)), axis=-1)
     state = np.concatenate((np.ones_like(w), np.abs(w)), axis=-1)
@@ -143,13 +143,13 @@ class Beginning(NamedTuple):
 
 
 class Attempted(NamedTuple):
-    """What became of m steps."""
+    """The outcomes of m steps."""
 
     steps: PairSteps
     y: Array
     """At the end."""
     error: Array
-    """In parts of what is allowed; more than 1, or NaN, if no step is short enough."""
+    """Relative to the tolerance; more than 1, or NaN, if no step is short enough."""
     chosen: Array
     """The length before the limit shortened it."""
     rejections: NDArray[np.int64]

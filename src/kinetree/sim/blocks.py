@@ -41,7 +41,7 @@ def take_steps(
     """Fill the record, in blocks of steps.
 
     A block goes beyond the next look at how stiff the robot is if its steps are likely to be divided there as they are
-    now. What follows a look at which that is wrong is computed again. Looks are at multiples of their period from the
+    now. Steps after a check that finds this wrong are computed again. Looks are at multiples of their period from the
     beginning of the whole motion, so they do not depend on where a piece of it begins.
     """
     robot, first = setting.robot, setting.first
@@ -127,7 +127,7 @@ def _finite_rows(rows: Array) -> int:
 
 
 def _not_finite(robot: Model, rows: Array, step: int, dt: float) -> SimulationError:
-    """The error for states [q, v, act] up to a step, some numbers of the last of which are not finite."""
+    """The error for states [q, v, act] up to a step, where the last one has numbers that are not finite."""
     what = (
         f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
         f"({first_not_finite(robot, rows[-1])!r} first)"
@@ -145,7 +145,7 @@ def _not_finite(robot: Model, rows: Array, step: int, dt: float) -> SimulationEr
 
 
 def _stalled(robot: Model, stall: Stall, setting: Setting) -> SimulationError:
-    """The error for a motion of which no step is exact enough."""
+    """The error for a motion without a step that is exact enough."""
     assert setting.tolerances is not None
     return SimulationError(
         f"the motion of {robot.name!r} cannot go on at t = {stall.time:.9g} s: no step of {setting.integrator!r}, "

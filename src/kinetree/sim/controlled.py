@@ -47,8 +47,8 @@ class ProgramMotion:
     ) -> None:
         """`period`: how many steps from one run of the controller to the next, or None for each stage.
 
-        `tau`: joint forces (…, count, nv) besides the commands of a controller that gives these. `recorded`: where to
-        put what the controller returns, if that is part of something longer.
+        `tau`: joint forces (…, count, nv) in addition to a controller's commands. `recorded`: where to put the
+        controller's results, if they are part of something longer.
         """
         robot, shape = setting.robot, setting.shape
         self._setting, self.period, self._count, self._tau = setting, period, count, tau
@@ -84,7 +84,7 @@ class ProgramMotion:
         self._own = {
             name: np.empty((*shape, count + 1, *x.shape[x.ndim - len(self._core(name)) :])) for name, x in start.items()
         }
-        """What the controller carries, before each step."""
+        """The controller's state before each step."""
         for name, x in start.items():
             self._own[name][self._index(0)] = x
         self.recorded = recorded or {
@@ -92,13 +92,13 @@ class ProgramMotion:
             for name, part in {**self._loop.state, **self._loop.recorded}.items()
             if name != self._output
         }
-        """What else the controller returned at each moment."""
+        """The controller's other results at each moment."""
 
     def most(self, step: int) -> int:  # noqa: ARG002
         return 100_000
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """The controller's state, and what it said last where that is held."""
+        """The controller's state, and its last output where that is held."""
         return {name: np.array(self._rows(x, step)) for name, x in self._own.items()}
 
     def given(self, step: int, row: Array) -> Array:
@@ -131,7 +131,7 @@ class ProgramMotion:
             yield k + 1
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """Check what was given for steps that are final."""
+        """Check the inputs of steps that are final."""
         for name in self._setting.sources.values() if not self._setting.shape else ():
             finite = np.isfinite(record.rows[first:end, : record.state])
             entries = np.argwhere(~np.isfinite(self.recorded[name][first:end]) & finite.all(axis=-1, keepdims=True))
@@ -216,7 +216,7 @@ class ProgramMotion:
             )  # fmt: skip
 
     def _take(self, record: Record, some: tuple[Any, ...], step: int, count: int, parts: int, result: Array) -> None:
-        """Fill in what a run gave: states after each step, and what the controller said at its beginning."""
+        """Fill in the results of a run: states after each step, and the controller's output at its beginning."""
         last, first = result[..., parts - 1 :: parts, :], result[..., ::parts, :]
         width = record.rows.shape[-1]
         self._put(record.rows, some, step + 1, count, last[..., :width])
@@ -257,7 +257,7 @@ class ProgramMotion:
         return next(place for part, place in self._parts if part.name == name)
 
     def _core(self, name: str) -> tuple[int, ...]:
-        """The shape of one sample of an argument of the controller, or of what is kept for it."""
+        """The shape of one sample of an argument of the controller, or of a value kept for it."""
         return self._loop.core(name)
 
     @staticmethod

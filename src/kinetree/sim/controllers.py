@@ -1,4 +1,4 @@
-"""Python functions of time and state that give torques, commands or external forces: what they return is checked."""
+"""Python functions of time and state that give torques, commands or external forces, with checks of their results."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Called:
         self._warned: Any = {**np.geterr(), "over": "ignore", "invalid": "ignore"}
 
     def __call__(self, function: Callable[..., ArrayLike], t: float, *state: Array) -> tuple[Array, Array]:
-        """The result, and the same with zeros in place of what is not finite."""
+        """The result, and the same with zeros in place of numbers that are not finite."""
         # Read-only views, so that a controller that writes into its arguments does not change the motion.
         seen = [x.view() for x in state]
         for array in seen:

@@ -2,7 +2,7 @@
 
 Crossings are looked for at the ends of steps, and the moment of one by 40 halvings of its step, in each of which the
 integrator takes a step of that length from the same state, under the same forces: so the state at the moment is one of
-the integrator's own, and not interpolated. What is reported is the end of the last interval, at which the number is
+the integrator's own, and not interpolated. The reported moment is the end of the last interval, at which the number is
 zero or has changed its sign; it is later than the crossing by less than dt / 10¹².
 """
 

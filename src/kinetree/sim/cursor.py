@@ -35,12 +35,11 @@ class Cursor:
     row: Array
     """[q, v, work, loss]."""
     rates: Array
-    """What [d, w, work, loss] change by in the first stage of the next step, and the error of its contacts; NaN if that
-    is not known."""
+    """Rates of [d, w, work, loss] in the first stage of the next step, and its contacts' error; NaN if unknown."""
     length: Array
-    """How long the next step is to be, s; NaN before the first one."""
+    """Length of the next step, s; NaN before the first one."""
     error: Array
-    """The error of the last step, relative to what is allowed."""
+    """The error of the last step, relative to the tolerance."""
     accepted: NDArray[np.int64]
     """How many steps were taken since the motion began, and how many were tried in vain."""
     rejected: NDArray[np.int64]
@@ -65,7 +64,7 @@ class Cursor:
 
     @classmethod
     def of_carried(cls, carried: Mapping[str, NDArray[Any]]) -> Cursor | None:
-        """What `carried` told, if it did."""
+        """The result of `carried`, if it was called."""
         if not any(name.startswith(OF_STEPS) for name in carried):
             return None
         return cls(*(np.array(carried[OF_STEPS + field.name]) for field in fields(cls)))

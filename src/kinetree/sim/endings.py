@@ -27,7 +27,7 @@ class Divergence:
     """A coordinate or degree of freedom that is not finite there, the first one in the order of v and q; or that of the
     torque, or the actuator of the command."""
     cause: str
-    """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "command": that
+    """"state", which grew beyond all bounds; "torque": a controller's result for a finite state; "command": that
     of an actuator; "force": an external force that was computed; "friction" or "spring": one that is too stiff for the
     steps; or "step": no step that the tolerances allow."""
 
@@ -111,7 +111,7 @@ class Endings:
             record.given[sample][row:last] = 0.0
 
     def _cause(self, record: Record, sample: tuple[int, ...], row: int) -> tuple[str, str]:
-        """What is not finite first, by its name: torques, commands or forces that were given, or else the state."""
+        """The first quantity that is not finite, by its name: given torques, commands or forces, or else the state."""
         robot = self._robot
         wrong = ~np.isfinite(record.given[sample][row])
         if not wrong.any():
@@ -124,7 +124,7 @@ class Endings:
 
 
 def first_not_finite(robot: Model, row: Array) -> str:
-    """What is not finite of a state [q, v, act, …]: a degree of freedom, a coordinate, or an actuator."""
+    """The part of a state [q, v, act, …] that is not finite: a degree of freedom, a coordinate, or an actuator."""
     nq, end = robot.nq, robot.nq + robot.nv
     for x, names in ((row[nq:end], robot.v_names), (row[:nq], robot.q_names)):
         if not np.isfinite(x).all():

@@ -100,7 +100,7 @@ class EventNumber:
         return np.asarray(some.of(self._called(moments, whole)))
 
     def check(self, values: Array, times: Array, going_on: NDArray[np.bool_]) -> None:
-        """Refuse NaN among values (…, T) of motions that go on (…)."""
+        """Reject NaN among values (…, T) of motions that go on (…)."""
         wrong = np.isnan(values) & going_on[..., None]
         if wrong.any():
             sample, where = first_sample(np.asarray(wrong.any(axis=-1)))
@@ -136,7 +136,7 @@ class EventNumber:
 
 
 def event_numbers(robot: Model, until: Any, shape: tuple[int, ...]) -> list[EventNumber]:
-    """What `until` names, checked."""
+    """The numbers that `until` names, checked."""
     if until is None:
         return []
     named = until if isinstance(until, Mapping) else {"until": until}

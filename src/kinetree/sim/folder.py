@@ -1,4 +1,4 @@
-"""A motion on disk, of which nothing is read before it is asked for."""
+"""A motion on disk, read only when it is used."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TrajectoryFolder(Shown):
 
     @property
     def model(self) -> Model | None:
-        """The robot itself, made again from its text form beside the motion; None if the folder does not have it.
+        """The robot itself, made again from its text form in the folder; None if the folder does not have it.
 
         Raises:
             ModelError, TrajectoryFileError: as for `Trajectory.model`.
@@ -73,7 +73,7 @@ class TrajectoryFolder(Shown):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings of the motion and what it was given, as texts by name."""
+        """The settings and inputs of the motion, as texts by name."""
         found: Mapping[str, str] = self._about["settings"]
         return found
 
@@ -114,7 +114,7 @@ class TrajectoryFolder(Shown):
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """The names of the arrays that were recorded besides."""
+        """The names of the additional arrays that were recorded."""
         return self._last.recorded
 
     @property
@@ -143,7 +143,7 @@ class TrajectoryFolder(Shown):
 
     @property
     def events(self) -> tuple[Occurrence, ...]:
-        """What happened, of what was to be watched by `until=`, in the order of time.
+        """The events selected by `until=`, in the order of time.
 
         Raises:
             TrajectoryFileError: it cannot be read.
@@ -173,7 +173,7 @@ class TrajectoryFolder(Shown):
         """A piece, by its number from 0 on.
 
         Raises:
-            TrajectoryFileError: there is no such piece, or it cannot be read.
+            TrajectoryFileError: the piece does not exist, or cannot be read.
         """
         end = self._folder.end(number)
         begin = self._folder.end(number - 1).rows if number else 0
@@ -186,7 +186,7 @@ class TrajectoryFolder(Shown):
         Only chunks that have some of it are read.
 
         Raises:
-            OptionError: there are no such rows.
+            OptionError: the motion has no such rows.
             TrajectoryFileError: a chunk cannot be read.
         """
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
@@ -206,7 +206,7 @@ class TrajectoryFolder(Shown):
         samples: NDArray[np.intp] | None = None,
         arrays: Callable[[str], bool] = _every_array,
     ) -> Trajectory:
-        """Some moments of some motions, with what was recorded of them.
+        """Some moments of some motions, with their recorded quantities.
 
         Args:
             rows: K rows that follow each other, as a slice or as numbers; by default all.
@@ -218,7 +218,7 @@ class TrajectoryFolder(Shown):
             The motion, or a batch (m,), or (*shape) if no samples are named.
 
         Raises:
-            OptionError: there are no such rows.
+            OptionError: the motion has no such rows.
             TrajectoryFileError: they cannot be read, or are not finite.
         """
         return self._part(row_numbers("part", rows, self._folder.rows()), self._last, samples, arrays)
@@ -261,7 +261,7 @@ class TrajectoryFolder(Shown):
             q (m, K, nq), or (*shape, K, nq) if no samples are named.
 
         Raises:
-            OptionError: there are no such rows or samples.
+            OptionError: the motion has no such rows or samples.
             TrajectoryFileError: they cannot be read, or are not finite.
         """
         return self._some("configurations", "q", rows, samples)
@@ -332,8 +332,8 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | Trajecto
         The motion.
 
     Raises:
-        TrajectoryFileError: there is no such folder or file, or it holds no motion.
-        DTypeError: `path` is no path.
+        TrajectoryFileError: the folder or file does not exist, or holds no motion.
+        DTypeError: `path` is not a path.
 
     >>> import kinetree as kt, tempfile, pathlib
     >>> robot = kt.zoo.load("double_pendulum")

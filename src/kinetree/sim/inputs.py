@@ -1,4 +1,4 @@
-"""What a controller that is a program is given besides time and state."""
+"""Inputs of a controller that is a program, other than time and state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DOUBLE = np.dtype(np.float64)
 
 @record(frozen=True, slots=True)
 class Inputs:
-    """What a controller is given besides time and state."""
+    """Inputs of a controller other than time and state."""
 
     constants: Mapping[str, Array]
     """Constant over a motion, (…, *shape)."""
@@ -35,7 +35,7 @@ class Inputs:
     """Initial values of its own state, (…, *shape)."""
 
     def piece(self, begin: int, count: int, controller: Program) -> Inputs:
-        """What `count` steps from number `begin` on are given."""
+        """The inputs of `count` steps from number `begin` on."""
         ranks = {name: len(controller.arguments[name].shape) for name in self.rows}
         places: dict[str, Any] = {
             name: (..., slice(begin, begin + count), *(slice(None),) * rank) for name, rank in ranks.items()

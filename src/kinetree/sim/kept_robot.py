@@ -1,8 +1,8 @@
-"""The robot of a motion: itself, or what a file says of it, from which it is made when somebody asks for it.
+"""The robot of a motion: itself, or its description in a file, from which it is made on first use.
 
 A file of a motion has the robot's text form (docs/model_text.md), and the paths at which its meshes and images were
 found. Reading the file opens none of them, and runs nothing. Somebody else may have written the file, so a path without
-the suffix of a mesh or an image is dropped, and whatever draws the robot opens regular files only.
+the suffix of a mesh or an image is dropped, and code that draws the robot opens regular files only.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from kinetree.model.by_identity import ByIdentity
 __all__ = ["KeptRobot"]
 
 _SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".3mf", ".png"))
-"""What meshes and height fields are read from."""
+"""Suffixes of meshes and height fields."""
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".gif", ".webp"))
 _LONGEST = 2**26
 """Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
 _texts: ByIdentity[str] = ByIdentity()
 _made: weakref.WeakValueDictionary[str, Model] = weakref.WeakValueDictionary()
-"""Robots by what files say of them: all files of one robot give the same object, which is compiled once."""
+"""Robots by their descriptions in files: all files of one robot give the same object, which is compiled once."""
 _lock = threading.Lock()
 
 
 class KeptRobot:
-    """The robot of a motion. It never changes; what a file says is read when `model` is asked for."""
+    """The robot of a motion. It never changes; a file's description is read when `model` is first used."""
 
     __slots__ = ("_model", "_text")
 
@@ -45,7 +45,7 @@ class KeptRobot:
 
     @classmethod
     def of_file(cls, path: Path) -> KeptRobot | None:
-        """The robot in a file of a folder, of which nothing is read yet; None if there is no such file.
+        """The robot in a file of a folder, not read yet; None if the file does not exist.
 
         Raises `TrajectoryFileError`.
         """
@@ -58,7 +58,7 @@ class KeptRobot:
 
     @property
     def text(self) -> str:
-        """What a file says of it."""
+        """Its description in a file."""
         if self._model is None:
             return self._text
         if self._model not in _texts:
@@ -71,7 +71,7 @@ class KeptRobot:
 
         Raises:
             ModelError: the robot has no text form, or it is of a newer kinetree.
-            TrajectoryFileError: what the file says is damaged.
+            TrajectoryFileError: the description in the file is damaged.
         """
         if self._model is None and self._text:
             with _lock:

@@ -1,7 +1,7 @@
 """A motion that is followed while it is computed: at its own pace or another, with pauses, and pushed by somebody.
 
-What a motion is does not depend on any of this, unless its bodies are pushed: how many steps are taken between two
-looks changes no bit, as for the blocks that they are taken in anyway.
+The motion does not depend on any of this, unless its bodies are pushed: how many steps are taken between two looks
+changes no bit, as for the blocks that they are taken in anyway.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ FRAME = 1.0 / 60.0
 """Seconds between two moments that are shown."""
 
 _PATIENCE = 0.1
-"""Seconds that a motion may be late and still catch up; what is later goes on from where it is, at its pace."""
+"""Seconds that a motion may be late and still catch up; a later one goes on from where it is, at its pace."""
 _MEASURED = 0.5
 """Seconds over which the real-time factor is measured."""
 _UNLIMITED = 2**62
 
 
 class Live:
-    """How a motion is followed. The motion's thread asks; any other thread may call what changes something."""
+    """How a motion is followed. The motion's thread asks; any other thread may call methods that change something."""
 
     def __init__(
         self,
@@ -95,13 +95,13 @@ class Live:
             self._wakes()
 
     def stop(self) -> None:
-        """End the motion; what was computed is kept."""
+        """End the motion, and keep the part computed so far."""
         with self._changed:
             self._is_stopped = True
             self._wakes()
 
     def reset(self) -> None:
-        """Let it begin again; what was computed is dropped."""
+        """Let it begin again, and drop the part computed so far."""
         with self._changed:
             self._is_reset = True
             self._wakes()
@@ -120,7 +120,7 @@ class Live:
 
     @property
     def pushed(self) -> Push | None:
-        """What is pushed now."""
+        """The present push."""
         return self._push
 
     @property
@@ -155,7 +155,7 @@ class Live:
         return max(1, self._due - step)
 
     def goes_on(self, step: int, row: Array) -> bool:
-        """Show the moment before a step if it is time to, and wait until the step is to be taken; whether it is."""
+        """Show the moment before a step if it is time to, and wait until the step is due; whether it is taken."""
         is_whole_step = self._is_paused and self.keeps_time  # it takes 1/60 s, however long that is to compute
         if step < self._due and (is_whole_step or self._clock() - self._shown < FRAME):
             return True

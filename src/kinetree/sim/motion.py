@@ -1,4 +1,4 @@
-"""The motion of one simulation, or of a batch, advanced by whole steps, and the sources of what acts on it.
+"""The motion of one simulation, or of a batch, advanced by whole steps, and the sources of its inputs.
 
 A source says when the next moment is at which torques, commands or forces may be others. Steps of a fixed length take
 them as they are over each step; those of their own length end there.
@@ -38,7 +38,7 @@ class Acting(Protocol):
         """The torques and commands at the beginning of a step, (…, nv + nu)."""
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """Steps `first` to `end` are final: refuse torques and commands that cannot be."""
+        """Steps `first` to `end` are final: reject torques and commands that cannot be."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
         """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
@@ -54,7 +54,7 @@ class Motion(Acting, Protocol):
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""
 
     def tell(self, record: Record, row: int) -> Array:
-        """What a step from a row on tells of its contacts (…, 1 + nv); the step is not kept."""
+        """The contact report (…, 1 + nv) of a step from a row on; the step is not kept."""
 
 
 class Source(Acting, Protocol):
@@ -101,7 +101,7 @@ class Known:
         return iter((step + count,))
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """What is given was checked before."""
+        """Given inputs were checked before."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         return {}
@@ -173,7 +173,7 @@ class Samples:
         return iter((step + count,))
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """What functions return is checked then."""
+        """Results of functions are checked then."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         """What was given last, if it is held."""

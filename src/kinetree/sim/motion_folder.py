@@ -1,11 +1,11 @@
 """The folder of a motion that is written while it is computed, in pieces: the format, written and read.
 
-motion.json            what the motion is, and the names of its coordinates; robot.json (store/folder.py)
+motion.json            the motion's description, and the names of its coordinates; robot.json (store/folder.py)
 rows/                  a row per moment, in Zarr's format, one array per field, (T, …) each
-pieces/NUMBER.json     how many rows there are at a piece's end, and what happened in it; it is written after its rows
+pieces/NUMBER.json     the number of rows at a piece's end, and the events in it; it is written after its rows
 snapshot-NUMBER.npz    the moment at the end of so many pieces, from which the motion goes on; written after those
 
-Rows beyond the end of the last piece are no part of the motion. Pieces after the last snapshot are computed again, to
+Rows beyond the end of the last piece are not part of the motion. Pieces after the last snapshot are computed again, to
 the same bits.
 """
 
@@ -45,7 +45,7 @@ _LONGEST_PIECE = 2**27
 
 @record(frozen=True, slots=True, eq=False)
 class PieceEnd:
-    """What is known at the end of a piece."""
+    """The data at the end of a piece."""
 
     rows: int
     """How many there are by then, from the beginning of the motion."""
@@ -75,7 +75,7 @@ class MotionFolder(ResultFolder):
 
     @cached_property
     def description(self) -> Mapping[str, Any]:
-        """What `about` says: "settings", the "shape" of the batch, how many "rows" there are if nothing ends it early,
+        """The contents of `about`: "settings", the "shape" of the batch, the number of "rows" if nothing ends it early,
         in chunks of how many, and the names."""
         return self.about()
 
@@ -218,7 +218,7 @@ class MotionFolder(ResultFolder):
             (self.path / _piece_name(k)).unlink()
 
     def last_snapshot(self) -> tuple[int, Snapshot] | None:
-        """How many pieces are before the last snapshot, and that snapshot; None if there is none."""
+        """The number of pieces before the last snapshot, and that snapshot; None without a snapshot."""
         names = [name for name in os.listdir(self.path) if name.startswith("snapshot-") and name.endswith(".npz")]
         number = max((int(name[9:-4]) for name in names if name[9:-4].isdecimal()), default=None)
         return None if number is None else (number, Snapshot.load(self._snapshot(number)))

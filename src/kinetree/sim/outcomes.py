@@ -53,7 +53,7 @@ def picked(
 
 
 class Known(Protocol):
-    """A motion on disk, of which is known what became of it."""
+    """A motion on disk whose outcome is known."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...

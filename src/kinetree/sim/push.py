@@ -26,7 +26,7 @@ _FASTEST = 100.0
 
 @record(frozen=True, slots=True)
 class Push:
-    """Which point of which body is pushed, and where to."""
+    """The point and the body that are pushed, and the target."""
 
     body: str
     point: tuple[float, float, float]
@@ -36,7 +36,7 @@ class Push:
 
 
 class Pushing(NamedTuple):
-    """What a push does at a moment, in the world's axes."""
+    """The force of a push at a moment, in the world's axes."""
 
     wrench: Array
     """About the origin of the body's axes (6,); N, N·m."""
@@ -58,7 +58,7 @@ class PushLaw:
         self._grabbed: tuple[object, float] = (None, 0.0)
 
     def __call__(self, push: Push, q: Array, v: Array) -> Pushing:
-        """What a push does at a state."""
+        """The force of a push at a state."""
         placements, velocities, _ = self._motions(q, v)
         number, mass = self._numbers[push.body], self._mass(push, q)
         lever, x = self._point(push, placements[number])

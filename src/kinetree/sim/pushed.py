@@ -43,13 +43,13 @@ class Pushes(Protocol):
     """Who pushes."""
 
     is_preparing: bool
-    """Whether a push waits for its kernel; it is told here."""
+    """Whether a push waits for its kernel; set here."""
     is_seen: bool
     """Whether somebody looks, who may push."""
 
     @property
     def pushed(self) -> Push | None:
-        """What is pushed now."""
+        """The present push."""
 
     @property
     def waits(self) -> bool:
@@ -61,7 +61,7 @@ Make = Callable[[Setting, int, int, Mapping[str, NDArray[Any]], Mapping[str, NDA
 
 
 class Pushed:
-    """One motion, and what pushes it."""
+    """One motion, and the pushes on it."""
 
     def __init__(
         self, make: Make, setting: Setting, count: int, carried: Mapping[str, NDArray[Any]], pushes: Pushes
@@ -81,7 +81,7 @@ class Pushed:
         self._until = 0
         """The step until which it is held, of steps of their own length."""
         self._others = self._forces = np.zeros((0, 0, 6))
-        """What acts on each body besides a push, and with it, (bodies, steps, 6); empty before the first push."""
+        """Forces on each body without a push, and with it, (bodies, steps, 6); empty before the first push."""
         self._acted: dict[int, tuple[str, Pushing]] = {}
         """Which body was pushed in each step, and how."""
 
@@ -126,7 +126,7 @@ class Pushed:
         return found
 
     def told(self, rows: int) -> dict[str, NDArray[Any]]:
-        """What is recorded of pushes at the first `rows` moments, if there were any."""
+        """Records of pushes at the first `rows` moments, if any occurred."""
         if not self._acted:
             return {}
         numbers = {name: k for k, name in enumerate(self._setting.robot.bodies)}
@@ -182,7 +182,7 @@ class Pushed:
                 self._acted[k] = self._acting
 
     def _put(self, first: int, count: int) -> None:
-        """Let what acts now act in some steps of the present motion."""
+        """Let the present forces act in some steps of the present motion."""
         those = slice(first, first + count)
         self._forces[:, those] = self._others[:, those]
         if self._acting is not None:
@@ -190,7 +190,7 @@ class Pushed:
             self._forces[self._bodies[name], those] += pushing.wrench
 
     def _go_on_from(self, step: int) -> None:
-        """Go on with a kernel that takes forces on all bodies: what acts now acts from here on."""
+        """Go on with a kernel that takes forces on all bodies: the present forces act from here on."""
         count = min(_WINDOW, self._count - step)
         self._others = self._others_at(step, count)
         self._forces = self._others.copy()

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True)
 class Stall:
-    """A motion of which no step is exact enough, however short."""
+    """A motion without a step that is exact enough, however short."""
 
     time: float
     name: str
@@ -28,7 +28,7 @@ class Stall:
 
 
 class Record:
-    """One row [q, v, act, work, loss] per moment, and what is given then, of one motion or of each of a batch."""
+    """One row [q, v, act, work, loss] per moment, and its inputs, of one motion or of each of a batch."""
 
     def __init__(self, setting: Setting, steps: int) -> None:
         nv, shape = setting.robot.nv, setting.shape
@@ -42,21 +42,21 @@ class Record:
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
         self.forces = tuple(setting.sources.values())
-        """The names of external forces among what is recorded."""
+        """The names of external forces among the recorded quantities."""
         self.recorded: Mapping[str, NDArray[Any]] = {}
-        """What a controller returned besides these, (…, steps + 1, *shape)."""
+        """A controller's other results, (…, steps + 1, *shape)."""
         self.lost: dict[tuple[int, ...], Array] = {}
         """The first row that is not finite, of samples that have one in the last block."""
         self.stalls: dict[tuple[int, ...], Stall] = {}
         """Where motions with steps of their own length cannot go on."""
         self.step_counts: StepCounts | None = None
-        """What steps there were, if they are of their own length."""
+        """Counts of the steps, if they have variable length."""
         self.done = 0
         """How many rows are complete."""
         self.mark = 0
         """The last row from which the motion can be continued."""
         self.stiffness: Mapping[str, NDArray[Any]] = {}
-        """What the looks at stiffness after that row depend on."""
+        """Data that the stiffness checks after that row depend on."""
         self.substeps = 1
         self.end_time: float | None = None
         """The time of the last row, if an event put it between the ends of steps."""
@@ -80,7 +80,7 @@ class Record:
         return times
 
     def end(self, row: int, time: float) -> None:
-        """The motion ends at an event; what is given for its last step is held there."""
+        """The motion ends at an event; the inputs of its last step are held there."""
         self.end_time, self.done = time, row + 1
         for x in (self.given, *self.recorded.values()):
             x[row] = x[row - 1]

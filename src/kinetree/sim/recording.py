@@ -1,4 +1,4 @@
-"""From the rows of a motion to its trajectory: what is recorded is computed from the states, many at a time."""
+"""From the rows of a motion to its trajectory: recorded quantities are computed from the states, many at a time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trajectory_of(
     until: float,
     end: Snapshot | None,
 ) -> Trajectory:
-    """The trajectory of the rows with these numbers, and what happened until a time."""
+    """The trajectory of the rows with these numbers, and the events until a time."""
     robot = setting.robot
     q, v, act, exchanged = [part.copy() for part in np.split(record.axis(record.rows, rows), setting.ends, axis=-1)]
     tau, ctrl = [part.copy() for part in np.split(record.axis(record.given, rows), (robot.nv,), axis=-1)]
@@ -118,7 +118,7 @@ def trajectory_of(
 def _add_contacts(
     setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
 ) -> None:
-    """What shapes exert on each other: at each point, and for each pair that touches, together."""
+    """Contact forces between shapes: at each point, and in total for each pair that touches."""
     from kinetree.functions.contact_forces import contact_forces, contact_pairs
 
     given: Any = {"contact": setting.pushes}
@@ -148,7 +148,7 @@ def _times(record: Record, rows: NDArray[np.intp]) -> Array:
 
 
 def _zero_after(x: NDArray[Any], endings: Endings, rows: NDArray[np.intp], axes: int) -> NDArray[Any]:
-    """What a controller said, zero in rows after the end of each motion."""
+    """A controller's outputs, zero in rows after the end of each motion."""
     x = x.copy()
     if not axes or endings.going_on.all():
         return x
@@ -157,13 +157,13 @@ def _zero_after(x: NDArray[Any], endings: Endings, rows: NDArray[np.intp], axes:
 
 
 class Accelerations(NamedTuple):
-    """What acts at each moment."""
+    """The inputs at each moment."""
 
     qdd: Array
     """(…, T, nv)."""
     forces: Array | None
-    """With contacts what all soft constraints exert along the degrees of freedom (…, T, nv); of constraints one force
-    per row (…, T, m); None if there are neither."""
+    """With contacts the forces of all soft constraints along the degrees of freedom (…, T, nv); of
+    constraints one force per row (…, T, m); None without either."""
 
 
 def accelerations(
@@ -203,7 +203,7 @@ def accelerations(
 
 
 def _without_gains(constraint: Constraint) -> Constraint:
-    """A constraint of states that satisfy it: nothing is to be corrected, wherever a frame is held, or how far away."""
+    """A constraint of states that satisfy it: nothing needs correction, wherever a frame is held, or how far away."""
     if isinstance(constraint, Contact):
         return replace(constraint, at=None, position_gain=0.0, velocity_gain=0.0)
     length = 1.0 if constraint.directions == "distance" else constraint.length

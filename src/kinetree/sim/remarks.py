@@ -26,9 +26,9 @@ Parameters = Mapping[str, Array]
 _INSIDE = 0.01
 """m that shapes may be inside each other at the start."""
 _GAINED = 0.1
-"""The part of the energies there are that contacts may have given beyond what they took."""
+"""The part of the energies that contacts may have given in excess of that which they took."""
 _APART = 1.0
-"""m/s at which they push apart what overlaps at the start, which is more."""
+"""m/s at which they push bodies apart that overlap at the start, which is more."""
 _DEEP = 10.0
 """m that a base may fall."""
 _MOST = 5
@@ -174,13 +174,13 @@ def _energies(
 
 
 def _gives_nothing(contact: SoftConstraints) -> bool:
-    """Whether nothing but what was pressed together before gives energy: no belts, adhesion or equalities."""
+    """Whether only bodies that were pressed together before give energy: no belts, adhesion or equalities."""
     is_moved = any(any(map(any, touch.surface_velocity)) or touch.adhesion for touch in contact.touches)
     return not (is_moved or contact.couplings or contact.connections or contact.loops or contact.tendons)
 
 
 def _without_diverged(motion: Trajectory) -> Trajectory:
-    """The motion, of which those that diverged stay where they began: nothing more is said about them."""
+    """The motion, with samples that diverged at rest where they began: nothing more is reported about them."""
     q = motion.q.copy()
     for sample in motion.diverged:
         q[sample] = q[sample][:1]

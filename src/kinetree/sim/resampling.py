@@ -64,7 +64,7 @@ class Moments:
         return result
 
     def _shorter_way(self, q: Array) -> Array:
-        """Between quaternions, of which two opposite ones are one attitude."""
+        """Between quaternions; two opposite ones are one attitude."""
         q0, q1 = q[..., self._before, :], q[..., self._after, :]
         q1 = np.where(np.sum(q0 * q1, axis=-1, keepdims=True) < 0.0, -q1, q1)
         result: Array = q0 + self._part[:, None] * (q1 - q0)

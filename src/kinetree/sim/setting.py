@@ -35,7 +35,7 @@ _MET = 1e-6
 
 @record(frozen=True, slots=True)
 class Tolerances:
-    """What the error of one step may be: of a velocity v, atol + rtol |v|; of a configuration, atol + rtol (rad, m)."""
+    """The largest error of one step: of a velocity v, atol + rtol |v|; of a configuration, atol + rtol (rad, m)."""
 
     rtol: float
     atol: float
@@ -75,7 +75,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True)
 class Setting:
-    """What all steps of a motion, or of a piece of one, have in common."""
+    """The settings shared by all steps of a motion, or of a piece of one."""
 
     robot: Model
     dt: float
@@ -90,11 +90,11 @@ class Setting:
     held: tuple[Constraint, ...]
     """Constraints, every contact with a place."""
     contact: SoftConstraints | None = None
-    """What pushes softly: contacts, limits, dry friction; None if nothing does."""
+    """The soft constraints: contacts, limits, dry friction; None if nothing pushes."""
     first: int = 0
     """How many steps the motion has had before these."""
     actuation: Actuation | None = None
-    """The actuators that have commands; None if there are no commands."""
+    """The actuators that have commands; None without commands."""
     tolerances: Tolerances | None = None
     """How exact steps are whose length follows from that; None for steps of dt."""
     sources: Mapping[ForceKey, str] = field(default_factory=dict)
@@ -123,13 +123,13 @@ class Setting:
 
     @property
     def kind(self) -> StepKind:
-        """What its steps have to do with."""
+        """The kind of its steps."""
         tells = () if self.contact is None else ("error", "qdd")
         return StepKind(bool(self.held), self.actuation is not None, bool(self.activations), tells=tells)
 
     @property
     def pushes(self) -> SoftConstraints | None:
-        """What pushes at a state, as it does in the steps of this motion."""
+        """The soft constraints at a state, as in the steps of this motion."""
         if self.contact is None or self.contact.setting is None:
             return self.contact
         return replace(self.contact, setting=replace(self.contact.setting, timestep=self.dt))

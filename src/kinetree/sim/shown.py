@@ -71,7 +71,7 @@ class RecordedMotion(Protocol):
 
 
 class Shown:
-    """A motion of which there can be films and pictures."""
+    """A motion that can be drawn as films and pictures."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ class Shown:
 
         Raises:
             OptionError: for arguments that are not possible; there are more motions than a film shows.
-            MissingPackageError: what writes films is not installed: pip install 'kinetree[view]'.
+            MissingPackageError: the package that writes films is not installed: pip install 'kinetree[view]'.
             SaveError: the file cannot be written.
 
         >>> import kinetree as kt, tempfile, pathlib
@@ -175,8 +175,8 @@ class Shown:
             path: of the PNG file to write; ".png" is appended if it is not there.
             moments: how many, from 1 to 32.
             size: width and height, pixels.
-            camera: a `kt.pictures.Camera`, from which each moment has a picture of its own, one beside the other; it
-                may follow a body. By default all moments are in one picture, as large as possible.
+            camera: a `kt.pictures.Camera`, from which each moment has a picture of its own, side by side; it may follow
+                a body. By default all moments are in one picture, as large as possible.
             shapes: "visual", "collision" or "both", as for `kt.render`.
             samples: "side by side", or "ghosts": all where they were, fainter the earlier they are.
             which: of a batch, the motion that is shown, by its number or index. One that diverged is shown until then.
@@ -208,7 +208,7 @@ class Shown:
     def _early_ends(self: RecordedMotion, before: str) -> str:
         """How many motions ended before the last row, in words after others; nothing if none did.
 
-        Nothing either of a file that is gone or damaged: whoever reads it is told so.
+        Nothing either of a file that is gone or damaged: reading it raises an error.
         """
         try:
             told = early_ends(self.ended, self.diverged, self.time[-1])

@@ -38,8 +38,8 @@ class Snapshot:
     no pause: the states are the same to the bit.
 
     Attributes:
-        settings: what a continuation must have in common with the motion: the robot's fingerprint, dt, integrator, …,
-            as texts by name.
+        settings: the settings that a continuation must share with the motion: the robot's fingerprint, dt, integrator,
+            …, as texts by name.
         step: how many steps were taken.
         time: s.
         q: the configuration (…, nq).
@@ -86,7 +86,7 @@ class Snapshot:
 
         Raises:
             SaveError: the file cannot be written.
-            DTypeError, OptionError: `path` is no path, or names no file.
+            DTypeError, OptionError: `path` is not a path, or names no file.
 
         >>> import kinetree as kt, tempfile, pathlib
         >>> robot = kt.zoo.load("double_pendulum")
@@ -113,11 +113,11 @@ class Snapshot:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Snapshot:
-        """Read what `save` wrote.
+        """Read a file of `save`.
 
         Raises:
-            TrajectoryFileError: there is no such file, it cannot be read, or it is no snapshot; the message says why.
-            DTypeError: `path` is no path.
+            TrajectoryFileError: the file does not exist, cannot be read, or is not a snapshot; the message says which.
+            DTypeError: `path` is not a path.
         """
         source = file_path("load", path)
         try:
@@ -159,7 +159,7 @@ class Snapshot:
 
 
 def _difference(what: str, name: str, there: str, here: str) -> str:
-    """The sentence that tells two settings apart."""
+    """A sentence about the difference of two settings."""
     if name in ("robot", "model"):
         return f"{what} of another robot: its {name} is {there or 'unknown'} there, and {here or 'unknown'} here"
     return f"{what} with {name} = {there or 'none'}, and here {name} = {here or 'none'}; give the same"

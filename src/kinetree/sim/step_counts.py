@@ -1,4 +1,4 @@
-"""What steps an integrator with error control took."""
+"""Counts of the steps that an integrator with error control took."""
 
 from __future__ import annotations
 

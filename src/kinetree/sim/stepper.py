@@ -32,7 +32,7 @@ _KERNELS: ByIdentity[dict[Hashable, tuple[Any, ...]]] = ByIdentity()
 
 
 class Stepper:
-    """A motion under what a source gives."""
+    """A motion under the inputs of a source."""
 
     def __init__(self, setting: Setting, source: Source, count: int) -> None:
         """`count`: how many steps the whole motion has."""
@@ -83,7 +83,7 @@ class Stepper:
                 step = run
 
     def _under_constant_forces(self, record: Record, step: int, end: int, parts: Parts) -> None:
-        """Take steps up to an end, under what the record says is given."""
+        """Take steps up to an end, under the record's inputs."""
         forces = self._forces_at(step) if self._forces else []
         given, start = record.given[..., step:end, :], record.rows[..., step, :]
         after = record.rows[..., step + 1 : end + 1, :]
@@ -105,7 +105,7 @@ class Stepper:
                 told[some] = found
 
     def tell(self, record: Record, row: int) -> Array:
-        """What a step from a row tells of its contacts (…, 1 + nv); the step is not kept."""
+        """The contact report (…, 1 + nv) of a step from a row; the step is not kept."""
         start, forces = record.rows[..., row, :], self._forces_at(row)
         after = np.empty((*start.shape[:-1], 1, self._width))
         given = record.given[..., row : row + 1, :]
@@ -139,7 +139,7 @@ class Stepper:
         numbers: Sequence[Array],
         parameters: Sequence[Array],
     ) -> Array | None:
-        """Fill in the rows after the start; of steps that tell of their contacts, what they tell (…, count, 1 + nv)."""
+        """Fill in the rows after the start; return the contact reports (…, count, 1 + nv) of steps that make them."""
         state, h = [start[..., part] for part in self._parts] + self._unread, np.asarray(length / parts)
         given = np.repeat(given, parts, axis=-2)
         rows = [given[..., part].copy() for part in self._given] if self._given else [given]

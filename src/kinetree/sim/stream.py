@@ -21,9 +21,9 @@ from kinetree.sim.trajectory import SimulationInterrupted, Trajectory, coordinat
 __all__ = ["inputs_of", "streamed"]
 
 _NUMBERS_PER_PIECE = 2**20
-"""Numbers in the rows of a piece: what a kill may lose is computed again within a second or so."""
+"""Numbers in the rows of a piece: rows lost by a kill are computed again within a second or so."""
 _NUMBERS_AT_ONCE = 2**22
-"""The same for all steps of a piece, of which only some rows may be kept."""
+"""The same for all steps of a piece, also where only some rows are kept."""
 
 
 def streamed(
@@ -36,7 +36,7 @@ def streamed(
 ) -> TrajectoryFolder:
     """Compute a motion into a folder, from where it stopped before. `told` gets each piece.
 
-    Somebody may follow it and end it early; nobody can push it, since what goes on later must be the same motion.
+    Somebody may follow it and end it early; nobody can push it, since its continuation must be the same motion.
     """
     folder, robot = MotionFolder(file_path("simulate: stream", path, what="folder")), task.setting.robot
     first, last, stride = task.start.step, task.start.step + task.steps, task.wanted.stride
@@ -87,7 +87,7 @@ def _compute(
         return trajectory
 
     while start.step < last:
-        done = start.step - task.start.step  # pieces end where chunks do, but for those that are interrupted
+        done = start.step - task.start.step  # pieces end where chunks do, except interrupted ones
         piece = task.piece(start, min(length - done % length, last - start.step))
         try:
             piece.run(progress, live)
@@ -119,7 +119,7 @@ def _rows_per_piece(task: Task) -> int:
 
 
 def inputs_of(task: Task, given: Mapping[str, Any]) -> dict[str, str]:
-    """What a motion is given besides its settings, as texts by name: it must be the same when it goes on."""
+    """The inputs of a motion other than its settings, as texts by name: it must be the same when it goes on."""
     found = {"steps": str(task.steps), "start": digest_of(task.start.row), "first step": str(task.start.step)}
     found |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
     for name, x in given.items():
@@ -131,14 +131,14 @@ def inputs_of(task: Task, given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _told(x: Any) -> str:
-    """A text for a given value; functions are told by their names alone."""
+    """A text for a given value; functions are identified by their names alone."""
     if x is None:
         return "none"
     return f"the function {getattr(x, '__name__', type(x).__name__)}" if callable(x) else digest_of(np.asarray(x))
 
 
 def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:
-    """The error, with what there is in spite of it."""
+    """The error, with the part of the motion that exists in spite of it."""
     if not motion.pieces:
         kept = "nothing of the motion is kept yet"
     else:

@@ -54,15 +54,15 @@ class Task:
     """The functions of external forces, by the names that these are recorded by; those of programs are part of the
     controller."""
     commands: Array | Program | Torque | None
-    """Known commands of actuators (…, steps, nu), or a controller; None if there are none."""
+    """Known commands of actuators (…, steps, nu), or a controller; None without commands."""
     inputs: Inputs | None
-    """What a controller that is a program is given."""
+    """The inputs of a controller that is a program."""
     period: int | None
     """How many steps from one run of a controller to the next; None if it runs at every stage."""
     events: Sequence[EventNumber]
     wanted: Wanted
     identity: Mapping[str, str]
-    """What a continuation must have in common with it, by name."""
+    """The settings that a continuation must share with it, by name."""
 
     def piece(self, start: Start, count: int, pushes: Pushes | None = None) -> Piece:
         """`count` of its steps, from a start on; somebody may push a single motion."""
@@ -70,7 +70,7 @@ class Task:
 
     @property
     def can_be_pushed(self) -> bool:
-        """Whether somebody who follows it can push its bodies: not those of a batch, nor beside computed forces."""
+        """Whether somebody who follows it can push its bodies: not those of a batch, nor with computed forces."""
         return not self.setting.shape and not self.setting.sources
 
     @property

@@ -116,7 +116,7 @@ def for_all_rows(robot: Model, parameters: Mapping[str, Array]) -> dict[str, Arr
 
 
 def checked_state(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
-    """x as a new array (…, n) of finite numbers, or an error that says what is wrong."""
+    """x as a new array (…, n) of finite numbers, or an error that describes the fault."""
     n = len(coordinates)
     values = _real(name, x, f"(…, {n})")
     if values.shape[-1:] != (n,):
@@ -129,7 +129,7 @@ def checked_state(robot: Model, name: str, x: ArrayLike, coordinates: list[str])
 
 
 def _vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
-    """x as a new array with one finite number per coordinate, or an error that says what is wrong."""
+    """x as a new array with one finite number per coordinate, or an error that describes the fault."""
     n = len(coordinates)
     values = _real(name, x, f"({n},)")
     if values.shape != (n,):

@@ -67,18 +67,18 @@ class Trajectory(TrajectoryArrays, Shown):
         q_joints: the joint that each coordinate belongs to.
         q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
         v_names: one name per degree of freedom.
-        recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
-            The last row repeats what it returned last, as that of tau does. With commands of actuators "ctrl"
-            (…, T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the
-            steps from each row until the next were solved. And what was asked for by `record=`:
-            "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
-            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`. Of a motion whose bodies were
-            pushed while it was watched, "push.body" (T,): which of `robot.bodies`, -1 for none, "push.force" (T, 3) and
-            "push.point" (T, 3), where it acts, in the world, NaN where there is none.
+        recorded: results other than tau of a controller that is a `kt.program`, at each moment, by name: (…, T,
+            *shape). The last row repeats its last results, as that of tau does. With commands of actuators "ctrl" (…,
+            T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the steps
+            from each row until the next were solved. Also the quantities of `record=`: "frame.NAME" (…, T, 4, 4),
+            "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points, "constraint_forces" (…, T,
+            nv), or (…, T, m) for the m rows of `constraints=`. Of a motion whose bodies were pushed while it was
+            watched, "push.body" (T,): which of `robot.bodies`, -1 for none, "push.force" (T, 3) and "push.point" (T,
+            3), where it acts, in the world, NaN without a push.
         units: those of arrays in `recorded`, as far as they have one.
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.
-        events: what happened, of what was to be watched by `until=`, in the order of time.
+        events: the events selected by `until=`, in the order of time.
         step_counts: how many steps an integrator with error control took and rejected, and the smallest one
             (`kt.sim.StepCounts`); None for steps of dt.
         diverged: the motions of a batch that could not go on, when and why; by index, such as (3,).
@@ -105,7 +105,7 @@ class Trajectory(TrajectoryArrays, Shown):
         Raises:
             ModelError: the robot has no text form (docs/model_text.md), so that the file could not keep it; or it has
                 joints of a kind that is not kinetree's own.
-            TrajectoryFileError: what the file says of the robot is damaged.
+            TrajectoryFileError: the file's description of the robot is damaged.
 
         >>> import kinetree as kt
         >>> robot = kt.zoo.load("double_pendulum")
@@ -151,7 +151,7 @@ class Trajectory(TrajectoryArrays, Shown):
             q (m, K, nq), or (*shape, K, nq) if no samples are named.
 
         Raises:
-            OptionError: there are no such rows or samples.
+            OptionError: the motion has no such rows or samples.
 
         >>> import kinetree as kt
         >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
@@ -173,7 +173,7 @@ class Trajectory(TrajectoryArrays, Shown):
             are NaN.
 
         Raises:
-            OptionError: there are no such rows or samples.
+            OptionError: the motion has no such rows or samples.
 
         >>> import kinetree as kt
         >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
@@ -218,8 +218,8 @@ class Trajectory(TrajectoryArrays, Shown):
 
         Coordinates of joints whose rate is their velocity (hinges, sliders) are on the cubics that also have these
         velocities, other coordinates, velocities, accelerations, energies and activations of actuators on straight
-        lines; quaternions have length 1. Torques, commands, and what a controller recorded, are those that were held at
-        the moment.
+        lines; quaternions have length 1. Torques, commands and a controller's records are those that were held at the
+        moment.
 
         Args:
             times: (K,), s, increasing, within the motion.
@@ -257,7 +257,7 @@ class Trajectory(TrajectoryArrays, Shown):
         )
 
     def _held_at(self, at: Moments, x: NDArray[Any]) -> NDArray[Any]:
-        """What was recorded at the beginning of the step that each moment is in."""
+        """The records at the beginning of the step that each moment is in."""
         axes = len(self.shape)
         flat = x.reshape((*x.shape[: axes + 1], math.prod(x.shape[axes + 1 :])))
         found = at.held(flat)
@@ -278,7 +278,7 @@ class Trajectory(TrajectoryArrays, Shown):
         """A pandas table: a row per moment, indexed by time; a batch has the number of the motion before it.
 
         Columns are "q.NAME", "v.NAME", "qdd.NAME" and "tau.NAME" for each coordinate or degree of freedom, and
-        "kinetic", "potential", "work" and "dissipated"; units as in this class. What a controller recorded follows as
+        "kinetic", "potential", "work" and "dissipated"; units as in this class. A controller's records follow as
         "recorded.NAME", with the indices of each number where it is an array: "recorded.error[0]".
 
         Raises:
@@ -339,9 +339,9 @@ class Trajectory(TrajectoryArrays, Shown):
             The figure, or the path of the file.
 
         Raises:
-            NameNotFoundError: there is nothing, or no joint, of such a name.
-            OptionError: what is asked for was not recorded; the suffix is that of another format; the two motions have
-                nothing in common.
+            NameNotFoundError: the motion has no such quantity or joint.
+            OptionError: a requested quantity was not recorded; the suffix is that of another format; the two motions
+                have nothing in common.
             MissingPackageError: matplotlib is not installed.
             SaveError: the file cannot be written.
 
@@ -368,7 +368,7 @@ class Trajectory(TrajectoryArrays, Shown):
     ) -> Path:
         """Write a page that shows the motion in any browser, in one file: it needs no server and no network.
 
-        `kt.view` shows the same page with its controls; its `save_html` writes what is switched on there.
+        `kt.view` shows the same page with its controls; its `save_html` writes the layers that are switched on there.
 
         Args:
             path: of the file; ".html" is appended if it is not there.
@@ -397,16 +397,16 @@ class Trajectory(TrajectoryArrays, Shown):
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended to a name without it.
 
         A batch is written as one file, with its axes first. The robot is in the file, in its text form, with the paths
-        of its meshes on this disk: `model` of what is read from it makes it again.
+        of its meshes on this disk: `model` of the trajectory read from it makes it again.
 
         A name that ends with .csv gives a table of one motion instead, with a column "time" and those of
         `to_dataframe`, to the last bit, which `kinetree.identification.read_log` reads; `load` does not.
 
-        The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
+        The file is written whole or not at all: after any error, an earlier file stays as it was.
 
         Raises:
             SaveError: the file cannot be written, for example because its folder does not exist or the disk is full.
-            DTypeError: `path` is no path.
+            DTypeError: `path` is not a path.
             OptionError: `path` names no file, or ends like a file of another format, or it is a .csv file and this is
                 a batch.
 
@@ -430,20 +430,21 @@ class Trajectory(TrajectoryArrays, Shown):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
-        """Read what `save` wrote.
+        """Read a file of `save`.
 
         Names, types and shapes of all fields are checked, that times increase, and that time, q and v are finite.
         Nothing is unpacked before its size is known: a file may unpack to 64 MiB, or to 100 times its own size.
 
         Raises:
-            TrajectoryFileError: there is no such file, it cannot be read, or it is no trajectory; the message says why.
-            DTypeError: `path` is no path.
+            TrajectoryFileError: the file does not exist, cannot be read, or is not a trajectory; the message says
+                which.
+            DTypeError: `path` is not a path.
         """
         return cls(**read_fields(file_path("load", path)))
 
 
 class SimulationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during `simulate`; what was computed until then is kept in `trajectory`."""
+    """Ctrl-C during `simulate`; the motion until then is in `trajectory`."""
 
     def __init__(self, trajectory: Trajectory, steps: int, kept: str = "") -> None:
         """`steps`: how many were to be taken; `kept`: where the motion is, if it is streamed."""

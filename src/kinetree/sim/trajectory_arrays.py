@@ -1,4 +1,4 @@
-"""The arrays of a motion, for `Trajectory` and for what reads them: pictures, files, tables."""
+"""The arrays of a motion, for `Trajectory` and its readers: pictures, files, tables."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TrajectoryArrays:
 
     @property
     def balance_error(self) -> Array:
-        """What the integrator created since the first row, (…, T), J: E - E₀ - work + dissipated.
+        """Energy that the integrator created since the first row, (…, T), J: E - E₀ - work + dissipated.
 
         Exact integration gives zero. Where energies are beyond all floats, it is not finite.
         """
@@ -75,7 +75,7 @@ class TrajectoryArrays:
 
     @property
     def quaternions(self) -> list[tuple[str, int]]:
-        """(name of what turns, first column of q) of each quaternion."""
+        """(name of the joint or body, first column of q) of each quaternion."""
         names = self.q_names
         return [
             (names[k].removesuffix("qx").removesuffix("."), k)

@@ -37,17 +37,17 @@ PER_MOTION = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipate
 FINITE = ("time", "q", "v", "dt")
 """Fields without infinite numbers and NaN."""
 RECORDED = "recorded."
-"""What the names of arrays begin with that were recorded."""
+"""The prefix of the names of recorded arrays."""
 _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
 _KEPT = "model"
 """The robot, as text."""
 STEP_COUNTS = {"accepted": "i8", "rejected": "i8", "smallest": "f8"}
-"""What steps there were, if their length followed from their error; and the types of these numbers."""
+"""Counts of the steps, if their length followed from their error; and the types of these numbers."""
 
 
 def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
-    """Write the fields, and what was recorded by name, to a file."""
+    """Write the fields, and the arrays recorded by name, to a file."""
     values = {name: getattr(motion, name) for name in _NAMES}
     arrays: dict[str, Any] = {
         name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
@@ -140,7 +140,7 @@ def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict
 
 
 def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | None:
-    """What steps there were, if the file says so."""
+    """The counts of steps, if the file has them."""
     missing = [name for name in STEP_COUNTS if name not in archive.headers]
     if len(missing) == len(STEP_COUNTS):
         return None

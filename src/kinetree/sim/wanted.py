@@ -1,4 +1,4 @@
-"""What a motion records besides its states, and at which steps."""
+"""The quantities that a motion records in addition to its states, and at which steps."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Every = int | float
 NAMES = ("accelerations", "energies", "contacts", "constraint_forces", "sensors", "frames")
 _WITH_NAMES = ("sensors", "frames")
 _MOST = 2**53
-"""Beyond this whole numbers are not told apart."""
+"""Beyond this whole numbers are not distinguished."""
 
 
 @record(frozen=True, slots=True)
 class Wanted:
-    """What is recorded, every so many steps."""
+    """The recorded quantities, every so many steps."""
 
     stride: int = 1
     accelerations: bool = True
@@ -107,7 +107,7 @@ def stride_of(every: Any, dt: float) -> int:
 
 
 def _chosen(what: Any) -> dict[str, Sequence[str] | None]:
-    """What is to be recorded, with the names that are chosen, or None for all."""
+    """The quantities to record, with the names that are chosen, or None for all."""
     if isinstance(what, Mapping):
         found: dict[str, Sequence[str] | None] = {}
         for name, some in what.items():

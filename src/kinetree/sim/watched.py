@@ -29,11 +29,11 @@ class Viewer(Protocol):
 
 
 def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: Any, *, is_streamed: bool) -> M:
-    """What `compute` returns; with a view, its motion is shown on a page, and with a speed it keeps to that.
+    """The result of `compute`; with a view, its motion is shown on a page, and with a speed it keeps to that.
 
     Raises:
         MissingPackageError: viser is not installed.
-        OptionError: view is no page of this robot at rest, or speed is no speed.
+        OptionError: view is not a page of this robot at rest, or speed is not a speed.
     """
     pace = _pace(speed)
     if view is not False:

@@ -14,7 +14,7 @@ solid's frame in the body's, a `Transform` or an array (4, 4). Inertias of one b
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.solids.known import inertia
+    from kinetree.solids.inertias import inertia
     from kinetree.solids.polyhedra import mesh, mesh_file
     from kinetree.solids.shapes import box, capsule, cylinder, ellipsoid, sphere
 

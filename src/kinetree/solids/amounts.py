@@ -29,8 +29,8 @@ def solid(
     `gyration` is its rotational inertia per mass about `com`, its centre of mass in its own frame; m².
     """
     if (mass is None) == (density is None):
-        given = "neither" if mass is None else "both"
-        raise OptionError(f"{name}: give either its mass (kg) or its density (kg/m³), not {given}")
+        count = "neither" if mass is None else "both"
+        raise OptionError(f"{name}: give either its mass (kg) or its density (kg/m³), not {count}")
     m = positive(name, "mass", mass) if mass is not None else positive(name, "density", density) * volume
     own = Inertia.from_com(m, com, Sym3(*(m * x for x in gyration.components())))
     return own if placement is None else pose(f"{name}: its placement", placement).back(own)

@@ -50,7 +50,7 @@ def mesh(
             in one direction as in the other (a hole, or a reversed face), and a mesh that encloses no volume or is
             inside out.
 
-    Triangles that intersect are not detected: what is enclosed twice counts twice.
+    Triangles that intersect are not detected: a volume that is enclosed twice counts twice.
 
     >>> import kinetree as kt
     >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -97,7 +97,7 @@ def mesh_file(
 
     Raises:
         MissingPackageError: if trimesh is not installed.
-        ModelError: if the file cannot be read or contains no triangles, or `mesh` refuses its mesh.
+        ModelError: if the file cannot be read or contains no triangles, or `mesh` rejects its mesh.
         DTypeError: if `path` is not a path.
         OptionError: for a scale that is not positive.
     """
@@ -135,8 +135,8 @@ def _integrals(corners: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]
     return float(d.sum()) / 6.0, d @ s / 24.0, np.asarray(second) / 120.0
 
 
-def _vertices(given: ArrayLike) -> NDArray[np.float64]:
-    array = real_array("mesh: vertices", given, "(n, 3)")
+def _vertices(vertices: ArrayLike) -> NDArray[np.float64]:
+    array = real_array("mesh: vertices", vertices, "(n, 3)")
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise ShapeError(f"mesh: vertices must have the shape (n, 3), not {array.shape}")
     points = array.astype(np.float64)
@@ -146,8 +146,8 @@ def _vertices(given: ArrayLike) -> NDArray[np.float64]:
     return points
 
 
-def _faces(given: ArrayLike, count: int) -> NDArray[np.int64]:
-    array = real_array("mesh: faces", given, "(m, 3)")
+def _faces(value: ArrayLike, count: int) -> NDArray[np.int64]:
+    array = real_array("mesh: faces", value, "(m, 3)")
     if array.dtype.kind not in "iu":
         raise DTypeError(f"mesh: faces must be whole numbers, indices of vertices, not of the type {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
@@ -183,7 +183,7 @@ def _fail(points: NDArray[np.float64], triangles: NDArray[np.int64], halves: NDA
     """Raise for an edge, given its half-edges, which are numbered three per face."""
     face, corner = divmod(int(halves[0]), 3)
     ends = triangles[face, corner], triangles[face, (corner + 1) % 3]
-    shown = " and ".join(f"{k} {points[k].tolist()}" for k in ends)
+    places = " and ".join(f"{k} {points[k].tolist()}" for k in ends)
     faces = [int(half) // 3 for half in halves]
     what = (
         f"belongs to face {face} alone: the mesh has a hole"
@@ -192,4 +192,4 @@ def _fail(points: NDArray[np.float64], triangles: NDArray[np.int64], halves: NDA
         "is turned over, or one is missing"
     )
     more = f" ({count - 1} more such edges)" if count > 1 else ""
-    raise ModelError(f"mesh: the edge between the vertices {shown} {what}{more}; a solid has a closed surface")
+    raise ModelError(f"mesh: the edge between the vertices {places} {what}{more}; a solid has a closed surface")

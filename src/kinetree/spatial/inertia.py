@@ -86,7 +86,7 @@ class Inertia:
 
     @property
     def center_of_mass(self) -> NDArray[np.float64]:
-        """The centre of mass (3,), m; NaN if there is no mass. Of constant inertias only.
+        """The centre of mass (3,), m; NaN without mass. Of constant inertias only.
 
         >>> import kinetree as kt
         >>> kt.solids.box(1.0, 2.0, 3.0, mass=6.0, placement=kt.lie.placement([0.0, 0.5, 0.0])).center_of_mass.tolist()
@@ -97,7 +97,7 @@ class Inertia:
 
     @property
     def about_center_of_mass(self) -> NDArray[np.float64]:
-        """The rotational inertia about the centre of mass (3, 3), kg·m²; about the origin if there is no mass.
+        """The rotational inertia about the centre of mass (3, 3), kg·m²; about the origin without mass.
 
         >>> import kinetree as kt
         >>> kt.solids.box(1.0, 2.0, 3.0, mass=12.0).about_center_of_mass.tolist()

@@ -12,7 +12,7 @@ __all__ = ["plain_inertia", "plain_transform"]
 
 
 def plain_transform(X: Transform) -> Transform:
-    """The same transform in Python floats; entries that are not numbers are left for the checks to refuse."""
+    """The same transform in Python floats; entries that are not numbers are left for the checks to reject."""
     E, r, before = _matrix(X.E), _vector(X.r), None if X.before is None else _matrix(X.before)
     turns = tuple(map(_turn, X.turns))
     if E is X.E and r is X.r and before is X.before and all(a is b for a, b in zip(turns, X.turns, strict=True)):
@@ -21,7 +21,7 @@ def plain_transform(X: Transform) -> Transform:
 
 
 def plain_inertia(inertia: Inertia) -> Inertia:
-    """The same inertia in Python floats; entries that are not numbers are left for the checks to refuse."""
+    """The same inertia in Python floats; entries that are not numbers are left for the checks to reject."""
     mass, h, I = plain(inertia.mass), _vector(inertia.h), inertia.I
     if any(type(x) is not float for x in I.components()):
         I = Sym3(*map(plain, I.components()))

@@ -1,4 +1,4 @@
-"""Poses and rotations as people give them, as arrays: what is wrong with one that is not."""
+"""Checks of poses and rotations given as arrays: messages about their faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POSES = (
     "a Transform has plain numbers; join a pose as an array (4, 4), with R = kt.lie.convert(x, source, "
     "'matrix'): np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])"
 )
-"""What to do in a program, where poses depend on arguments."""
+"""Advice for a program, where poses depend on arguments."""
 _TOLERANCE = {np.dtype(np.float32): 1e-5}
 """How far R Rᵀ may be from 1: rounding in this type of number, else 1e-9."""
 _ROUNDED = 1e-2

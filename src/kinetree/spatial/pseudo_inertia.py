@@ -30,7 +30,7 @@ def pseudo_inertia(ten: Any) -> Any:
 
 
 def ten_parameters(J: Any) -> Any:
-    """The parameters (…, 10) of J (…, 4, 4), of which the upper triangle is read: I = tr(Σ) - Σ."""
+    """The parameters (…, 10) of J (…, 4, 4), from its upper triangle: I = tr(Σ) - Σ."""
     xx, yy, zz = J[..., 0, 0], J[..., 1, 1], J[..., 2, 2]
     entries = (
         J[..., 3, 3], J[..., 0, 3], J[..., 1, 3], J[..., 2, 3],

@@ -36,7 +36,7 @@ class Transform:
     turns: tuple[Turn, ...] = ()
     """Turns about coordinate axes that the rotation ends with, the last first: they rotate inertias more cheaply."""
     before: Mat3 | None = None
-    """What remains of E without them; None if there are none."""
+    """E without them; None without any."""
 
     @staticmethod
     def turning(turn: Turn) -> Transform:
@@ -128,7 +128,7 @@ class Transform:
         """The transform of a pose, a homogeneous matrix (4, 4) as `kt.frame_placement` returns.
 
         Raises:
-            OptionError: For an array that is not a pose; the message says what is wrong.
+            OptionError: For an array that is not a pose; the message describes the fault.
 
         >>> import kinetree as kt
         >>> robot = kt.zoo.load("arm6")
@@ -238,7 +238,7 @@ _RENAMING = frozenset((-1.0, 0.0, 1.0))
 
 
 def _is_unturned(E: Mat3) -> bool:
-    """Whether a rotation is the identity whatever the coordinates: arrays and symbols may have any value."""
+    """Whether a rotation is the identity for all coordinates: arrays and symbols may have any value."""
     return all(isinstance(e, int | float) and e == one for e, one in zip(E.components(), _IDENTITY, strict=True))
 
 

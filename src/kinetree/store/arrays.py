@@ -31,12 +31,12 @@ _AXES = 32
 _PLAIN = 2**30
 """Bytes that rows may take in memory, however few of them are on disk."""
 _FEW = 64
-"""Chunks of which each is looked for; of more, those that are there."""
+"""Number of chunks up to which each is looked for; of more, only existing ones are read."""
 _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 
 
 class StoredArray:
-    """An array whose first axis is cut into chunks; what is not there yet is NaN, zero or false."""
+    """An array whose first axis is cut into chunks; missing chunks are NaN, zero or false."""
 
     def __init__(self, path: Path, root: Path | None = None) -> None:
         """`root` is the folder below which nothing is written through links; by default the one that `path` is in."""
@@ -104,7 +104,7 @@ class StoredArray:
         return found
 
     def take(self, rows: NDArray[np.intp], axes: int = 0, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """Some rows (K, …), all of which must be there, in any order; a chunk at a time is in memory.
+        """Some rows (K, …), which must exist, in any order; a chunk at a time is in memory.
 
         `some` are places that are wanted of each, counted through the `axes` axes after the first one: (K, m, …).
         """
@@ -207,7 +207,7 @@ def _about(shape: Sequence[int], chunk: int, dtype: np.dtype[Any], axes: Sequenc
 
 
 def _chunk_of_a_row(shape: Sequence[int]) -> list[int]:
-    """The lengths of a chunk besides the first: all of a row, and in the format none is zero."""
+    """The lengths of a chunk after the first: all of a row, and in the format none is zero."""
     return [max(1, n) for n in shape[1:]]
 
 

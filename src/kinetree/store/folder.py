@@ -1,10 +1,10 @@
-"""A folder of results, such as a study or a motion: what it holds, so that only the same work goes on in it.
+"""A folder of results, such as a study or a motion, with a description, so that only the same work goes on in it.
 
 KIND.json    what was asked for, as texts by name; a continuation must have the same ones
 robot.json   the robot (sim/kept_robot.py)
 GROUP/NAME/  arrays in Zarr's format (arrays.py)
 
-One process at a time writes. Files appear whole, so whatever stops it, what there is can be read.
+One process at a time writes. Files appear whole, so after any stop, the existing ones can be read.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = ["ROBOT", "ResultFolder", "is_count"]
 ROBOT = "robot.json"
 _LOCK = "writing.lock"
 _PLAIN = " ,:@()[]+="
-"""Characters of names that are those of folders, too, besides letters, digits and ".-_~"."""
+"""Characters of names that folders have, too, in addition to letters, digits and ".-_~"."""
 
 
 class ResultFolder:
     """Where results of one kind are kept."""
 
     kind: ClassVar[str]
-    """What it holds, in a word, which is also the name of the file that describes it."""
+    """The kind of its contents, in a word, which is also the name of the file that describes it."""
     function: ClassVar[str]
-    """What writes it."""
+    """The function that writes it."""
     format: ClassVar[int]
     needed: ClassVar[tuple[str, ...]]
     """The settings that every one has."""
@@ -45,7 +45,7 @@ class ResultFolder:
         self.path = path
 
     def about(self) -> dict[str, Any]:
-        """What it holds, checked. Raises `TrajectoryFileError`."""
+        """Its description, checked. Raises `TrajectoryFileError`."""
         place = self._about
         try:
             about = read_json(place)
@@ -66,7 +66,7 @@ class ResultFolder:
         return about
 
     def check(self, about: Mapping[str, Any]) -> None:
-        """Check what only this kind has in its description. Raises `ValueError`."""
+        """Check the entries that only this kind has in its description. Raises `ValueError`."""
 
     @contextmanager
     def only_writer(self) -> Iterator[None]:
@@ -88,7 +88,7 @@ class ResultFolder:
                 os.unlink(path)
 
     def begin(self, about: Mapping[str, Any], robot: str) -> dict[str, Any]:
-        """Write what it is to hold, and the text of the robot, or see that it holds the same; what is there then."""
+        """Write the description and the text of the robot, or check that they are the same; return the description."""
         if not self._about.exists():
             others = [x for x in sorted(os.listdir(self.path)) if x not in (_LOCK, ROBOT) and not x.startswith(".")]
             if others:
@@ -150,6 +150,6 @@ def is_count(n: Any, least: int = 1) -> bool:
 
 
 def _folder_name(name: str) -> str:
-    """A name as that of a folder, of which there are none that are hidden or outside."""
+    """A name as that of a folder that is neither hidden nor outside."""
     found = quote(name, safe=_PLAIN)
     return f"%2E{found[1:]}" if found.startswith(".") else found

@@ -1,4 +1,4 @@
-"""Studies of many motions: what varies, who computes it, and the results on disk."""
+"""Studies of many motions: varied quantities, workers, and the results on disk."""
 
 from kinetree.sweeps.study import Study, load_study
 from kinetree.sweeps.sweep import sweep

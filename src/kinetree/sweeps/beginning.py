@@ -1,4 +1,4 @@
-"""The beginning of a study: what must be the same when it goes on, and its arrays, which are empty yet."""
+"""The beginning of a study: settings that must be the same when it goes on, and its arrays, still empty."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["about_study", "begin_arrays"]
 def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
     """The description of a study; its `settings` must be the same when it goes on."""
     options = work.options
-    given = {name: options[name] for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state")}
-    motion = {**task.identity, **inputs_of(task, given)}
+    inputs = {name: options[name] for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state")}
+    motion = {**task.identity, **inputs_of(task, inputs)}
     del motion["batch"]
     measure = "none" if work.measure is None else getattr(work.measure, "__qualname__", type(work.measure).__name__)
-    kept = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
+    quantities = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
     rows = f"every {task.wanted.stride} steps" if work.has_rows else "at the end"
     plan = work.plan
     return {
@@ -36,7 +36,7 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
         "chunk": chunk,
         "grid": plan.grid,
         "each": plan.each,
-        "settings": {**plan.settings(), **motion, "keep": kept, "rows": rows, "measure": measure},
+        "settings": {**plan.settings(), **motion, "keep": quantities, "rows": rows, "measure": measure},
         "motion": kept_options(options),
     }
 
@@ -62,8 +62,8 @@ def begin_arrays(folder: StudyFolder, work: Work, task: Task, chunk: int) -> Non
     if work.has_rows:
         times = work.times(task)
         place = folder.place("results", "time")
-        made = StoredArray.made(place, times.shape, len(times), np.float64, ["time"], "s", root=folder.path)
-        made.write(0, times)
+        times_array = StoredArray.made(place, times.shape, len(times), np.float64, ["time"], "s", root=folder.path)
+        times_array.write(0, times)
     for group in ("inputs", "results"):
         write_group(folder.path / group, attributes)
 

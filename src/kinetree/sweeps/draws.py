@@ -1,4 +1,4 @@
-"""Random numbers by the number of a sample, whichever samples are computed together, and in whatever order.
+"""Random numbers by the number of a sample, whichever samples are computed together, in any order.
 
 Sources: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011 (Philox, a generator whose words
 are a function of a key and a counter); M. J. Wichura, "Algorithm AS 241: The percentage points of the normal
@@ -72,12 +72,12 @@ def normal_quantile(p: Array) -> Array:
     """
     from_middle = p - 0.5
     is_central = np.abs(from_middle) <= _HALF_CENTRE
-    found = from_middle * _ratio(_CENTRE, _HALF_CENTRE**2 - from_middle * from_middle)
+    quantile = from_middle * _ratio(_CENTRE, _HALF_CENTRE**2 - from_middle * from_middle)
     outside = np.minimum(p, 1.0 - p)[~is_central]
     r = np.sqrt(np.array([-math.log(x) for x in outside]))
     size = np.where(r <= 5.0, _ratio(_TAIL, r - 1.6), _ratio(_FAR_TAIL, r - 5.0))
-    found[~is_central] = np.copysign(size, from_middle[~is_central])
-    return found
+    quantile[~is_central] = np.copysign(size, from_middle[~is_central])
+    return quantile
 
 
 def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:

@@ -65,8 +65,8 @@ class StudyFolder(ResultFolder):
             if name != "status":
                 self.array("results", name).write(number, x)
         if block.failures:
-            told = [[one.sample, one.time, one.name, one.cause] for one in block.failures]
-            self.write_json(f"failures/{number}.json", told)
+            failures = [[one.sample, one.time, one.name, one.cause] for one in block.failures]
+            self.write_json(f"failures/{number}.json", failures)
         status.write(number, block.arrays["status"])
         return len(block.failures)
 

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def impossible(robot: Model, values: Mapping[str, Array]) -> dict[int, str]:
     """A sentence for each sample with a negative mass, armature or principal moment, by its row in `values`."""
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for name, x in values.items():
         what = name.partition(".")[0], name.rpartition(".")[2]
         if what in (("body", "mass"), ("joint", "armature")):
@@ -28,8 +28,8 @@ def impossible(robot: Model, values: Mapping[str, Array]) -> dict[int, str]:
             wrong = f"{name} has the negative principal moment {{:.3g}} kg·m², which no body has"
         else:
             continue
-        found |= {int(k): wrong.format(least[k]) for k in np.flatnonzero(negative) if int(k) not in found}
-    return found
+        reasons |= {int(k): wrong.format(least[k]) for k in np.flatnonzero(negative) if int(k) not in reasons}
+    return reasons
 
 
 def _has_negative_moment(six: Array) -> tuple[Array, NDArray[np.bool_]]:

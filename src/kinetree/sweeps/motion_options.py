@@ -23,14 +23,14 @@ _LONGEST = 100_000
 
 def kept_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """`{"options": …}` for JSON; and `{"missing": names}` of those that are not data, such as controllers, or long."""
-    found, missing = {}, []
+    texts, missing = {}, []
     for name, x in options.items():
         if name not in ("record", "every"):
             try:
-                found[name] = _as_data(x)
+                texts[name] = _as_data(x)
             except TypeError:
                 missing.append(name)
-    return {"options": found, "missing": missing}
+    return {"options": texts, "missing": missing}
 
 
 def _as_data(x: Any) -> Any:
@@ -47,12 +47,12 @@ def _as_data(x: Any) -> Any:
     raise TypeError(type(x).__name__)
 
 
-def are_kept_options(kept: Any) -> bool:
-    """Whether what a file has is what `kept_options` gives."""
+def are_kept_options(entries: Any) -> bool:
+    """Whether a file's entries are as `kept_options` gives them."""
     return (
-        isinstance(kept, dict)
-        and isinstance(options := kept.get("options"), dict)
-        and isinstance(missing := kept.get("missing"), list)
+        isinstance(entries, dict)
+        and isinstance(options := entries.get("options"), dict)
+        and isinstance(missing := entries.get("missing"), list)
         and all(name in DEFAULTS for name in options)
         and all(isinstance(name, str) for name in missing)
     )

@@ -1,8 +1,8 @@
 """The chunks of a study computed by the workers of a Dask cluster.
 
-A task is a chunk's number. The worker computes it and writes it, so results never pass through the scheduler. What is
-computed is in the study's folder as a pickle, which each worker process reads once; a task has its digest, so nothing
-else is unpickled. A task that ran twice, since its worker was thought to be dead, has written the same bytes twice.
+A task is a chunk's number. The worker computes it and writes it, so results never pass through the scheduler. The work
+is in the study's folder as a pickle, which each worker process reads once; a task has its digest, so nothing else is
+unpickled. A task that ran twice, since its worker was thought to be dead, has written the same bytes twice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PATIENCE = 10.0
 
 
 def client_of(scheduler: Any) -> tuple[Client | None, Callable[[], object]]:
-    """The client of a scheduler that was asked for, and what closes it if it is ours; None if none was."""
+    """The client of a given scheduler, and a function that closes it if it is ours; None without a scheduler."""
     if scheduler is None:
         return None, lambda: None
     try:
@@ -62,9 +62,9 @@ def client_of(scheduler: Any) -> tuple[Client | None, Callable[[], object]]:
 
 
 def compute_on(
-    client: Client, folder: StudyFolder, work: Work, pending: Sequence[int], told: Callable[[int], None]
+    client: Client, folder: StudyFolder, work: Work, pending: Sequence[int], report: Callable[[int], None]
 ) -> None:
-    """Compute chunks on a cluster, in any order; `told` gets the number of each."""
+    """Compute chunks on a cluster, in any order; `report` gets the number of each."""
     place = str(folder.path)
     digest, size = _write(folder.path / _PICKLE, work)
     _check_workers(client, place)
@@ -87,7 +87,7 @@ def compute_on(
         while going:
             future = ended.get()
             going.discard(future)
-            told(_result(future))
+            report(_result(future))
             submit()
     finally:
         client.cancel([*going], force=True)
@@ -108,7 +108,7 @@ def _result(future: Any) -> int:
 
 
 def _write(path: Path, work: Work) -> tuple[str, int]:
-    """Write what is computed; its digest and its length in bytes.
+    """Write the work; return its digest and its length in bytes.
 
     Functions of the user's script go by value, as Dask sends them.
     """
@@ -124,15 +124,15 @@ def _write(path: Path, work: Work) -> tuple[str, int]:
 
 def _check_workers(client: Client, place: str) -> None:
     """Raise an error if there is a worker that cannot write into the folder."""
-    for address, said in client.run(_seen, place).items():
-        if said is not None:
+    for address, answer in client.run(_write_error, place).items():
+        if answer is not None:
             raise SaveError(
-                f"kt.sweep: the worker {address} cannot write into {place}: {said}; the folder must be where all "
+                f"kt.sweep: the worker {address} cannot write into {place}: {answer}; the folder must be where all "
                 "workers reach it under the same path"
             )
 
 
-def _seen(place: str) -> str | None:
+def _write_error(place: str) -> str | None:
     """The reason why a worker cannot write into a folder, if there is one."""
     if not os.path.exists(os.path.join(place, _PICKLE)):
         return "the study is not there"
@@ -157,6 +157,6 @@ def _work(place: str, digest: str, size: int) -> Work:
         raise SaveError(f"{path} cannot be read: {reason(error)}") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise SaveError(f"{path} is not what the client wrote; call kt.sweep again")
-    found = pickle.loads(data)
-    assert isinstance(found, Work)
-    return found
+    work = pickle.loads(data)
+    assert isinstance(work, Work)
+    return work

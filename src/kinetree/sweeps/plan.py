@@ -33,7 +33,7 @@ class Varied:
     how: Distribution | Grid | Anywhere | Array
     """An array has one value per sample, (samples, *shape)."""
     width: tuple[int, ...]
-    """The shape of what is drawn for each sample; of the values of a grid or an array."""
+    """The shape of the values drawn for each sample; of the values of a grid or an array."""
     numbers: Any
     """The ends of a distribution, or the points of a grid."""
 
@@ -49,8 +49,8 @@ class Varied:
         if isinstance(self.how, Anywhere):
             return "Anywhere()"
         numbers = self.numbers if isinstance(self.numbers, tuple) else (self.numbers,)
-        told = [repr(x.tolist()) if x.size <= 100 else f"numbers {digest_of(x)}" for x in numbers]
-        return f"{type(self.how).__name__}({', '.join(told)}, relative={self.how.relative})"
+        texts = [repr(x.tolist()) if x.size <= 100 else f"numbers {digest_of(x)}" for x in numbers]
+        return f"{type(self.how).__name__}({', '.join(texts)}, relative={self.how.relative})"
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -65,8 +65,8 @@ class Plan:
 
     @property
     def grid(self) -> dict[str, int]:
-        """How many values each grid has, by what varies; sample k is at point k // each, whose last index is first to
-        change."""
+        """How many values each grid has, by varied quantity; sample k is at point k // each, whose last index is first
+        to change."""
         return {one.name: len(one.numbers) for one in self.varied if isinstance(one.how, Grid)}
 
     @property
@@ -81,7 +81,7 @@ class Plan:
 
     def values(self, begin: int, end: int) -> dict[str, Array]:
         """The values (end - begin, *shape) of the samples from `begin` to `end`, by name."""
-        found: dict[str, Array] = {}
+        values: dict[str, Array] = {}
         points = np.arange(begin, end) // self.each
         at = dict(zip(self.grid, np.unravel_index(points, tuple(self.grid.values())) if self.grid else (), strict=True))
         for one in self.varied:
@@ -95,12 +95,12 @@ class Plan:
             else:
                 u = uniform(self.seed, one.name, begin, end, math.prod(one.width)).reshape(-1, *one.width)
                 drawn = how.values(u, one.numbers)
-            found |= _scaled(one, drawn, end - begin)
-        return found
+            values |= _scaled(one, drawn, end - begin)
+        return values
 
     def middle(self) -> dict[str, Array]:
         """Values (1, *shape) in the middle of all distributions, at the first points of grids and arrays."""
-        found: dict[str, Array] = {}
+        middle: dict[str, Array] = {}
         for one in self.varied:
             if isinstance(one.how, np.ndarray):
                 drawn = np.asarray(one.how[:1])
@@ -110,24 +110,24 @@ class Plan:
                 drawn = one.nominal[0][None]
             else:
                 drawn = one.how.values(np.full((1, *one.width), 0.5), one.numbers)
-            found |= _scaled(one, drawn, 1)
-        return found
+            middle |= _scaled(one, drawn, 1)
+        return middle
 
     def settings(self) -> dict[str, str]:
         """The settings that two studies must have in common to be one, as texts."""
-        found = {f"vary[{one.name!r}]": one.text for one in self.varied}
-        return {"samples": str(self.samples), "seed": str(self.seed), "varied": "; ".join(self.shapes), **found}
+        settings = {f"vary[{one.name!r}]": one.text for one in self.varied}
+        return {"samples": str(self.samples), "seed": str(self.seed), "varied": "; ".join(self.shapes), **settings}
 
 
 def _scaled(one: Varied, drawn: Array, count: int) -> dict[str, Array]:
-    """Each of the quantities that vary together, from what was drawn for all."""
-    found = {}
+    """Each of the quantities that vary together, from the values drawn for all."""
+    scaled = {}
     for name, nominal in zip(one.names, one.nominal, strict=True):
         rows = drawn.reshape(*drawn.shape, *(1,) * (1 + nominal.ndim - drawn.ndim))
         if getattr(one.how, "relative", False):
             rows = rows * nominal
-        found[name] = np.array(np.broadcast_to(rows, (count, *nominal.shape)))
-    return found
+        scaled[name] = np.array(np.broadcast_to(rows, (count, *nominal.shape)))
+    return scaled
 
 
 def planned(robot: Model, quantities: Quantities, vary: Any, samples: Any, seed: Any) -> Plan:
@@ -180,8 +180,8 @@ def _varied(quantities: Quantities, key: Any, how: Any) -> Varied:
         if not how.relative:
             width = _broadcast(label, [width, nominal[0].shape])
     else:
-        given = real_array(label, how, "(samples, …)") if _is_array(how) else _refused(label, how)
-        how = numbers = given.astype(np.float64)
+        array = real_array(label, how, "(samples, …)") if _is_array(how) else _refused(label, how)
+        how = numbers = array.astype(np.float64)
         width = numbers.shape[1:]
     _check_shapes(label, names, nominal, width)
     if relative:

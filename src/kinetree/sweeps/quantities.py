@@ -34,10 +34,10 @@ _NAMED = ("arguments", "state")
 
 
 class Quantities:
-    """The quantities of a robot's motion, with what `simulate` is given for all samples."""
+    """The quantities of a robot's motion, with the options of `simulate` for all samples."""
 
-    def __init__(self, robot: Model, given: Mapping[str, Any]) -> None:
-        self._robot, self._given = robot, dict(given)
+    def __init__(self, robot: Model, options: Mapping[str, Any]) -> None:
+        self._robot, self._given = robot, dict(options)
 
     def nominal(self, name: str) -> Array:
         """The value that a quantity has if it does not vary, in its shape; raises errors for other names."""
@@ -48,8 +48,8 @@ class Quantities:
             if not part:
                 return whole
             if part not in names:
-                known = [f"{what}.{one}" for one in names]
-                raise NameNotFoundError(f"vary: there is no {name!r}: {nearest_names(name, known)}")
+                labels = [f"{what}.{one}" for one in names]
+                raise NameNotFoundError(f"vary: there is no {name!r}: {nearest_names(name, labels)}")
             return np.asarray(whole[names.index(part)])
         if name == "dq":
             return np.zeros(robot.nv)
@@ -62,18 +62,18 @@ class Quantities:
         if what in _NAMED:
             return self._of_program(name, what, part)
         own = robot.parameter(name)  # raises for other names
-        given = self._named("parameters").get(name)
-        return own if given is None else _broadcast(name, given, own.shape)
+        value = self._named("parameters").get(name)
+        return own if value is None else _broadcast(name, value, own.shape)
 
     def arguments(self, values: Mapping[str, Array], count: int) -> dict[str, Any]:
         """The arguments of `simulate` for `count` samples, whose varied values (count, *shape) are these."""
-        found = dict(self._given)
+        arguments = dict(self._given)
         for what in ("q", "v", "tau", "ctrl", "act"):
             own = {name: x for name, x in values.items() if name.partition(".")[0] == what}
             if own or what == "q":
-                found[what] = self._rows(what, own, count)
+                arguments[what] = self._rows(what, own, count)
         if "dq" in values:
-            found["q"] = integrate(self._robot, found["q"], values["dq"])
+            arguments["q"] = integrate(self._robot, arguments["q"], values["dq"])
         for what in ("f_ext", *_NAMED):
             parts = {n.partition(".")[2]: x for n, x in values.items() if n.partition(".")[0] == what}
             if what == "f_ext":
@@ -81,12 +81,12 @@ class Quantities:
             elif parts:
                 parts = {name: x.astype(self._program().arguments[name].dtype) for name, x in parts.items()}
             if parts:
-                found[what] = {**self._named(what), **parts}
-        known = ("q", "v", "tau", "ctrl", "act", "dq", "f_ext", *_NAMED)
-        parameters = {name: x for name, x in values.items() if name.partition(".")[0] not in known}
+                arguments[what] = {**self._named(what), **parts}
+        available = ("q", "v", "tau", "ctrl", "act", "dq", "f_ext", *_NAMED)
+        parameters = {name: x for name, x in values.items() if name.partition(".")[0] not in available}
         if parameters:
-            found["parameters"] = {**self._named("parameters"), **parameters}
-        return found
+            arguments["parameters"] = {**self._named("parameters"), **parameters}
+        return arguments
 
     def _rows(self, what: str, values: Mapping[str, Array], count: int) -> Array:
         """The start or the torques of all samples: given as a whole, with some elements in their own places."""
@@ -98,19 +98,19 @@ class Quantities:
         return rows[:, None, :] if what in _OF_STEPS else rows
 
     def _whole(self, what: str) -> Array:
-        robot, given = self._robot, self._given.get(what)
+        robot, value = self._robot, self._given.get(what)
         if what == "act":
-            return np.asarray(first_activations(robot, given))
-        if given is not None:
-            return self._constant(what, given, len(self._names(what)))
+            return np.asarray(first_activations(robot, value))
+        if value is not None:
+            return self._constant(what, value, len(self._names(what)))
         if what == "q":
             return usual_start(robot, touches=bool(self._given.get("contact")))
         return np.zeros(len(self._names(what)))
 
-    def _constant(self, name: str, given: Any, size: int) -> Array:
-        if callable(given) or isinstance(given, Program):
+    def _constant(self, name: str, value: Any, size: int) -> Array:
+        if callable(value) or isinstance(value, Program):
             raise OptionError(f"vary: {name} cannot vary, since a controller computes it; leave one of them out")
-        array = real_array(name, given, f"({size},)").astype(np.float64)
+        array = real_array(name, value, f"({size},)").astype(np.float64)
         if array.shape != (size,):
             raise OptionError(
                 f"vary: {name} can vary if it is constant over the motion, ({size},), and it is given as {array.shape}"
@@ -118,13 +118,13 @@ class Quantities:
         return array
 
     def _named(self, what: str) -> Mapping[str, Any]:
-        """What is given by name for all samples, such as external forces."""
-        given = self._given.get(what)
-        if given is None:
+        """The values given by name for all samples, such as external forces."""
+        values = self._given.get(what)
+        if values is None:
             return {}
-        if not isinstance(given, Mapping):
-            raise DTypeError(f"{what} must be values by name, not {type(given).__name__}")
-        return given
+        if not isinstance(values, Mapping):
+            raise DTypeError(f"{what} must be values by name, not {type(values).__name__}")
+        return values
 
     def _names(self, what: str) -> Sequence[str]:
         robot = self._robot
@@ -142,8 +142,8 @@ class Quantities:
                 f"vary: {program.name!r} has no argument {part!r:.60}: {nearest_names(part, program.arguments)}"
             )
         shape = program.arguments[part].shape
-        given = self._named(what).get(part)
-        return _broadcast(name, 0.0 if given is None else given, shape)
+        value = self._named(what).get(part)
+        return _broadcast(name, 0.0 if value is None else value, shape)
 
     def _program(self, name: str = "this") -> Program:
         program = next((x for x in map(self._given.get, ("tau", "ctrl")) if isinstance(x, Program)), None)
@@ -152,9 +152,9 @@ class Quantities:
         return program
 
 
-def _broadcast(name: str, given: Any, shape: tuple[int, ...]) -> Array:
-    """What is given for a quantity of some shape."""
-    array = real_array(name, given, sample_shape(shape)).astype(np.float64)
+def _broadcast(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """The value given for a quantity of some shape."""
+    array = real_array(name, value, sample_shape(shape)).astype(np.float64)
     try:
         return np.broadcast_to(array, shape)
     except ValueError:

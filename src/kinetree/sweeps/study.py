@@ -58,14 +58,14 @@ class _Arrays(Mapping[str, NDArray[Any]]):
 
 
 class Study:
-    """A study on disk: what varied, and what was kept of each sample. Nothing is read before it is asked for.
+    """A study on disk: the varied quantities, and the results of each sample. Nothing is read before it is asked for.
 
     Attributes:
         path: the folder. "inputs" and "results" in it are groups in Zarr's format.
         inputs: the varied values (samples, …), by name.
-        results: what was kept (samples, …), by name; NaN, zero or false of samples that are not computed or were
-            refused. "status" is 0 for a sample that is not computed, 1 for one that went on to its end, 2 for one that
-            an event ended, 3 for one that diverged, 4 for one whose values were refused; "ended" is when it ended, s;
+        results: the kept arrays (samples, …), by name; NaN, zero or false of samples that are not computed or were
+            rejected. "status" is 0 for a sample that is not computed, 1 for one that went on to its end, 2 for one that
+            an event ended, 3 for one that diverged, 4 for one whose values were rejected; "ended" is when it ended, s;
             "time" has the times of the rows, if there are rows.
 
     >>> import kinetree as kt, tempfile, pathlib
@@ -115,7 +115,7 @@ class Study:
 
     @property
     def grid(self) -> dict[str, int]:
-        """How many values each grid has, by what varies there. Results reshape to (*grid, samples of each point, …)."""
+        """How many values each grid has, by the quantity that varies there. Results reshape to (*grid, each, …)."""
         return {str(name): int(n) for name, n in self._about["grid"].items()}
 
     @property
@@ -125,12 +125,12 @@ class Study:
 
     @property
     def failures(self) -> list[Failure]:
-        """The samples that diverged or were refused, in order: (sample, time, name, cause) each."""
+        """The samples that diverged or were rejected, in order: (sample, time, name, cause) each."""
         return list(self._folder.failures())
 
     @property
     def failed(self) -> int:
-        """How many samples diverged or were refused."""
+        """How many samples diverged or were rejected."""
         return len(self.failures)
 
     @property
@@ -138,12 +138,12 @@ class Study:
         """The robot; None if the folder does not have it. Raises as `Trajectory.model` does."""
         if self._work is not None:
             return self._work.robot
-        kept = self._folder.robot()
-        return None if kept is None else kept.model
+        robot = self._folder.robot()
+        return None if robot is None else robot.model
 
     def __repr__(self) -> str:
-        done, samples = self.done, self.samples
-        how_many = "all computed" if done == samples else f"{done:,} of them computed"
+        computed, samples = self.done, self.samples
+        how_many = "all computed" if computed == samples else f"{computed:,} of them computed"
         failed = f", {count:,} failed" if (count := self.failed) else ""
         results = ", ".join(x for x in self.results if x not in ("status", "ended", "time")) or "status"
         return visible(
@@ -157,7 +157,7 @@ class Study:
         `changes` are options that do not change the motion: `record` and `every`, which is 1 by default.
 
         Raises:
-            OptionError: the sample's values were refused, or the study was loaded from its folder, and is of motions
+            OptionError: the sample's values were rejected, or the study was loaded from its folder, and is of motions
                 with functions or objects such as controllers, which no folder holds: call `kt.sweep` with its arguments
                 again, which computes nothing that is there.
 
@@ -177,26 +177,26 @@ class Study:
         robot, options, values = self._sample(int(sample))
         if refused := impossible(robot, values):
             raise OptionError(f"motion: sample {sample} was refused: {refused[0]}")
-        asked = {"every": 1, "record": ["accelerations", "energies"], **changes}
-        return at_once(task_of(robot, options, values, 1, **asked), None)[0]
+        recording = {"every": 1, "record": ["accelerations", "energies"], **changes}
+        return at_once(task_of(robot, options, values, 1, **recording), None)[0]
 
     def _sample(self, number: int) -> tuple[Model, Mapping[str, Any], Mapping[str, NDArray[Any]]]:
         """The robot, the options of `simulate`, and the values (1, …) of a sample."""
         if self._work is not None:
             return self._work.robot, self._work.options, self._work.plan.values(number, number + 1)
         again = "call kt.sweep with the arguments of before, which computes nothing that is there"
-        kept, robot = self._about.get("motion"), self.model
-        if kept is None or robot is None:
+        about, robot = self._about.get("motion"), self.model
+        if about is None or robot is None:
             raise OptionError(f"motion: {self.path} was written without what its motions need; {again}")
-        if kept["missing"]:
+        if about["missing"]:
             raise OptionError(
-                f"motion: no folder holds functions, objects and long arrays, here {listed(kept['missing'])}; {again}"
+                f"motion: no folder holds functions, objects and long arrays, here {listed(about['missing'])}; {again}"
             )
         if number // self.chunk not in self._folder.whole_chunks():
             raise OptionError(f"motion: sample {number} is not computed yet; {again}")
         return (
             robot,
-            {**DEFAULTS, **kept["options"]},
+            {**DEFAULTS, **about["options"]},
             {name: self.inputs.part(name, number, number + 1) for name in self.inputs},
         )
 
@@ -213,8 +213,8 @@ class Study:
             raise MissingPackageError("Study.to_xarray needs xarray and zarr: pip install 'kinetree[dask]'") from None
         results = xarray.open_zarr(self.path / "results")
         inputs = xarray.open_zarr(self.path / "inputs")
-        found: xarray.Dataset = results.assign_coords({f"varied.{name}": x for name, x in inputs.data_vars.items()})
-        return found
+        dataset: xarray.Dataset = results.assign_coords({f"varied.{name}": x for name, x in inputs.data_vars.items()})
+        return dataset
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:

@@ -1,4 +1,4 @@
-"""Studies as TOML files, for the command line: what `kt.sweep` takes, as text.
+"""Studies as TOML files, for the command line: the arguments of `kt.sweep`, as text.
 
 robot = "arm6"                          # a file, seen from this one, or a robot of the zoo
 folder = "study"                        # where results go; by default the file's name without its ending
@@ -6,7 +6,7 @@ samples = 1000
 seed = 1
 every = 0.1                             # and keep, record, chunk
 
-[motion]                                # what `kt.simulate` takes
+[motion]                                # arguments of `kt.simulate`
 duration = 2.0
 
 [vary]
@@ -49,7 +49,7 @@ class StudyFile:
     """A path, or a name."""
     folder: Path
     options: Mapping[str, Any]
-    """The arguments of `kt.sweep` besides the robot and the folder."""
+    """The arguments of `kt.sweep` other than the robot and the folder."""
 
 
 def read_study_file(path: Path) -> StudyFile:
@@ -77,27 +77,27 @@ def read_study_file(path: Path) -> StudyFile:
     folder = read.get("folder", path.stem)
     if not isinstance(folder, str) or not folder:
         raise OptionError(f"{path}: folder must be the path of a folder, not {folder!r:.60}")
-    beside = path.parent / robot
+    path_of_robot = path.parent / robot
     options = {name: read[name] for name in _OPTIONS if name in read}
     options |= _motion(path, read.get("motion", {}))
     options["vary"] = _varied(path, read.get("vary", {}))
-    return StudyFile(str(beside) if beside.is_file() else robot, path.parent / folder, options)
+    return StudyFile(str(path_of_robot) if path_of_robot.is_file() else robot, path.parent / folder, options)
 
 
-def _motion(path: Path, given: Any) -> dict[str, Any]:
-    known = [name for name in inspect.signature(simulate).parameters if name not in _NOT_TEXT]
-    for name in _table(path, "motion", given):
-        if name not in known:
-            raise OptionError(f"{path}: [motion] has no {name!r}: {nearest_names(name, known)}")
-    return dict(given)
+def _motion(path: Path, table: Any) -> dict[str, Any]:
+    available = [name for name in inspect.signature(simulate).parameters if name not in _NOT_TEXT]
+    for name in _table(path, "motion", table):
+        if name not in available:
+            raise OptionError(f"{path}: [motion] has no {name!r}: {nearest_names(name, available)}")
+    return dict(table)
 
 
-def _varied(path: Path, given: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    for key, how in _table(path, "vary", given).items():
+def _varied(path: Path, table: Any) -> dict[Any, Any]:
+    varied: dict[Any, Any] = {}
+    for key, how in _table(path, "vary", table).items():
         names = tuple(name.strip() for name in key.split(","))
-        found[names[0] if len(names) == 1 else names] = _variation(f"{path}: [vary] {key}", how)
-    return found
+        varied[names[0] if len(names) == 1 else names] = _variation(f"{path}: [vary] {key}", how)
+    return varied
 
 
 def _variation(place: str, how: Any) -> Any:
@@ -131,7 +131,7 @@ def _ends(kind: str) -> str:
     return "the mean and the standard deviation" if kind == "normal" else "the lower end and the upper one"
 
 
-def _table(path: Path, name: str, given: Any) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise OptionError(f"{path}: [{name}] must be a table, not {given!r:.60}")
-    return given
+def _table(path: Path, name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise OptionError(f"{path}: [{name}] must be a table, not {value!r:.60}")
+    return value

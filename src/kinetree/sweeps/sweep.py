@@ -64,28 +64,28 @@ def sweep(
 ) -> Study:
     """Simulate a robot many times, with values that vary from sample to sample, and write the results into a folder.
 
-    `vary` says what differs, by name: "q", "v", "tau", "ctrl", "act", or one element of these, such as "q.elbow"; "dq",
-    a displacement of the start (nv,); a parameter of the robot, such as "body.hand.mass"; "f_ext.FRAME", an external
-    force (6,); "arguments.NAME" and "state.NAME" of a controller that is a program. It varies as
-    `kt.sweeps.Uniform`, `LogUniform`, `Normal`, `Grid` or `Anywhere` say, or is an array (samples, …). A tuple of names
-    varies together: `{("body.hand.mass", "body.hand.inertia"): kt.sweeps.Uniform(0.8, 1.2, relative=True)}` scales both
-    by one factor. All else that `kt.simulate` takes is the same for all samples: `duration`, `dt`, `contact`, a
-    controller, …
+    `vary` defines the varied quantities, by name: "q", "v", "tau", "ctrl", "act", or one element of these, such as
+    "q.elbow"; "dq", a displacement of the start (nv,); a parameter of the robot, such as "body.hand.mass";
+    "f_ext.FRAME", an external force (6,); "arguments.NAME" and "state.NAME" of a controller that is a program. It
+    varies as `kt.sweeps.Uniform`, `LogUniform`, `Normal`, `Grid` or `Anywhere` say, or is an array (samples, …). A
+    tuple of names varies together:
+    `{("body.hand.mass", "body.hand.inertia"): kt.sweeps.Uniform(0.8, 1.2, relative=True)}` scales both by one factor.
+    All else that `kt.simulate` takes is the same for all samples: `duration`, `dt`, `contact`, a controller, …
 
-    There are `samples` samples; if there are grids, so many for each of their points (one by default). What is drawn
-    for a sample follows from `seed`, the name of what varies and the sample's number, so no bit of any result depends
-    on chunks, on workers or on interruptions.
+    There are `samples` samples; if there are grids, so many for each of their points (one by default). The values drawn
+    for a sample follow from `seed`, the name of the varied quantity and the sample's number, so no bit of any result
+    depends on chunks, on workers or on interruptions.
 
     `path` is a folder. The same call goes on where an earlier one ended, however that was: chunks that are on disk are
-    not computed again. A folder of another study is refused. In it are "inputs" and "results", two groups of arrays in
-    Zarr's format, the robot, and what the study is.
+    not computed again. A folder of another study is rejected. In it are "inputs" and "results", two groups of arrays in
+    Zarr's format, the robot, and a description of the study.
 
     Args:
         keep: which arrays are kept: of "q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated", and of
-            what is recorded; by default "q", "v" and all that `record` asks for.
+            recorded quantities; by default "q", "v" and all that `record` asks for.
         every: keep rows every so many steps (an int) or seconds (a float), (samples, T, …); by default those at the end
             alone, (samples, …).
-        record: what is recorded besides, as for `simulate`.
+        record: additional quantities to record, as for `simulate`.
         measure: a function from the motions of some samples, a `kt.Trajectory` of a batch (n,), to a dict of arrays
             (n, …), which are kept as well. It must treat each motion by itself, and may be called on several
             threads at once. It sees the rows that `every` says.
@@ -96,7 +96,7 @@ def sweep(
 
     Raises `OptionError`, `ShapeError`, `DTypeError` and `NameNotFoundError` for unusable arguments, before anything is
     computed, and all that `simulate` raises in the middle of the distributions; `SaveError` if the folder cannot be
-    written. Samples that diverge, or whose values are refused, do not stop the others: a `SimulationWarning` counts
+    written. Samples that diverge, or whose values are rejected, do not stop the others: a `SimulationWarning` counts
     them, and `failures` of the study has them. After Ctrl-C the folder has the chunks that were computed.
 
     >>> import kinetree as kt, tempfile, pathlib
@@ -123,9 +123,9 @@ def sweep(
     if measure is not None and not callable(measure):
         raise OptionError(f"kt.sweep: measure must be a function of a kt.Trajectory, not {measure!r:.60}")
     plan = planned(robot, Quantities(robot, options), vary, samples, seed)
-    kept = _names(keep)
-    given = {**DEFAULTS, **options, "record": _recorded(record, kept)}
-    work = Work(robot, plan, {**given, "every": 2**52 if every is None else every}, kept, every is not None, measure)
+    names = _names(keep)
+    setup = {**DEFAULTS, **options, "record": _recorded(record, names)}
+    work = Work(robot, plan, {**setup, "every": 2**52 if every is None else every}, names, every is not None, measure)
     task = work.task(plan.middle(), 1)
     folder = StudyFolder(file_path("kt.sweep", path, what="folder").absolute())
     client, closes = client_of(scheduler)
@@ -136,9 +136,9 @@ def sweep(
             pending = [k for k in range(study.chunks) if k not in folder.whole_chunks()]
             if pending:
                 begin_arrays(folder, work, task, int(about["chunk"]))
-                told = _told(progress, study)
+                report = _reporter(progress, study)
                 compute = _compute_here if client is None else lambda *x: compute_on(client, *x)
-                compute(folder, work, pending, told)
+                compute(folder, work, pending, report)
     finally:
         closes()
     if count := study.failed:
@@ -183,25 +183,25 @@ def _chunk(chunk: Any, work: Work, task: Task) -> int:
     robot = work.robot
     width = robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames)
     most = min(_NUMBERS_PER_CHUNK // (width * task.steps), MAX_STEPS // task.steps)
-    wanted = max(_LEAST_SAMPLES, _LEAST_STEPS // task.steps, -(-work.plan.samples // _CHUNKS))
-    return max(1, min(most, wanted, work.plan.samples))
+    least = max(_LEAST_SAMPLES, _LEAST_STEPS // task.steps, -(-work.plan.samples // _CHUNKS))
+    return max(1, min(most, least, work.plan.samples))
 
 
-def _told(progress: Callable[[int, int], None] | None, study: Study) -> Callable[[int], None]:
+def _reporter(progress: Callable[[int, int], None] | None, study: Study) -> Callable[[int], None]:
     """A function that is called with the number of each chunk that is done."""
     done, samples, chunk = study.done, study.samples, study.chunk
     count = [done]
 
-    def told(number: int) -> None:
+    def report(number: int) -> None:
         count[0] += min(chunk, samples - number * chunk)
         if progress is not None:
             progress(count[0], samples)
 
-    return told
+    return report
 
 
-def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], told: Callable[[int], None]) -> None:
-    """Compute chunks in this process, on as many threads as there are cores; `told` gets the number of each.
+def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], report: Callable[[int], None]) -> None:
+    """Compute chunks in this process, on as many threads as there are cores; `report` gets the number of each.
 
     Kernels release Python's lock, so chunks that are computed side by side use all cores, which the steps of one do
     not. A Python function that steps call would hold all others up, so then they are computed one after another.
@@ -210,7 +210,7 @@ def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], told:
     if threads == 1:
         for number in pending:
             folder.write_chunk(work, number)
-            told(number)
+            report(number)
         return
 
     def compute(number: int) -> int:
@@ -226,6 +226,6 @@ def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], told:
             done, going = wait(going, return_when=FIRST_COMPLETED)
             going.update(executor.submit(compute, k) for k in islice(left, len(done)))
             for future in done:
-                told(future.result())
+                report(future.result())
     finally:
         executor.shutdown(wait=True, cancel_futures=True)

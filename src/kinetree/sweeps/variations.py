@@ -70,8 +70,8 @@ class LogUniform:
         exponents = np.broadcast_to(np.log(high / low), u.shape[1:]) * u
         # one by one, since NumPy's exponential may round differently at the ends of arrays
         factors = np.array([math.exp(x) for x in exponents.ravel()]).reshape(u.shape)
-        found: Array = np.clip(low * factors, low, high)
-        return found
+        values: Array = np.clip(low * factors, low, high)
+        return values
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -135,7 +135,7 @@ Variation = Distribution | Grid | Anywhere
 
 
 def _numbers(name: str, x: Any) -> Array:
-    found = real_array(name, x, "(…)").astype(np.float64)
-    if not np.isfinite(found).all():
+    numbers = real_array(name, x, "(…)").astype(np.float64)
+    if not np.isfinite(numbers).all():
         raise OptionError(f"{name}: what it varies between must be finite, and {x!r:.60} is not")
-    return found
+    return numbers

@@ -1,4 +1,4 @@
-"""The work of a study: what is computed of each sample, and the rows that are kept of it."""
+"""The work of a study: the computation of each sample, and the rows that are kept of it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Failure:
 
     Attributes:
         sample: its number.
-        time: when, s; None if its values were refused before it began.
-        name: what is concerned, such as a degree of freedom; "" if its values were refused.
+        time: when, s; None if its values were rejected before it began.
+        name: the quantity concerned, such as a degree of freedom; "" if its values were rejected.
         cause: that of `Trajectory.diverged`, such as "state"; or the sentence of the error.
     """
 
@@ -88,7 +88,7 @@ class Work:
         return task
 
     def block(self, begin: int, end: int) -> Block:
-        """The samples from `begin` to `end`. Those whose values are refused do not keep others from being computed."""
+        """The samples from `begin` to `end`. Those whose values are rejected do not keep others from being computed."""
         values = self.plan.values(begin, end)
         refused = impossible(self.robot, values)
         sound = np.array([k for k in range(end - begin) if k not in refused], dtype=np.intp)
@@ -99,7 +99,7 @@ class Work:
         return _in_order(_joined(blocks), np.concatenate([wrong, sound]))
 
     def _sound(self, values: Mapping[str, Array], numbers: NDArray[np.intp]) -> Block:
-        """Samples with these numbers; where `simulate` refuses some, those are found by halves."""
+        """Samples with these numbers; where `simulate` rejects some, those are found by halves."""
         try:
             return self.computed(values, numbers)
         except KinetreeError as error:
@@ -122,14 +122,14 @@ class Work:
         arrays: dict[str, NDArray[Any]] = {
             "status": status,
             "ended": np.asarray(motion.ended),
-            **self._kept(motion),
+            **self._arrays(motion),
             **self._measured(motion),
         }
         return Block({name: x for name, x in arrays.items() if x.size}, failures)
 
     def on_grid(self, motion: Trajectory, task: Task) -> Trajectory:
         """The motion with the rows of one that goes on to its end: if all motions of a batch ended early, so did the
-        rows, and others beside them must not matter."""
+        rows, and other motions must not matter."""
         times = self.times(task)
         here = np.minimum(np.arange(len(times)), len(motion.time) - 1)
         if len(motion.time) == len(times) and motion.time[-1] == times[-1]:
@@ -149,10 +149,10 @@ class Work:
         """The units of arrays that have one."""
         return {"ended": "s", **_UNITS, **{f"sensor.{name}": "" for name in task.wanted.sensors}}
 
-    def _kept(self, motion: Trajectory) -> dict[str, NDArray[Any]]:
+    def _arrays(self, motion: Trajectory) -> dict[str, NDArray[Any]]:
         recorded = motion.recorded
         names = (*_STATES, *recorded) if self.keep is None else self.keep
-        found = {}
+        arrays = {}
         for name in names:
             if name not in _ARRAYS and name not in recorded:
                 raise NameNotFoundError(
@@ -160,26 +160,26 @@ class Work:
                     f"{nearest_names(name, (*_ARRAYS, *recorded))}"
                 )
             x = getattr(motion, name) if name in _ARRAYS else recorded[name]
-            found[name] = _plain(name, x if self.has_rows else x[:, -1])
-        return found
+            arrays[name] = _plain(name, x if self.has_rows else x[:, -1])
+        return arrays
 
     def _measured(self, motion: Trajectory) -> dict[str, NDArray[Any]]:
         if self.measure is None:
             return {}
-        found, count = self.measure(motion), motion.shape[0]
-        if not isinstance(found, Mapping):
+        measures, count = self.measure(motion), motion.shape[0]
+        if not isinstance(measures, Mapping):
             raise OptionError(
-                f"kt.sweep: measure returned {type(found).__name__}, not a dict from names to arrays ({count}, …)"
+                f"kt.sweep: measure returned {type(measures).__name__}, not a dict from names to arrays ({count}, …)"
             )
-        for name, x in found.items():
+        for name, x in measures.items():
             if np.shape(x)[:1] != (count,):
                 raise ShapeError(
                     f"kt.sweep: measure returned {name!r} of shape {np.shape(x)} for {count} motions, and ({count}, …) "
                     "is needed: one value per motion"
                 )
-            if name in ("status", "ended", *self._kept(motion)):
+            if name in ("status", "ended", *self._arrays(motion)):
                 raise OptionError(f"kt.sweep: measure returned {name!r}, which is kept already; give it another name")
-        return {name: _plain(name, np.asarray(x)) for name, x in found.items()}
+        return {name: _plain(name, np.asarray(x)) for name, x in measures.items()}
 
 
 def _plain(name: str, x: NDArray[Any]) -> NDArray[Any]:
@@ -193,18 +193,18 @@ def task_of(
     robot: Model, options: Mapping[str, Any], values: Mapping[str, Array], count: int, **changes: Any
 ) -> Task:  # fmt: skip
     """The motions of `count` samples with these values, and options of `simulate` that are the same for all."""
-    given = Quantities(robot, options).arguments(values, count)
-    return prepared(robot, **{**given, **changes}, resume=None, is_streamed=False)
+    arguments = Quantities(robot, options).arguments(values, count)
+    return prepared(robot, **{**arguments, **changes}, resume=None, is_streamed=False)
 
 
 def _refused(number: int, sentence: str) -> Block:
-    """A sample whose values are refused."""
+    """A sample whose values are rejected."""
     arrays = {"status": np.array([REFUSED], np.uint8), "ended": np.array([np.nan])}
     return Block(arrays, [Failure(number, None, "", sentence)])
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Several blocks as one; what one of them lacks is as if it was not computed."""
+    """Several blocks as one; values that one of them lacks count as not computed."""
     like = {name: x for block in blocks for name, x in block.arrays.items()}
     arrays = {
         name: np.concatenate([

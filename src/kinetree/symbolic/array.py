@@ -32,15 +32,15 @@ _OBJECT_METHODS = frozenset({
 class SymbolicArray:
     """An array whose elements are numbers of one trace: symbols, or floats where they are constant.
 
-    It takes NumPy's functions and operators, and gives what NumPy would give: shapes, broadcasting, dtypes. A function
-    that is written for plain arrays runs on it unchanged, unless its way depends on values; then an error says what to
-    use. It never changes: `x += y` binds x to a new array, and `x[0] = y` is an error.
+    It takes NumPy's functions and operators, and returns the same as NumPy: shapes, broadcasting, dtypes. A function
+    that is written for plain arrays runs on it unchanged, unless its way depends on values; then an error names a
+    replacement. It never changes: `x += y` binds x to a new array, and `x[0] = y` is an error.
 
     A number is an array of shape (). Python's lists of such numbers become arrays by `np.stack`, or by
     `np.array([a, 2.0 * b, 0.0])`: that is a plain array of dtype object with a number of shape () in each place, which
     can be indexed, assigned to, added, multiplied, summed and taken as an operand, an argument of NumPy's functions
-    together with a `SymbolicArray`, or a result. What NumPy cannot do on its own with dtype object (comparisons,
-    `np.linalg.solve`, `np.maximum`) needs `np.stack`. `np.array` and `np.asarray` of a whole symbolic array are errors.
+    together with a `SymbolicArray`, or a result. Operations that NumPy lacks for dtype object (comparisons,
+    `np.linalg.solve`, `np.maximum`) need `np.stack`. `np.array` and `np.asarray` of a whole symbolic array are errors.
     """
 
     __slots__ = ("_dtype", "_elements")
@@ -180,9 +180,9 @@ class SymbolicArray:
 
     @property
     def __array__(self) -> Callable[..., NDArray[Any]]:
-        """What NumPy calls to make a plain array. A number has none, and becomes an element of dtype object.
+        """NumPy's hook for making a plain array. A number has none, and becomes an element of dtype object.
 
-        An integer or boolean number has one that refuses, so that it is told when it is used as an index.
+        An integer or boolean number has one that rejects, so that its use as an index raises an error.
         """
         if self._elements.ndim == 0 and self._dtype.kind == "f" and not isinstance(self._elements.item(), float):
             raise AttributeError("__array__")

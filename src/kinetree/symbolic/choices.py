@@ -1,4 +1,4 @@
-"""Choices and the like: where, select, clip, rounding to decimals, interpolation, comparison within a tolerance."""
+"""Choices: where, select, clip, rounding to decimals, interpolation, comparison within a tolerance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _select = on_elements(select, 3)
 
 
 def _common(*kinds: Kind) -> np.dtype[Any]:
-    """The dtype of alternatives, of which Python's numbers take the dtype of the others."""
+    """The dtype of alternatives; Python's numbers take the dtype of the others."""
     return closest(NP.result_type(*(0.0 if k is float else 0 if k is int else k for k in kinds)))
 
 

@@ -1,4 +1,4 @@
-"""Arrays of constants in the shape of a symbolic one or by `like=`, conversions, and what NumPy tells about arrays."""
+"""Arrays of constants in the shape of a symbolic one or by `like=`, conversions, and NumPy's queries of arrays."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Indices made of the counters of loops: x[k], x[k + 1], x[(k + 1) % n], x[order[k]] with constants in `order`.
 
-A counter is a number of the trace like others, loaded from a table of constants at the loop's counter. So whatever is
+A counter is a number of the trace like others, loaded from a table of constants at the loop's counter. So a value
 computed from counters and constants alone is known in each iteration, and becomes an index of the program.
 """
 
@@ -70,7 +70,7 @@ def _index(recorder: Recorder, values: _Values) -> Index:
 
 
 class _Counters:
-    """What is made of counters, as functions of them."""
+    """Values computed from counters, as functions of them."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

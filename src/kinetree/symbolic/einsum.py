@@ -133,7 +133,7 @@ def _diagonal(term: _Term) -> _Term:
 
 
 def _summed(term: _Term, needed: set[_Label]) -> _Term:
-    """The term, summed over what neither the result nor another term needs."""
+    """The term, summed over axes that neither the result nor another term needs."""
     elements, labels = term
     over = tuple(at for at, k in enumerate(labels) if k not in needed)
     if not over:
@@ -154,7 +154,7 @@ def _cost(pair: tuple[int, int], terms: Sequence[_Term], sizes: dict[_Label, int
 
 
 def _multiplied(a: _Term, b: _Term, needed: set[_Label], sizes: dict[_Label, int]) -> _Term:
-    """The product of two terms, summed over what they share and nobody needs: a product of stacked matrices."""
+    """The product of two terms, summed over shared axes that nobody needs: a product of stacked matrices."""
     (x, of_x), (y, of_y) = a, b
     shared = [k for k in of_x if k in of_y]
     kept, summed = [k for k in shared if k in needed], [k for k in shared if k not in needed]

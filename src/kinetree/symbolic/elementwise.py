@@ -150,7 +150,7 @@ _ON_BOOLS: dict[str, _Elementwise] = {
     "trunc": _same,
     "isnan": on_elements(lambda x: 0.0 * x, 1),
 }
-"""What NumPy does otherwise if all operands are booleans."""
+"""NumPy's exceptions if all operands are booleans."""
 _ON_INTS: dict[str, _Elementwise] = {
     "floor_divide": _int_floor_divide,
     "remainder": _int_remainder,
@@ -160,7 +160,7 @@ _ON_INTS: dict[str, _Elementwise] = {
     "trunc": _same,
     "rint": _same,
 }
-"""What is otherwise if all operands are integers or booleans."""
+"""The exceptions if all operands are integers or booleans."""
 
 
 @functools.lru_cache(maxsize=4096)

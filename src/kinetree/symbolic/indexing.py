@@ -33,7 +33,7 @@ def element(elements: NDArray[np.object_], key: Any) -> Any:
 
 
 def _ask(key: Any) -> None:
-    """Ask a symbolic key for its value, which raises the error that says what to do; NumPy has hidden it."""
+    """Ask a symbolic key for its value, which raises the error with the remedy; NumPy has hidden it."""
     for k in key if isinstance(key, tuple) else (key,):
         if hasattr(k, "flat_elements") and k.dtype.kind in "ib":
             np.asarray(k)

@@ -1,4 +1,4 @@
-"""What people combine with symbolic arrays, as elements and dtypes: numbers, plain arrays, lists, dtype object."""
+"""Operands of symbolic arrays, as elements and dtypes: numbers, plain arrays, lists, dtype object."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def total(elements: NDArray[np.object_], axis: _Axis = None, keepdims: bool = Fa
 
 
 def check_options(function: Callable[..., Any], out: Any, where: Any = True) -> None:
-    """Refuse options that have no meaning for symbolic arrays."""
+    """Reject options that have no meaning for symbolic arrays."""
     if out is not None:
         refuse(f"{function_name(function)} of arrays of a program takes no out=; bind a name to its result")
     if where is not True:

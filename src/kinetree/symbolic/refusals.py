@@ -1,4 +1,4 @@
-"""What symbolic arrays refuse: the errors, where in the user's text they happened, and what to use instead."""
+"""Refusals of symbolic arrays: the errors, where in the user's text they happened, and replacements."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _GENERAL = (
 
 
 def user_line() -> str:
-    """File and line of the innermost frame outside kinetree and NumPy, as "file.py:12"; "" if there is none."""
+    """File and line of the innermost frame outside kinetree and NumPy, as "file.py:12"; "" without one."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(OUTSIDE):
         frame = frame.f_back
@@ -134,7 +134,7 @@ def user_line() -> str:
 
 
 def line_of(traceback: TracebackType | None) -> str:
-    """File and line of a traceback's innermost frame outside kinetree and NumPy; "" if there is none."""
+    """File and line of a traceback's innermost frame outside kinetree and NumPy; "" without one."""
     line = ""
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename

@@ -71,7 +71,7 @@ def _called(
 
 
 def _into_objects(target: Any, result: SymbolicArray) -> Any:
-    """Store a result in an array of dtype object, each number in its place: what `x += y` does with such an x."""
+    """Store a result in an array of dtype object, each number in its place, as `x += y` does with such an x."""
     shape = NP.broadcast_shapes(target.shape, result.shape)
     if shape != target.shape:
         raise ValueError(f"a result of shape {result.shape} does not fit an array of shape {target.shape}")

@@ -1,4 +1,4 @@
-"""What an algorithm may ask about a robot: its tree of bodies, written out or looped over."""
+"""An algorithm's interface to a robot: its tree of bodies, written out or looped over."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

@@ -1,4 +1,4 @@
-"""Effects along a joint besides rigid-body dynamics: friction, springs, and limits."""
+"""Effects along a joint outside rigid-body dynamics: friction, springs, and limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Drive:
 
     @staticmethod
     def none(kind: JointKind) -> Drive:
-        """No friction and no spring, with the default values of what would matter if there were."""
+        """No friction and no spring, with default values for their other parameters."""
         nothing = (0.0,) * kind.nv
         return Drive(nothing, nothing, (FRICTION_SPEED,) * kind.nv, nothing, kind.neutral())
 
@@ -65,7 +65,7 @@ class HasDrive:
 
 @record(frozen=True, slots=True, repr=False)
 class Limits:
-    """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
+    """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite without limits."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]

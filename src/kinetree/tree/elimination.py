@@ -2,7 +2,7 @@
 
 The elimination tree of a symmetric matrix (Liu, "The role of elimination trees in sparse factorization", SIAM J. Matrix
 Anal. 11, 1990). If joints share no coordinates and parents come before their children, it is the expanded tree of the
-robot (RBDA section 6.5), and there is no fill-in.
+robot (RBDA section 6.5), without fill-in.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ class Hold:
     """A constraint on one robot."""
 
     frame: Anchor
-    """What is held, at its origin."""
+    """The frame that is held, at its origin."""
     carrier: Anchor | None
-    """What it is held to; None for the world."""
+    """The frame it is held to; None for the world."""
     directions: tuple[Vec3, ...]
     turns: bool
     """Whether the orientation is held as well."""

@@ -20,7 +20,7 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
     """A symmetric matrix of joints, by its blocks (i, j); (j, i) is the transpose, and the root has none."""
 
     def __init__(self, tree: Topology, recorder: Recorder | None = None) -> None:
-        """`recorder`: that of the trace, if its linear algebra is to be done in loops of the program."""
+        """`recorder`: that of the trace, if its linear algebra is done in loops of the program."""
         self._tree = tree
         self._starts = tree.v_starts
         self._recorder = recorder

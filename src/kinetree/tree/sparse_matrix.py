@@ -116,7 +116,7 @@ class SparseMatrix:
         return [self[k, k] for k in self.outward]
 
     def stored(self) -> StoredFactors | None:
-        """The factors in memory of a trace, if there is one and linear algebra is to be done in its loops."""
+        """The factors in memory of a trace, if one is active and linear algebra is done in its loops."""
         if self._recorder is None:
             return None
         L = [{i - 1: self[k, i] for i in self.above(k)} for k in self.outward]

@@ -72,7 +72,7 @@ class Topology:
                 yield i, p
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T]:
-        """What an algorithm returned, from slot 1 on, as an array with slot 0."""
+        """An algorithm's result, from slot 1 on, as an array with slot 0."""
         return [None, *pieces]  # type: ignore[list-item]
 
     def at_rest(self) -> list[list[Scalar]]:

@@ -25,7 +25,7 @@ Numbers = Sequence[Scalar]
 
 
 class Tree(Protocol):
-    """What an algorithm may ask. Slot i holds body i and the joint that carries it; slot 0 is the root."""
+    """An algorithm's interface to a robot. Slot i holds body i and the joint that carries it; slot 0 is the root."""
 
     @property
     def outward(self) -> Iterable[Pair]:
@@ -43,7 +43,7 @@ class Tree(Protocol):
 
     @property
     def I(self) -> Sequence[Inertia]:  # noqa: E743
-        """Everything fixed to body i, in its frame. I[0] is what is fixed to the root."""
+        """Everything fixed to body i, in its frame. I[0] is that of bodies fixed to the root."""
 
     @property
     def armature(self) -> Sequence[Numbers]:
@@ -52,7 +52,7 @@ class Tree(Protocol):
     @property
     def rotor(self) -> Sequence[Sequence[Vec3]]:
         """Ratio times inertia times axis of each geared rotor, in the joint's fixed frame; one vector per degree of
-        freedom, or none where there is no rotor."""
+        freedom, or none without a rotor."""
 
     @property
     def drive(self) -> Sequence[Drive]: ...
@@ -68,7 +68,7 @@ class Tree(Protocol):
 
     @property
     def clusters(self) -> tuple[Cluster, ...]:
-        """Joints that share coordinates, with those between them; none if they are not to be told apart."""
+        """Joints that share coordinates, with those between them; none if they are not distinguished."""
 
     @property
     def is_one_system(self) -> bool:
@@ -76,7 +76,7 @@ class Tree(Protocol):
 
     @property
     def carrier(self) -> int:
-        """The one body that carries all others, if the root has neither mass nor a rotor beside it; else the root."""
+        """The one body that carries all others, if the root has neither mass nor another rotor; else the root."""
 
     @overload
     def slots(self, kind: type[T]) -> list[T]: ...
@@ -136,7 +136,7 @@ class Tree(Protocol):
         """The results of a function of numbers; a program with loops calls one program that all its callers share."""
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T]:
-        """What an algorithm returned, from slot 1 on, as an array with slot 0, which is never read."""
+        """An algorithm's result, from slot 1 on, as an array with slot 0, which is never read."""
 
     def at_rest(self) -> Sequence[Numbers]:
         """A v of zeros, one piece per slot."""
@@ -145,13 +145,13 @@ class Tree(Protocol):
         """Values that some bodies have; `zero` is the value of the others, for trees that cannot leave them out."""
 
     def some(self, slots: Collection[int]) -> Collection[int]:
-        """Slots that an algorithm treats differently from the rest; `i in` it tells which they are."""
+        """Slots that an algorithm treats differently from the rest; `i in` it finds them."""
 
     def joined(self, pieces: Sequence[Numbers], space: str) -> list[Scalar]:
         """Pieces from slot 1 on as one flat q ("nq"), q̇ ("rates"), v ("nv") or row of joint forces ("forces")."""
 
     def numbers(self, pieces: Sequence[Numbers], space: str) -> list[Scalar]:
-        """The same where it is not what a function returns."""
+        """The same where it is not a function's result."""
 
     def split(self, x: Numbers, space: str | int | tuple[int, ...]) -> Any:
         """The opposite of `joined`: one piece per slot; slot 0 is empty."""

@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 @record(frozen=True, slots=True, kw_only=True)
 class UnrolledTree(Topology):
-    """A `Topology` with the constants of its joints and bodies; see `Tree` for what algorithms ask of it."""
+    """A `Topology` with the constants of its joints and bodies; see `Tree` for its interface."""
 
     X_T: tuple[Transform, ...]
     """From body λ(i) to the fixed side of joint i."""
     I: tuple[Inertia, ...]
-    """Inertia of everything fixed to body i, in its frame. I[0] is that of what is fixed to the root."""
+    """Inertia of everything fixed to body i, in its frame. I[0] is that of bodies fixed to the root."""
     armature: tuple[tuple[Scalar, ...], ...]
     """Rotor inertia seen at the joint, including geared rotors."""
     gravity: Motion
     """The acceleration of free fall."""
     rotor: tuple[tuple[Vec3, ...], ...] = ()
     """Ratio times inertia times axis of each geared rotor, in the joint's fixed frame; one vector per degree of
-    freedom, or none where there is no rotor."""
+    freedom, or none without a rotor."""
     drive: tuple[Drive, ...] = ()
     limits: tuple[Limits, ...] = ()
 
@@ -102,7 +102,7 @@ class UnrolledTree(Topology):
         return values
 
     def some(self, slots: Collection[int]) -> Collection[int]:
-        """Slots that an algorithm treats differently from the rest; `i in` tells which they are."""
+        """Slots that an algorithm treats differently from the rest; `i in` is true for these."""
         return slots
 
     def stacked(self, *rows: tuple[Sequence[Sequence[Scalar]], str]) -> list[Scalar]:
@@ -127,7 +127,7 @@ class UnrolledTree(Topology):
 
     @property
     def carrier(self) -> int:
-        """The one body that carries all others, if the root has neither mass nor a rotor besides; else the root."""
+        """The one body that carries all others, if the root has neither mass nor another rotor; else the root."""
         carried = [i for i, p in self.outward if p == 0]
         if len(carried) != 1:
             return 0

@@ -64,7 +64,7 @@ class Batch:
         return [choice.chosen, *[k for k in others if k != choice.chosen][: choice.seen - 1]]
 
     def add_controls(self, gui: GuiApi, read: Callable[[Sequence[int]], bool], changed: Callable[[], None]) -> None:
-        """Controls for it, which call `read` with the samples that are to be seen, and `changed` if that says so."""
+        """Controls for it, which call `read` with the samples to show, and `changed` if that returns true."""
         if self.count < 2:
             return
         at_first = self._choice

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class MovingBodies:
-    """What moves as one piece: the root (0), which is fixed unless the base floats, and a body for each joint."""
+    """The rigid pieces: the root (0), which is fixed unless the base floats, and a body for each joint."""
 
     def __init__(self, robot: Model, parameters: Values | None = None) -> None:
         """`parameters`: one value of each, in the place of the robot's own."""
@@ -80,7 +80,7 @@ def positions_and_quaternions(placements: Array) -> tuple[Array, Array]:
 
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of nodes: a slash would make a child of what is before it."""
+    """Names of nodes: a slash would make a child of the text before it."""
     found: dict[str, None] = {}
     for name in names:
         found[unused_name(found, name.replace("/", ":") or "body")] = None

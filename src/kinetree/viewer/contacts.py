@@ -1,4 +1,4 @@
-"""Where a robot touches, and what is exerted there, on the page."""
+"""Contact points of a robot, and the forces there, on the page."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Contacts:
     """Points at which shapes touch, and the forces there: an arrow as long as a quarter of the robot is its weight.
 
     They are the forces on the robot, or between two moving bodies on one of them, by the law of
-    `kt.contact.contact_forces`, of what the file says that kinetree computes. Its algorithm runs on plain numbers here,
-    for the few pairs of shapes that are close to each other: a page is no place to wait for a compiler.
+    `kt.contact.contact_forces`, for the supported parts of the file. Its algorithm runs on plain numbers here, for the
+    few pairs of shapes that are close to each other: a page must not wait for a compiler.
     """
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:
@@ -89,7 +89,7 @@ class Contacts:
             self._put(moment, *self._timed(moment))
 
     def _catch_up(self) -> None:
-        """Draw the last moment that was asked for, until there is none."""
+        """Draw the last requested moment, until none is pending."""
         try:
             while (moment := self._taken()) is not None:
                 found = self._timed(moment)
@@ -161,10 +161,10 @@ class _Balls:
         )
         radii = [enclosing_radius(one.shape) for one in shapes]
         self.radii = np.array([np.inf if radius is None else radius for radius in radii], dtype=np.float64)
-        """m; infinite for what has no end."""
+        """m; infinite for shapes without end."""
         self.are_planes = np.array([one.shape.kind == "plane" for one in shapes])
         self.signs = np.where(self._pieces == 0, -1.0, 1.0)
-        """-1 for what does not move: the force on the other shape is shown."""
+        """-1 for shapes that do not move: the force on the other shape is shown."""
 
     def centers(self, placements: Array) -> Array:
         """(k, 3), m, at placements (pieces, 4, 4)."""

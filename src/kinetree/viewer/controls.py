@@ -25,8 +25,8 @@ def put(control: Any, value: object) -> None:
 def _plain(text: str) -> str:
     """The Markdown of a text that shows it letter by letter, as one line.
 
-    Names and sentences on a page come from files. This is the one place where texts become Markdown, of which viser
-    shows even the HTML.
+    Names and sentences on a page come from files. This is the one place where texts become Markdown; viser shows even
+    the HTML in it.
     """
     return _MARKS.sub(r"\\\g<0>", " ".join(visible(text).split()))
 
@@ -59,5 +59,5 @@ class Text:
 
 
 def add_list(gui: GuiApi, items: Iterable[tuple[str, str]]) -> None:
-    """A list of things with what there is to say about each: their names are bold."""
+    """A list of things with a remark about each: their names are bold."""
     gui.add_markdown("\n".join(f"- **{_plain(name)}**: {_plain(text)}" for name, text in items))

@@ -21,7 +21,7 @@ __all__ = ["Crowd", "Figure", "Ghosts", "Shapes", "surfaces_by_body"]
 
 Array = NDArray[np.float64]
 Shapes = Callable[[Role], Looks]
-"""What a robot looks like in a role: "visual" or "collision"."""
+"""The look of a robot in a role: "visual" or "collision"."""
 
 
 _MOST_SHADOWED = 100_000

@@ -1,4 +1,4 @@
-"""Who may open a page and speak to its server, and what is passed on of what a browser says.
+"""Access control of a page and its server, and a filter of the browser's messages.
 
 A server on this machine can be reached by every page that is open in a browser here, wherever it came from: its script
 may open a socket to 127.0.0.1, or have a name of its own resolved to that address. So each request must name this
@@ -61,14 +61,14 @@ class Gate:
     """The requests and messages that a server at an address accepts."""
 
     def __init__(self, host: str, allowed: Sequence[str] = ()) -> None:
-        """`allowed`: names under which pages may be opened, besides those of this machine."""
+        """`allowed`: names under which pages may be opened, in addition to those of this machine."""
         self._is_local = is_loopback(host)
         self._allowed = frozenset(name.lower().rstrip(".") for name in allowed)
         self._names = self._allowed | {"localhost", host.lower()}
         if not self._is_local:
             self._names |= {name.lower() for name in (socket.gethostname(), f"{socket.gethostname()}.local")}
         self.token = "" if self._is_local else secrets.token_urlsafe(16)
-        """What must follow the address in the path of every request; empty on a server for this machine only."""
+        """The token required in the path of every request; empty on a server for this machine only."""
         self._server: ViserServer | None = None
 
     def guarded(self, start: Callable[[], S]) -> S:
@@ -141,13 +141,13 @@ class Gate:
     def _is_ours(self, name: str | None) -> bool:
         if name is None or name in self._names:
             return name is not None
-        try:  # a number is no name that could be resolved to something else
+        try:  # a number is not a name that could be resolved to something else
             return ip_address(name).is_loopback or not self._is_local
         except ValueError:
             return False
 
     def _headers(self, host: str) -> dict[str, str]:
-        """What keeps the page from speaking to others, from scripts of others, and out of others' frames."""
+        """Headers that keep the page from speaking to others, from others' scripts, and out of others' frames."""
         own = " ".join(f"{scheme}://{host}" for scheme in ("http", "https", "ws", "wss"))
         framing = [
             f"http{s}://{name}:*" for name in ("localhost", "127.0.0.1", *sorted(self._allowed)) for s in ("", "s")
@@ -240,7 +240,7 @@ def _is_finite(content: object) -> bool:
 
 
 def _name(address: str) -> str | None:
-    """The name or number of the machine in an address; None if there is none."""
+    """The name or number of the machine in an address; None if it has none."""
     try:
         found = urlsplit(address)
         _ = found.port
@@ -251,7 +251,7 @@ def _name(address: str) -> str | None:
 
 @cache
 def _kinds() -> dict[str, tuple[type[Any], frozenset[str]]]:
-    """The class of each kind of message that is passed on, and what it has."""
+    """The class of each kind of message that is passed on, and its fields."""
     from viser import _messages
 
     kinds = {name: getattr(_messages, name) for name in _HEARD if hasattr(_messages, name)}
@@ -293,7 +293,7 @@ class _Scripts(HTMLParser):
 
 @cache
 def _quiet_logger() -> logging.Logger:
-    """What becomes of connections, without those of strangers and of browsers that try one in advance."""
+    """A logger of connections, without those of strangers and of browsers that try one in advance."""
     found = logging.getLogger("kinetree.viewer")
     found.addFilter(
         lambda record: not record.getMessage().startswith(("opening handshake failed", "connection rejected"))

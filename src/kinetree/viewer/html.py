@@ -59,7 +59,7 @@ def save_html(
 
 
 def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Path:
-    """Write what a page shows to a file, and return its path."""
+    """Write the contents of a page to a file, and return its path."""
     target = file_path("save_html", path, ".html")
     moments = _moments(subject, fps)
     server = started(port=0)

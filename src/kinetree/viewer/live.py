@@ -118,7 +118,7 @@ class LivePage:
                 self._text.content = _told(t, self._motion)
 
     def end(self, motion: Any, why: str) -> None:
-        """Let the page play what was computed, if there is any, and say why there is no more."""
+        """Let the page play the computed part, if any, and show why the motion ended."""
         viewer = self._viewer
         if viewer.is_closed:
             return

@@ -1,4 +1,4 @@
-"""What is drawn at a moment."""
+"""The drawing at a moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Moment:
-    """What is seen of one sample."""
+    """The visible state of one sample."""
 
     q: Array
     """(nq,)."""

@@ -94,7 +94,7 @@ class Frames:
     def rates_at(self, t: float, sample: int) -> tuple[Array, Array]:
         """(v, qdd) (nv,) of a sample at the last row that is not after t.
 
-        Accelerations that were not recorded are the slope of v beside that row.
+        Accelerations that were not recorded are the slope of v next to that row.
         """
         row = self.row(t)
         first, last = max(row - 1, 0), min(row + 1, len(self.time) - 1)

@@ -1,4 +1,4 @@
-"""What is drawn over a robot when it is asked for: frames, axes, the centre of mass, velocities, names."""
+"""Optional drawings over a robot: frames, axes, the centre of mass, velocities, names."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class CenterOfMass:
 
 
 class Velocities:
-    """The velocities of the bodies' centres of mass; an arrow is as long as what is passed in a tenth of a second."""
+    """The velocities of the bodies' centres of mass; an arrow is as long as the path of a tenth of a second."""
 
     seconds = 0.1
 
@@ -168,7 +168,7 @@ class Velocities:
 
 
 class Names:
-    """The names of the moving bodies beside them; of very many the first few hundred."""
+    """The names of the moving bodies next to them; of very many the first few hundred."""
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies) -> None:
         self._scene, self._root, self._bodies = scene, root, bodies

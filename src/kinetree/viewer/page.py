@@ -1,4 +1,4 @@
-"""A page and its controls: what is drawn when somebody moves one of them."""
+"""A page and its controls: the drawing follows when somebody moves one of them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _MOST_ENDINGS = 40
 
 
 class Page:
-    """What `Viewer` is without what programs call."""
+    """`Viewer` without the methods for programs."""
 
     def __init__(self, server: ViserServer, subject: Subject) -> None:
         self.server = server
-        """The viser server behind it, for what else is to be on the page; see its documentation."""
+        """The viser server behind it, for additional elements of the page; see its documentation."""
         self.robot: Model = subject.robot
         """The robot, or that of the first motion."""
         self._subject = subject
@@ -105,7 +105,7 @@ class Page:
         return self._player
 
     def _tell(self, error: Exception) -> None:
-        """Say on all open pages what went wrong."""
+        """Show an error on all open pages."""
         for client in self.server.get_clients().values():
             client.add_notification("The motion cannot be shown", str(error), color="red")
 
@@ -115,7 +115,7 @@ class Page:
             self._subject.turn(name, on, self.stages, self._surroundings)
 
     def _read(self, samples: Sequence[int]) -> bool:
-        """Read samples that are to be seen, while the page goes on with those that are; whether that was possible."""
+        """Read samples to show, while the page goes on with the present ones; whether that was possible."""
         subject, t = self._subject, 0.0 if self._player is None else self._player.now
         if subject.holds(samples, t):
             return True
@@ -134,14 +134,14 @@ class Page:
         return True
 
     def _arrange(self) -> None:
-        """Show as many samples as are to be seen."""
+        """Show the selected number of samples."""
         with self._lock, self.server.atomic():
             self._subject.arrange(self.stages)
             self._surroundings.aim(self.stages)
             self._redraw()
 
     def _redraw(self) -> None:
-        """Draw the moment that is to be seen."""
+        """Draw the selected moment."""
         with self._lock, self.server.atomic():
             self._subject.draw(self.stages, 0.0 if self._player is None else self._player.now)
 

@@ -31,7 +31,7 @@ class Player:
     def __init__(
         self, gui: GuiApi, times: Array, draw: Callable[[float], None], tell: Callable[[Exception], None]
     ) -> None:
-        """`tell` is given what goes wrong while it plays, such as a file that is gone; it pauses then."""
+        """`tell` is called with errors while it plays, such as a file that is gone; it pauses then."""
         self._times, self._draw, self._tell = times, draw, tell
         self.start, self.end = float(times[0]), float(times[-1])
         self.now = self.start

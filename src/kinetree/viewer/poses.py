@@ -19,7 +19,7 @@ __all__ = ["PosedNodes"]
 Array = NDArray[np.float64]
 
 _STILL = 1e-7
-"""m, and parts of a quaternion: what has moved less is not sent."""
+"""m, and parts of a quaternion: bodies that have moved less are not sent."""
 
 
 class PosedNodes:
@@ -97,7 +97,7 @@ class _Queue(_Setter):
 
 
 class _Known:
-    """What viser's queue asks of a message, answered as by another one that differs in its value alone."""
+    """A message for viser's queue, like another one that differs in its value alone."""
 
     key: str
     state: tuple[str, str] | None

@@ -89,7 +89,7 @@ class Hand:
         self._motion.push(name, _at(np.linalg.inv(placement), point), cursor)
 
     def _is_loose(self, piece: int) -> bool:
-        """Whether it moves at all; the first piece is the world, or what is fixed to it."""
+        """Whether it moves at all; the first piece is the world, with everything fixed to it."""
         return piece > 0
 
 

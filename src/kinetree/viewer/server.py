@@ -1,4 +1,4 @@
-"""The web server behind a page: where it listens, and what goes wrong there."""
+"""The web server behind a page: its address, and errors there."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _TRIED = 100
 def started(host: str = LOOPBACK, port: int | None = None, allow_hosts: Sequence[str] = ()) -> ViserServer:
     """A page without anything on it, served at a port, by default the first free one from 8080 on; 0: any free one.
 
-    `allow_hosts` are names of this machine under which it may be opened, besides those that it knows.
+    `allow_hosts` are names of this machine under which it may be opened, in addition to those that it knows.
 
     Raises:
         MissingPackageError: viser is not installed, or in a version whose server cannot be guarded.
-        OptionError: the port is in use, or there is no such address, or a name is not one.
+        OptionError: the port is in use, the address does not exist, or a name is not one.
     """
     try:
         import viser

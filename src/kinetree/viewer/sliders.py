@@ -23,7 +23,7 @@ __all__ = ["Dial", "Sliders", "dials_of"]
 
 Array = NDArray[np.float64]
 Edit = Callable[[Callable[[Array], None]], None]
-"""Calls a function that changes q in place, and draws what came out."""
+"""Calls a function that changes q in place, and draws the result."""
 
 _ON_A_PAGE = 48
 _FOLLOWING = 0.1
@@ -33,7 +33,7 @@ _TURNS = ("roll", "pitch", "yaw")
 
 @record(frozen=True, slots=True)
 class Dial:
-    """One slider, or the three that turn what has a quaternion."""
+    """One slider, or the three that turn a quaternion."""
 
     labels: tuple[str, ...]
     hint: str
@@ -43,7 +43,7 @@ class Dial:
     """Where its coordinates are in q: one, or the four of a quaternion."""
 
     def read(self, q: Array) -> tuple[float, ...]:
-        """What its sliders show: a coordinate, or angles about x, y and z of the fixed axes, in this order."""
+        """The values of its sliders: a coordinate, or angles about x, y and z of the fixed axes, in this order."""
         if len(self.labels) == 1:
             return (float(q[self.place][0]),)
         yaw, pitch, roll = convert(q[self.place], "quaternion", "ZYX")
@@ -187,5 +187,5 @@ class Sliders:
 
 
 def _step(span: float) -> float:
-    """A round step, of which a slider has at least a thousand."""
+    """A round step; a slider has at least a thousand."""
     return float(10.0 ** math.floor(math.log10(span / 1000.0)))

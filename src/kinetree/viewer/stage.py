@@ -29,13 +29,13 @@ _ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
 _COMPARED = 0.6
 """How little a motion is seen through that is compared with the first one."""
 _FARTHEST = 1e6
-"""m: what is farther from the world's origin has diverged."""
+"""m: bodies farther from the world's origin have diverged."""
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
 
 
 class Stage:
-    """One robot, of which several samples may be seen."""
+    """One robot, shown in one or several samples."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Stage:
         self._roles: set[Role] = set()
         self._figures: list[tuple[Figure, slice]] = []
         self.is_awaited = False
-        """Whether `draw` returns when all is drawn, rather than leave what takes long for later."""
+        """Whether `draw` returns when all is drawn, rather than leave slow parts for later."""
         self._arranged: tuple[str, int] | None = None
         self._offsets = np.zeros((1, 3))
 

@@ -1,4 +1,4 @@
-"""What a page shows: a robot at rest, a motion, or several; for pages in a browser and pages in a file."""
+"""The subject of a page: a robot at rest, a motion, or several; for pages in a browser and pages in a file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Subject:
         )
 
     def arrange(self, stages: Sequence[Stage]) -> None:
-        """Let the stages have as many samples as are to be seen."""
+        """Let the stages have the selected number of samples."""
         how, samples = self.batch.how, self.batch.samples
         offsets = np.zeros((len(samples), 3))
         if how == "side by side":
@@ -93,7 +93,7 @@ class Subject:
             stage.switch(name, on)
 
     def read(self, samples: Sequence[int], t: float) -> None:
-        """Read what is shown of samples at a time, without drawing it."""
+        """Read the shown values of samples at a time, without drawing them."""
         for frames in self.motions:
             frames.q_at(t, _present(frames, samples))
 
@@ -117,7 +117,7 @@ def subject_of(
     function: str, shown: Any, *, q: ArrayLike | None = None, robot: Model | None = None, shapes: str = "visual",
     samples: str = "ghosts", show: Iterable[str] = (), parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Subject:  # fmt: skip
-    """What a user wants to see; the arguments are those of `kt.view`, whose errors are raised."""
+    """The subject for a user's arguments, those of `kt.view`, whose errors are raised."""
     for name, value, known in (("shapes", shapes, ROLES), ("samples", samples, ARRANGEMENTS)):
         if not isinstance(value, str) or value not in known:
             raise OptionError(f"{function}: {name} is {listed(map(repr, known))}, not {value!r:.60}")
@@ -149,7 +149,7 @@ def _single_values(function: str, robot: Model, parameters: Mapping[str, ArrayLi
 
 
 def configurations(robot: Model, q: ArrayLike | None) -> Array:
-    """(samples, nq) of what was given: one configuration, several, or that of the robot's file."""
+    """(samples, nq) of the argument: one configuration, several, or that of the robot's file."""
     given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
     robot.check_configuration(given)
     if given.ndim > 2 or (given.ndim == 2 and not len(given)):

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
-"""From the middle of what is seen to the camera."""
+"""From the middle of the scene to the camera."""
 _SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.4
 _SHOULDER, _SHOULDER_LIGHT = (0.35, -1.0, 0.9), 1.1
 """The direction from which it comes, and how strong it is."""
@@ -31,10 +31,10 @@ _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
 
 
 class Surroundings:
-    """What is around the robots."""
+    """The surroundings of the robots."""
 
     def __init__(self, server: ViserServer, stages: Sequence[Stage]) -> None:
-        """`stages`: what is to be in view."""
+        """`stages`: the robots to keep in view."""
         self._server = server
         low = np.min([stage.low for stage in stages], axis=0)
         high = np.max([stage.high for stage in stages], axis=0)
@@ -54,7 +54,7 @@ class Surroundings:
     def _light(self) -> None:
         """Light from above that casts shadows, from the sky and the ground, and from over the camera's left shoulder.
 
-        There is no environment map: without a graphics processor it holds up the page for seconds.
+        It uses no environment map: without a graphics processor it holds up the page for seconds.
         """
         scene = self._server.scene
         scene.configure_environment_map(None)

@@ -1,4 +1,4 @@
-"""Switches for what is drawn."""
+"""Switches for optional drawings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SWITCHES: Mapping[str, tuple[str, str]] = {
     "names": ("names", "of the moving bodies; without this, click on a body for its name"),
     "ground": ("ground", ""),
 }
-"""(what its label says, what it explains) for each."""
+"""(label, explanation) for each."""
 
 
 def add_switches(gui: GuiApi, on: Mapping[str, bool], turn: Callable[[str, bool], None]) -> None:

@@ -44,15 +44,15 @@ def view(
         robot: the robot of motions that do not have theirs, because they were read from files of an old version.
         shapes: "visual", "collision" or "both".
         samples: how several samples of a batch are seen: "one" of them, the others as "ghosts", or "side by side".
-        show: what else is on at first: "frames", "axes", "center of mass", "contacts", "velocities", "names".
+        show: overlays that are on at first: "frames", "axes", "center of mass", "contacts", "velocities", "names".
         parameters: values that override some of the robot's parameters, such as {"body.NAME.placement": (7,)}, one for
             all samples: those that a motion was simulated with.
         host: the address to listen on; pages can be opened on this machine only unless it is another one, such as
             "0.0.0.0". The page's address then has a secret in it: whoever knows it can move the robot.
         port: the port to listen on; the first free one from 8080 on if None, any free one if 0.
         allow_hosts: names under which browsers may open the page, such as ["lab.example.org"] for a proxy in front of
-            it, besides localhost and the names and numbers of this machine. Requests under other names are refused, and
-            so are those of pages from elsewhere.
+            it, in addition to localhost and the names and numbers of this machine. Requests under other names are
+            rejected, and so are those of pages from elsewhere.
 
     Returns:
         The page, which is there until its `close` is called or Python ends.
@@ -60,8 +60,8 @@ def view(
     Raises:
         MissingPackageError: viser is not installed.
         OptionError: an option has none of its values, a port is in use, or a motion does not have its robot.
-        ShapeError, DTypeError, ConfigurationError: q is no configuration of the robot; or parameters are wrong.
-        NameNotFoundError: there is no such parameter.
+        ShapeError, DTypeError, ConfigurationError: q is not a configuration of the robot; or parameters are wrong.
+        NameNotFoundError: the robot has no such parameter.
 
     >>> import kinetree as kt
     >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)

@@ -39,7 +39,7 @@ class Viewer(Page):
 
     @property
     def q(self) -> Array:
-        """Where a robot at rest is, (nq,), or (samples, nq) if there are several: what `set` and the sliders say."""
+        """The configuration of a robot at rest, (nq,), or (samples, nq) of several, as of `set` and the sliders."""
         with self._lock:
             q = self._subject.q
             return q[0].copy() if len(q) == 1 else q.copy()
@@ -55,7 +55,7 @@ class Viewer(Page):
 
         Raises:
             OptionError: the page shows motions; `set_time` chooses a moment of them.
-            ShapeError, DTypeError, ConfigurationError: this is no configuration of the robot.
+            ShapeError, DTypeError, ConfigurationError: q is not a configuration of the robot.
         """
         if self._player is not None:
             raise OptionError("this page shows a motion, whose configurations are its own; viewer.set_time(t) moves it")
@@ -69,7 +69,7 @@ class Viewer(Page):
         """Show another moment of the motions, s; the nearest one if it is outside them.
 
         Raises:
-            OptionError: there is no motion on the page.
+            OptionError: the page does not show a motion.
         """
         if self._player is None:
             raise OptionError("this page shows a robot at rest, which has no time; viewer.set(q) moves it")
@@ -96,7 +96,7 @@ class Viewer(Page):
             self._player.pause()
 
     def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
-        """Write what the page shows as one file, which plays in any browser, without a server and without a network.
+        """Write the page's contents as one file, which plays in any browser, without a server and without a network.
 
         Args:
             path: of the file; ".html" is appended if it is not there.
@@ -142,7 +142,7 @@ class Viewer(Page):
             pass
 
     def close(self) -> None:
-        """End the server; the page in the browser keeps its last picture. Closing twice is no error."""
+        """End the server; the page in the browser keeps its last picture. Closing twice is harmless."""
         if self._closed.is_set():
             return
         self._closed.set()

@@ -42,7 +42,7 @@ SPIN = """
         Nothing.
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         OptionError: the rate is negative.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 

@@ -1,4 +1,4 @@
-"""Mesh files: what they say of triangles, colours and images, one file per format."""
+"""Mesh files: their triangles, colours and images, one file per format."""
 
 from kinetree.appearance.formats.piece import Piece
 from kinetree.appearance.formats.read import SUFFIXES, format_of, read_pieces

@@ -39,7 +39,7 @@ def read_dae(where: object, data: bytes) -> list[Piece]:
 
 
 def _parsed(where: object, data: bytes) -> Element:
-    """The root element; names are without their namespaces. Entities, which could grow or open files, are refused."""
+    """The root element; names are without their namespaces. Entities, which could grow or open files, are rejected."""
     builder = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
@@ -141,7 +141,7 @@ class _Scene:
                     yield primitive.get("material", ""), piece
 
     def _primitive(self, primitive: Element) -> Piece | None:
-        """Polygons as triangles; None if there are none."""
+        """Polygons as triangles; None without any."""
         inputs, stride = self._inputs(primitive)
         lists = [numbers_in(self._where, p.text or "", int) for p in primitive.findall("p")]
         if "POSITION" not in inputs or not sum(map(len, lists)):

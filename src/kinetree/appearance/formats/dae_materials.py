@@ -35,7 +35,7 @@ class Materials:
         return {one.get("symbol", ""): one.get("target", "").removeprefix("#") for one in found}
 
     def of(self, material: str) -> tuple[tuple[float, ...] | None, str | None]:
-        """The colour, and the address of the image, of a material; None for what it does not have."""
+        """The colour, and the address of the image, of a material; None for a missing one."""
         if material not in self._known:
             self._known[material] = self._read(material)
         return self._known[material]

@@ -14,7 +14,7 @@ from kinetree.solids.meshes import ObjFile, numbers_in
 __all__ = ["read_obj"]
 
 _MOST_IN_LIBRARIES = 16 * 2**20
-"""Bytes of all material libraries of a file, of which each is read once; one has thousands."""
+"""Bytes of all material libraries of a file, each read once; one has thousands."""
 
 
 @record(slots=True)
@@ -34,7 +34,7 @@ def read_obj(
     Args:
         where: the file, for messages.
         data: its content.
-        companion: the content of a file that is named in it; None if there is none.
+        companion: the content of a file that is named in it; None if it is missing.
         first_only: whether the faces after those of the first object or group with some are left out.
     """
     file = ObjFile(where, data.replace(b"\\\n", b" "))

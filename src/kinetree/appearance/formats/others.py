@@ -114,7 +114,7 @@ def _first(material: Any, *names: str) -> Any:
 
 
 def _fractions(colors: Any) -> Floats:
-    """Colours (…, 4) from 0 to 1; whole numbers are parts of the largest one, and the opacity is 1 if there is none."""
+    """Colours (…, 4) from 0 to 1; whole numbers are parts of the largest one, and a missing opacity is 1."""
     given = np.asarray(colors)
     most = np.iinfo(given.dtype).max if np.issubdtype(given.dtype, np.integer) else 1.0
     found = np.ones((*given.shape[:-1], 4))

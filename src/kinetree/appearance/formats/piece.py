@@ -19,7 +19,7 @@ class Piece:
     """Triangles of a file that share a material."""
 
     vertices: Floats
-    """(n, 3), in the file's axes, in metres if the file says what its unit is."""
+    """(n, 3), in the file's axes, in metres if the file names its unit."""
     faces: Indices
     """(m, 3), counter-clockwise as they are seen from outside."""
     normals: Floats | None = None
@@ -37,7 +37,7 @@ class Piece:
 
 
 def checked(where: object, pieces: list[Piece]) -> list[Piece]:
-    """The pieces with triangles; a `ModelError` if there are none, or they are not made of numbers and vertices."""
+    """The pieces with triangles; a `ModelError` without any, or if they are not made of numbers and vertices."""
     found = [piece for piece in pieces if len(piece.faces)]
     if not found:
         raise ModelError(f"{where}: the file contains no triangles; export it again as a surface")

@@ -50,7 +50,7 @@ def read_pieces(
         kind: its format, by `format_of`.
         path: the file.
         data: its content.
-        companion: the content of a file that is named in it; None if there is none that may be opened.
+        companion: the content of a file that is named in it; None if it is missing or may not be opened.
         first_only: whether an OBJ file ends with its first object or group that has faces.
 
     Raises:

@@ -1,1 +1,1 @@
-"""C99: programs as text for any C compiler, with nothing beside it but the mathematical functions of the C library."""
+"""C99: programs as text for any C compiler, with no dependencies except the mathematical functions of the C library."""

@@ -2,8 +2,8 @@
 
 A function gets an array of pointers to its arguments and one to its results, working memory, and nothing else. Numbers
 of a matrix are stored column by column, and only those that are not always zero. A pointer may be null: an argument is
-zero then, and a result is not asked for. Names, sizes and patterns are told by further functions, from which
-`casadi.external` knows everything.
+zero then, and a result is not asked for. Further functions report names, sizes and patterns, so `casadi.external` needs
+nothing else.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def dense(name: str, shape: Sequence[int], port: int) -> Block:
 
 
 def zero(name: str, shape: Sequence[int]) -> Block:
-    """A matrix of zeros, of which no number is stored."""
+    """A matrix of zeros, stored without numbers."""
     return Block(name, *_rows_and_columns(shape), ())
 
 

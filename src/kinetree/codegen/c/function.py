@@ -48,7 +48,7 @@ class FunctionWriter:
         """
         Args:
             ports: the names of the parameters.
-            root: what the names of static functions begin with.
+            root: the prefix of the names of static functions.
             called: the functions that there are, by `id` of their programs.
             macros: the names of the macros that are used, to which this function's are added.
         """
@@ -210,7 +210,7 @@ class FunctionWriter:
         return f"{counter} {sign} {self._places.index(over.stop, self._counters)}; {counter} += {over.step}"
 
     def _carry(self, s: Loop) -> None:
-        """Assign what is carried on, all at once, and end the loop if it says so."""
+        """Assign the carried values, all at once, and end the loop on its condition."""
         own = {self._names[entry] for entry in s.entry}
         changed = [
             (self._names[entry], self._value(a))
@@ -250,7 +250,7 @@ class FunctionWriter:
         self._emit("}")
 
     def _call(self, s: Call) -> None:
-        """Ports of what is called are in `w`, after this function's own memory; its memory follows them."""
+        """Ports of the callee are in `w`, after this function's own memory; its memory follows them."""
         writer = self._function(s.program)
         self._places.used.add("w")
         at, pointers, values = self._places.scratch, [], iter(s.args)

@@ -9,7 +9,7 @@ from collections.abc import Container
 __all__ = ["LONGEST", "comment", "identifier", "is_reserved"]
 
 LONGEST = 31
-"""Characters that every C99 compiler tells apart in names that the linker sees."""
+"""Significant characters of external names in every C99 compiler."""
 
 _WORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl

@@ -1,6 +1,6 @@
 """The rule of each operation in C: an expression of names and constants, which may be repeated in it.
 
-What the C library computes is called by a macro, which may be defined as another function before the file is compiled.
+Functions of the C library are called by a macro, which may be defined as another function before the file is compiled.
 """
 
 from __future__ import annotations

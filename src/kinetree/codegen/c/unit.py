@@ -1,4 +1,4 @@
-"""A file of C99 and its header: the functions that were asked for, and what they need."""
+"""A file of C99 and its header: the requested functions, and those they need."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def texts(
 
     Args:
         name: of the files.
-        functions: what the files have; those around which there are `wrappers` are not seen from outside.
+        functions: the functions of the files; those with `wrappers` around them are not seen from outside.
         about: lines of a comment.
         constants: lines of the header.
         wrappers: the text and the declarations of functions that others call instead.

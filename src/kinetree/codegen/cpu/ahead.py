@@ -12,7 +12,7 @@ _LINE = 64
 _LEAST = 512
 """Bytes of result per sample from which prefetching pays; the processor itself predicts shorter rows."""
 _MOST = 32 << 10
-"""Maximum bytes of a group's results, so that they fit in a near cache beside the arithmetic."""
+"""Maximum bytes of a group's results, so that they fit in a near cache during the arithmetic."""
 
 FETCH = f"""
 declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)

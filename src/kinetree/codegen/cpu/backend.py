@@ -160,7 +160,7 @@ class CpuKernels:
         return "now" if when == "background" and not can_start_processes() else when
 
     def _code(self, variant: str, text: Callable[[Apart], str], *, private: bool = False) -> MachineCode:
-        """The code of a module; `variant` tells modules apart, and `private` is as for `Modules.code`.
+        """The code of a module; `variant` distinguishes modules, and `private` is as for `Modules.code`.
 
         `optimize` is called when all that the code needs has been filled in.
         """

@@ -1,9 +1,9 @@
-"""Machine code is optimised in processes of its own while the program runs, and takes the place of what runs meanwhile.
+"""Machine code is optimised in processes of its own while the program runs, and then replaces the present code.
 
-A thread waits for each process; at most one per core less one. What a process of ours has not finished when the program
-ends is begun again by the next one that uses the code. One of the programs that want the same module claims it; the
-others look now and then whether its code is on the disk, or the claim is free again. A child of a fork has the list of
-modules, but neither the threads nor the processes: it is another program.
+A thread waits for each process; at most one per core less one. Work that our processes have not finished when the
+program ends is begun again by the next one that uses the code. One of the programs that want the same module claims it;
+the others look now and then whether its code is on the disk, or the claim is free again. A child of a fork has the list
+of modules, but neither the threads nor the processes: it is another program.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["Waiting", "keep_text"]
 _log = logging.getLogger("kinetree")
 
 _MEMORY, _MEMORY_A_CHARACTER = 150 << 20, 40
-"""Bytes that compiling takes, about twice what was measured for texts of 0.1 to 13 MB."""
+"""Bytes that compiling takes, about twice the measurements for texts of 0.1 to 13 MB."""
 _LIMIT = 4
 """How many times as much a process may take before it is ended."""
 _SECONDS, _SECONDS_A_CHARACTER = 60.0, 2e-5
-"""A processor's work, about ten times what was measured."""
+"""A processor's work, about ten times the measurements."""
 _LOOKS = 0.5
 """Seconds between two looks at a module that another process has claimed."""
 
 
 class Waiting:
-    """A module whose code is to be optimised."""
+    """A module whose code waits for optimisation."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Waiting:
         text_key: bytes | None,
         text: Callable[[], str],
     ) -> None:
-        """`keys`: the request for the optimised code and what makes it, as for `kept_module`. `text_key`: under which
-        the module's text is kept; None if it is not. `text` makes it again."""
+        """`keys`: the request for the optimised code and its maker, as for `kept_module`. `text_key`: under which the
+        module's text is kept; None if it is not. `text` makes it again."""
         self._code = weakref.ref(code)
         self._make_text: Callable[[], str] | None = text
         self._text_key = text_key
@@ -90,7 +90,7 @@ class Waiting:
         return self._make_text() if kept is None else zlib.decompress(kept).decode()
 
     def replace(self, object_code: bytes) -> None:
-        """Let optimised code take the place of what runs. A process that ends as soon as it does leaves no text."""
+        """Replace the present code by optimised code. A process that ends as soon as it does leaves no text."""
         self._make_text = None  # it may hold a large text
         remove(self._text_key, "text")
         if (code := self._code()) is not None:
@@ -145,7 +145,7 @@ def _work() -> None:
 
 
 def _optimize(waiting: Waiting) -> bool:
-    """Let optimised code take the place of what runs; False while another process has claimed to make it."""
+    """Replace the present code by optimised code; False while another process has claimed to make it."""
     if waiting.is_over:
         return True
     waiting.claim = claim = claimed(waiting.keys[0])
@@ -189,7 +189,7 @@ def _say(why: str) -> None:
 
 
 def _end() -> None:
-    """End the processes: what they have not finished is begun again by the next process that uses the code."""
+    """End the processes: unfinished work is begun again by the next process that uses the code."""
     global _is_ending
     _is_ending = True
     for waiting, process in [*_running.items()]:

@@ -237,7 +237,7 @@ def _registers(program: Program) -> list[int]:
 
 
 def _constants(packing: Packing, buffer: str, lanes: Lanes) -> list[str]:
-    """Store once what is the same for all samples."""
+    """Store once values that are the same for all samples."""
     V, lines = lanes.numbers, []
     for n, value in enumerate(packing.values):
         if not isinstance(value, int):

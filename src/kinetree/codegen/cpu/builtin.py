@@ -134,10 +134,10 @@ def make_builtin(
 ) -> Callable[..., Any] | None:
     """The builtin function of a module by `emit_single` or `emit_batch`, or None if the object layout is unknown.
 
-    It takes as many positional arguments as there are inputs, and `out=`. What its module is made for (one sample, or
-    a batch of at most `batches.most`) is computed at once if it comes in ordinary arrays of the precision's dtype
-    (C-contiguous, aligned, of exactly the ports' shapes; one number of one sample may also be NumPy's scalar of the
-    dtype, or a Python float in double precision); any other call goes to `general`, which gets the very same
+    It takes as many positional arguments as there are inputs, and `out=`. A call for which its module is made (one
+    sample, or a batch of at most `batches.most`) is computed at once if it comes in ordinary arrays of the precision's
+    dtype (C-contiguous, aligned, of exactly the ports' shapes; one number of one sample may also be NumPy's scalar of
+    the dtype, or a Python float in double precision); any other call goes to `general`, which gets the very same
     arguments. `inputs` name the parameters in its signature, `doc` is the docstring without a signature, and `owner`
     becomes its `__self__`. `left_out` are the arrays that take the place of the arguments that calls may leave out.
 
@@ -203,7 +203,7 @@ def make_builtin(
 
 
 def chain(first: MachineCode, second: MachineCode) -> None:
-    """Let the second module's builtin try what the first's does not accept, before the general function.
+    """Let the second module's builtin try calls that the first's does not accept, before the general function.
 
     Both modules already have builtins, with the same owner and general function.
     """

@@ -1,4 +1,4 @@
-"""A C function for a Python builtin (`builtin.py`), in LLVM IR: what one sample and a batch have in common.
+"""A C function for a Python builtin (`builtin.py`), in LLVM IR: common parts of one sample and a batch.
 
 It reads the fields of Python's and NumPy's objects in place, and passes every call it does not accept, unchanged, to
 the next module or the general function.
@@ -53,7 +53,7 @@ class CallWriter:
     """Writes `@call`, line by line."""
 
     def __init__(self, program: Program, precision: Precision, optional: range = range(0)) -> None:
-        """`optional`: the inputs of which calls may leave out the last few; the context has what takes their place."""
+        """`optional`: the inputs whose last few may be omitted in calls; the context has their substitutes."""
         self._inputs, self._outputs = program.inputs, program.outputs
         self._precision = precision
         self._optional = optional

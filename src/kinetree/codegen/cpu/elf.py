@@ -1,7 +1,7 @@
 """Parse an ELF object file for x86-64, sections, symbols and relocations, taking nothing for granted.
 
-A file that differs from what LLVM writes for this package is rejected, not interpreted: every number is checked before
-it is used. Names and numbers are those of the System V ABI and its supplement for x86-64.
+A file that differs from those that LLVM writes for this package is rejected, not interpreted: every number is checked
+before it is used. Names and numbers are those of the System V ABI and its supplement for x86-64.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compile LLVM IR to machine code, and load machine code into this process.
 
-LLVM is imported only to compile, or when kinetree's own loader does not know what it is given: code from the disk is
-ready long before the import would finish. The loader, and NumPy with it, is imported only to load.
+LLVM is imported only to compile, or when kinetree's own loader does not know a file: code from the disk is ready long
+before the import would finish. The loader, and NumPy with it, is imported only to load.
 """
 
 from __future__ import annotations

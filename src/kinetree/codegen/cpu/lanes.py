@@ -214,7 +214,7 @@ end:
 
 
 def _rows(lanes: int) -> str:
-    """`%p_0`, `%p_1`, …: pointers to the rows of an incomplete group, the last of which is repeated."""
+    """`%p_0`, `%p_1`, …: pointers to the rows of an incomplete group; the last one is repeated."""
     return "".join(
         f"""
   %p_{k}_row = call i64 @llvm.umin.i64(i64 {k}, i64 %last_row)

@@ -50,11 +50,11 @@ class Image:
         self._functions, self._variables = functions, variables
 
     def get_function_address(self, name: str) -> int:
-        """Address of a function; 0 if there is none."""
+        """Address of a function; 0 if it does not exist."""
         return self._functions.get(name, 0)
 
     def get_global_value_address(self, name: str) -> int:
-        """Address of a global variable; 0 if there is none."""
+        """Address of a global variable; 0 if it does not exist."""
         return self._variables.get(name, 0)
 
 

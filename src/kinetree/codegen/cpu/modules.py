@@ -50,7 +50,7 @@ class Modules:
     """Makes the modules of one kernel."""
 
     def __init__(self, when: Callable[[], Optimization], imported: float) -> None:
-        """`when` code is to be optimised; `imported` as in `Kernel`."""
+        """`when` code is optimised; `imported` as in `Kernel`."""
         self.waiting: list[Waiting] = []
         """The modules whose code is not optimised, those of shared programs among them."""
         self._when = when
@@ -59,7 +59,7 @@ class Modules:
     def code(self, request: Request, write: Write, *, private: bool = False) -> MachineCode:
         """The code of a module. With `private` that of the shared programs that it calls is for nobody else.
 
-        What is not optimised joins `waiting`.
+        Code that is not optimised joins `waiting`.
         """
         keys, quick = [(request(tier), self._assembler(tier)) for tier in ("", "quick ")]
         when, write = self._when(), cache(write)
@@ -102,7 +102,7 @@ class Modules:
         return code, False
 
     def _linked(self, made: MachineCode, write: Write, private: bool) -> MachineCode:
-        """The code of a module that can call what it calls; KeyError if that is neither found nor in its text."""
+        """The code of a module, linked to its callees; KeyError if one is neither found nor in its text."""
 
         def found(text: bytes) -> MachineCode:
             shared = None if private else _known.get(text)

@@ -1,8 +1,8 @@
 """Identify this processor without LLVM.
 
-LLVM finds a processor's name and features from its CPUID instruction and from what the system enables (XGETBV). The
-same instructions are run here, so that whenever LLVM would find something else, these answers differ too. System files
-would not do: they leave out what an older system does not know.
+LLVM finds a processor's name and features from its CPUID instruction and from the features that the system enables
+(XGETBV). The same instructions are run here, so that whenever LLVM would find something else, these answers differ too.
+System files would not do: they leave out features that an older system does not know.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _XGETBV = bytes.fromhex(
 
 @functools.cache
 def processor() -> Hashable:
-    """An identity of this processor that tells it from those that need other code; equal in every process on it.
+    """An identity of this processor, different from those that need other code; equal in every process on it.
 
     >>> processor() == processor()
     True

@@ -34,7 +34,7 @@ def emit_single(
     if there is one result.
 
     `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
-    squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
+    squared length is not well inside the range of normal numbers, the general function decides, and raises the error.
     `declines_huge`: so it does where not all numbers of a result are moderate (`are_moderate`). `optional` is as for
     `CallWriter`, and `apart` as for `sample_module`.
 
@@ -206,7 +206,7 @@ class _SingleWriter(CallWriter):
         return self._new(len(self._outputs[k].shape), f"@shape{k}")
 
     def _new_scalar(self, k: int) -> str:
-        """A NumPy scalar, which is what ufuncs return for results without axes."""
+        """A NumPy scalar, as ufuncs return it for results without axes."""
         scalar = self._name()
         descr, create = self._context("descr"), self._context("new_scalar")
         self._lines.append(f"  {scalar} = call ptr {create}(ptr %result{k}, ptr {descr}, ptr null)")

@@ -1,9 +1,9 @@
 """The call for a batch too small for threads, in LLVM IR: `@call`, as `single.py` has it for one sample.
 
-Ordinary arrays with the same leading axes, or with none where one sample serves all, go to `@kernel` at once. What
-NumPy does around a ufunc's loop is done here: the result is allocated, the interpreter's lock is released for longer
+Ordinary arrays with the same leading axes, or with none where one sample serves all, go to `@kernel` at once. The steps
+of NumPy around a ufunc's loop are done here: the result is allocated, the interpreter's lock is released for longer
 batches, and floating-point errors are checked. If there were any, or a quaternion may have no direction, the general
-function computes the batch once more and says what is wrong.
+function computes the batch once more and raises the error.
 """
 
 from __future__ import annotations

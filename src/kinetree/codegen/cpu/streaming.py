@@ -3,7 +3,7 @@
 An ordinary store reads its cache line first. If a result is larger than the caches, that line comes from memory and
 goes back there: twice the traffic, and most of the time. A store past the caches avoids this, but writes whole lines,
 and rows seldom begin at a line boundary. So each row's blocks are shifted to its lines: a line is the end of one block
-and the beginning of the next. What is left before a row's first whole line and after its last is stored as usual.
+and the beginning of the next. The parts before a row's first whole line and after its last are stored as usual.
 
 Only processors with registers as wide as a line can do this with one shuffle per line: x86 with AVX-512.
 """
@@ -33,7 +33,7 @@ def can_stream(shape: tuple[int, ...], lanes: Lanes) -> bool:
 
 
 def stream_declarations(lanes: Lanes) -> str:
-    """What `stream_row` needs, and `@llvm.x86.sse.sfence()`, without which other threads may not see what it wrote."""
+    """Declarations for `stream_row`, and `@llvm.x86.sse.sfence()`, or other threads may not see its results."""
     V = lanes.numbers
     return f"""
 declare {V} @{_permute(lanes)}({V}, {lanes.integers}, {V})

@@ -1,13 +1,13 @@
 """A call with tensors, in LLVM IR: `@call`, a C function for a Python builtin (tensors.py).
 
 It reads the tensors through the functions that their library exports to C (exchange.py), computes in place, and has the
-library make the tensor of the result; no array of NumPy's is made. Its text is the same for all functions: what it
-calls and expects (`Task`) is in its global variable `@task`. Arguments have the same leading axes, in memory
-with one step from sample to sample, or none, where one sample serves all; for an argument without axes a Python float
-will do. One sample in C order goes to `@one` of single.py, all else to the `@kernel` of a batch.
+library make the tensor of the result; no array of NumPy's is made. Its text is the same for all functions: its callees
+and expectations (`Task`) are in its global variable `@task`. Arguments have the same leading axes, in memory with one
+step from sample to sample, or none, where one sample serves all; for an argument without axes a Python float will do.
+One sample in C order goes to `@one` of single.py, all else to the `@kernel` of a batch.
 
 Any other call goes, unchanged, to the builtin of another dtype or the general function. So does one in which a
-quaternion may have no direction: the general function says what is wrong. Floating-point errors are not reported.
+quaternion may have no direction: the general function raises the error. Floating-point errors are not reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The arguments of a call with tensors, in LLVM IR: what is read of their objects, and where their samples are."""
+"""The arguments of a call with tensors, in LLVM IR: the fields read from their objects, and where their samples are."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ __all__ = ["TensorBuiltin"]
 class TensorBuiltin:
     """The builtin `call` of one kernel for a library's tensors of its dtype.
 
-    What it does not take (tensor_call.py) goes unchanged to `general`. It compiles nothing: as long as the code for one
-    sample, or for batches, is not there, `general` has those calls too.
+    Calls that it does not take (tensor_call.py) go unchanged to `general`. It compiles nothing: as long as the code for
+    one sample, or for batches, is not there, `general` has those calls too.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TensorBuiltin:
                 code.put(function, ctypes.addressof(self._task) + getattr(Task, field).offset)
 
     def then(self, other: TensorBuiltin) -> None:
-        """Let a builtin for another dtype, with the same owner and general function, try what this does not take."""
+        """Let a builtin for another dtype, with the same owner and general function, try other calls."""
         self._code.keep(other._code)
         self._task.next = other._code.address("call")
 

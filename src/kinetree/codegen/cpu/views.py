@@ -1,6 +1,6 @@
 """Arrays of C callers in LLVM IR: how their structures are read, and which shapes a call expects.
 
-What a caller passes is seen as an address, a rank and a shape: a tensor of DLPack's (tensor_reading.py), a buffer of
+A caller's arguments are seen as an address, a rank and a shape: a tensor of DLPack's (tensor_reading.py), a buffer of
 XLA's (xla.py) or an array of NumPy's (call.py). The leading axes are those before the axes of one sample.
 """
 
@@ -63,7 +63,7 @@ def same_for_all(text: str, kernel: Kernel) -> MachineCode:
 
 
 def at(structure: type[ctypes.Structure], field: str, within: int = 0) -> int:
-    """Where a field is, or what is `within` it."""
+    """The address of a field, or of a part `within` it."""
     offset: int = getattr(structure, field).offset
     return offset + within
 

@@ -1,13 +1,13 @@
 """A function that XLA calls on batches, in LLVM IR: a handler of its typed foreign-function interface.
 
 `@handler(frame)` checks the arrays of a call and gives them to the `@kernel` of a batch (batch.py), in
-XLA's own threads (xla_threads.py), with no Python in between. Its text is the same for all functions: what it calls,
-and what arrays it expects (`Task`), are in its global variable `@task`, filled in here.
+XLA's own threads (xla_threads.py), with no Python in between. Its text is the same for all functions: its callee, and
+the arrays it expects (`Task`), are in its global variable `@task`, filled in here.
 
-The first result says what the leading axes are; each argument has them all, or is one sample, which all samples of the
-batch share, and is then walked with a step of zero. A handler
-answers with the version of the interface that it is asked by (structures: xla_frame.py), and reports what is wrong as
-XLA's error. Quaternions are not checked: the results of one without a direction are NaN, in its own sample.
+The first result determines the leading axes; each argument has them all, or is one sample, which all samples of the
+batch share, and is then walked with a step of zero. A handler answers with the version of the interface that it is
+asked by (structures: xla_frame.py), and reports faults as XLA's errors. Quaternions are not checked: the results of one
+without a direction are NaN, in its own sample.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _HEAD = (("struct_size", c_size_t), ("extension_start", c_void_p))
 
 
 class Extension(ctypes.Structure):
-    """The head of a frame's extension, and what follows it in that for metadata."""
+    """The head of a frame's extension, and the following fields in that for metadata."""
 
     _fields_ = (("struct_size", c_size_t), ("type", c_int), ("next", c_void_p), ("metadata", c_void_p))
 

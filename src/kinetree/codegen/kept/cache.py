@@ -2,8 +2,7 @@
 
 An entry is a file named by its key. It records its format, key, length and hash; an entry that does not match its
 record is removed and never reaches the linker. Entries are written to a temporary file and renamed into place, so that
-no reader sees half of one. Nothing here can make a call fail: if the disk fails, code is compiled as if there were no
-cache.
+no reader sees half of one. Nothing here can make a call fail: if the disk fails, code is compiled as without a cache.
 
     KINETREE_CACHE        off, 0, no or false: no cache
     KINETREE_CACHE_DIR    the folder; otherwise the platform's folder for caches
@@ -42,8 +41,8 @@ _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
 Kind = Literal["code", "text", "hash", "mesh", "name", "trace"]
 """Machine code, the compressed text of a module that waits to be optimised, the hash of source files in a state that
-the key tells, a mesh that is ready to be drawn, the key of the machine code that a request was answered with, or the
-form of a program's results."""
+the key identifies, a mesh that is ready to be drawn, the key of the machine code that a request was answered with, or
+the form of a program's results."""
 _COUNTED = ("code", "mesh")
 _ENTRY = r"[0-9a-f]{64}\.(?:code|text|mesh|name|trace)"
 _OTHER = r"[0-9a-f]{64}\.(?:hash|claim)|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
@@ -70,7 +69,7 @@ class Settings(NamedTuple):
     limit: int
     """Bytes."""
     off: str
-    """Why there is no cache, "" if there is one."""
+    """Why no cache is used, "" if one is."""
     mistake: str = ""
     """A sentence about a value that was not understood."""
 
@@ -110,7 +109,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def _directory(env: Mapping[str, str]) -> tuple[Path | None, str]:
-    """The folder, or None and why there is none."""
+    """The folder, or None and the reason."""
     if given := env.get("KINETREE_CACHE_DIR"):
         try:
             return Path(os.path.abspath(os.path.expanduser(given))), ""
@@ -166,7 +165,7 @@ def keep(key: bytes | None, code: bytes, kind: Kind = "code") -> None:
 
 
 def remove(key: bytes | None, kind: Kind) -> None:
-    """Remove what the user's cache has for a key, if it has anything."""
+    """Remove the user's cached data of a key, if any."""
     cache = None if key is None else user_cache()
     if cache is not None and key is not None:
         cache.remove(key, kind)
@@ -204,7 +203,7 @@ def kept_module(
 ) -> bytes:
     """The machine code that `make` makes of a module's text, from the user's cache; made and kept if missing.
 
-    Machine code is kept by the text that it is made of and `assembler`, which identifies what `make` does, and the
+    Machine code is kept by the text that it is made of and `assembler`, which identifies the work of `make`, and the
     cache knows which code answered a `request`. So a request that is known needs no text, and one with a text that is
     known needs no `make`. Without `request` or `assembler` it is only made.
     """
@@ -227,7 +226,7 @@ def claimed(key: bytes | None) -> Claim | None:
 
 
 def folder_problem(directory: Path) -> str:
-    """Why machine code from this folder must not be run: a sentence that says what to do, "" if the folder is fine."""
+    """Why machine code from this folder must not be run: a sentence with the remedy, "" if the folder is fine."""
     try:
         found = directory.stat()
     except FileNotFoundError:
@@ -289,7 +288,7 @@ class Cache:
         self.limit = limit
 
     def read(self, key: bytes, kind: Kind = "code") -> bytes | None:
-        """The code of a key; None if there is none, or none that can be trusted."""
+        """The code of a key; None if it is missing or cannot be trusted."""
         path = self._path(key, kind)
         try:
             file = os.open(path, os.O_RDONLY | _OPEN)
@@ -369,7 +368,7 @@ class Cache:
         return Contents(sum(map(_is_counted, files)), sum(found.st_size for _, found, _ in files))
 
     def clear(self) -> Contents:
-        """Remove every entry and the leftovers of unfinished ones, nothing else; return what was removed."""
+        """Remove every entry and the leftovers of unfinished ones, nothing else; return the removed entries."""
         removed = Contents(0, 0)
         for file in self._files():
             path, found, _ = file
@@ -394,7 +393,7 @@ class Cache:
                         yield _File(item.path, found, is_entry)
 
     def _tidy(self) -> int:
-        """Make room if the cache is too large: first what killed writers left, then the least recently used entries.
+        """Make room if the cache is too large: first leftovers of killed writers, then the least recently used entries.
 
         Returns the bytes that are left.
         """

@@ -1,4 +1,4 @@
-"""The identity of machine code besides its program: kinetree's source, LLVM, Python and the processor."""
+"""The identity of machine code apart from its program: kinetree's source, LLVM, Python and the processor."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SETTLED = 2.0
 def toolchain(processor: Hashable, imported: float) -> bytes | None:
     """32 bytes that identify the toolchain; None if the running source or the LLVM that would compile it is unknown.
 
-    `processor` is what distinguishes it from others (`kinetree.codegen.cpu.processor`); its `repr` is used. `imported`
-    as for `source_hash`.
+    `processor` distinguishes it from others (`kinetree.codegen.cpu.processor`); its `repr` is used. `imported` as for
+    `source_hash`.
     """
     source, llvm = source_hash(_PACKAGE, imported), llvm_version()
     if source is None or llvm is None:
@@ -72,7 +72,7 @@ def llvm_version() -> tuple[str, tuple[tuple[str, int], ...]] | None:
 
 
 def assembler(how: str, target: Hashable, imported: float) -> bytes | None:
-    """32 bytes that identify what makes machine code of a module's text; None as for `toolchain`.
+    """32 bytes that identify the compiler of a module's text; None as for `toolchain`.
 
     `how` names the way in which it is made, and `target` the processor; `imported` as for `source_hash`.
     """
@@ -86,9 +86,9 @@ def assembler(how: str, target: Hashable, imported: float) -> bytes | None:
 def source_hash(package: Path, imported: float, only: tuple[str, ...] = ()) -> bytes | None:
     """32 bytes over the source files of a package that take part in compiling, or over some.
 
-    None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: the
-    code running in this process may then be older than the files. As reading hundreds of files takes longer than
-    loading code, the cache keeps the hash of files that have not changed since.
+    None without source files, or if one was changed after the time `imported`, in seconds since the epoch: the code
+    running in this process may then be older than the files. As reading hundreds of files takes longer than loading
+    code, the cache keeps the hash of files that have not changed since.
     """
     root = os.fspath(package)
     try:

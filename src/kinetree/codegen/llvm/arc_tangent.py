@@ -44,9 +44,9 @@ _EIGHTH = {
     F64: (float.fromhex("0x1.921fb54442d18p-1"), float.fromhex("0x1.1a62633145c07p-55")),
     F32: (float.fromhex("0x1.921fb6p-1"), float.fromhex("-0x1.777a5cp-26")),
 }
-"""An eighth of a turn, pi/4, and what is missing of it."""
+"""An eighth of a turn, pi/4, and its rounding error."""
 _LARGE = {F64: (2.0**1000, 2.0**-200), F32: (2.0**100, 2.0**-50)}
-"""Beyond which sums of two coordinates could overflow, and what both are multiplied by then."""
+"""Beyond which sums of two coordinates could overflow, and the factor of both then."""
 
 
 def arc_tangent(lanes: Lanes) -> str:

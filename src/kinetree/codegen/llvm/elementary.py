@@ -26,7 +26,7 @@ class Angles:
     magic: float
     """Adding and then subtracting it rounds to the nearest integer, which it leaves in the low bits."""
     half_pi: tuple[float, float, float]
-    """Each rounded down: subtracting zero times a positive number leaves -0.0 what it is."""
+    """Each rounded down: subtracting zero times a positive number keeps -0.0."""
     sine: tuple[float, ...]
     """(sin r - r) / r³ in powers of r², minimax on [0, (pi/4)²]."""
     cosine: tuple[float, ...]

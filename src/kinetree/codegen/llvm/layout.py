@@ -17,7 +17,7 @@ class Place:
 
 
 class Layout:
-    """Arrays of one record are interleaved entry by entry, so that what is used together is close together."""
+    """Arrays of one record are interleaved entry by entry, so that values used together are close together."""
 
     def __init__(self, program: Program) -> None:
         self.places: dict[int, Place] = {}

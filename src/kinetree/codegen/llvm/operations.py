@@ -99,10 +99,10 @@ class Operations:
         self._emit(f"  {name} = select {self._flags} {condition or f'{name}_c'}, {V} {a}, {V} {b}")
 
     def _select(self, name: str, a: str, b: str) -> None:
-        """A choice; one beside a neutral number is fenced off.
+        """A choice; one between a value and a neutral number is fenced off.
 
-        Of x / select(c, y, 1) LLVM would make select(c, x / y, x), and what 0 / 0 does there raises a flag that the
-        program does not mean.
+        Of x / select(c, y, 1) LLVM would make select(c, x / y, x), and 0 / 0 there raises a flag that the program does
+        not mean.
         """
         if a not in self._neutral and b not in self._neutral:
             self._choose(name, a, b)
@@ -120,7 +120,7 @@ class Operations:
         self._choose(name, f"{name}_s", f"{name}_m")
 
     def _floor(self, name: str, x: str) -> None:
-        """One instruction, or else a sum with 2⁵² (2²³), which rounds; what it rounded up is corrected."""
+        """One instruction, or else a sum with 2⁵² (2²³), which rounds; rounding up is corrected."""
         V, emit = self._V, self._emit
         if self._rounds:
             emit(f"  {name} = call {V} @llvm.floor.{self._suffix}({V} {x})")

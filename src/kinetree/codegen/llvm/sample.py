@@ -510,7 +510,7 @@ class SampleWriter:
         return name
 
     def _index(self, index: Index) -> str:
-        """An integer; what this block or an enclosing one has computed is not computed again."""
+        """An integer; values that this block or an enclosing one has computed are not computed again."""
         total = ""
         for t in index.terms:
             counter = self._counters[t.loop]

@@ -33,7 +33,7 @@ class Target:
 
     @property
     def rounds(self) -> bool:
-        """Whether it has an instruction that rounds to whole numbers: all have, but for x86 before SSE4.1."""
+        """Whether it has an instruction that rounds to whole numbers: all have, except x86 before SSE4.1."""
         return "+sse4.1" in self.features or not self.triple.startswith(("x86_64", "amd64", "i"))
 
     def lanes(self, precision: Precision) -> int:

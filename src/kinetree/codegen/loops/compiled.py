@@ -25,7 +25,7 @@ _IMPORTED = time.time()
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator: the function as machine code. What was given is `function.__wrapped__`, and computes the same.
+    """A decorator: the function as machine code. The original is `function.__wrapped__`, and computes the same.
 
     Its arguments are as annotated: numbers, arrays in C order that do not overlap, and records of them. While it runs,
     other threads do too.
@@ -48,7 +48,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prepared(function: Callable[..., Any], *given: Any) -> Callable[[], None]:
-    """A call of a compiled function with these arguments, which are checked once; it sees what the arrays hold then."""
+    """A call of a compiled function with these arguments, which are checked once; it reads the arrays when it runs."""
     code: _Compiled = function.code()  # type: ignore[attr-defined]
     call = functools.partial(code.called, code.packed(given))
     call.arrays = given  # type: ignore[attr-defined]  # they live as long as it does

@@ -1,4 +1,4 @@
-"""The rules for expressions: what each of Python is in LLVM IR."""
+"""The rules for expressions: Python's in LLVM IR."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Expressions(Instructions):
         raise Unknown(self.function, node)
 
     def condition(self, node: ast.expr, yes: str, no: str) -> None:
-        """Go to `yes` if it is true, otherwise to `no`; what Python does not look at is not looked at."""
+        """Go to `yes` if it is true, otherwise to `no`; operands that Python skips are skipped."""
         if isinstance(node, ast.BoolOp):
             is_and = isinstance(node.op, ast.And)
             for part in node.values[:-1]:

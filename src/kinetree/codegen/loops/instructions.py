@@ -1,4 +1,4 @@
-"""Instructions of LLVM, and the rules of arithmetic: what operations of Python on numbers are."""
+"""Instructions of LLVM, and the rules of arithmetic for Python's operations on numbers."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class ArrayKind:
     """In LLVM."""
     dtype: np.dtype[Any]
     value: str
-    """The type of what is read and written; elements are converted to it and from it."""
+    """The type of values read and written; elements are converted to it and from it."""
     load: str = ""
     store: str = ""
 

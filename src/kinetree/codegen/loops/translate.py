@@ -1,12 +1,12 @@
 """From the text of a Python function to LLVM IR.
 
-What is understood: numbers (`float`, `int`, `bool`), arrays of up to three axes, records of these (a `NamedTuple`) as
+It supports numbers (`float`, `int`, `bool`), arrays of up to three axes, records of these (a `NamedTuple`) as
 arguments, and tuples of numbers as results; assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`;
 arithmetic, comparisons, `and`, `or`, `not`, choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`,
-`math.sqrt`, `math.floor`; constants of the module, and calls of functions like itself. It means what Python means by
-it, to the last bit: doubles, no fused operations, no regrouping; but whole numbers have 64 bits, a division by zero is
-not an error, and indices are not checked. A variable has one type. A record is passed as its fields, one argument each.
-Anything else is refused, with its line; `expressions.py` has the rules for values, `instructions.py` those of
+`math.sqrt`, `math.floor`; constants of the module, and calls of functions like itself. The meaning is Python's, to the
+last bit: doubles, no fused operations, no regrouping; but whole numbers have 64 bits, a division by zero is not an
+error, and indices are not checked. A variable has one type. A record is passed as its fields, one argument each.
+Anything else is rejected, with its line; `expressions.py` has the rules for values, `instructions.py` those of
 arithmetic.
 """
 

@@ -16,7 +16,7 @@ __all__ = ["PtxKernel", "gather_text"]
 
 
 class PtxKernel:
-    """The text of one kernel, and what a launch must know."""
+    """The text of one kernel, and the data of a launch."""
 
     def __init__(self, kernel: Kernel, block: int = BLOCK, registers: int = REGISTERS) -> None:
         """`block`: threads in a block; `registers`: the most that a thread has."""

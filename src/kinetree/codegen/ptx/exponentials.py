@@ -1,7 +1,7 @@
 """Exponential, logarithm and hyperbolic tangent in LLVM IR, for processors without a C library.
 
 They are right to about one unit in the last place, the tangent to two (docs/gpu.md); the C library of a computer may
-round differently. Kernels in single precision call them too, and round what they give.
+round differently. Kernels in single precision call them too, and round their results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TERMS = [1 / math.factorial(k) for k in range(2, 14)]
 _ODD = [2 / k for k in range(3, 20, 2)]
 """(ln((1 + s) / (1 - s)) - 2 s) / s³ in powers of s²: enough for numbers from √½ to √2."""
 _LN_2 = float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.abc9e3b39803fp-56")
-"""ln(2), and what is missing of it."""
+"""ln(2), and its rounding error."""
 _LN_2_SHORT = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 """The same; multiples of the first, up to those of the largest exponent, are exact."""
 _MAGIC = 1.5 * 2.0**52

@@ -28,7 +28,7 @@ def module(
     block: int = BLOCK,
     registers: int = REGISTERS,
 ) -> str:
-    """A module that holds the kernel of a program, by this name, and what it calls; the rest as for `kernel`."""
+    """A module that holds the kernel of a program, by this name, and its callees; the rest as for `kernel`."""
     program = in_pieces(program)
     writer, register = SampleWriter(program, precision, target, 1, zeros=True), Lanes(1, precision)
     sample = writer.text()

@@ -1,6 +1,6 @@
 """Arrays of a block of samples, through shared memory, in LLVM IR.
 
-The threads of a block copy together what is adjacent in the array, so that each access is one of whole lines; then
+The threads of a block copy adjacent elements of the array together, so that each access is one of whole lines; then
 each thread reads or writes its own row. Rows are an odd number of places apart, so that the threads of a warp meet in
 no bank. A row longer than a line goes in pieces of one line.
 """
@@ -67,7 +67,7 @@ class Tiles:
 
     def _shared(self, width: int) -> str:
         """The copies that all threads of a block make together, a few numbers at once, so that they are on their way
-        together. What is beyond the last row is the last number again."""
+        together. Elements beyond the last row repeat the last number."""
         t, at_once = self._precision.type, min(_AT_ONCE, width)
         functions = []
         for name, source, target in (("fetch", "far", "near"), ("put", "near", "far")):

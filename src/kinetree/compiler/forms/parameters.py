@@ -1,6 +1,6 @@
 """The same robot with other numbers for some of its parameters: floats, or symbols of a trace.
 
-The names of parameters, and what each means, are in `kinetree.model.parameters`.
+The names of parameters, and the meaning of each, are in `kinetree.model.parameters`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _plain(name: str) -> str:
 
 
 def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
-    """The slice of this parameter that is a quaternion, by what it belongs to; as `Model.quaternions` for q."""
+    """The slice of this parameter that is a quaternion, by its owner; as `Model.quaternions` for q."""
     if has_rows(name):
         return {}  # each row is read in its step
     parameter = find(model, name)
@@ -114,12 +114,12 @@ def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
 def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:
     """The same robot with other numbers for some of its parameters: one flat sequence each, floats or symbols.
 
-    Floats are not checked as a file's are. `singular_joints` of the result lists what is singular at these numbers; for
-    symbols, what is singular whatever their values.
+    Floats are not checked as a file's are. `singular_joints` of the result lists the joints that are singular at these
+    numbers; for symbols, at all numbers.
 
     Raises:
         OptionError, NameNotFoundError: as for `parameter_ports`.
-        ShapeError: the number of values differs from what the parameters take.
+        ShapeError: the number of values differs from that of the parameters.
 
     >>> import kinetree as kt
     >>> robot = with_parameters(kt.zoo.load("double_pendulum"), ["gravity"], [(0.0, 0.0, -1.62)])
@@ -156,7 +156,7 @@ def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[
 
 
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
-    """The joints at which forward dynamics is not defined, whatever values these parameters have.
+    """The joints at which forward dynamics is not defined for any values of these parameters.
 
     Determined from one generic set of values; if the robot as it is has no such joint, none has it for other values
     either, except for special ones (a mass of zero), which are the caller's responsibility.

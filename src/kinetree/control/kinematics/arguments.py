@@ -20,26 +20,26 @@ __all__ = ["checked_limits", "checked_number", "checked_start", "checked_targets
 _LISTS = list, tuple
 
 
-def checked_tasks(given: Any) -> tuple[Task, ...]:
+def checked_tasks(tasks: Any) -> tuple[Task, ...]:
     """The tasks as a tuple; one task as a tuple of it."""
-    if isinstance(given, Task):
-        return (given,)
-    found = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
-    if not found or not all(isinstance(task, Task) for task in found):
+    if isinstance(tasks, Task):
+        return (tasks,)
+    several = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else ()
+    if not several or not all(isinstance(task, Task) for task in several):
         raise OptionError(
             "tasks must be a task, such as kt.control.Pose('tool'), or a list of tasks with at least one, not "
-            f"{given!r:.60}"
+            f"{tasks!r:.60}"
         )
-    return found
+    return several
 
 
-def checked_targets(robot: Model, tasks: Sequence[Task], given: Any) -> list[NDArray[Any]]:
+def checked_targets(robot: Model, tasks: Sequence[Task], targets: Any) -> list[NDArray[Any]]:
     """One array of targets for each task."""
-    if not isinstance(given, _LISTS) or len(given) != len(tasks):
-        said = f"{len(given)} of them" if isinstance(given, _LISTS) else f"{type(given).__name__}"
-        raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {said}")
+    if not isinstance(targets, _LISTS) or len(targets) != len(tasks):
+        count = f"{len(targets)} of them" if isinstance(targets, _LISTS) else f"{type(targets).__name__}"
+        raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {count}")
     arrays = []
-    for task, x in zip(tasks, given, strict=True):
+    for task, x in zip(tasks, targets, strict=True):
         shape = task.target_shape(robot)
         array = samples("target", x, shape, repr(task))
         task.check_target(robot, array)
@@ -77,15 +77,15 @@ def checked_limits(at: Coordinates, lower: ArrayLike | None, upper: ArrayLike | 
     return limits[0], limits[1]
 
 
-def checked_number(name: str, given: Any, least: float, *, whole: bool = False) -> Any:
+def checked_number(name: str, value: Any, least: float, *, whole: bool = False) -> Any:
     """A number from `least` on, or a whole one."""
-    if type(given) is (int if whole else float) and least <= given < np.inf:  # fast path for the usual number
-        return given
+    if type(value) is (int if whole else float) and least <= value < np.inf:  # fast path for the usual number
+        return value
     try:
-        number = operator.index(given) if whole else float(given)
+        number = operator.index(value) if whole else float(value)
     except (TypeError, ValueError):
         number = np.nan
-    if isinstance(given, bool | np.bool_) or not least <= number < np.inf:
+    if isinstance(value, bool | np.bool_) or not least <= number < np.inf:
         kind = "a whole number" if whole else "a number"
-        raise OptionError(f"{name} must be {kind} from {least:g} on, not {given!r:.60}")
+        raise OptionError(f"{name} must be {kind} from {least:g} on, not {value!r:.60}")
     return number

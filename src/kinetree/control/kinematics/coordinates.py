@@ -41,14 +41,14 @@ class Coordinates:
                 if joint.kind.quaternions and joint.kind.nv == 3:
                     self._attitudes.append(list(range(joint.q_slice.start, joint.q_slice.stop)))
         self.reach = reach[self.own]
-        """How far starts are from the first one where there is no limit: half a turn, or a metre."""
+        """How far starts are from the first one at unlimited coordinates: half a turn, or a metre."""
         self.drawn = len(self.own) + 3 * len(self._attitudes)
         """How many numbers from 0 to 1 a start is made from."""
         self.steps = np.sqrt(_primes(self.drawn)) % 1.0
 
-    def unlimited(self, given: NDArray[np.float64]) -> list[int]:
+    def unlimited(self, limits: NDArray[np.float64]) -> list[int]:
         """The coordinates with a finite limit that is not one of a degree of freedom."""
-        return [j for j in range(self.robot.nq) if j not in self._freedom_of and np.isfinite(given[..., j]).any()]
+        return [j for j in range(self.robot.nq) if j not in self._freedom_of and np.isfinite(limits[..., j]).any()]
 
     def clipped(self, q: Any, lower: Any, upper: Any) -> Any:
         """The configuration with coordinates that have limits within these."""
@@ -96,10 +96,10 @@ def _attitude(u: Any) -> list[Any]:
 
 
 def _primes(count: int) -> NDArray[np.float64]:
-    found: list[int] = []
+    primes: list[int] = []
     number = 2
-    while len(found) < count:
-        if all(number % p for p in found):
-            found.append(number)
+    while len(primes) < count:
+        if all(number % p for p in primes):
+            primes.append(number)
         number += 1
-    return np.array(found, dtype=np.float64)
+    return np.array(primes, dtype=np.float64)

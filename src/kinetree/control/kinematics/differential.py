@@ -31,7 +31,7 @@ class DifferentialInverseKinematics(NamedTuple):
     """The velocities that `kt.control.differential_inverse_kinematics` returns."""
 
     v: NDArray[np.float64]
-    """Velocities (…, nv); zero where there is none."""
+    """Velocities (…, nv); zero without a solution."""
     left: tuple[NDArray[np.float64], ...]
     """The error of each task that is left after dt (…, m), to first order; m and rad."""
     solved: NDArray[np.bool_]
@@ -56,8 +56,8 @@ def differential_inverse_kinematics(
 
     With A the derivatives of the errors e by displacements, it minimises ½ Σ weight × (gain e + A d)² + ½ damping |d|²
     over the displacement d = v dt, where every coordinate stays within its limits and every velocity within its own.
-    Tasks of lower priority are met as well as is possible with what those before have left, which is one quadratic
-    program per priority: the limits hold exactly, and a task gives nothing up for one of lower priority.
+    Tasks of lower priority are met as well as the freedom left by those before allows, by one quadratic program per
+    priority: the limits hold exactly, and a task gives nothing up for one of lower priority.
 
     Args:
         robot: the robot.
@@ -65,8 +65,8 @@ def differential_inverse_kinematics(
         targets: for one task its target (…, *shape), for a list of tasks a list with one of each.
         q: configuration (…, nq).
         dt: how long the velocity is kept, s.
-        gain: which part of the errors is to be gone after dt, from 0 to 1.
-        damping: what a displacement costs beside the errors; larger values bound the velocity near singularities.
+        gain: the part of the errors that vanishes within dt, from 0 to 1.
+        damping: the cost of a displacement relative to the errors; larger values bound the velocity near singularities.
         lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. A coordinate outside returns as
             quickly as its velocity allows.
         velocity_limit: largest speeds (…, nv); by default `robot.velocity_limit`.
@@ -118,19 +118,19 @@ def _displacement(
     e: Array, A: Array, roots: Array, levels: Sequence[Sequence[int]], damping: float, room: tuple[Array, Array],
     threads: int | None,
 ) -> tuple[Array, Any]:  # fmt: skip
-    """The displacement of the last priority, which keeps what those before have reached, and whether there is one."""
+    """The displacement of the last priority, which keeps the results of those before, and whether it exists."""
     rows: Array | None = None
-    kept: Array | None = None
+    row_values: Array | None = None
     d, solved = np.zeros((*e.shape[:-1], A.shape[-1])), None
     for places in levels:
-        own, wanted = roots[places][:, None] * A[..., places, :], roots[places] * e[..., places]
+        own, targets = roots[places][:, None] * A[..., places, :], roots[places] * e[..., places]
         P = own.mT @ own + damping * np.eye(own.shape[-1])
-        cost = -(own.mT @ wanted[..., None])[..., 0]
-        found = quadratic_program(P, cost, rows, kept, x_lower=room[0], x_upper=room[1], threads=threads)
-        d = np.where(np.asarray(found.solved)[..., None], found.x, d)
-        solved = found.solved if solved is None else solved
+        cost = -(own.mT @ targets[..., None])[..., 0]
+        solution = quadratic_program(P, cost, rows, row_values, x_lower=room[0], x_upper=room[1], threads=threads)
+        d = np.where(np.asarray(solution.solved)[..., None], solution.x, d)
+        solved = solution.solved if solved is None else solved
         rows = A[..., places, :] if rows is None else np.concatenate([rows, A[..., places, :]], axis=-2)
-        kept = (rows @ d[..., None])[..., 0]
+        row_values = (rows @ d[..., None])[..., 0]
     return d, solved
 
 

@@ -23,8 +23,8 @@ from kinetree.functions.kinematics import integrate
 __all__ = ["with_slopes"]
 
 _DAMPING = 1e-8
-"""Damping relative to the trace of A Aᵀ, for matrices without full rank, beside the cost of what is not met. A second
-step takes its error away."""
+"""Damping relative to the trace of A Aᵀ, for matrices without full rank, in addition to the cost of unmet tasks. A
+second step takes its error away."""
 
 
 def with_slopes(at: Coordinates, q: Any, levels: Sequence[tuple[Any, Any]], bounds: Bounds) -> Any:
@@ -36,12 +36,12 @@ def with_slopes(at: Coordinates, q: Any, levels: Sequence[tuple[Any, Any]], boun
     low, high = room(at, fixed, bounds)
     is_low, is_high = low >= 0.0, high <= 0.0
     d = np.where(is_low, low, np.where(is_high, high, 0.0))
-    held = np.where(is_low | is_high, 1.0, 0.0)
+    at_limit = np.where(is_low | is_high, 1.0, 0.0)
     damping = [_DAMPING * np.sum(A * A) + 0.5 * np.sum(constant(e) ** 2) for e, A in levels]
     for _ in range(2):
         if len(levels) == 1:
             ((e, A),) = levels
-            d = d + solved_for(e - A @ d, A * (1.0 - held), damping[0])
+            d = d + solved_for(e - A @ d, A * (1.0 - at_limit), damping[0])
         else:
-            d = solved_by_priority(levels, damping, d, held)
+            d = solved_by_priority(levels, damping, d, at_limit)
     return with_slopes_of(q, integrate(at.robot, fixed, with_slopes_of(np.zeros(at.robot.nv), d)))

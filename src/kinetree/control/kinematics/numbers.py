@@ -31,13 +31,13 @@ def unless_idle(idle: Any, make: Callable[[], Any], size: int) -> Any:
 
     A compiled program leaves the work out where all samples that it computes together are idle.
     """
-    made: list[Any] = []
+    results: list[Any] = []
 
     def numbers() -> Any:
-        made.append(make())
-        return numbers_of(made[0])
+        results.append(make())
+        return numbers_of(results[0])
 
-    return array_of(otherwise(numbers_of(idle), [0.0] * size, numbers), *made)
+    return array_of(otherwise(numbers_of(idle), [0.0] * size, numbers), *results)
 
 
 def with_slopes_of(x: Any, y: Any) -> Any:

@@ -1,8 +1,7 @@
 """Tasks of lower priority: they use the freedom that those before leave.
 
 A step meets the linearised tasks of the first priority, then those of the next as well as the directions allow that
-leave the first as they are, and so on. Steps are accepted by a cost in which each priority counts much more than the
-next.
+leave the first as they are, and so on. Steps are accepted by a cost in which each priority far outweighs the next.
 
 Sources: Nakamura, Hanafusa and Yoshikawa, "Task-priority based redundancy control of robot manipulators", International
 Journal of Robotics Research 6 (1987); Siciliano and Slotine, "A general framework for managing multiple tasks in highly
@@ -33,7 +32,7 @@ _FIRST, _LARGER, _SMALLER, _LEAST = 1e-2, 4.0, 0.25, 1e-8
 _SHORTER = 0.25
 _NONE = 1e-300
 _SHARED = 1e-9
-"""Damping of what contradicts tasks before."""
+"""Damping of demands that contradict tasks before."""
 _SETTLED, _PATIENCE = 1.0 - 1e-7, 5
 _MOST = 500
 """Evaluations at most."""
@@ -67,13 +66,13 @@ def refined(at: Coordinates, errors: Callable[[Any], Sequence[Errors]], q0: Any,
         factor = np.maximum(s.factor * np.where(is_better, _SMALLER, _LARGER), _LEAST)
 
         def following() -> Any:
-            found = [(e, slopes()) for e, slopes in levels]
-            return hierarchical_step(at, q, found, factor * costs, s.before, bounds)
+            systems = [(e, slopes()) for e, slopes in levels]
+            return hierarchical_step(at, q, systems, factor * costs, s.before, bounds)
 
-        taken = unless_idle(~is_better, following, at.robot.nv)
+        refined_step = unless_idle(~is_better, following, at.robot.nv)
         return _State(
             base=np.where(is_better, q, s.base),
-            step=np.where(is_better, taken, np.where(is_settled, 0.0, _SHORTER * s.step)),
+            step=np.where(is_better, refined_step, np.where(is_settled, 0.0, _SHORTER * s.step)),
             costs=np.where(is_better, costs, np.where(is_settled, np.inf, s.costs)),
             before=np.where(is_settled, s.before * _SHARPER, s.before),
             factor=factor,
@@ -102,22 +101,22 @@ def hierarchical_step(
     Limits count as in a step of `search`.
     """
     low, high = room(at, q, bounds)
-    to_limit, held = pushed(_merit([A.T @ e for e, A in levels], before), low, high)
-    d = solved_by_priority(levels, damping, to_limit, held)
+    to_limit, at_limit = pushed(_merit([A.T @ e for e, A in levels], before), low, high)
+    d = solved_by_priority(levels, damping, to_limit, at_limit)
     cut = np.clip(d, low, high)
-    to_limit, held = np.where(d != cut, cut, to_limit), np.where(d != cut, 1.0, held)
-    return np.clip(solved_by_priority(levels, damping, to_limit, held), low, high)
+    to_limit, at_limit = np.where(d != cut, cut, to_limit), np.where(d != cut, 1.0, at_limit)
+    return np.clip(solved_by_priority(levels, damping, to_limit, at_limit), low, high)
 
 
-def solved_by_priority(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, held: Any) -> Any:
+def solved_by_priority(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, at_limit: Any) -> Any:
     """The displacement in which the coordinates that are held have those of d."""
-    taken: list[Any] = []
+    displacements: list[Any] = []
     """For each level before, its rows among the directions that were left, and these times their inverse."""
 
     def left(x: Any) -> Any:
         """The part of displacements (nv,) or (nv, k) that the levels before, and the limits, leave."""
-        x = (1.0 - held if x.ndim == 1 else (1.0 - held)[:, None]) * x
-        for rows, weighted in taken:
+        x = (1.0 - at_limit if x.ndim == 1 else (1.0 - at_limit)[:, None]) * x
+        for rows, weighted in displacements:
             x = x - weighted.T @ (rows @ x)
         return x
 
@@ -130,14 +129,14 @@ def solved_by_priority(levels: Sequence[tuple[Any, Any]], damping: Any, d: Any, 
         step = rows.T @ solve(damped(K, amount + (_SHARED if k else 0.0)), r)
         d = d + (left(step) if k else step)  # projected again, since the directions have rounding errors
         if not is_last:
-            taken.append((rows, solve(damped(K, 0.0), rows)))
+            displacements.append((rows, solve(damped(K, 0.0), rows)))
     return d
 
 
 def _along(p: Any, A: Any) -> Any:
     """The step along p = Aᵀ r after which |r − A d| is smallest: the whole way, if A is a rotation.
 
-    It is what a posture takes in place of a system with as many unknowns as there are velocities.
+    A posture uses it in place of a system with as many unknowns as velocities.
     """
     change = A @ p
     return p * ((p @ p) / (change @ change + _NONE))

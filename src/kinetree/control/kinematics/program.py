@@ -1,4 +1,4 @@
-"""Inverse kinematics as one program: the search, what lower priorities make of it, and the errors that are left."""
+"""Inverse kinematics as one program: the search, its refinement by lower priorities, and the remaining errors."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
 
     def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
-        given = signature.bind(*arguments, **by_name).args
-        q, reached, tried, count = found_by(*map(constant, given))
-        _, *targets = given
+        values = signature.bind(*arguments, **by_name).args
+        q, reached, tried, count = found_by(*map(constant, values))
+        _, *targets = values
         lower, upper, weights, *_ = targets[len(names) :]
         targets = targets[: len(names)]
         q = with_slopes(at, q, [x.at_rest(constant(q), targets, weights) for x in levels], Bounds(lower, upper))
@@ -64,11 +64,11 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         def is_met(e: Any) -> Any:
             return np.all(np.abs(e) <= tolerance * roots[first.places])
 
-        given = Search(tolerance, starts, evaluations, shift)
-        q, reached, tried, count = search(at, errors, is_met, q0, bounds, given)
+        setting = Search(tolerance, starts, evaluations, shift)
+        q, reached, tried, count = search(at, errors, is_met, q0, bounds, setting)
         if len(levels) > 1:
             better = refined(at, lambda q: [errors(q, rows) for rows in levels], q, bounds)
-            again = search(at, errors, is_met, better, bounds, given._replace(starts=0.0))
+            again = search(at, errors, is_met, better, bounds, setting._replace(starts=0.0))
             q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
         return q, reached, tried, count
 
@@ -81,7 +81,7 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
 
 
 def linearized_program(robot: Model, tasks: Sequence[Task]) -> Program:
-    """The program of q and targets that gives the errors of all tasks, and what a displacement takes from them."""
+    """The program of q and targets that returns the errors of all tasks, and their decrease per displacement."""
     names, shapes = _targets(robot, tasks)
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q", *names)])
 

@@ -60,7 +60,7 @@ class InverseKinematics(NamedTuple):
         )
         if count != total:
             often = {name: int(np.count_nonzero(x[~reached])) for name, x in self.at_limits.items()}
-            held = [f"{name}{f' ({k} of {total - count})' if total > 1 else ''}" for name, k in often.items() if k]
-            rest += f"; at their limits there: {listed(held)}" if held else "; no joint is at a limit there"
+            at_limits = [f"{name}{f' ({k} of {total - count})' if total > 1 else ''}" for name, k in often.items() if k]
+            rest += f"; at their limits there: {listed(at_limits)}" if at_limits else "; no joint is at a limit there"
         each = " each" if total > 1 else ""
         return f"{count} of {total} reached, from {starts} in {evaluations}{each}{rest}"

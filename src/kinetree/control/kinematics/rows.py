@@ -18,24 +18,24 @@ __all__ = ["Rows", "error_jacobian_of", "error_of", "levels_of"]
 class Rows:
     """The rows of tasks of one priority, one after the other, multiplied by the roots of their weights."""
 
-    def __init__(self, robot: Model, tasks: Sequence[Task], chosen: Sequence[int]) -> None:
-        """`chosen`: which of the tasks."""
+    def __init__(self, robot: Model, tasks: Sequence[Task], numbers: Sequence[int]) -> None:
+        """`numbers`: which of the tasks."""
         self._robot = robot
-        self._tasks = [(k, tasks[k]) for k in chosen]
+        self._tasks = [(k, tasks[k]) for k in numbers]
         sizes = [task.size(robot) for task in tasks]
         ends = np.cumsum(sizes)
-        self.places = [j for k in chosen for j in range(ends[k] - sizes[k], ends[k])]
+        self.places = [j for k in numbers for j in range(ends[k] - sizes[k], ends[k])]
         """Where its rows are among those of all tasks."""
 
     def errors(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
         """The weighted errors (m,); half the sum of their squares is the cost."""
-        found = [error_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
-        return roots[self.places] * np.concatenate(found)
+        errors = [error_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
+        return roots[self.places] * np.concatenate(errors)
 
     def slopes(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
-        """The derivatives (m, nv) of what is left of the errors: minus those of the errors."""
-        found = [error_jacobian_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
-        return -roots[self.places][:, None] * np.concatenate(found)
+        """The derivatives (m, nv) of the remaining errors: minus those of the errors."""
+        slopes = [error_jacobian_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
+        return -roots[self.places][:, None] * np.concatenate(slopes)
 
     def at_rest(self, q: Any, targets: Sequence[Any], weights: Any) -> tuple[Any, Any]:
         """The weighted errors of a constant q, divided by constant roots of the weights; and constant slopes."""

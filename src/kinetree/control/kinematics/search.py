@@ -30,17 +30,16 @@ configuration is left to be found."""
 _POOR, _GOOD, _CHANGE = 0.25, 0.75, 4.0
 """Parts of the predicted decrease below which the factor grows, and above which it shrinks, by how much."""
 _SHORTER = 0.25
-"""What a step is multiplied by that did not decrease the cost."""
+"""Factor of a step that did not decrease the cost."""
 _SLOW, _PATIENCE = 0.9, 4
-"""A start is given up after so many evaluations in a row of which none made the cost less than this part of it."""
+"""A start is given up after so many evaluations in a row without a decrease of the cost to this part of it."""
 _NEAR = 1e-3
 """A distance (rad, m) from a limit that counts as being there."""
 _SETTLED, _PATIENCE_AT_LAST = 1.0 - 1e-7, 8
 
 
 Errors = tuple[Any, Callable[[], Any]]
-"""The errors e (m,) of a configuration, and a function for the derivatives A (m, nv) of what a displacement takes from
-them, which not every step needs."""
+"""The errors e (m,) of a configuration, and a function for their decrease A (m, nv) per displacement."""
 
 
 class Bounds(NamedTuple):
@@ -80,7 +79,7 @@ class _State(NamedTuple):
 
 def search(
     at: Coordinates, errors: Callable[[Any], Errors], is_met: Callable[[Any], Any], q0: Any, bounds: Bounds,
-    given: Search,
+    setting: Search,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """The configuration found, whether the errors are met there, from how many starts, in how many evaluations.
 
@@ -92,7 +91,7 @@ def search(
         q = at.clipped(integrate(at.robot, s.base, s.step), *bounds)
         e, slopes = errors(q)
         cost = 0.5 * (e @ e)
-        is_better, is_last = cost < s.cost, s.start >= given.starts
+        is_better, is_last = cost < s.cost, s.start >= setting.starts
         factor = _next_factor(s, cost, np.where(is_last, _LEAST_AT_LAST, _LEAST))
         is_slow = ~(cost < np.where(is_last, _SETTLED, _SLOW) * s.cost)
         slow = np.where(is_slow, s.slow + 1.0, 0.0)
@@ -110,8 +109,8 @@ def search(
         is_idle = ~is_better | is_reached | is_stuck
         *taken, gain = unless_idle(is_idle, following, at.robot.nv + 1)
         taken = np.stack(taken)
-        restart = at.clipped(at.start(s.start + 1.0, q0, *bounds, given.shift), *bounds)
-        restart = np.where(s.start + 1.0 < given.starts, restart, best)
+        restart = at.clipped(at.start(s.start + 1.0, q0, *bounds, setting.shift), *bounds)
+        restart = np.where(s.start + 1.0 < setting.starts, restart, best)
         return _State(
             base=np.where(is_stuck, restart, np.where(is_better, q, s.base)),
             step=np.where(is_stuck, 0.0, np.where(is_better, taken, _SHORTER * s.step)),
@@ -124,13 +123,13 @@ def search(
             start=np.where(is_stuck & ~is_last, s.start + 1.0, s.start),
             count=s.count + 1.0,
             is_reached=is_reached,
-            is_over=(is_stuck & is_last) | (s.count + 1.0 >= given.evaluations),
+            is_over=(is_stuck & is_last) | (s.count + 1.0 >= setting.evaluations),
         )
 
     begin = at.clipped(q0, *bounds)
     first = _State(begin, np.zeros(at.robot.nv), begin, far, far, far, _FIRST, 0.0, 0.0, 0.0, False, False)
     last = fori(_MOST, step, first, until=lambda s: s.is_reached | s.is_over)
-    tried = np.minimum(last.start + 1.0, np.maximum(given.starts, 1.0))  # the best one, improved, is none of its own
+    tried = np.minimum(last.start + 1.0, np.maximum(setting.starts, 1.0))  # the best one, improved, is none of its own
     return last.best, last.is_reached, tried, last.count
 
 
@@ -141,14 +140,14 @@ def damped_step(at: Coordinates, q: Any, e: Any, A: Any, damping: Any, bounds: B
     those that would pass a limit, which go as far as that.
     """
     low, high = room(at, q, bounds)
-    to_limit, held = pushed(A.T @ e, low, high)
-    d = to_limit + solved_for(e - A @ to_limit, A * (1.0 - held), damping)
+    to_limit, at_limit = pushed(A.T @ e, low, high)
+    d = to_limit + solved_for(e - A @ to_limit, A * (1.0 - at_limit), damping)
     cut = np.clip(d, low, high)
     is_cut = d != cut
 
     def again() -> Any:
-        to, at_limit = np.where(is_cut, cut, to_limit), np.where(is_cut, 1.0, held)
-        return np.clip(to + solved_for(e - A @ to, A * (1.0 - at_limit), damping), low, high)
+        to, all_at_limit = np.where(is_cut, cut, to_limit), np.where(is_cut, 1.0, at_limit)
+        return np.clip(to + solved_for(e - A @ to, A * (1.0 - all_at_limit), damping), low, high)
 
     is_within = ~np.any(is_cut)
     return np.where(is_within, cut, unless_idle(is_within, again, len(cut)))
@@ -177,5 +176,5 @@ def pushed(downhill: Any, low: Any, high: Any) -> tuple[Any, Any]:
 def _next_factor(s: _State, cost: Any, least: Any) -> Any:
     decrease = s.cost - cost
     smaller = np.maximum(s.factor / _CHANGE, least)
-    kept = np.where(decrease > _GOOD * s.predicted, smaller, s.factor)
-    return np.where(decrease < _POOR * s.predicted, s.factor * _CHANGE, kept)
+    factor = np.where(decrease > _GOOD * s.predicted, smaller, s.factor)
+    return np.where(decrease < _POOR * s.predicted, s.factor * _CHANGE, factor)

@@ -52,12 +52,12 @@ def inverse_kinematics(
         targets: for one task its target (…, *shape), for a list of tasks a list with one of each. Leading axes
             broadcast.
         q0: configuration (…, nq) to start from, moved into the limits; by default the middle of the limits, and the
-            neutral configuration where there are none.
-        lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. Infinite where there is none.
+            neutral configuration without limits.
+        lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. Infinite without a limit.
         tolerance: largest error of a target that counts as reached, m and rad.
         starts: from how many configurations the search begins at most; 1 is q0 alone. The others are a sequence that
-            fills the limits evenly (half a turn or a metre to both sides of q0 where there are none), with attitudes
-            of spherical joints spread evenly over all; free joints begin as in q0.
+            fills the limits evenly (half a turn or a metre to both sides of q0 without limits), with attitudes of
+            spherical joints spread evenly over all; free joints begin as in q0.
         evaluations: at how many configurations errors are computed at most.
         seed: another whole number gives another sequence of starts.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -90,12 +90,12 @@ def inverse_kinematics(
     solver, weights = solver_of(robot, several)
     arrays = checked_targets(robot, several, [targets] if single else targets)
     limits = solver.limits if lower is None and upper is None else checked_limits(solver.coordinates, lower, upper)
-    given = [
+    arguments = [
         solver.start(limits) if q0 is None else checked_start(robot, q0), *arrays, *limits, weights,
         checked_number("tolerance", tolerance, 0.0), float(checked_number("starts", starts, 1, whole=True)),
         float(checked_number("evaluations", evaluations, 1, whole=True)), solver.shift(seed),
     ]  # fmt: skip
-    return solver.run(given, threads)
+    return solver.run(arguments, threads)
 
 
 def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Program:
@@ -105,7 +105,7 @@ def inverse_kinematics_program(robot: Model, tasks: Task | Sequence[Task]) -> Pr
     function theorem: the search itself is not differentiated. Where a target is reached, the configuration follows it
     by the shortest displacement; coordinates at a limit move with the limit. By q0 and by the numbers of the search
     derivatives are zero. Where a target is not reached, or lower priorities are not met, they are those of a damped
-    Gauss–Newton step: finite, but not exact. There are no second derivatives.
+    Gauss–Newton step: finite, but not exact. Second derivatives are not available.
 
     Args:
         robot: the robot.

@@ -75,52 +75,52 @@ class Solver:
         return np.random.default_rng(number).random(len(self._unshifted)) if number else self._unshifted
 
     def linearized(self, q: Any, targets: Sequence[Any], threads: int | None) -> Any:
-        """The errors of all tasks (…, m), and what a displacement takes from them (…, m, nv)."""
+        """The errors of all tasks (…, m), and their decrease per displacement (…, m, nv)."""
         return self._linearized(q, *targets, threads=threads)
 
-    def run(self, given: Sequence[Any], threads: int | None) -> InverseKinematics:
+    def run(self, arguments: Sequence[Any], threads: int | None) -> InverseKinematics:
         """The results for the arguments of the program."""
-        if threads is None and [x.ndim for x in given[:-5]] == self._axes[:-5]:
+        if threads is None and [x.ndim for x in arguments[:-5]] == self._axes[:-5]:
             if self._bare is None:
                 self._bare = self.program.compile()
-            return self._result_of_one(self._bare(*given), SearchLimits(self._names, *given[-7:-5]))
-        return self._result(self._found(given, threads), SearchLimits(self._names, *given[-7:-5]))
+            return self._result_of_one(self._bare(*arguments), SearchLimits(self._names, *arguments[-7:-5]))
+        return self._result(self._solutions(arguments, threads), SearchLimits(self._names, *arguments[-7:-5]))
 
-    def _found(self, given: Sequence[Any], threads: int | None) -> Found:
+    def _solutions(self, arguments: Sequence[Any], threads: int | None) -> Found:
         """All samples; of many, those that take long are computed together in the end, from the beginning."""
         shapes = [
             x.shape[: x.ndim - axes] if isinstance(x, np.ndarray) else ()
-            for x, axes in zip(given, self._axes, strict=True)
+            for x, axes in zip(arguments, self._axes, strict=True)
         ]
         batch = common_axes("inverse_kinematics", dict(zip(self.program.arguments, shapes, strict=True)))
-        if given[-2] <= _FEW or math.prod(batch) <= _AT_ONCE:
-            return self._called(given, threads)
-        found = self._called([*given[:-2], float(_FEW), given[-1]], threads)
-        late = ~found.reached
+        if arguments[-2] <= _FEW or math.prod(batch) <= _AT_ONCE:
+            return self._called(arguments, threads)
+        solutions = self._called([*arguments[:-2], float(_FEW), arguments[-1]], threads)
+        late = ~solutions.reached
         if not late.any():
-            return found
+            return solutions
         rest = [
             np.broadcast_to(x, (*batch, *x.shape[len(shape) :]))[late] if shape else x
-            for x, shape in zip(given, shapes, strict=True)
+            for x, shape in zip(arguments, shapes, strict=True)
         ]
-        for whole, part in zip(found, self._called(rest, threads), strict=True):
+        for whole, part in zip(solutions, self._called(rest, threads), strict=True):
             whole[late] = part
-        return found
+        return solutions
 
-    def _called(self, given: Sequence[Any], threads: int | None) -> Found:
+    def _called(self, values: Sequence[Any], threads: int | None) -> Found:
         with np.errstate(invalid="ignore"):  # a target with NaN is compared with the tolerance, too
-            found: Found = self.program(*given) if threads is None else self.program(*given, threads=threads)
-        return found
+            result: Found = self.program(*values) if threads is None else self.program(*values, threads=threads)
+        return result
 
     def _result_of_one(self, numbers: Any, limits: SearchLimits) -> InverseKinematics:
         """The same as `_result`, of the numbers that the program's results are, one after the other; quicker."""
         reached, starts, evaluations = numbers[-3:].tolist()
-        told: Any = np.bool_(reached), np.int64(int(starts)), np.int64(int(evaluations)), limits
+        outcome: Any = np.bool_(reached), np.int64(int(starts)), np.int64(int(evaluations)), limits
         n, errors = self._nq, numbers[self._nq : -3]
-        return InverseKinematics(numbers[:n], (errors,) if len(self.sizes) == 1 else self.apart(errors), *told)
+        return InverseKinematics(numbers[:n], (errors,) if len(self.sizes) == 1 else self.apart(errors), *outcome)
 
-    def _result(self, found: Found, limits: SearchLimits) -> InverseKinematics:
-        q, joined, reached, starts, evaluations = found
+    def _result(self, solutions: Found, limits: SearchLimits) -> InverseKinematics:
+        q, joined, reached, starts, evaluations = solutions
         counts = starts.astype(np.int64), evaluations.astype(np.int64)
         return InverseKinematics(q, self.apart(joined), reached, *counts, limits)
 
@@ -144,10 +144,10 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
     """The solver of these tasks, which is the same for all weights, and the weight of each row."""
     if robot not in _known:
         _known[robot] = _Known({}, {})
-    solvers, asked = _known[robot]
+    solvers, by_tasks = _known[robot]
     identities = tuple([id(task) for task in tasks])
-    found = asked.get(identities)
-    if found is None:
+    entry = by_tasks.get(identities)
+    if entry is None:
         for task in tasks:
             task.check(robot)
         plain = tuple(replace(task, weight=1.0) if _is_record(task) else task for task in tasks)
@@ -156,10 +156,10 @@ def solver_of(robot: Model, tasks: tuple[Task, ...]) -> tuple[Solver, NDArray[np
             solvers[keys] = Solver(
                 replace(robot), plain
             )  # an equal one: what is known of a robot must not keep it alive
-        if len(asked) >= _ASKED:
-            asked.clear()
-        found = asked[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks
-    return found[:2]
+        if len(by_tasks) >= _ASKED:
+            by_tasks.clear()
+        entry = by_tasks[identities] = solvers[keys], np.concatenate([task.weights(robot) for task in tasks]), tasks
+    return entry[:2]
 
 
 def _key(task: Task) -> Hashable:

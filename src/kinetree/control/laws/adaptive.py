@@ -33,10 +33,11 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
       that keep P positive definite. γ is one number per body, in 1/J.
 
     **Stability.** V = ½ sᵀ M s + (the distance from π̂ to the true π in the metric) falls by sᵀ K s per second, so s
-    and the error tend to zero for all K, Λ, Γ > 0, in continuous time: `dt` must be short beside 1/Λ and the estimate's
-    own motion. π̂ itself converges, in the identifiable combinations, if the reference is persistently exciting: if the
-    integral of Yᵀ Y over some time stays above a positive multiple of the identity there. Otherwise it only stays
-    bounded. Forces that are not modelled, such as friction, let it drift: stop (Γ = 0) when |s| is at the noise.
+    and the error tend to zero for all K, Λ, Γ > 0, in continuous time: `dt` must be short compared with 1/Λ and the
+    estimate's own motion. π̂ itself converges, in the identifiable combinations, if the reference is persistently
+    exciting: if the integral of Yᵀ Y over some time stays above a positive multiple of the identity there. Otherwise it
+    only stays bounded. Forces that are not modelled, such as friction, let it drift: stop (Γ = 0) when |s| is at the
+    noise.
 
     Args:
         bodies: the names of the bodies whose parameters are learned, such as ["payload"]; by default all.

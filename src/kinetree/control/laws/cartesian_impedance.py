@@ -1,4 +1,4 @@
-"""A frame as a spring and a damper about a pose, with a posture in what it leaves free."""
+"""A frame as a spring and a damper about a pose, with a posture in its null space."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
     With `damping="ratio"` D = 2 ζ (Λ # K) with the geometric mean of Λ = (E M⁻¹ Eᵀ)⁻¹ and K: every mode of the frame's
     motion has the damping ratio ζ. An axis without stiffness gets no damping.
 
-    What the frame leaves free is filled by a posture: τ₀ = K₀ e₀ − D₀ N v, with the error e₀, `kt.difference` from q
-    to the posture, and N v, the part of v that does not move the frame. Nᵀ = 1 − Eᵀ Λ E M⁻¹ takes what would accelerate
-    the frame from τ₀. By default nothing acts there, and the elbow floats.
+    A posture fills the frame's null space: τ₀ = K₀ e₀ − D₀ N v, with the error e₀, `kt.difference` from q to the
+    posture, and N v, the part of v that does not move the frame. Nᵀ = 1 − Eᵀ Λ E M⁻¹ removes the part of τ₀ that would
+    accelerate the frame. By default nothing acts there, and the elbow floats.
 
     **Limits.** Each component of the spring's force is limited to ± `force_limit`. It then is the gradient of a flatter
     potential, so it stays passive; the damper is not limited.
 
-    **Singular configurations.** Where a row of E has less than `least_freedom` of itself left beside those before it, Λ
+    **Singular configurations.** Where a row of E has less than `least_freedom` of itself left given those before it, Λ
     is damped as in `operational_space`, so that all forces stay finite; K e needs no Λ.
 
-    **Stability.** For a target at rest ½ vᵀ M v + U(e) falls by ėᵀ D ė + (N v)ᵀ D₀ N v per second, but for the power of
-    the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive with respect to what it touches.
+    **Stability.** For a target at rest ½ vᵀ M v + U(e) falls by ėᵀ D ė + (N v)ᵀ D₀ N v per second, except for the power
+    of the posture's spring, (N v)ᵀ K₀ e₀: keep it weak, and D₀ > 0. The frame is passive in contact.
 
     Args:
         frame: a name in `robot.frames`.
@@ -61,7 +61,7 @@ def cartesian_impedance(robot: Model, frame: str, *, axes: str = "world", dampin
         N·s/m and N·m·s/rad, is in the ratio's place. If the forces are not finite, all are zero.
 
     Raises:
-        NameNotFoundError: there is no such frame.
+        NameNotFoundError: the robot has no such frame.
         OptionError: damping is neither word.
         SingularModelError: at the first call, if a joint moves nothing that has inertia.
 

@@ -20,9 +20,8 @@ def computed_torque(robot: Model) -> Program:
     """A law under which the error obeys ë + D ė + K e = 0: τ = rnea(q, v, v̇_d + D ė + K e).
 
     The error e is `kt.difference` from q to the target. D and K are diagonal: with D = 2 ζ ω and K = ω² a joint has the
-    natural frequency ω and the damping ratio ζ, whatever the robot's configuration. For ball joints and the like the
-    target's velocity and acceleration are in its own axes, and the same equation holds exactly, less than half a turn
-    from the target.
+    natural frequency ω and the damping ratio ζ in every configuration. For ball joints and free joints the target's
+    velocity and acceleration are in its own axes, and the same equation holds exactly, within half a turn.
 
     **Stability.** The error decays exponentially for all K, D > 0, if the robot is as modelled and forces are
     continuous in time; a force d that is not modelled leaves the error K⁻¹ M⁻¹ d. Called every h seconds, ω h should be
@@ -51,8 +50,8 @@ def computed_torque(robot: Model) -> Program:
         q: Any, v: Any, target: Any, stiffness: Any, damping: Any,
         target_velocity: Any = none, target_acceleration: Any = none,
     ) -> Any:  # fmt: skip
-        wanted = -damping * tracking.rate(q, v, target, target_velocity) - stiffness * tracking.error(q, target)
-        qdd = tracking.acceleration(q, v, target, target_velocity, target_acceleration, wanted)
+        feedback = -damping * tracking.rate(q, v, target, target_velocity) - stiffness * tracking.error(q, target)
+        qdd = tracking.acceleration(q, v, target, target_velocity, target_acceleration, feedback)
         return applicable(rnea(model, q, v, qdd))
 
     return program(

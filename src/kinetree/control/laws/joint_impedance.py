@@ -24,7 +24,7 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
 
     The robot keeps its own inertia, so no force needs to be measured. With the error e, `kt.difference` from q to the
     target, τ = M v̇_d + C(q, v) v_d + g + K e + D (v_d − v). With `damping="ratio"` D = 2 ζ (M # K), with the geometric
-    mean of M(q) and K: every mode of the linearised motion has the damping ratio ζ, whatever the configuration. D is
+    mean of M(q) and K: every mode of the linearised motion has the damping ratio ζ in every configuration. D is
     computed anew in each call; for robots with more than about ten joints give it, with `damping="given"`.
 
     **Stability.** Without external forces the error tends to zero for all K, D > 0: ½ (v_d − v)ᵀ M (v_d − v) + ½ eᵀ K e
@@ -37,8 +37,8 @@ def joint_impedance(robot: Model, *, damping: str = "ratio") -> Program:
     Returns:
         The program (q, v, target, stiffness, damping_ratio, target_velocity, target_acceleration) of the joint forces
         (nv,): q and target (nq,), v (nv,); stiffness (nv,), N·m/rad or N/m; damping_ratio, one number, by default 1;
-        target_velocity and target_acceleration (nv,), in the target's own axes for ball joints and the like, by default
-        0. With `damping="given"` the diagonal damping (nv,), N·m·s/rad or N·s/m, is in the ratio's place. If the forces
+        target_velocity and target_acceleration (nv,), in the target's own axes for ball and free joints, by default 0.
+        With `damping="given"` the diagonal damping (nv,), N·m·s/rad or N·s/m, is in the ratio's place. If the forces
         are not finite, all are zero.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What all laws have in common: the robots that they are for, forces that are never NaN, pickles."""
+"""Common parts of all laws: the robots that they are for, forces that are never NaN, pickles."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def makes_a_law(make: Callable[P, Program]) -> Callable[P, Program]:
     make.__doc__ = completed(make, _ARGUMENTS, _ERRORS)
 
     @functools.wraps(make)
-    def made(*given: P.args, **options: P.kwargs) -> Program:
-        law = make(*given, **options)
-        again = functools.partial(made, *given, **options)
+    def made(*arguments: P.args, **options: P.kwargs) -> Program:
+        law = make(*arguments, **options)
+        again = functools.partial(made, *arguments, **options)
         type(law).__reduce__ = lambda _: (again, ())  # type: ignore[assignment, method-assign, return-value]
         return law
 
@@ -66,8 +66,8 @@ def with_arguments(
 ) -> Program:
     """The program of a function whose arguments, taken by name, are chosen when the law is made."""
 
-    def law(**given: Any) -> Any:
-        return function(**given)
+    def law(**arguments: Any) -> Any:
+        return function(**arguments)
 
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     parameters = [inspect.Parameter(each, kind, default=defaults.get(each, empty)) for each in shapes]

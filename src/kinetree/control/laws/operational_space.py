@@ -24,13 +24,13 @@ __all__ = ["operational_space"]
 def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
     """A law under which each task moves as ẍ = ẍ_d + D (ẋ_d − ẋ) + K e, and those of later priority do not disturb it.
 
-    Tasks of one priority are one task. Each gets the forces F_k that its acceleration needs beside what those before
-    it do already, along J_k|, the part of its Jacobian that moves none of them: τ = Σ J_k|ᵀ F_k + h + Nᵀ τ₀. What all
-    tasks leave free is filled by a posture, τ₀ = M (K₀ e₀ − D₀ v), projected by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is
+    Tasks of one priority are one task. Each gets the forces F_k that its acceleration needs in addition to the effect
+    of those before it, along J_k|, the part of its Jacobian that moves none of them: τ = Σ J_k|ᵀ F_k + h + Nᵀ τ₀. A
+    posture fills the null space of all tasks, τ₀ = M (K₀ e₀ − D₀ v), projected by Nᵀ = 1 − Jᵀ Λ J M⁻¹, which is
     dynamically consistent: it moves no task. By default it is a damper.
 
     **Conflicts and singular configurations.** A direction that the robot cannot move, or in which tasks before have
-    decided, would take forces without bound. Where a row of a task has less than `least_freedom` of itself left beside
+    decided, would take forces without bound. Where a row of a task has less than `least_freedom` of itself left given
     the rows before it (the squared sine of the angle between them, 0 to 1), the task is damped, from nothing on, and is
     met nearly as well as it can be, in the least squares of its rows with their `weight`. In the direction that cannot
     be moved nothing is asked. Forces remain finite and continuous, and tasks of earlier priority are met as if it were
@@ -95,29 +95,29 @@ def operational_space(robot: Model, tasks: Mapping[str, Task]) -> Program:
             "them, such as posture, least_freedom, or that of another task with _stiffness at its end; rename it"
         )
 
-    def forces(q: Any, v: Any, **given: Any) -> Any:
-        jacobians, wanted, weights = [], [], []
+    def forces(q: Any, v: Any, **values: Any) -> Any:
+        jacobians, desired, weights = [], [], []
         for rank in ranked:
             J, accelerations = [], []
             for name, task in rank.items():
-                target = given[name]
+                target = values[name]
                 slope = task.jacobian(model, q, target)
-                feedback = given[f"{name}_stiffness"] * task.error(model, q, target)
-                D, speed = given[f"{name}_damping"], given[f"{name}_speed"]
+                feedback = values[f"{name}_stiffness"] * task.error(model, q, target)
+                D, speed = values[f"{name}_damping"], values[f"{name}_speed"]
                 most = np.where(speed == np.inf, np.inf, D * speed)
-                damping = D * (given[f"{name}_velocity"] - slope @ v)
-                feedforward = given[f"{name}_acceleration"] - task.bias(model, q, v, target)
+                damping = D * (values[f"{name}_velocity"] - slope @ v)
+                feedforward = values[f"{name}_acceleration"] - task.bias(model, q, v, target)
                 counted = np.flatnonzero(task.weights(model))
                 J.append(slope[counted])
                 accelerations.append((feedforward + damping + np.clip(feedback, -most, most))[counted])
             jacobians.append(np.concatenate(J))
-            wanted.append(np.concatenate(accelerations))
+            desired.append(np.concatenate(accelerations))
             every = np.concatenate([task.weights(model) for task in rank.values()])
             weights.append(every[every > 0.0])
-        blocks = TaskBlocks(model, q, jacobians, given["least_freedom"], weights)
-        error = tracking.error(q, given["posture"])
-        rest = mass_matrix(model, q) @ (given["posture_stiffness"] * error - given["posture_damping"] * v)
-        return applicable(blocks.forces(wanted) + blocks.unfelt(rest) + bias_forces(model, q, v))
+        blocks = TaskBlocks(model, q, jacobians, values["least_freedom"], weights)
+        error = tracking.error(q, values["posture"])
+        rest = mass_matrix(model, q) @ (values["posture_stiffness"] * error - values["posture_damping"] * v)
+        return applicable(blocks.forces(desired) + blocks.unfelt(rest) + bias_forces(model, q, v))
 
     return with_arguments("operational_space", forces, shapes | more, defaults)
 

@@ -20,7 +20,7 @@ def passivity_based(robot: Model) -> Program:
     """A tracking law that cancels no Coriolis force: τ = M v̇_r + C(q, v) v_r + g + K s, with s = v_r − v.
 
     The reference velocity v_r = v_d + Λ e is that at which the error, `kt.difference` from q to the target, decays as
-    ė = −Λ e. C is that of `kt.dynamics.coriolis_matrix`. For ball joints and the like v_r is the same velocity on the
+    ė = −Λ e. C is that of `kt.dynamics.coriolis_matrix`. For ball and free joints v_r is the same velocity on the
     manifold, and the target's velocity and acceleration are in its own axes.
 
     **Stability.** For all K > 0 and Λ > 0 the error tends to zero, less than half a turn from the target where there

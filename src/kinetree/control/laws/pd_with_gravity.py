@@ -18,9 +18,9 @@ def pd_with_gravity(robot: Model) -> Program:
     """A law that leads to a configuration at rest: τ = K e − D v + g(q), with e = `kt.difference` from q to the target.
 
     **Stability.** For all K > 0 and D > 0 the target is asymptotically stable, from every start if v is the rate of q:
-    V = ½ vᵀ M v + ½ eᵀ K e falls by vᵀ D v per second. For ball joints and the like the spring is the gradient of
-    ½ eᵀ K e, so V falls likewise; e jumps at half a turn. How quickly it settles depends on M(q): for a motion that is
-    the same everywhere take `computed_torque`, for a damping ratio `joint_impedance`.
+    V = ½ vᵀ M v + ½ eᵀ K e falls by vᵀ D v per second. For ball and free joints the spring is the gradient of ½ eᵀ K e,
+    so V falls likewise; e jumps at half a turn. How quickly it settles depends on M(q): for a motion that is the same
+    everywhere take `computed_torque`, for a damping ratio `joint_impedance`.
 
     Returns:
         The program (q, v, target, stiffness, damping) of the joint forces (nv,): q (nq,), v (nv,), target (nq,),

@@ -1,4 +1,4 @@
-"""How far a frame is from a pose, in chosen axes: what the spring of a Cartesian impedance is stretched by."""
+"""How far a frame is from a pose, in chosen axes: the stretch of a Cartesian impedance's spring."""
 
 from __future__ import annotations
 

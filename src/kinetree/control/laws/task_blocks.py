@@ -1,18 +1,18 @@
-"""Tasks one after another: what each can do with what those before it leave free.
+"""Tasks one after another: each acts in the null space of those before it.
 
 The Jacobians J_k of tasks, in the order of their priority, are made orthogonal in the metric of M⁻¹. J_k less its parts
 along those before it, J_k|, moves none of them: J_k| M⁻¹ J_jᵀ = 0 for j < k. Forces F along it accelerate the task by
 W F with its mobility W = J_k| M⁻¹ J_k|ᵀ, the inverse of the inertia Λ that is felt there. The sum of J_k|ᵀ Λ J_k| M⁻¹
-takes from joint forces what the tasks feel; what is left of a force moves no task. For one task that is Khatib's
+removes from joint forces the part that the tasks feel; the remaining force moves no task. For one task that is Khatib's
 dynamically consistent inverse.
 
-Where a direction of a task can hardly be moved (a singular configuration, or a task that asks what another one has
-decided) W is singular, and no finite force does what is asked. How free the rows are is told by the pivots p of the
+Where a direction of a task can hardly be moved (a singular configuration, or a task in a direction that another one has
+decided) W is singular, and no finite force meets the demand. The freedom of the rows follows from the pivots p of the
 Cholesky factors of J_k| J_k|ᵀ, each over the square of the row's own length in J: the squared sine of the angle between
-the row and those before it, regardless of masses. Where the least pivot is below the least freedom p₀, W is damped:
-W + δ 1 with δ = 0.2 (1 − p / p₀)², in units in which the rows' mobilities are one; and δ = 0 elsewhere, so that all is
+the row and those before it, regardless of masses. Where the least pivot is below the least freedom p₀, W is damped: W +
+δ 1 with δ = 0.2 (1 − p / p₀)², in units in which the rows' mobilities are one; and δ = 0 elsewhere, so that all is
 exact there. The solution is refined twice with the factors of the damped matrix: directions that can be moved are wrong
-by (δ / W)³ only. What is asked in those that cannot be moved is left out, so that forces go to zero there instead of
+by (δ / W)³ only. Demands in directions that cannot be moved are left out, so that forces go to zero there instead of
 growing, and are continuous. Tasks before it are as if it were not there.
 
 Sources: Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
@@ -40,7 +40,7 @@ LEAST_FREEDOM = 0.1
 _MOST = 0.2
 """The damping of rows without freedom."""
 _SHORT = 0.1
-"""The length, m or rad per rad, beside which a row that hardly moves at all counts as short."""
+"""The length, m or rad per rad, relative to which a row that hardly moves at all counts as short."""
 _REFINEMENTS = 2
 _ROUNDING = 1e-6
 """The part of a freedom, or of a mobility, that counts as zero."""
@@ -69,19 +69,19 @@ class TaskBlocks:
     def forces(self, accelerations: Sequence[Any]) -> Any:
         """Joint forces (nv,) that give the tasks these accelerations (m,), from rest and without other forces."""
         total, reached = np.zeros(self._nv), np.zeros(self._nv)
-        for block, wanted in zip(self._blocks, accelerations, strict=True):
-            F = block.inertia(block.movable(block.unit * wanted - block.J @ reached))
+        for block, acceleration in zip(self._blocks, accelerations, strict=True):
+            F = block.inertia(block.movable(block.unit * acceleration - block.J @ reached))
             total, reached = total + block.r.T @ F, reached + block.s.T @ F
         return total
 
     def unfelt(self, tau: Any) -> Any:
-        """Nᵀ τ: what is left of joint forces without the parts that would accelerate a task."""
+        """Nᵀ τ: the joint forces without the parts that would accelerate a task."""
         for block in self._blocks:
             tau = tau - block.r.T @ block.inertia(block.s @ tau)
         return tau
 
     def free(self, v: Any) -> Any:
-        """N v: what is left of a velocity without the parts that move a task; the transpose of `unfelt`."""
+        """N v: the velocity without the parts that move a task; the transpose of `unfelt`."""
         for block in reversed(self._blocks):
             v = v - block.s.T @ block.inertia(block.r @ v)
         return v
@@ -94,7 +94,7 @@ class TaskBlocks:
 
 
 class _Block:
-    """One task's Jacobian J, what is left of it (r, and M⁻¹ rᵀ as the rows of s), and its damped mobility.
+    """One task's Jacobian J, its projected rows (r, and M⁻¹ rᵀ as the rows of s), and its damped mobility.
 
     All in the rows' own units, in which their mobilities are freedoms.
     """
@@ -111,13 +111,13 @@ class _Block:
 
     def inertia(self, x: Any) -> Any:
         """Λ x (m,) or (m, n), by refinement of the damped solution."""
-        found = self._solved(x)
+        product = self._solved(x)
         for _ in range(_REFINEMENTS):
-            found = found + self._solved(x - self._W @ found)
-        return found
+            product = product + self._solved(x - self._W @ product)
+        return product
 
     def movable(self, x: Any) -> Any:
-        """W Λ x: what of accelerations (m,) can be had; nothing along directions that cannot be moved."""
+        """W Λ x: the attainable part of accelerations (m,); zero along directions that cannot be moved."""
         return self._W @ self.inertia(x)
 
     def _solved(self, x: Any) -> Any:

@@ -29,7 +29,7 @@ def has_rates(robot: Model) -> bool:
 
 
 class Tracking:
-    """How far a robot is from a reference (q_d, v_d, v̇_d), and what it must do; for one sample, plain or symbolic."""
+    """Errors from a reference (q_d, v_d, v̇_d), and the commanded acceleration; for one sample, plain or symbolic."""
 
     def __init__(self, robot: Model) -> None:
         self._robot = robot
@@ -53,14 +53,14 @@ class Tracking:
         """Joint forces −Aᵀ ∂U/∂e of a potential U(e), which is `gradient` itself for joints with q̇ = v."""
         return gradient if self._is_plain else -(self._slopes(q, target)[0].T @ gradient)
 
-    def acceleration(self, q: Any, v: Any, target: Any, target_velocity: Any, target_qdd: Any, wanted: Any) -> Any:
+    def acceleration(self, q: Any, v: Any, target: Any, target_velocity: Any, target_qdd: Any, feedback: Any) -> Any:
         """The acceleration v̇ at which ë is the wanted one."""
         if self._is_plain:
-            return target_qdd - wanted
+            return target_qdd - feedback
         A, B = self._slopes(q, target)
         along = {"q": v, "target": target_velocity}
         bias = jvp(self._rate, (q, v, target, target_velocity), along)[1]  # ë where v̇ and v̇_d are zero
-        return np.linalg.solve(A, wanted - B @ target_qdd - bias)
+        return np.linalg.solve(A, feedback - B @ target_qdd - bias)
 
     def reference(self, q: Any, v: Any, target: Any, target_velocity: Any, target_qdd: Any, rate: Any) -> Any:
         """The velocity v_r at which ė = −Λ e, with Λ = diag(rate), and its derivative along the motion."""

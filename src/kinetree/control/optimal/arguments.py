@@ -1,4 +1,4 @@
-"""The arguments of a problem's programs: how many controls there are, and what is given when it is solved."""
+"""The arguments of a problem's programs: the number of controls, and the values given when it is solved."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ def number_of_controls(robot: Model, phases: Sequence[Phase], motors: int) -> in
                     raise ShapeError(f"the program {program.name!r} takes u of shape {shape}; controls are (nu,)")
                 sizes.add(shape[0])
     if len(sizes) != 1:
-        found = ", ".join(map(str, sorted(sizes))) or "none"
+        words = ", ".join(map(str, sorted(sizes))) or "none"
         raise ShapeError(
-            f"all programs must have the same number of controls u, not {found}; where {robot.name!r} moves by its own "
+            f"all programs must have the same number of controls u, not {words}; where {robot.name!r} moves by its own "
             f"equations it has {motors}, one per motor: name those that are meant, as in motors={robot.v_names[:1]}"
         )
     return sizes.pop()
 
 
 def arguments_given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: int) -> dict[str, Argument]:
-    """The arguments of programs beside the motion and the results of dynamics."""
-    found: dict[str, Argument] = {}
+    """The arguments of programs other than the motion and the results of dynamics."""
+    arguments: dict[str, Argument] = {}
     for phase in phases:
         returned = set(returned_by(robot, phase))
         if phase.dynamics is not None:
-            _collect(found, robot, phase.dynamics, nu, set())
-        _collect(found, robot, phase.cost, nu, returned)
+            _collect(arguments, robot, phase.dynamics, nu, set())
+        _collect(arguments, robot, phase.cost, nu, returned)
     if terminal is not None:
         if "u" in terminal.arguments:
             raise OptionError(f"the terminal cost {terminal.name!r} takes u, but the last state has no controls")
-        _collect(found, robot, terminal, nu, set())
-    return found
+        _collect(arguments, robot, terminal, nu, set())
+    return arguments
 
 
-def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:
+def _collect(arguments: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:
     motion = {"t": (), "q": (robot.nq,), "v": (robot.nv,), "u": (nu,)}
     for name, argument in program.arguments.items():
         if name in motion:
@@ -55,5 +55,5 @@ def _collect(found: dict[str, Argument], robot: Model, program: Program, nu: int
                     f"the program {program.name!r} takes {name} of shape {argument.shape}, but here it is "
                     f"{motion[name]}"
                 )
-        elif name not in returned and found.setdefault(name, argument).shape != argument.shape:
-            raise ShapeError(f"programs take {name} of shapes {found[name].shape} and {argument.shape}")
+        elif name not in returned and arguments.setdefault(name, argument).shape != argument.shape:
+            raise ShapeError(f"programs take {name} of shapes {arguments[name].shape} and {argument.shape}")

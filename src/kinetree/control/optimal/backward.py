@@ -7,11 +7,10 @@ Versatile Framework for Multi-Contact Optimal Control", ICRA (2020), for gaps be
 the Hessian of the value function and v its gradient, Q and q those of the cost to go by state and control, k the change
 of the controls and K the feedback.
 
-A row of `knots` is what `knot_program` returns: the gap (n), F (n, p), the cost, its gradient (p) and the upper
-triangle of its Hessian, with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and
-its Hessian.
-Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill registers; what
-is behind the last column that counts is never used.
+A row of `knots` is a result of `knot_program`: the gap (n), F (n, p), the cost, its gradient (p) and the upper triangle
+of its Hessian, with n = 2 nv, m controls and p = n + m; a row of `last` is the last cost, its gradient (n) and its
+Hessian. Matrices to work in have rows of a multiple of eight numbers, so that products of them (`rows.py`) fill
+registers; entries beyond the last column that counts are never used.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ class Passes(NamedTuple):
     limits: Floats
     """(2, m), the lower and the upper ones."""
     setting: Floats
-    """(b, 3), the regularisation, 1 where knots have gaps, and 1 where the regularisation is raised until the pass
-    succeeds."""
+    """(b, 3), the regularisation, 1 where knots have gaps, and 1 where it is raised until the pass succeeds."""
     k: Floats
     """(b, T, m), result."""
     K: Floats
@@ -57,7 +55,7 @@ class Passes(NamedTuple):
 
 @compiled
 def backward_pass(p: Passes, w: Workspace) -> None:
-    """The backward passes of several problems, and what their steps promise."""
+    """The backward passes of several problems, and the decrease that their steps promise."""
     for i in range(len(p.knots)):
         is_done = False
         while not is_done:
@@ -110,7 +108,7 @@ def swept(p: Passes, i: int, w: Workspace) -> bool:
 
 
 def cost_to_go(knots: Floats, i: int, t: int, w: Workspace) -> None:
-    """Q = H + Fᵀ V F and q = g + Fᵀ v, with W = V F. What is left of the diagonal is there for the controls only."""
+    """Q = H + Fᵀ V F and q = g + Fᵀ v, with W = V F. The rest of the diagonal is for the controls only."""
     n, p = w.n, w.n + w.m
     at_F, at_g, at_H, wide = n, n + n * p + 1, n + n * p + 1 + p, (p + 7) // 8 * 8
     for r in range(n):

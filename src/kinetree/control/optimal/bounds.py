@@ -55,9 +55,9 @@ def bounds(
     return lower, upper
 
 
-def read_one(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
+def read_one(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
     """An array of one problem."""
-    x = read("Collocation", name, given, shape)
+    x = read("Collocation", name, values, shape)
     if x.shape != shape:
         raise ShapeError(f"Collocation is of one problem: {name} must have shape {shape}, not {x.shape}")
     return x

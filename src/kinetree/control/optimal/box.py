@@ -20,8 +20,8 @@ _ENOUGH = 0.1
 def best_change(mu: float, w: Workspace) -> bool:
     """Minimise ½ xᵀ(H + μ 1) x + hᵀx between the rows of `room`, H and h the last m rows of Q and q.
 
-    False if it has no minimum. `free` then tells which controls are not held by a limit, and L (m, m) is the Cholesky
-    factor of H + μ 1 with rows and columns of the identity for those that are held.
+    False if it has no minimum. `free` then marks the controls that are not held by a limit, and L (m, m) is the
+    Cholesky factor of H + μ 1 with rows and columns of the identity for those that are held.
     """
     n, m = w.n, w.m
     for a in range(m):
@@ -58,9 +58,9 @@ def went(mu: float, w: Workspace) -> bool:
         slope, gain, is_whole = 0.0, 0.0, step == 1.0
         for a in range(m):
             to = w.x[a] + step * w.d[a]
-            kept = min(max(to, w.room[0, a]), w.room[1, a])
-            is_whole = is_whole and kept == to
-            w.moved[a] = kept - w.x[a]
+            value = min(max(to, w.room[0, a]), w.room[1, a])
+            is_whole = is_whole and value == to
+            w.moved[a] = value - w.x[a]
             slope += w.g[a] * w.moved[a]
         for a in range(m):
             bent = mu * w.moved[a]
@@ -76,7 +76,7 @@ def went(mu: float, w: Workspace) -> bool:
 
 
 def factored(mu: float, w: Workspace) -> bool:
-    """Cholesky's factor of the last m rows and columns of Q, plus μ on the diagonal; False if there is none."""
+    """Cholesky's factor of the last m rows and columns of Q, plus μ on the diagonal; False if it does not exist."""
     n, m = w.n, w.m
     for a in range(m):
         for b in range(a + 1):

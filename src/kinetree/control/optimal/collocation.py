@@ -31,10 +31,10 @@ class Collocation:
     in one call, on lanes and threads.
 
     x holds, knot by knot, the displacement of the configuration from that of a reference, the velocity and the controls
-    (2 nv + nu numbers), and between two knots the controls in the middle for "hermite_simpson". The reference is what
-    `q` says; where q is a vector, any will do, and elsewhere orientations stay less than half a turn from it. c holds
-    2 nv defects per interval. The cost of a step stands for the integral over its dt, which the scheme computes from
-    the ends (and the middle); there is one more knot with controls than steps.
+    (2 nv + nu numbers), and between two knots the controls in the middle for "hermite_simpson". The reference is `q`;
+    where q is a vector, any will do, and elsewhere orientations stay less than half a turn from it. c holds 2 nv
+    defects per interval. The cost of a step stands for the integral over its dt, which the scheme computes from the
+    ends (and the middle); there is one more knot with controls than steps.
 
     Args:
         problem: the `OptimalControl`, whose phases have neither dynamics of their own nor constraints.
@@ -48,7 +48,7 @@ class Collocation:
             velocities within `robot.velocity_limit`; for robots whose configurations are vectors.
 
     Raises:
-        OptionError: a phase has its own dynamics or constraints, there is no such scheme, or arguments are missing.
+        OptionError: a phase has its own dynamics or constraints, the scheme is unknown, or arguments are missing.
         ShapeError, DTypeError: an array is not of the shapes above.
 
     Source: Betts, *Practical Methods for Optimal Control and Estimation Using Nonlinear Programming* (2010), chapter 4;
@@ -106,17 +106,17 @@ class Collocation:
         self.n, self.m = T * self._stride + self._knot, 2 * robot.nv * T
         reference = read_one("q", q, (T + 1, robot.nq) if np.ndim(q) > 1 else (robot.nq,))
         self._q = np.array(np.broadcast_to(reference, (T + 1, robot.nq)))
-        given = knot_arguments("Collocation", problem, arguments or {}, rows or {})
-        self._given = np.array(np.broadcast_to(given, (T + 1, given_size(problem))))
+        numbers = knot_arguments("Collocation", problem, arguments or {}, rows or {})
+        self._given = np.array(np.broadcast_to(numbers, (T + 1, given_size(problem))))
         self._pairs = np.stack([self._given[:-1], self._given[1:]], axis=1)
         self._parts: list[tuple[slice, Transcription]] = []
-        known: dict[Any, Transcription] = {}
+        transcriptions: dict[Any, Transcription] = {}
         start = 0
         for phase in problem.phases:
             key = phase.likeness(of_any_length=True)
-            if key not in known:
-                known[key] = transcription(problem, phase, is_simpson)
-            self._parts.append((slice(start, start + phase.steps), known[key]))
+            if key not in transcriptions:
+                transcriptions[key] = transcription(problem, phase, is_simpson)
+            self._parts.append((slice(start, start + phase.steps), transcriptions[key]))
             start += phase.steps
         self._end = None if problem.terminal_cost is None else end_cost(problem)
         self._columns = np.arange(T)[:, None] * self._stride + np.arange(self._width)
@@ -154,21 +154,21 @@ class Collocation:
     def objective(self, x: ArrayLike) -> float:
         """The cost f(x)."""
         x = self._read(x)
-        total = sum(float(part["cost"].sum()) for part in self._kept("equations", x))
+        total = sum(float(part["cost"].sum()) for part in self._results("equations", x))
         return total if self._end is None else total + float(self._end[0](*self._last(x)))
 
     def gradient(self, x: ArrayLike) -> Array:
         """Its derivatives (n,)."""
         x = self._read(x)
         total = np.zeros(self.n)
-        np.add.at(total, self._columns, np.concatenate([part["cost"] for part in self._kept("slopes", x)]))
+        np.add.at(total, self._columns, np.concatenate([part["cost"] for part in self._results("slopes", x)]))
         if self._end is not None:
             total[-self._knot :][: 2 * self.problem.robot.nv] += self._end[1](*self._last(x))
         return total
 
     def constraints(self, x: ArrayLike) -> Array:
         """The defects c(x) (m,), zero for a motion."""
-        return np.concatenate([part["defects"].ravel() for part in self._kept("equations", self._read(x))])
+        return np.concatenate([part["defects"].ravel() for part in self._results("equations", self._read(x))])
 
     def jacobianstructure(self) -> tuple[Indices, Indices]:
         """Rows and columns of the entries that `jacobian` gives."""
@@ -178,7 +178,7 @@ class Collocation:
 
     def jacobian(self, x: ArrayLike) -> Array:
         """The derivatives of c that may differ from zero."""
-        return np.concatenate([part["defects"].ravel() for part in self._kept("slopes", self._read(x))])
+        return np.concatenate([part["defects"].ravel() for part in self._results("slopes", self._read(x))])
 
     def hessianstructure(self) -> tuple[Indices, Indices]:
         """Rows and columns of the entries that `hessian` gives: the lower triangle; entries of one place are added."""
@@ -203,24 +203,24 @@ class Collocation:
 
     # -- the parts
 
-    def _kept(self, name: str, x: Array) -> list[Any]:
+    def _results(self, name: str, x: Array) -> list[Any]:
         """The results of a program, those of the last call where x is the same: solvers ask for the cost and the
         defects, and for their derivatives, one after the other."""
-        known, found = self._last_results.get(name, (None, []))
-        if known is None or not np.array_equal(known, x):
-            found = list(self._each(name, x))
-            self._last_results[name] = x.copy(), found
-        return found
+        point, results = self._last_results.get(name, (None, []))
+        if point is None or not np.array_equal(point, x):
+            results = list(self._each(name, x))
+            self._last_results[name] = x.copy(), results
+        return results
 
     def _each(self, name: str, x: Array, weights: Array | None = None, of_cost: float = 1.0) -> Any:
         """The results of a program for the intervals of each phase."""
         y, times = x[self._columns], self.problem.times
         for own, programs in self._parts:
             after = slice(own.start + 1, own.stop + 1)
-            given = [y[own], self._q[own], self._q[after], times[own], self._pairs[own]]
+            inputs = [y[own], self._q[own], self._q[after], times[own], self._pairs[own]]
             if weights is not None:
-                given += [weights[own], np.full(own.stop - own.start, of_cost)]
-            yield getattr(programs, name)(*given)
+                inputs += [weights[own], np.full(own.stop - own.start, of_cost)]
+            yield getattr(programs, name)(*inputs)
 
     def _last(self, x: Array) -> tuple[Any, ...]:
         state = x[-self._knot :][: 2 * self.problem.robot.nv]

@@ -33,15 +33,15 @@ def gauss_newton(
 
     `along`: derivatives of all arguments in `wrt` by some directions, which the result is then by.
     """
-    found = cost(**at)
+    terms = cost(**at)
     value, gradient, bent = 0.0, 0.0, 0.0
-    if found.residual is not None:
+    if terms.residual is not None:
         residuals = _program(lambda **x: cost(**x).residual, ports)
         by = jacobian(residuals, at, wrt=tuple(wrt))
-        J, r = np.hstack([by[name] for name in wrt]), found.residual
+        J, r = np.hstack([by[name] for name in wrt]), terms.residual
         J = J if along is None else J @ along
         value, gradient, bent = value + 0.5 * (r @ r), gradient + J.T @ r, bent + J.T @ J
-    if found.scalar is not None:
+    if terms.scalar is not None:
 
         def scalar(**x: Any) -> Any:
             return cost(**x).scalar
@@ -49,7 +49,7 @@ def gauss_newton(
         g, H = slope(scalar, ports, at, wrt), hessian(scalar, ports, at, wrt)
         if along is not None:
             g, H = along.T @ g, along.T @ H @ along
-        value, gradient, bent = value + found.scalar, gradient + g, bent + H
+        value, gradient, bent = value + terms.scalar, gradient + g, bent + H
     return Quadratic(value, gradient, bent)
 
 

@@ -13,24 +13,24 @@ __all__ = ["costates"]
 
 
 @compiled
-def costates(knots: Floats, last: Floats, found: Floats, T: int, n: int, m: int) -> None:
+def costates(knots: Floats, last: Floats, results: Floats, T: int, n: int, m: int) -> None:
     """Backward through the linear models of several problems, from rows as `backward_pass` has them.
 
     Args:
         knots: (b, T, …), from the start of each row: the gap (n), F (n, p), the cost and its gradient (p).
         last: (b, 1 + n + n²).
-        found: (b, T, n), result: the costate of the state after each step.
+        results: (b, T, n), result: the costate of the state after each step.
         T, n, m: the number of steps, and the lengths of displacements of the state and of controls.
     """
     p = n + m
     at_g = n + n * p + 1
     for i in range(len(knots)):
         for r in range(n):
-            found[i, T - 1, r] = last[i, 1 + r]
+            results[i, T - 1, r] = last[i, 1 + r]
         for back in range(T - 1):
             t = T - 1 - back
             for r in range(n):
-                found[i, t - 1, r] = knots[i, t, at_g + r]
+                results[i, t - 1, r] = knots[i, t, at_g + r]
             for s in range(n):
                 for r in range(n):
-                    found[i, t - 1, r] += knots[i, t, n + s * p + r] * found[i, t, s]
+                    results[i, t - 1, r] += knots[i, t, n + s * p + r] * results[i, t, s]

@@ -1,8 +1,8 @@
-"""Second derivatives of a motion, weighted by costates: what iLQR leaves out, and Newton's method has.
+"""Second derivatives of a motion, weighted by costates: iLQR leaves them out, and Newton's method has them.
 
 Where the robot moves by its own equations R(z, y) = 0, with y = (q̈, forces of constraints), a weighted sum wᵀy has the
 Hessian Zᵀ (∂²/∂(z, y)² μᵀR) Z, where R_yᵀ μ = −w, and Z has the derivatives of (z, y) by z. So inverse dynamics are
-differentiated twice, and what solves for y never is.
+differentiated twice, and the solution for y never is.
 
 Sources: Dunn and Bertsekas, "Efficient dynamic programming implementations of Newton's method for unconstrained optimal
 control problems", Journal of Optimization Theory and Applications 63 (1989), for Hessians weighted by costates; Singh,
@@ -29,13 +29,13 @@ __all__ = ["motion_hessian"]
 
 
 def motion_hessian(
-    problem: OptimalControl, phase: Phase, taken: Mapping[str, Any], at: Mapping[str, Any], q_next: Any, v_next: Any,
+    problem: OptimalControl, phase: Phase, outputs: Mapping[str, Any], at: Mapping[str, Any], q_next: Any, v_next: Any,
     costate: Any, on_more: Any,
 ) -> Any:  # fmt: skip
-    """The Hessian of λᵀ(the gap after a step), plus a weighted sum of what the cost takes of the dynamics."""
+    """The Hessian of λᵀ(the gap after a step), plus a weighted sum of the dynamics' results in the cost."""
     if has_plain_step(problem, phase):
         return _plain_hessian(problem, phase, at, q_next, costate, on_more)
-    step = ends(problem, phase, taken)
+    step = ends(problem, phase, outputs)
     ports = {name: step.arguments[name] for name in step.arguments}
 
     def weighted(weights: Any, **x: Any) -> Any:
@@ -67,9 +67,9 @@ def _plain_hessian(
         return end(**x) + equations(problem, phase, {**x, "forces": forces}, weights, by_rows)
 
     ports = {**ports, "forces": m or 1, "weights": nv, "by_rows": m or 1}
-    beside = {"forces": now.forces, "by_rows": by_rows} if m else {"forces": np.zeros(1), "by_rows": np.zeros(1)}
+    arguments = {"forces": now.forces, "by_rows": by_rows} if m else {"forces": np.zeros(1), "by_rows": np.zeros(1)}
     H = hessian(
-        stationary, ports, {**there, **beside, "weights": weights}, ("q", "v", "change", *(["forces"] if m else []))
+        stationary, ports, {**there, **arguments, "weights": weights}, ("q", "v", "change", *(["forces"] if m else []))
     )
     along = np.vstack([np.eye(2 * nv, 2 * nv + nu), now.change_by, now.forces_by])
     return along.T @ H @ along

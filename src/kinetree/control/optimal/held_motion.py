@@ -132,14 +132,14 @@ def _shared(
     return np.pad(beside, ((0, 0), (0, missed.shape[1] - nv))) - inverted @ missed
 
 
-def multipliers(held: Held, on_change: Any, on_forces: Any) -> tuple[Any, Any]:
+def multipliers(constrained: Held, on_change: Any, on_forces: Any) -> tuple[Any, Any]:
     """The weights (nv) of M y + h − τ − Jᵀ f and (m) of J y + b that make their sum with on_changeᵀ y + on_forcesᵀ f
     stationary in (y, f)."""
-    if not len(held.forces):
-        return -held.inverse @ on_change, held.forces
-    moved = held.inverse @ held.J.T
-    by_rows = -_solved(held.J @ moved, (on_forces + moved.T @ on_change)[:, None])[:, 0]
-    return -(held.inverse @ on_change + moved @ by_rows), by_rows
+    if not len(constrained.forces):
+        return -constrained.inverse @ on_change, constrained.forces
+    moved = constrained.inverse @ constrained.J.T
+    by_rows = -_solved(constrained.J @ moved, (on_forces + moved.T @ on_change)[:, None])[:, 0]
+    return -(constrained.inverse @ on_change + moved @ by_rows), by_rows
 
 
 def equations(problem: OptimalControl, phase: Phase, x: Mapping[str, Any], weights: Any, by_rows: Any) -> Any:
@@ -167,10 +167,10 @@ def _rows(problem: OptimalControl, phase: Phase, constraint: Contact | Loop) -> 
         J = constraint_jacobian(robot, q, constraint)
         if phase.is_impact:
             return {"rows": J @ (change + (1.0 + phase.restitution) * v), "pushed": J.T @ force}
-        wanted = J @ change + constraint_bias(robot, q, v, constraint) + constraint.velocity_gain * (J @ v)
+        residual = J @ change + constraint_bias(robot, q, v, constraint) + constraint.velocity_gain * (J @ v)
         if np.any(constraint.position_gain):
-            wanted = wanted + constraint.position_gain * constraint_errors(robot, q, constraint)
-        return {"rows": wanted, "pushed": J.T @ force}
+            residual = residual + constraint.position_gain * constraint_errors(robot, q, constraint)
+        return {"rows": residual, "pushed": J.T @ force}
 
     return program(rows, q=robot, v=robot.nv, change=robot.nv, force=constraint.size)
 

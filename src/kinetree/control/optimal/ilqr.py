@@ -24,15 +24,14 @@ __all__ = ["OptimalMotion", "ilqr"]
 
 @record(frozen=True, slots=True, eq=False)
 class OptimalMotion:
-    """Optimal motions, or what is known of them: arrays with the leading axes (…) of the problems.
+    """Optimal motions, or the best known ones: arrays with the leading axes (…) of the problems.
 
     `converged` says of each problem whether the whole step of the last iteration promised less than the tolerance;
     `reason` is "converged", "iterations" (their number was not enough), "line_search" (no step, however short, was
     better), "regularization" (the cost to go had no minimum over the controls), "not_finite" (a cost is infinite or
     NaN: the motion that was given, or the cost there), or "dependent" (at some knot constraints depend on each other
     that elsewhere do not, as those of a leg that is stretched out, so that their forces are not unique). The motions
-    are then the best ones found; those that are "not_finite" or "dependent" have no controls and gains but zero, for
-    nobody should apply others.
+    are then the best ones found; those that are "not_finite" or "dependent" have zero controls and gains.
     """
 
     q: NDArray[np.float64]
@@ -141,22 +140,22 @@ def ilqr(
     precision = number_between("tolerance", tolerance, 0.0, 1.0)
     is_exact = chosen_word("hessian", hessian, "gauss_newton", "exact") == "exact"
     count = thread_count(threads)
-    given = inputs(problem, q, v, u, states, arguments, rows)
-    if not given.count:
-        return _none(problem, given)
+    guess = inputs(problem, q, v, u, states, arguments, rows)
+    if not guess.count:
+        return _none(problem, guess)
     compiled = shooting(problem)
-    pieces = [slice(start, start + given.together) for start in range(0, given.count, given.together)]
-    found: list[Any] = [None] * len(pieces)
+    pieces = [slice(start, start + guess.together) for start in range(0, guess.count, guess.together)]
+    ends: list[Any] = [None] * len(pieces)
 
     def one(piece: slice) -> None:
         with at_most(count if len(pieces) == 1 else 1), np.errstate(all="ignore"):
-            at, own = given.of(piece), given.given[piece]
-            if not given.has_states:
+            at, own = guess.of(piece), guess.given[piece]
+            if not guess.has_states:
                 at, _ = compiled.rolled_out(at.q[:, 0], at.v[:, 0], at.u, own)
-            found[piece.start // given.together] = solve(compiled, at, own, given.has_states, most, precision, is_exact)
+            ends[piece.start // guess.together] = solve(compiled, at, own, guess.has_states, most, precision, is_exact)
 
     on_threads(one, pieces, count)
-    return _solution(given, found)
+    return _solution(guess, ends)
 
 
 def _count(iterations: Any) -> int:
@@ -166,11 +165,11 @@ def _count(iterations: Any) -> int:
     return count
 
 
-def _none(problem: OptimalControl, given: Inputs) -> OptimalMotion:
+def _none(problem: OptimalControl, guess: Inputs) -> OptimalMotion:
     """The motions of an empty batch."""
 
     def empty(*shape: int, dtype: Any = np.float64) -> NDArray[Any]:
-        return np.zeros((*given.batch, *shape), dtype)
+        return np.zeros((*guess.batch, *shape), dtype)
 
     nq, nv, T, nu = problem.robot.nq, problem.robot.nv, problem.steps, problem.nu
     return OptimalMotion(
@@ -179,19 +178,19 @@ def _none(problem: OptimalControl, given: Inputs) -> OptimalMotion:
     )  # fmt: skip
 
 
-def _solution(given: Inputs, found: list[Outcome]) -> OptimalMotion:
+def _solution(guess: Inputs, ends: list[Outcome]) -> OptimalMotion:
     def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
         whole = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
-        return whole.reshape((*given.batch, *whole.shape[1:]))
+        return whole.reshape((*guess.batch, *whole.shape[1:]))
 
-    at = Motions(*(joined([getattr(x.at, name) for x in found]) for name in Motions._fields))
-    K, reason = joined([x.K for x in found]), joined([x.reason for x in found])
+    at = Motions(*(joined([getattr(x.at, name) for x in ends]) for name in Motions._fields))
+    K, reason = joined([x.K for x in ends]), joined([x.reason for x in ends])
     is_unknown = np.isin(reason, [REASONS.index("not_finite"), REASONS.index("dependent")])
     at.u[is_unknown] = 0.0
     K[is_unknown] = 0.0
-    costs = joined([x.costs for x in found])
-    last = int(max(x.iterations.max() for x in found))
+    costs = joined([x.costs for x in ends])
+    last = int(max(x.iterations.max() for x in ends))
     return OptimalMotion(
-        *at, K, joined([x.cost for x in found]), costs[..., : last + 1],
-        joined([x.gap for x in found]), joined([x.iterations for x in found]), reason == 0, np.array(REASONS)[reason],
+        *at, K, joined([x.cost for x in ends]), costs[..., : last + 1],
+        joined([x.gap for x in ends]), joined([x.iterations for x in ends]), reason == 0, np.array(REASONS)[reason],
     )  # fmt: skip

@@ -19,7 +19,7 @@ __all__ = ["independence_program"]
 def independence_program(problem: OptimalControl, phase: Phase) -> Program:
     """1 where forces and their derivatives exist, 0 where rows depend on each other that elsewhere do not.
 
-    Independent rows are told by Cholesky's factor of A = J M⁻¹ Jᵀ, redundant ones by the rank, the trace of A A⁺.
+    Independent rows are recognised by Cholesky's factor of A = J M⁻¹ Jᵀ, redundant ones by the rank, the trace of A A⁺.
     """
     robot, rank = problem.robot, problem.ranks[phase]
 
@@ -27,8 +27,8 @@ def independence_program(problem: OptimalControl, phase: Phase) -> Program:
         J = constraint_jacobian(robot, q, phase.constraints)
         A = J @ mass_matrix_inverse(robot, q) @ J.T
         if rank < len(J):
-            found = np.sum(A * operational_space_inertia(robot, q, phase.constraints))
-            return np.where(abs(found - rank) < 0.5, 1.0, 0.0)
+            trace = np.sum(A * operational_space_inertia(robot, q, phase.constraints))
+            return np.where(abs(trace - rank) < 0.5, 1.0, 0.0)
         parts = np.diag(np.linalg.cholesky(A)) ** 2 / np.diag(A)
         return np.where(np.all(parts > LEAST_PART), 1.0, 0.0)
 

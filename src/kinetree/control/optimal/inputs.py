@@ -45,7 +45,7 @@ class Inputs:
         return math.prod(self.batch)
 
     def of(self, piece: slice) -> Motions:
-        """What some problems begin with, in memory of its own."""
+        """The initial guesses of some problems, in memory of their own."""
         return Motions(*(np.array(x[piece]) for x in self.at))
 
 
@@ -58,19 +58,19 @@ def inputs(
     arguments: Mapping[str, ArrayLike] | None,
     rows: Mapping[str, ArrayLike] | None,
 ) -> Inputs:
-    """Check what `ilqr` is given."""
+    """Check the arguments of `ilqr`."""
     robot, T, m = problem.robot, problem.steps, problem.nu
     q0 = read("ilqr", "q", q, (robot.nq,))
     Argument(robot=robot).refuse_zero_quaternions("q", q0)
     v0 = np.zeros(robot.nv) if v is None else read("ilqr", "v", v, (robot.nv,))
-    controls = _held(problem, q0) if u is None else read("ilqr", "u", u, (T, m))
+    controls = _gravity_torques(problem, q0) if u is None else read("ilqr", "u", u, (T, m))
     controls = np.clip(controls, *problem.limits)
-    known = knot_arguments("ilqr", problem, arguments or {}, rows or {})
+    numbers = knot_arguments("ilqr", problem, arguments or {}, rows or {})
     if states is None:
         q_all, v_all = q0[..., None, :], v0[..., None, :]
     else:
         q_all, v_all = _states(problem, states)
-    leads = {"q": q0.shape[:-1], "v": v0.shape[:-1], "u": controls.shape[:-2], "arguments": known.shape[:-2]}
+    leads = {"q": q0.shape[:-1], "v": v0.shape[:-1], "u": controls.shape[:-2], "arguments": numbers.shape[:-2]}
     batch = common_axes("ilqr", {**leads, "states q": q_all.shape[:-2], "states v": v_all.shape[:-2]})
 
     def flat(x: Array, knots: int) -> Array:
@@ -83,10 +83,10 @@ def inputs(
         at.q[:, 0], at.v[:, 0] = flat(q0[..., None, :], 1)[:, 0], flat(v0[..., None, :], 1)[:, 0]
     p = 2 * robot.nv + m
     groups = int(_MEMORY / (8 * T * (p * p + p * 2 * robot.nv))) // _LANES
-    return Inputs(batch, at, flat(known, T + 1), states is not None, _LANES * max(groups, 1))
+    return Inputs(batch, at, flat(numbers, T + 1), states is not None, _LANES * max(groups, 1))
 
 
-def _held(problem: OptimalControl, q: Array) -> Array:
+def _gravity_torques(problem: OptimalControl, q: Array) -> Array:
     """Torques against gravity at q, (…, steps, nu)."""
     robot = problem.robot
     parts = []
@@ -142,10 +142,10 @@ def knot_arguments(
     return np.concatenate([np.broadcast_to(x, (*leading, x.shape[-1])) for x in parts], axis=-1)
 
 
-def _rows(function: str, problem: OptimalControl, name: str, argument: Argument, given: ArrayLike) -> Array:
+def _rows(function: str, problem: OptimalControl, name: str, argument: Argument, values: ArrayLike) -> Array:
     """One row per step, and one for the last state: the last one again if nothing but steps takes them."""
     T, terminal = problem.steps, problem.terminal_cost
-    numbers = argument.numbers(function, name, given)
+    numbers = argument.numbers(function, name, values)
     axis = -1 - len(argument.shape)
     count = np.shape(numbers)[axis] if np.ndim(numbers) >= -axis else 0
     is_for_last = terminal is not None and name in terminal.arguments
@@ -153,13 +153,13 @@ def _rows(function: str, problem: OptimalControl, name: str, argument: Argument,
         raise ShapeError(
             f"rows[{name!r}] must have {T + 1 if is_for_last else T} rows, one per step"
             f"{' and one for the last state' if is_for_last else ''}: "
-            f"{sample_shape((T + is_for_last, *argument.shape))}, not {np.shape(given)}"
+            f"{sample_shape((T + is_for_last, *argument.shape))}, not {np.shape(values)}"
         )
     x = read(function, f"rows[{name!r}]", numbers, (count, *argument.shape))
     x = x.reshape((*x.shape[: x.ndim - 1 - len(argument.shape)], count, -1))
     return x if count == T + 1 else np.concatenate([x, x[..., -1:, :]], axis=-2)
 
 
-def read(function: str, name: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
+def read(function: str, name: str, values: ArrayLike, core: tuple[int, ...]) -> Array:
     """An array (…, *core) of real numbers; `function` is the one that messages begin with."""
-    return samples(f"{function}: {name}", given, core, "this problem").astype(np.float64)
+    return samples(f"{function}: {name}", values, core, "this problem").astype(np.float64)

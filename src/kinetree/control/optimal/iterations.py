@@ -43,7 +43,7 @@ def solve(
 ) -> Outcome:
     """Iterate until every problem has an end; `is_open`: whether the motions may have gaps between knots."""
     b, T, m = at.u.shape
-    found = Outcome(
+    outcome = Outcome(
         Motions(*(np.array(x) for x in at)), np.zeros((b, T, m, 2 * at.v.shape[-1])), np.full(b, np.nan),
         np.full((b, most + 1), np.nan), np.zeros(b), np.zeros(b, np.int64), np.full(b, _ITERATIONS),
     )  # fmt: skip
@@ -52,7 +52,7 @@ def solve(
     penalty, work = np.zeros(b), shooting.workspace()
     for iteration in range(most + 1):
         step, promise = shooting.direction(at, given, setting, work, tolerance, is_exact)
-        found.costs[left, iteration] = promise.cost
+        outcome.costs[left, iteration] = promise.cost
         reason = _ended(promise, setting, tolerance)
         if iteration == most:
             reason = np.where(reason < 0, _ITERATIONS, reason)
@@ -64,21 +64,21 @@ def solve(
         is_over = reason >= 0
         if is_over.any():
             over = left[is_over]
-            for x, y in zip(found.at, at, strict=True):
+            for x, y in zip(outcome.at, at, strict=True):
                 x[over] = y[is_over]
-            found.K[over], found.cost[over], found.gap[over] = (
+            outcome.K[over], outcome.cost[over], outcome.gap[over] = (
                 step.K[is_over],
                 promise.cost[is_over],
                 promise.gaps[is_over],
             )
-            found.reason[over], found.iterations[over] = reason[is_over], iteration
+            outcome.reason[over], outcome.iterations[over] = reason[is_over], iteration
             stays = ~is_over
             left, setting, penalty, at = left[stays], setting[stays], penalty[stays], at.of(stays)
             given = given[stays]
             if not len(left):
                 break
-    found.reason[~shooting.are_independent(found.at.q)] = _DEPENDENT
-    return found
+    outcome.reason[~shooting.are_independent(outcome.at.q)] = _DEPENDENT
+    return outcome
 
 
 def _ended(promise: Promise, setting: Array, tolerance: float) -> NDArray[np.int64]:
@@ -112,13 +112,13 @@ def _advanced(
     which = np.flatnonzero(goes_on)
     tried, cost = _tried(shooting, at, given, step, np.ones(len(which)), which)
     good = is_good(cost, np.ones(len(which)), which)
-    taken = which[good]
-    if len(taken) == len(alpha):
+    accepted = which[good]
+    if len(accepted) == len(alpha):
         at = tried
     else:
         at = Motions(*(x.copy() for x in at))
-        _put(at, taken, tried.of(good))
-    alpha[taken] = 1.0
+        _put(at, accepted, tried.of(good))
+    alpha[accepted] = 1.0
     short = which[~good]
     if len(short):
         parts = np.broadcast_to(_SHORTER, (len(short), len(_SHORTER)))

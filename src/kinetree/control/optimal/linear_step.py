@@ -1,4 +1,4 @@
-"""A step near a knot, to first order: where it ends, what else its dynamics return, and their derivatives."""
+"""A step near a knot, to first order: its end, the other results of its dynamics, and their derivatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinetree.programs import Program, program
 __all__ = ["STATE", "LinearStep", "ends", "linear_step"]
 
 STATE = ("q", "v", "u")
-"""What derivatives are by: displacements of (q, v) and changes of u, z (2 nv + nu)."""
+"""The variables of differentiation: displacements of (q, v) and changes of u, z (2 nv + nu)."""
 
 
 class LinearStep(NamedTuple):
@@ -27,30 +27,30 @@ class LinearStep(NamedTuple):
     gap: Any
     by: Any
     more: Any
-    """What else the cost takes of the dynamics, all numbers in a row, and its derivatives."""
+    """Other results of the dynamics in the cost, all numbers in a row, and their derivatives."""
     more_by: Any
 
 
 def linear_step(
-    problem: OptimalControl, phase: Phase, taken: Mapping[str, Any], at: Mapping[str, Any], q_next: Any, v_next: Any
+    problem: OptimalControl, phase: Phase, outputs: Mapping[str, Any], at: Mapping[str, Any], q_next: Any, v_next: Any
 ) -> LinearStep:
-    """The gap (2 nv) from the next knot to where a step ends, and its derivatives; `taken`: results of the dynamics
+    """The gap (2 nv) from the next knot to where a step ends, and its derivatives; `outputs`: results of the dynamics
     that the cost takes."""
     if has_plain_step(problem, phase):
         return _plain_step(problem, phase, at, q_next, v_next)
-    step, there = ends(problem, phase, taken), {**at, "q_next": q_next, "v_next": v_next}
-    found, slopes = step(**there), jacobian(step, there, wrt=STATE)
+    step, there = ends(problem, phase, outputs), {**at, "q_next": q_next, "v_next": v_next}
+    results, slopes = step(**there), jacobian(step, there, wrt=STATE)
     whole, n = np.hstack([slopes[name] for name in STATE]), 2 * problem.robot.nv
-    return LinearStep(found[:n], whole[:n], found[n:], whole[n:])
+    return LinearStep(results[:n], whole[:n], results[n:], whole[n:])
 
 
-def ends(problem: OptimalControl, phase: Phase, taken: Mapping[str, Any]) -> Program:
-    """The gap after a step, and what the cost takes of its dynamics, all numbers in a row."""
+def ends(problem: OptimalControl, phase: Phase, outputs: Mapping[str, Any]) -> Program:
+    """The gap after a step, and the results of its dynamics in the cost, all numbers in a row."""
     robot = problem.robot
 
     def ends(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any) -> Any:
         q_end, v_end, more = next_state(problem, phase, {"t": t, "q": q, "v": v, "u": u, **values(problem, given)})
-        own = [more[name].ravel() for name in taken]
+        own = [more[name].ravel() for name in outputs]
         return np.concatenate([difference(robot, q_next, q_end), v_end - v_next, *own])
 
     return program(

@@ -1,4 +1,4 @@
-"""The quadratic models of all knots of several problems: what the backward pass of iLQR goes through."""
+"""The quadratic models of all knots of several problems: the input of iLQR's backward pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 class Models:
     """The compiled models of a problem: with Hessians of Gauss and Newton, and with exact ones if they are asked for.
 
-    Rows of all knots (b, T, …) and of the last ones (b, …) are what `backward_pass` takes.
+    Rows of all knots (b, T, …) and of the last ones (b, …) are as `backward_pass` takes them.
     """
 
     def __init__(self, problem: OptimalControl) -> None:
@@ -60,13 +60,13 @@ class Models:
 
     def _evaluated(self, functions: list[CompiledFunction], arrays: tuple[Array, ...]) -> Array:
         """The rows (b, T, …) of each phase's function, of arrays (b, T, …)."""
-        b, found, start = len(arrays[0]), [], 0
+        b, parts, start = len(arrays[0]), [], 0
         for function, phase in zip(functions, self._problem.phases, strict=True):
             own = [np.ascontiguousarray(x[:, start : start + phase.steps]) for x in arrays]
             rows = function.call(*(x.reshape((b * phase.steps, *x.shape[2:])) for x in own))
-            found.append(rows.reshape((b, phase.steps, -1)))
+            parts.append(rows.reshape((b, phase.steps, -1)))
             start += phase.steps
-        return np.ascontiguousarray(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+        return np.ascontiguousarray(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
 
 
 def compiled_each(
@@ -74,5 +74,5 @@ def compiled_each(
 ) -> list[CompiledFunction]:
     """The compiled programs of phases; those that are alike share theirs, as in `Phase.likeness`."""
     keys = [phase.likeness(of_any_length=of_any_length) for phase in phases]
-    made = {key: make(phase) for key, phase in dict(zip(keys, phases, strict=True)).items()}
-    return [made[key].compiled("float64") for key in keys]
+    functions = {key: make(phase) for key, phase in dict(zip(keys, phases, strict=True)).items()}
+    return [functions[key].compiled("float64") for key in keys]

@@ -37,9 +37,9 @@ def motion_program(problem: OptimalControl, phase: Phase) -> Program:
             u = u_ref + alpha * k + K @ away
             if is_limited:
                 u = np.clip(u, lower, upper)
-            known = {"t": t, "q": q, "v": v, "u": u, **values(problem, given)}
-            q_end, v_end, more = next_state(problem, phase, known)
-            total = total + value_of(cost_of_step(phase, {**known, **more}))
+            at = {"t": t, "q": q, "v": v, "u": u, **values(problem, given)}
+            q_end, v_end, more = next_state(problem, phase, at)
+            total = total + value_of(cost_of_step(phase, {**at, **more}))
             q_end = integrate(robot, q_end, (alpha - 1.0) * gap[:nv])
             v_end = v_end + (alpha - 1.0) * gap[nv:]
             return (q_end, v_end, total), (u, q_end, v_end)

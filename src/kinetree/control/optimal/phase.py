@@ -27,10 +27,9 @@ class Phase:
         steps: their number.
         dt: the length of each, in seconds.
         cost: a `kt.program` of any of t (), q (robot), v (nv) and u, of other arguments that are given when the problem
-            is solved, and of what `dynamics` returns besides the next state, by name. It returns the cost of one step:
+            is solved, and of results of `dynamics` other than the next state, by name. It returns the cost of one step:
             a scalar, whose Hessian is exact; or a vector r, which costs ½ rᵀr and has the Hessian of Gauss and Newton;
-            or a dict of both, {"cost": …, "residual": …}, which are added. Costs of steps are added as they are, not
-            multiplied by dt.
+            or a dict of both, {"cost": …, "residual": …}, which are added. Costs of steps are added without dt.
         dynamics: a `kt.program` of such arguments that returns {"q": …, "v": …}, the state after a step, and more if
             the cost needs it. By default the robot moves by its own equations, under torques u of its motors.
         constraints: `kt.constraints.Contact` and `kt.constraints.Loop` records that hold during the phase, m rows in
@@ -38,8 +37,8 @@ class Phase:
             on each other in any configuration share their forces, which have the least norm.
 
     Raises:
-        OptionError: the number of steps or dt is not positive, a cost or dynamics is no program, or constraints are
-            given beside dynamics, which contain their own.
+        OptionError: the number of steps or dt is not positive, a cost or dynamics is not a program, or constraints are
+            given together with dynamics, which contain their own.
 
     >>> import numpy as np
     >>> import kinetree as kt
@@ -76,26 +75,24 @@ class Phase:
         for name, program in (("cost", cost), ("dynamics", dynamics)):
             if not (isinstance(program, Program) or (program is None and name == "dynamics")):
                 raise OptionError(f"the {name} of a Phase must be a program, made by kt.program, not {program!r:.60}")
-        held = _held(constraints)
+        held = _constraints_of(constraints)
         if held and dynamics is not None:
             raise OptionError("a Phase has constraints or dynamics=, which contain their own, but not both")
         self._set(count, number_between("dt of a Phase", dt, unit="seconds"), cost, dynamics, held, False, 0.0)
 
     @classmethod
     def impact(cls, cost: Program, constraints: Constraints, *, restitution: float = 0.0) -> Phase:
-        """A sudden contact between two phases: one step that takes no time, after which q is what it was.
+        """A sudden contact between two phases: one step that takes no time, and leaves q unchanged.
 
-        The velocity becomes that of `kt.constraints.impact`. Controls have no effect in an instant; they are left as
-        they are.
+        The velocity becomes that of `kt.constraints.impact`. Controls have no effect in an instant; they stay.
 
         Args:
             cost: as for other phases, by the state before the impact; it may take `impulses` (m).
-            constraints: `kt.constraints.Contact` and `kt.constraints.Loop` records that are hit at once, m rows in
-                total.
-            restitution: from 0, for what stops, to 1, for what bounces.
+            constraints: `kt.constraints.Contact` and `kt.constraints.Loop` records hit at once, m rows in total.
+            restitution: from 0 (stops) to 1 (bounces).
 
         Raises:
-            OptionError: the cost is no program, there are no constraints, or the restitution is not between 0 and 1.
+            OptionError: the cost is not a program, constraints are missing, or the restitution is not between 0 and 1.
 
         >>> import numpy as np
         >>> import kinetree as kt
@@ -108,16 +105,16 @@ class Phase:
         """
         if not isinstance(cost, Program):
             raise OptionError(f"the cost of an impact must be a program, made by kt.program, not {cost!r:.60}")
-        held, e = _held(constraints), real_number(restitution)
+        held, e = _constraints_of(constraints), real_number(restitution)
         if not held:
             raise OptionError(
                 "an impact needs constraints: the list of kt.constraints.Contact and kt.constraints.Loop that are hit"
             )
         if e is None or not 0.0 <= e <= 1.0:
             raise OptionError(f"the restitution of an impact must be a number from 0 to 1, not {restitution!r:.60}")
-        made: Phase = object.__new__(cls)
-        made._set(1, 0.0, cost, None, held, True, e)
-        return made
+        phase: Phase = object.__new__(cls)
+        phase._set(1, 0.0, cost, None, held, True, e)
+        return phase
 
     def likeness(self, *, of_any_length: bool = False) -> object:
         """A key that phases share if their steps are alike and, unless `of_any_length`, as many.
@@ -133,20 +130,20 @@ class Phase:
             object.__setattr__(self, name, value)
 
 
-def _held(given: Constraints) -> tuple[Contact | Loop, ...]:
-    if isinstance(given, Contact | Loop):
-        return (given,)
-    held = tuple(given) if isinstance(given, Sequence) else ()
-    if not isinstance(given, Sequence) or not all(isinstance(x, Contact | Loop) for x in held):
+def _constraints_of(constraints: Constraints) -> tuple[Contact | Loop, ...]:
+    if isinstance(constraints, Contact | Loop):
+        return (constraints,)
+    several = tuple(constraints) if isinstance(constraints, Sequence) else ()
+    if not isinstance(constraints, Sequence) or not all(isinstance(x, Contact | Loop) for x in several):
         raise OptionError(
             f"the constraints of a Phase must be a list of kt.constraints.Contact and kt.constraints.Loop, not "
-            f"{given!r:.60}"
+            f"{constraints!r:.60}"
         )
-    return held
+    return several
 
 
 def returned_by(robot: Model, phase: Phase) -> dict[str, tuple[int, ...]]:
-    """The results of a phase's dynamics besides the next state, with shapes."""
+    """The results of a phase's dynamics other than the next state, with shapes."""
     dynamics = phase.dynamics
     if dynamics is None:
         name = "impulses" if phase.is_impact else "forces"

@@ -1,4 +1,4 @@
-"""Optimal control problems as records: what moves, in which phases, and what it costs."""
+"""Optimal control problems as records: the robot, its phases, and their costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Limits = Literal["effort"] | tuple[ArrayLike, ArrayLike] | None
 
 @record(frozen=True, slots=True, eq=False)
 class OptimalControl:
-    """Minimise the sum of the costs of a robot's steps, and of its last state, by what its motors do.
+    """Minimise the sum of the costs of a robot's steps, and of its last state, over the motors' controls.
 
         min Σ ℓₖ(qₖ, vₖ, uₖ) + ℓ_T(q_T, v_T)   where   (qₖ₊₁, vₖ₊₁) = f(qₖ, vₖ, uₖ),   lower ≤ uₖ ≤ upper
 
@@ -45,7 +45,7 @@ class OptimalControl:
         passive: whether friction, damping and springs of joints act, as in `kt.aba`.
 
     Raises:
-        OptionError: an argument is none of those above, or programs take what nothing gives them.
+        OptionError: an argument is none of those above, or programs have arguments without a value.
         ShapeError: phases differ in the number of controls, or an argument has two shapes.
 
     >>> import numpy as np

@@ -30,8 +30,8 @@ def knot_program(problem: OptimalControl, phase: Phase) -> Program:
     def knot(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any) -> Any:
         at = {"q": q, "v": v, "u": u, "t": t, "given": given}
         moved = linear_step(problem, phase, stage.taken, at, q_next, v_next)
-        beside, along = {**at, "more": stage.padded(moved.more)}, stage.along(moved.more_by)
-        model = gauss_newton(stage.cost, stage.ports, beside, stage.wrt, along)
+        inputs, along = {**at, "more": stage.padded(moved.more)}, stage.along(moved.more_by)
+        model = gauss_newton(stage.cost, stage.ports, inputs, stage.wrt, along)
         return moved.gap, moved.by, model.cost, model.gradient, _upper(model.hessian)
 
     return program(knot, **problem_ports(problem), q_next=robot, v_next=robot.nv)
@@ -53,10 +53,10 @@ def hessian_program(problem: OptimalControl, phase: Phase) -> Program:
     def bent(q: Any, v: Any, u: Any, t: Any, given: Any, q_next: Any, v_next: Any, costate: Any) -> Any:
         at = {"q": q, "v": v, "u": u, "t": t, "given": given}
         moved = linear_step(problem, phase, stage.taken, at, q_next, v_next)
-        beside, along = {**at, "more": stage.padded(moved.more)}, stage.along(moved.more_by)
-        H, on_more = hessian(stage.value, stage.ports, beside, stage.wrt), np.zeros(stage.size)
+        inputs, along = {**at, "more": stage.padded(moved.more)}, stage.along(moved.more_by)
+        H, on_more = hessian(stage.value, stage.ports, inputs, stage.wrt), np.zeros(stage.size)
         if along is not None:
-            H, on_more = along.T @ H @ along, slope(stage.value, stage.ports, beside, ("more",))
+            H, on_more = along.T @ H @ along, slope(stage.value, stage.ports, inputs, ("more",))
         return _upper(H + motion_hessian(problem, phase, stage.taken, at, q_next, v_next, costate, on_more))
 
     return program(bent, **problem_ports(problem), q_next=robot, v_next=robot.nv, costate=2 * robot.nv)
@@ -92,7 +92,7 @@ def problem_ports(problem: OptimalControl) -> dict[str, Any]:
 
 
 class _Stage:
-    """The cost of a step as a function of the motion and of `more`: what it takes of the dynamics, in a row."""
+    """The cost of a step as a function of the motion and of `more`: its other inputs from the dynamics, in a row."""
 
     def __init__(self, problem: OptimalControl, phase: Phase) -> None:
         returned = returned_by(problem.robot, phase)
@@ -104,12 +104,12 @@ class _Stage:
 
     def cost(self, q: Any, v: Any, u: Any, t: Any, given: Any, more: Any) -> Cost:
         """The cost of the step."""
-        known = {"t": t, "q": q, "v": v, "u": u, **values(self._problem, given)}
+        at = {"t": t, "q": q, "v": v, "u": u, **values(self._problem, given)}
         start = 0
         for name, shape in self.taken.items():
-            known[name] = more[start : start + math.prod(shape)].reshape(shape)
+            at[name] = more[start : start + math.prod(shape)].reshape(shape)
             start += math.prod(shape)
-        return cost_of_step(self._phase, known)
+        return cost_of_step(self._phase, at)
 
     def value(self, **at: Any) -> Any:
         """The number that it is."""

@@ -1,4 +1,4 @@
-"""Rows of matrices whose length is a multiple of eight: what the backward pass spends its time on."""
+"""Rows of matrices whose length is a multiple of eight: the backward pass spends its time on these."""
 
 from __future__ import annotations
 

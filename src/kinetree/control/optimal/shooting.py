@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What is known of a step before it is tried, in the quadratic models of all knots."""
+    """Predictions for a step before it is tried, from the quadratic models of all knots."""
 
     is_found: NDArray[np.bool_]
     cost: Array
@@ -74,9 +74,9 @@ class Shooting:
         self._limits = np.stack(problem.limits)
         self._times = problem.times
         self.models = Models(problem)
-        held = [phase for phase in problem.phases if phase.constraints]
-        each = compiled_each(held, lambda phase: independence_program(problem, phase), of_any_length=True)
-        self._independence = dict(zip(held, each, strict=True))
+        constrained = [phase for phase in problem.phases if phase.constraints]
+        each = compiled_each(constrained, lambda phase: independence_program(problem, phase), of_any_length=True)
+        self._independence = dict(zip(constrained, each, strict=True))
         self.steps = problem.steps
 
     def workspace(self) -> Workspace:
@@ -137,20 +137,19 @@ class Shooting:
                 q, v, alpha, self._times[slice(*part)], given[own], at.q[own], at.v[own], at.u[own], step.k[own],
                 step.K[(..., slice(*part), slice(None), slice(None))], step.gap[own],
             )  # fmt: skip
-            found = move.call(*map(np.ascontiguousarray, arrays))
+            ends = move.call(*map(np.ascontiguousarray, arrays))
             count, start = part[1] - part[0], nq + nv + 1
-            q, v = found[..., :nq], found[..., nq : nq + nv]
-            cost += found[..., nq + nv]
+            q, v = ends[..., :nq], ends[..., nq : nq + nv]
+            cost += ends[..., nq + nv]
             for x, place in ((tried.u, own), (tried.q, after), (tried.v, after)):
                 size = x.shape[-1]
-                x[place] = found[..., start : start + count * size].reshape((*batch, count, size))
+                x[place] = ends[..., start : start + count * size].reshape((*batch, count, size))
                 start += count * size
         cost += self._end.call(*map(np.ascontiguousarray, (q, v, self._times[-1], given[..., -1, :])))
         return tried, cost
 
     def are_independent(self, q: Array) -> NDArray[np.bool_]:
-        """Whether the constraints of all phases are, at configurations (b, T + 1, nq); where these are no numbers, that
-        is not asked."""
+        """Whether the constraints of all phases are, at configurations (b, T + 1, nq); NaN is not checked."""
         good = np.ones(len(q), dtype=bool)
         for phase, part in zip(self._phases, self._parts(), strict=True):
             if phase.constraints:
@@ -171,5 +170,5 @@ def shooting(problem: OptimalControl) -> Shooting:
     """The compiled functions of a problem."""
     if not problem.made:
         problem.made.append(Shooting(problem))
-    made: Shooting = problem.made[0]
-    return made
+    compiled: Shooting = problem.made[0]
+    return compiled

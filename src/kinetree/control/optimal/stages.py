@@ -40,19 +40,19 @@ class Cost(NamedTuple):
 
 
 def given_size(problem: OptimalControl) -> int:
-    """How many numbers the given arguments of one step have; one that nobody reads if there are none."""
+    """How many numbers the given arguments of one step have; at least one, which may be unused."""
     return sum(math.prod(argument.shape) for argument in problem.given.values()) or 1
 
 
 def values(problem: OptimalControl, given: Any) -> dict[str, Any]:
     """The given arguments by name, from all their numbers in a row."""
-    found, start = {}, 0
+    by_name, start = {}, 0
     for name, argument in problem.given.items():
         stop = start + math.prod(argument.shape)
         x = given[start:stop].reshape(argument.shape)
-        found[name] = x if argument.dtype is float else x != 0.0 if argument.dtype is bool else np.rint(x).astype(int)
+        by_name[name] = x if argument.dtype is float else x != 0.0 if argument.dtype is bool else np.rint(x).astype(int)
         start = stop
-    return found
+    return by_name
 
 
 def torques(problem: OptimalControl, u: Any) -> Any:
@@ -79,21 +79,21 @@ def weight_of_change(phase: Phase) -> float:
     return 1.0 if phase.is_impact else phase.dt
 
 
-def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-    """q and v after a step, and what else the dynamics returned."""
+def next_state(problem: OptimalControl, phase: Phase, at: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """q and v after a step, and the other results of the dynamics."""
     robot, tolerance = problem.robot, row_tolerance(problem, phase)
-    q, v = known["q"], known["v"]
+    q, v = at["q"], at["v"]
     if phase.dynamics is not None:
-        said = dict(_named(_called(phase.dynamics, known)))
-        return said.pop("q"), said.pop("v"), said
+        results = dict(_named(_called(phase.dynamics, at)))
+        return results.pop("q"), results.pop("v"), results
     if phase.is_impact:
         v, impulses = impact(robot, q, v, phase.constraints, restitution=phase.restitution, tolerance=tolerance)
         return q, v, {"impulses": impulses}
-    tau = torques(problem, known["u"])
+    tau = torques(problem, at["u"])
     if phase.constraints:
-        found = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=tolerance)
-        v = v + phase.dt * found.qdd
-        return integrate(robot, q, phase.dt * v), v, {"forces": found.forces}
+        solution = constrained_dynamics(robot, q, v, tau, phase.constraints, tolerance=tolerance)
+        v = v + phase.dt * solution.qdd
+        return integrate(robot, q, phase.dt * v), v, {"forces": solution.forces}
     if has_plain_step(problem, phase):
         v = v + phase.dt * aba(robot, q, v, tau)
         return integrate(robot, q, phase.dt * v), v, {}
@@ -102,14 +102,14 @@ def next_state(problem: OptimalControl, phase: Phase, known: Mapping[str, Any]) 
     return state[: robot.nq], state[robot.nq :], {}
 
 
-def cost_of_step(phase: Phase, known: Mapping[str, Any]) -> Cost:
-    """The cost of a step, of the motion and of what its dynamics returned."""
-    return _cost(phase.cost, _called(phase.cost, known))
+def cost_of_step(phase: Phase, at: Mapping[str, Any]) -> Cost:
+    """The cost of a step, of the motion and of the results of its dynamics."""
+    return _cost(phase.cost, _called(phase.cost, at))
 
 
-def cost_of_last(terminal: Program, known: Mapping[str, Any]) -> Cost:
+def cost_of_last(terminal: Program, at: Mapping[str, Any]) -> Cost:
     """The cost of the last state."""
-    return _cost(terminal, _called(terminal, known))
+    return _cost(terminal, _called(terminal, at))
 
 
 def value_of(cost: Cost) -> Any:
@@ -118,21 +118,21 @@ def value_of(cost: Cost) -> Any:
     return value if cost.residual is None else value + 0.5 * (cost.residual @ cost.residual)
 
 
-def _called(program: Program, known: Mapping[str, Any]) -> Any:
-    taken = {name: known[name] for name in program.arguments if name in known}
-    return program(**taken)
+def _called(program: Program, at: Mapping[str, Any]) -> Any:
+    arguments = {name: at[name] for name in program.arguments if name in at}
+    return program(**arguments)
 
 
-def _named(said: Any) -> Mapping[str, Any]:
-    return said if isinstance(said, Mapping) else said._asdict() if hasattr(said, "_asdict") else vars(said)
+def _named(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else value._asdict() if hasattr(value, "_asdict") else vars(value)
 
 
-def _cost(program: Program, said: Any) -> Cost:
+def _cost(program: Program, results: Any) -> Cost:
     parts: Mapping[str, Any] = {}
-    if isinstance(said, Mapping):
-        parts = said
-    elif np.ndim(said) <= 1:
-        parts = {"cost" if np.ndim(said) == 0 else "residual": said}
+    if isinstance(results, Mapping):
+        parts = results
+    elif np.ndim(results) <= 1:
+        parts = {"cost" if np.ndim(results) == 0 else "residual": results}
     scalar, residual = parts.get("cost"), parts.get("residual")
     is_known = set(parts) <= {"cost", "residual"} and parts
     if not is_known or (scalar is not None and np.ndim(scalar)) or (residual is not None and np.ndim(residual) != 1):

@@ -16,7 +16,7 @@ from kinetree.control.quadratic.workspace import Workspace
 __all__ = ["FLAT", "INFEASIBLE", "SOLVED", "TOO_MANY", "active_set", "multipliers_of", "satisfied"]
 
 SOLVED, INFEASIBLE, TOO_MANY, FLAT = 0, 1, 2, 3
-"""What it ends with: FLAT is a matrix H that is not positive definite."""
+"""Outcomes: FLAT is a matrix H that is not positive definite."""
 
 _INFINITE = float("inf")
 _FLAT = 1e-11
@@ -30,7 +30,7 @@ _TOLERATED = 1e-7
 
 
 def active_set(n: int, m: int, g: Floats, w: Workspace) -> tuple[int, int]:
-    """Minimise ½ xᵀ H x + gᵀ x where lower ≤ base + Cᵀ x ≤ upper; returns what it ended with, and the number of steps.
+    """Minimise ½ xᵀ H x + gᵀ x where lower ≤ base + Cᵀ x ≤ upper; returns the outcome and the number of steps.
 
     Args:
         n, m: how many unknowns and rows there are; arrays may be larger.
@@ -50,7 +50,7 @@ def active_set(n: int, m: int, g: Floats, w: Workspace) -> tuple[int, int]:
 def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
     """From a minimum on `count` active rows whose multipliers have the right signs to one that violates no row.
 
-    Returns what it ended with, the number of steps, and how many rows are active.
+    Returns the outcome, the number of steps, and how many rows are active.
     """
     steps, most, ended = 0, 10 * (n + m) + 50, -1
     while ended < 0:
@@ -59,7 +59,7 @@ def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
             ended = SOLVED
             break
         sign = 1.0 if is_lower else -1.0
-        given = 0.0  # the new row's multiplier
+        multiplier = 0.0  # the new row's multiplier
         while True:
             steps += 1
             if steps > most:
@@ -82,7 +82,7 @@ def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
                 break
             for k in range(count):
                 w.u[k] -= length * w.r[k]
-            given += length
+            multiplier += length
             if can_move:
                 violation -= length * outside
                 for k in range(n):
@@ -92,7 +92,7 @@ def satisfied(n: int, m: int, count: int, w: Workspace) -> tuple[int, int, int]:
                         w.slack[i] += length * w.z[k] * w.C[k, i]
             if blocking < 0:
                 taken_in(n, count, w)
-                w.u[count] = given
+                w.u[count] = multiplier
                 w.active[count] = new
                 w.side[new] = 1 if is_lower else -1
                 count += 1

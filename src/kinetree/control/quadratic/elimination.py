@@ -14,7 +14,7 @@ from kinetree.control.quadratic.workspace import Workspace
 __all__ = ["completed", "eliminated", "reduced"]
 
 _DEPENDENT = 1e-9
-"""What may be left of a row of length 1 that depends on others."""
+"""The largest remainder of a row of length 1 that depends on others."""
 _CONSISTENT = 1e-9
 """By how much the right side of such a row may differ from theirs, relative to the right sides."""
 

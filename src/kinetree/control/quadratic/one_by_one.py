@@ -47,7 +47,7 @@ def one_by_one(levels: Levels, w: Workspace) -> None:
     """
     n, m, last = levels.n, levels.hard + levels.soft, len(levels.starts) - 2
     nf, is_allowed = n, False
-    w.told[0], w.told[1] = 0, SOLVED
+    w.outcome[0], w.outcome[1] = 0, SOLVED
     for i in range(n):
         w.solution[i] = 0.0
         for j in range(n):
@@ -74,23 +74,23 @@ def one_by_one(levels: Levels, w: Workspace) -> None:
             for attempt in range(2):
                 if attempt == 1:  # without soft inequalities
                     m = levels.hard
-                    w.told[4] = 1
+                    w.outcome[4] = 1
                 if is_last:
                     status, steps = minimised(nf, m, w)
                 else:
                     status, steps = least_squares(nf, m, rank, w)
-                w.told[1], w.told[2], w.told[3] = status, int(w.told[2]) + 1, int(w.told[3]) + steps
+                w.outcome[1], w.outcome[2], w.outcome[3] = status, int(w.outcome[2]) + 1, int(w.outcome[3]) + steps
                 if status != INFEASIBLE or is_allowed or m == levels.hard:
                     break
             if status != SOLVED:
                 break
             is_allowed = True
         _moved(n, nf, w)
-        w.told[0] = level + 1
+        w.outcome[0] = level + 1
         if is_last:
             break
         strong = _strong(m, nf, w) if level > 0 and nf > 0 else 0
-        nf = _kept(rank, nf, n, m, w)
+        nf = _without_first(rank, nf, n, m, w)
         if strong > 0 and nf > 0:
             for i in range(strong):
                 for k in range(nf):
@@ -98,8 +98,8 @@ def one_by_one(levels: Levels, w: Workspace) -> None:
                 w.rows[i, nf] = 0.0
             rank = condensed(strong, nf, 1.0, w)
             turned(rank, nf, n, m, w)
-            nf = _kept(rank, nf, n, m, w)
-    if not is_allowed and int(w.told[0]) <= last:
+            nf = _without_first(rank, nf, n, m, w)
+    if not is_allowed and int(w.outcome[0]) <= last:
         w.solution[0] = _NO_NUMBER
 
 
@@ -118,7 +118,7 @@ def _projected(first: int, count: int, nf: int, levels: Levels, w: Workspace) ->
 
 
 def _based(m: int, nf: int, levels: Levels, is_allowed: bool, w: Workspace) -> None:
-    """The values of all inequalities at x; what is left of their rows gets the length 1.
+    """The values of all inequalities at x; the remaining rows get the length 1.
 
     Where x is known to be allowed, bounds yield to it by rounding; rows without any direction left have no bounds.
     """
@@ -173,7 +173,7 @@ def _strong(m: int, nf: int, w: Workspace) -> int:
     return count
 
 
-def _kept(rank: int, nf: int, n: int, m: int, w: Workspace) -> int:
+def _without_first(rank: int, nf: int, n: int, m: int, w: Workspace) -> int:
     """The directions after the first ones, and how many they are."""
     for k in range(nf - rank):
         for j in range(n):
@@ -201,12 +201,12 @@ def squares(first: int, count: int, nf: int, levels: Levels, w: Workspace) -> No
 
 
 def least_squares(n: int, m: int, rank: int, w: Workspace) -> tuple[int, int]:
-    """Minimise |L x₁ − c|² where lower ≤ base + Cᵀ x ≤ upper; returns what it ended with, and the number of steps.
+    """Minimise |L x₁ − c|² where lower ≤ base + Cᵀ x ≤ upper; returns the outcome and the number of steps.
 
     Args:
         n, m, rank: how many unknowns, inequalities and equations there are.
         w: its rows (rank, n + 1) are (L 0 | c); bounds and x are as for `active_set`, and so are multipliers, of half
-            the squares; zero where they cannot be told from zero.
+            the squares; zero where they are zero up to rounding.
     """
     largest, longest = 0.0, 0.0
     for i in range(rank):

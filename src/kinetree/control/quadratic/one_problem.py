@@ -1,4 +1,4 @@
-"""One quadratic program after the other, in machine code: equalities are used up, and what is left is minimised."""
+"""One quadratic program after the other, in machine code: equalities are eliminated, the rest is minimised."""
 
 from __future__ import annotations
 
@@ -94,57 +94,57 @@ def room_for(size: Size) -> Room:
 
 
 @compiled
-def solved(size: Size, given: Problems, found: Solutions, w: Workspace) -> None:
+def solved(size: Size, problems: Problems, solutions: Solutions, w: Workspace) -> None:
     """Minimise ½ xᵀ P x + qᵀ x where A x = b, lower ≤ C x ≤ upper and, if it is bounded, x_lower ≤ x ≤ x_upper.
 
     `w.base` is zero.
     """
     n, m, bounds = size.n, size.m, size.n if size.is_bounded else 0
-    for k in range(len(found.x)):
-        found.status[k], found.steps[k] = INFEASIBLE, 0
+    for k in range(len(solutions.x)):
+        solutions.status[k], solutions.steps[k] = INFEASIBLE, 0
         for i in range(n):
             w.is_pivot[i] = 0
-        this, that = _place(k, len(given.A)), _place(k, len(given.b))
+        this, that = _place(k, len(problems.A)), _place(k, len(problems.b))
         for i in range(size.equal):
             for j in range(n):
-                w.rows[i, j] = given.A[this, i, j]
-            w.rows[i, n] = given.b[that, i]
+                w.rows[i, j] = problems.A[this, i, j]
+            w.rows[i, n] = problems.b[that, i]
         if not eliminated(size.equal, n, w):
             continue
         nf = listed(n, w)
-        this, that = _place(k, len(given.P)), _place(k, len(given.q))
+        this, that = _place(k, len(problems.P)), _place(k, len(problems.q))
         for i in range(n):
             for j in range(n):
-                w.rows[i, j] = given.P[this, i, j]
-            w.rows[i, n] = -given.q[that, i]
+                w.rows[i, j] = problems.P[this, i, j]
+            w.rows[i, n] = -problems.q[that, i]
         reduced(n, n, w)
         projected(n, nf, w)
-        this = _place(k, len(given.C))
+        this = _place(k, len(problems.C))
         for i in range(m):
             for j in range(n):
-                w.rows[i, j] = given.C[this, i, j]
+                w.rows[i, j] = problems.C[this, i, j]
             w.rows[i, n] = 0.0
         for i in range(bounds):
             for j in range(n + 1):
                 w.rows[m + i, j] = 0.0
             w.rows[m + i, i] = 1.0
-        this, that = _place(k, len(given.lower)), _place(k, len(given.upper))
+        this, that = _place(k, len(problems.lower)), _place(k, len(problems.upper))
         for i in range(m):
-            w.lower[i], w.upper[i] = given.lower[this, i], given.upper[that, i]
-        this, that = _place(k, len(given.x_lower)), _place(k, len(given.x_upper))
+            w.lower[i], w.upper[i] = problems.lower[this, i], problems.upper[that, i]
+        this, that = _place(k, len(problems.x_lower)), _place(k, len(problems.x_upper))
         for i in range(bounds):
-            w.lower[m + i], w.upper[m + i] = given.x_lower[this, i], given.x_upper[that, i]
+            w.lower[m + i], w.upper[m + i] = problems.x_lower[this, i], problems.x_upper[that, i]
         if not bounded(m + bounds, n, nf, w):
             continue
         ended, count = minimised(nf, m + bounds, w)
-        found.status[k], found.steps[k] = ended, count
+        solutions.status[k], solutions.steps[k] = ended, count
         completed(nf, n, w)
         for i in range(n):
-            found.x[k, i] = w.solution[i]
+            solutions.x[k, i] = w.solution[i]
         for i in range(m):
-            found.row_multipliers[k, i] = w.multipliers[i] * w.lengths[i]
+            solutions.row_multipliers[k, i] = w.multipliers[i] * w.lengths[i]
         for i in range(bounds):
-            found.bound_multipliers[k, i] = w.multipliers[m + i] * w.lengths[m + i]
+            solutions.bound_multipliers[k, i] = w.multipliers[m + i] * w.lengths[m + i]
 
 
 def _place(k: int, count: int) -> int:
@@ -180,7 +180,7 @@ def projected(n: int, nf: int, w: Workspace) -> None:
 def bounded(m: int, n: int, nf: int, w: Workspace) -> bool:
     """Rows and their bounds for the free unknowns, of length 1; False if a row without any contradicts its bounds.
 
-    `lengths` becomes what a row was multiplied by.
+    `lengths` receives the factors of the rows.
     """
     for i in range(m):
         square = 0.0

@@ -15,7 +15,7 @@ from kinetree.control.quadratic.workspace import Levels, Workspace
 __all__ = ["condensed", "turned", "weighted"]
 
 _DEPENDENT = 1e-8
-"""The length of what is left of a column, relative to the longest row as it was given, that counts as zero."""
+"""The length of a column's remainder, relative to the longest given row, that counts as zero."""
 
 
 def weighted(levels: Levels, first: int, count: int, free: int, w: Workspace) -> float:

@@ -1,10 +1,10 @@
 """Least squares in order of priority under linear inequalities, for machine code.
 
 Levels of equations A_k x = b_k: each is met as well as those before allow, in the sense of its weighted squares, and
-the last one decides what is left (Escande, Mansard, Wieber, "Hierarchical quadratic programming: fast online
+the last one decides the remaining freedom (Escande, Mansard, Wieber, "Hierarchical quadratic programming: fast online
 humanoid-robot motion generation", IJRR 33 (2014)). First every level is taken as if there were no inequalities, and is
-used up by elimination; one quadratic program for the last level then tells whether the inequalities allow that. Where
-they do not, the levels are minimised under them one by one.
+eliminated; one quadratic program for the last level then shows whether the inequalities allow that. Where they do not,
+the levels are minimised under them one by one.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["in_order"]
 
 
 def in_order(levels: Levels, w: Workspace) -> None:
-    """Solve a problem of levels; what it ended with is in `w.told`, and x in `w.solution`."""
+    """Solve a problem of levels; the outcome is in `w.outcome`, and x in `w.solution`."""
     for i in range(5):
-        w.told[i] = 0
+        w.outcome[i] = 0
     status, steps = _all_at_once(levels, w)
-    w.told[1], w.told[2], w.told[3] = status, 1, steps
+    w.outcome[1], w.outcome[2], w.outcome[3] = status, 1, steps
     if status == SOLVED:
-        w.told[0] = len(levels.starts) - 1
+        w.outcome[0] = len(levels.starts) - 1
     else:
         one_by_one(levels, w)
 
 
 def _all_at_once(levels: Levels, w: Workspace) -> tuple[int, int]:
-    """As if inequalities allowed all levels but the last to be met; what it ended with, and the number of steps."""
+    """As if inequalities allowed all levels but the last to be met; the outcome and the number of steps."""
     n, m, last = levels.n, levels.hard + levels.soft, len(levels.starts) - 2
     for i in range(n):
         w.is_pivot[i] = 0

@@ -1,7 +1,7 @@
-"""Quadratic programs that are not strictly convex: proximal steps, each of which is.
+"""Quadratic programs that are not strictly convex, by proximal steps that are.
 
-Each step minimises what is asked for plus ½ ρ |x − x̂|² from the last x̂, and the steps end at a minimum if there is
-one (R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control 14 (1976)).
+Each step minimises the objective plus ½ ρ |x − x̂|² from the last x̂, and the steps end at a minimum if it exists (R.
+T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control 14 (1976)).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from kinetree.control.quadratic.workspace import Workspace
 __all__ = ["NOT_CONVEX", "SLOW", "UNBOUNDED", "minimised"]
 
 UNBOUNDED, NOT_CONVEX, SLOW = 4, 5, 7
-"""Beside those of `active_set`: SLOW is a minimum that was not reached in all proximal steps."""
+"""In addition to those of `active_set`: SLOW is a minimum that was not reached in all proximal steps."""
 _STEPS = 100
 _PART, _SLOPE = 1e-6, 1e-3
-"""What ρ is relative to the largest of the diagonal, or, where all is flat, to the slope: so small that few steps are
-needed, and so large that rounding does not count."""
+"""ρ relative to the largest of the diagonal, or, where all is flat, to the slope: so small that few steps are needed,
+and so large that rounding does not count."""
 _REACHED = 1e-11
 """The last step, relative to x."""
 _NOISE = 1e-8

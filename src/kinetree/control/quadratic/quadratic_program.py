@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.compiler.thread_count import thread_count
 from kinetree.control.quadratic.active_set import INFEASIBLE, SOLVED, TOO_MANY
-from kinetree.control.quadratic.given import (
+from kinetree.control.quadratic.arguments import (
     beyond_reach,
     flat,
     given_arrays,
@@ -76,7 +77,7 @@ class QuadraticSolution:
         """Whether each problem is solved (…)."""
         return self.status == "solved"
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """A sentence on the first problem that is not solved, or "solved"."""
         flat = self.status.reshape(-1)
         wrong = np.flatnonzero(flat != "solved")
@@ -85,6 +86,11 @@ class QuadraticSolution:
         index = ", ".join(str(k) for k in np.unravel_index(wrong[0], self.status.shape))
         where = f"problem [{index}]: " if index else ""
         return where + _SENTENCES[str(flat[wrong[0]])]
+
+    def told(self) -> str:
+        """The old name of `summary`, for one release."""
+        warnings.warn("told() is summary() now", DeprecationWarning, stacklevel=2)
+        return self.summary()
 
 
 def quadratic_program(
@@ -114,14 +120,14 @@ def quadratic_program(
         q: (…, n).
         A, b: equations (…, e, n) and (…, e).
         C: rows (…, m, n) that are bounded.
-        lower, upper: their bounds (…, m), either may be left out; infinite where there is none.
+        lower, upper: their bounds (…, m), either may be left out; infinite for rows without a bound.
         x_lower, x_upper: bounds of the unknowns, (…, n).
         solver: "kinetree", or "daqp" for the package daqp (`pip install 'kinetree[control]'`), which needs a P with
             positive eigenvalues only and is a second opinion.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The record `QuadraticSolution`. Its `status` reports infeasible problems, and `told()` describes it in words.
+        The record `QuadraticSolution`. Its `status` reports infeasible problems, and `summary()` describes it in words.
 
     Raises:
         ShapeError: shapes that do not fit each other.
@@ -136,34 +142,34 @@ def quadratic_program(
     >>> found = kt.control.quadratic_program(P, q, [[1.0, 1.0]], [1.0], x_lower=[0.0, 0.0])
     >>> found.x.tolist(), str(found.status), found.bound_multipliers.tolist()
     ([0.0, 1.0], 'solved', [-1.0, 0.0])
-    >>> kt.control.quadratic_program([[1.0]], [0.0], [[1.0]], [3.0], x_upper=[2.0]).told()[:43]
+    >>> kt.control.quadratic_program([[1.0]], [0.0], [[1.0]], [3.0], x_upper=[2.0]).summary()[:43]
     'no x satisfies all equations and bounds; re'
     """
     if solver not in ("kinetree", "daqp"):
         raise OptionError(f"quadratic_program: solver must be 'kinetree' or 'daqp', not {solver!r:.60}")
     if threads is not None:
         thread_count(threads)
-    given = given_arrays(P, q, A, b, C, lower, upper, x_lower, x_upper)
-    lead = leading_axes(given)
-    n, m, e = given["q"].shape[-1], row_count(C, given["C"]), row_count(A, given["A"])
+    arrays = given_arrays(P, q, A, b, C, lower, upper, x_lower, x_upper)
+    lead = leading_axes(arrays)
+    n, m, e = arrays["q"].shape[-1], row_count(C, arrays["C"]), row_count(A, arrays["A"])
     size = Size(n, m, e, x_lower is not None or x_upper is not None)
-    sick = not_numbers(given, lead)
+    sick = not_numbers(arrays, lead)
     count = int(np.prod(lead))
     if solver == "daqp":
-        found = _solved_by_daqp(size, _flat(given, lead), count)
+        solutions = _solved_by_daqp(size, _flat(arrays, lead), count)
     elif count == 1:
         room = room_for(size)
-        for place, x in zip(room.given, given.values(), strict=True):
+        for place, x in zip(room.given, arrays.values(), strict=True):
             if x.size:
                 place[0] = x if not lead else x.reshape(place.shape[1:])
         room.solve()
-        found = Solutions._make(x.copy() for x in room.results)
+        solutions = Solutions._make(x.copy() for x in room.results)
     else:
-        found = _many(size, _flat(given, lead), count, threads)
-    x, row_multipliers, bound_multipliers, status, steps = found
+        solutions = _many(size, _flat(arrays, lead), count, threads)
+    x, row_multipliers, bound_multipliers, status, steps = solutions
     if sick.any():
         status[sick.reshape(-1)] = _NOT_NUMBERS
-    beyond = beyond_reach(given, lead)
+    beyond = beyond_reach(arrays, lead)
     if beyond.any():
         status[beyond.reshape(-1) & (status != _NOT_NUMBERS)] = _INFEASIBLE
     bad = status != 0
@@ -175,43 +181,43 @@ def quadratic_program(
     )  # fmt: skip
 
 
-def _flat(given: dict[str, Array], lead: tuple[int, ...]) -> Problems:
-    return Problems(*(flat(x, lead, name) for name, x in given.items()))
+def _flat(arrays: dict[str, Array], lead: tuple[int, ...]) -> Problems:
+    return Problems(*(flat(x, lead, name) for name, x in arrays.items()))
 
 
-def _many(size: Size, given: Problems, count: int, threads: int | None) -> Solutions:
+def _many(size: Size, problems: Problems, count: int, threads: int | None) -> Solutions:
     """A batch, in pieces on threads."""
-    found = Solutions.of(count, size)
+    solutions = Solutions.of(count, size)
 
     def compute(piece: slice) -> None:
-        parts = Problems(*(x[piece] if len(x) > 1 else x for x in given))
-        solved(size, parts, Solutions._make(x[piece] for x in found), size.workspace())
+        parts = Problems(*(x[piece] if len(x) > 1 else x for x in problems))
+        solved(size, parts, Solutions._make(x[piece] for x in solutions), size.workspace())
 
     pieces = max(1, min(count, 4 * thread_count(threads)))
     ends = [count * k // pieces for k in range(pieces + 1)]
     on_threads(compute, [slice(a, b) for a, b in pairwise(ends)], threads)
-    return found
+    return solutions
 
 
-def _solved_by_daqp(size: Size, given: Problems, count: int) -> Solutions:
+def _solved_by_daqp(size: Size, problems: Problems, count: int) -> Solutions:
     """All problems of a batch, one after the other, by the dual active-set method in C of the package daqp."""
     try:
         import daqp
     except ImportError:
         raise MissingPackageError("solver='daqp' needs the package daqp: pip install 'kinetree[control]'") from None
     n, m, equal, is_bounded = size
-    found = Solutions.of(count, size)
+    solutions = Solutions.of(count, size)
     bounds = n if is_bounded else 0
     kinds = np.zeros(bounds + m + equal, np.int32)
     kinds[bounds + m :] = _DAQP_EQUATION
     for k in range(count):
-        one = Problems(*(x[k if len(x) > 1 else 0] for x in given))
+        one = Problems(*(x[k if len(x) > 1 else 0] for x in problems))
         rows = np.vstack([one.C[:m], one.A[:equal]])
         low = np.concatenate([one.x_lower[:bounds], one.lower[:m], one.b[:equal]])
         high = np.concatenate([one.x_upper[:bounds], one.upper[:m], one.b[:equal]])
         x, _, ended, info = daqp.solve(one.P, one.q, rows, high, low, kinds.copy())
         multipliers = info["lam"]
-        found.x[k], found.status[k], found.steps[k] = x, _DAQP_ENDS.get(ended, TOO_MANY), info["iterations"]
-        found.bound_multipliers[k, :bounds] = multipliers[:bounds]
-        found.row_multipliers[k, :m] = multipliers[bounds : bounds + m]
-    return found
+        solutions.x[k], solutions.status[k], solutions.steps[k] = x, _DAQP_ENDS.get(ended, TOO_MANY), info["iterations"]
+        solutions.bound_multipliers[k, :bounds] = multipliers[:bounds]
+        solutions.row_multipliers[k, :m] = multipliers[bounds : bounds + m]
+    return solutions

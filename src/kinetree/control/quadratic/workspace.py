@@ -1,4 +1,4 @@
-"""The arrays of quadratic programs as records: levels of equations, and what a solver works in."""
+"""The arrays of quadratic programs as records: levels of equations, and a solver's workspace."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Workspace(NamedTuple):
     """(n, m), a column per inequality, of length 1."""
     lower: Floats
     upper: Floats
-    """(m,), infinite where there is no bound."""
+    """(m,), infinite for rows without a bound."""
     base: Floats
     """(m,), the values of the inequalities where x is zero."""
     lengths: Floats
-    """(m,), by what the inequalities were multiplied."""
+    """(m,), the factors of the inequalities."""
     x: Floats
     """(n,), the minimum over the unknowns that are free."""
     multipliers: Floats
@@ -85,7 +85,7 @@ class Workspace(NamedTuple):
     """(…,), the unknowns that equations give."""
     free: Indices
     """(n,), the unknowns that are not given by others."""
-    told: Indices
+    outcome: Indices
     """(5,), how many levels are solved, the status of the last program, how many programs were solved, how many steps
     they took, and 1 where soft inequalities were left out."""
 

@@ -1,4 +1,4 @@
-"""What a robot is asked to do in space: one file per kind of task, behind the interface in `base.py`."""
+"""Tasks of a robot in space: one file per kind of task, behind the interface in `base.py`."""
 
 from kinetree.control.tasks.axis import Axis
 from kinetree.control.tasks.base import Task

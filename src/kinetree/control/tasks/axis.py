@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
+from kinetree.control.tasks.checks import checked_direction, checked_frames, checked_weights, has_frames
 from kinetree.control.tasks.directions import angles, angles_jacobian, completed, unit
-from kinetree.control.tasks.given import checked_direction, checked_frames, checked_weights, has_frames
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.records import record
@@ -62,25 +62,25 @@ class Axis(Task):
         return (3,)
 
     def present(self, robot: Model, q: Any) -> Any:
-        return seen.placement(robot, q, self.frame, self.relative_to)[:3, :3] @ self._own[2]
+        return frame_motion.placement(robot, q, self.frame, self.relative_to)[:3, :3] @ self._own[2]
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
         return angles(self._direction(robot, q, target))
 
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         d = self._direction(robot, q, target)
-        turns = self._own @ seen.jacobian(robot, q, self.frame, self.relative_to, "local")[3:]
+        turns = self._own @ frame_motion.jacobian(robot, q, self.frame, self.relative_to, "local")[3:]
         return angles_jacobian(d) @ np.cross(d, turns, axisb=0, axisc=0)
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
-        return self._own[:2] @ seen.jacobian(robot, q, self.frame, self.relative_to, "local")[3:]
+        return self._own[:2] @ frame_motion.jacobian(robot, q, self.frame, self.relative_to, "local")[3:]
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        return self._own[:2] @ seen.bias(robot, q, v, self.frame, self.relative_to, "local")[3:]
+        return self._own[:2] @ frame_motion.bias(robot, q, v, self.frame, self.relative_to, "local")[3:]
 
     def _direction(self, robot: Model, q: Any, target: Any) -> Any:
-        """The target's direction in the frame's own three axes, of which the last is `axis`."""
-        R = seen.placement(robot, q, self.frame, self.relative_to)[:3, :3]
+        """The target's direction in the frame's own three axes, the last being `axis`."""
+        R = frame_motion.placement(robot, q, self.frame, self.relative_to)[:3, :3]
         return self._own @ (R.T @ unit(real_array("target", target, "(3,)"))[0])
 
     @property

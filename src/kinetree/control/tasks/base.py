@@ -1,4 +1,4 @@
-"""The interface of tasks: what inverse kinematics, operational-space laws and whole-body control ask of them."""
+"""The interface of tasks: as inverse kinematics, operational-space laws and whole-body control use it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.control.tasks.checks import checked_priority, checked_weight
 from kinetree.control.tasks.derived import derivatives_of_error
-from kinetree.control.tasks.given import checked_priority, checked_weight
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -25,17 +25,16 @@ class Task:
 
     All methods are for one sample, of plain or symbolic arrays, so that they work in NumPy and in programs alike. The
     task's velocity is J v and its acceleration J v̇ + J̇ v, with v̇ the joints' acceleration. For a target at rest, the
-    error's time derivative is `error_jacobian` times v; at the target that matrix is −J, and where rotations are large
-    it is not.
+    error's time derivative is `error_jacobian` times v; at the target that matrix is −J, but not at large rotations.
 
     A task of your own is a subclass with these methods: `size`, `target_shape` and `error` for inverse kinematics,
-    `jacobian` and `bias` for laws of motion. They become programs when the task is first used, so what they read of it
-    must not change afterwards.
+    `jacobian` and `bias` for laws of motion. They become programs when the task is first used, so the attributes that
+    they read must not change afterwards.
 
     Attributes:
-        weight: what the squares of the errors are multiplied by in a sum over tasks, one number or one per row; ≥ 0.
-            It has the unit that makes such sums comparable, 1/m² or 1/rad².
-        priority: 0 for what comes first; tasks of a larger number use the freedom that those before leave. Tasks of
+        weight: the factor of the squared errors in a sum over tasks, one number or one per row; ≥ 0. It has the unit
+            that makes such sums comparable, 1/m² or 1/rad².
+        priority: 0 for the first tasks; tasks of a larger number use the freedom that those before leave. Tasks of
             equal priority are weighed against each other.
     """
 
@@ -51,17 +50,17 @@ class Task:
         return call_text(self)
 
     def check(self, robot: Model) -> None:
-        """Raise an error if this robot does not have what the task names, or the weights are not one per row."""
+        """Raise an error if this robot lacks something that the task names, or the weights are not one per row."""
 
     def check_target(self, robot: Model, target: Any) -> None:
-        """Raise an error if arrays of plain numbers (…, *target_shape) are no targets, whatever is not a number."""
+        """Raise an error if arrays of plain numbers (…, *target_shape) are not targets; NaN is allowed."""
 
     def size(self, robot: Model) -> int:
         """How many numbers it has, m."""
         raise _missing(self, "size(robot)")
 
     def target_shape(self, robot: Model) -> tuple[int, ...]:
-        """The shape of one target; () for tasks that are told by one number."""
+        """The shape of one target; () for tasks with one number."""
         raise _missing(self, "target_shape(robot)")
 
     def present(self, robot: Model, q: Any) -> Any:

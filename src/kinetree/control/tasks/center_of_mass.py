@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import checked_axes, checked_frame, checked_weights
+from kinetree.control.tasks.checks import checked_axes, checked_frame, checked_weights
 from kinetree.functions.center_of_mass import (
     center_of_mass_acceleration,
     center_of_mass_jacobian,
@@ -25,11 +25,10 @@ __all__ = ["CenterOfMass"]
 
 @record(frozen=True, slots=True, repr=False)
 class CenterOfMass(Task):
-    """The robot's centre of mass is to be at a position. A target is that position (3,), in metres.
+    """Move the robot's centre of mass to a position. A target is that position (3,), in metres.
 
     Attributes:
-        relative_to: the frame whose coordinates and axes the target and the rows are in, such as a foot; by default the
-            world.
+        relative_to: the frame of the target's and rows' coordinates and axes, such as a foot; by default the world.
         axes: which rows matter, of "x", "y" and "z"; "xyz" is all of them. The others of a target are not looked at.
 
     Raises:
@@ -68,7 +67,7 @@ class CenterOfMass(Task):
         c = center_of_mass(robot, q)
         if self.relative_to is None:
             return c
-        T = seen.placement(robot, q, self.relative_to, None)
+        T = frame_motion.placement(robot, q, self.relative_to, None)
         return T[:3, :3].T @ (c - T[:3, 3])
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
@@ -80,8 +79,8 @@ class CenterOfMass(Task):
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         J = center_of_mass_jacobian(robot, q)
         if self.relative_to is not None:
-            R = seen.placement(robot, q, self.relative_to, None)[:3, :3]
-            frame = seen.jacobian(robot, q, self.relative_to, None, "local")
+            R = frame_motion.placement(robot, q, self.relative_to, None)[:3, :3]
+            frame = frame_motion.jacobian(robot, q, self.relative_to, None, "local")
             J = R.T @ J - frame[:3] + np.cross(self.present(robot, q), frame[3:], axisb=0, axisc=0)
         return J[self._rows]
 
@@ -92,9 +91,9 @@ class CenterOfMass(Task):
         a = center_of_mass_acceleration(robot, q, v, np.zeros(robot.nv))
         if self.relative_to is not None:
             x, u = self.present(robot, q), self._velocity(robot, q, v)
-            T = seen.placement(robot, q, self.relative_to, None)
-            w = seen.velocity(robot, q, v, self.relative_to, None, "local")[3:]
-            frame = seen.bias(robot, q, v, self.relative_to, None, "local_world_aligned")
+            T = frame_motion.placement(robot, q, self.relative_to, None)
+            w = frame_motion.velocity(robot, q, v, self.relative_to, None, "local")[3:]
+            frame = frame_motion.bias(robot, q, v, self.relative_to, None, "local_world_aligned")
             turning = np.cross(T[:3, :3].T @ frame[3:], x) + np.cross(w, 2.0 * u + np.cross(w, x))
             a = T[:3, :3].T @ (a - frame[:3]) - turning
         return a[self._rows]
@@ -103,8 +102,8 @@ class CenterOfMass(Task):
         u = center_of_mass_velocity(robot, q, v)
         if self.relative_to is None:
             return u
-        R = seen.placement(robot, q, self.relative_to, None)[:3, :3]
-        frame = seen.velocity(robot, q, v, self.relative_to, None, "local")
+        R = frame_motion.placement(robot, q, self.relative_to, None)[:3, :3]
+        frame = frame_motion.velocity(robot, q, v, self.relative_to, None, "local")
         return R.T @ u - frame[:3] - np.cross(frame[3:], self.present(robot, q))
 
     @property

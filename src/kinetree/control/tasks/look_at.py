@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.directions import angles, angles_jacobian, completed, unit
-from kinetree.control.tasks.given import (
+from kinetree.control.tasks.checks import (
     checked_direction,
     checked_frames,
     checked_point,
     checked_weights,
     has_frames,
 )
+from kinetree.control.tasks.directions import angles, angles_jacobian, completed, unit
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.records import record
@@ -72,7 +72,7 @@ class LookAt(Task):
 
     def present(self, robot: Model, q: Any) -> Any:
         """The point one metre ahead."""
-        T = seen.placement(robot, q, self.frame, self.relative_to)
+        T = frame_motion.placement(robot, q, self.frame, self.relative_to)
         return T[:3, 3] + T[:3, :3] @ (np.array(self.at) + np.array(self.axis))
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
@@ -80,26 +80,26 @@ class LookAt(Task):
 
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         d, per_metre = self._sight(robot, q, target)
-        turns, moves = self._moves(seen.jacobian(robot, q, self.frame, self.relative_to, "local"))
+        turns, moves = self._moves(frame_motion.jacobian(robot, q, self.frame, self.relative_to, "local"))
         across = moves - np.outer(d, d @ moves)
         return angles_jacobian(d) @ (np.cross(d, turns, axisb=0, axisc=0) - per_metre * across)
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         d, per_metre = self._sight(robot, q, target)
-        turns, moves = self._moves(seen.jacobian(robot, q, self.frame, self.relative_to, "local"))
+        turns, moves = self._moves(frame_motion.jacobian(robot, q, self.frame, self.relative_to, "local"))
         return (turns + per_metre * np.cross(d, moves, axisb=0, axisc=0))[:2]
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
         d, per_metre = self._sight(robot, q, target)
-        w, u = self._moves(seen.velocity(robot, q, v, self.frame, self.relative_to, "local"))
-        w_rate, u_rate = self._moves(seen.bias(robot, q, v, self.frame, self.relative_to, "local"))
+        w, u = self._moves(frame_motion.velocity(robot, q, v, self.frame, self.relative_to, "local"))
+        w_rate, u_rate = self._moves(frame_motion.bias(robot, q, v, self.frame, self.relative_to, "local"))
         nearer = per_metre * (d @ u)
         d_rate = np.cross(d, w) - per_metre * (u - d * (d @ u))
         return (w_rate + per_metre * (np.cross(d_rate, u) + np.cross(d, u_rate) + nearer * np.cross(d, u)))[:2]
 
     def _sight(self, robot: Model, q: Any, target: Any) -> tuple[Any, Any]:
-        """The direction of the target in the frame's own three axes, of which the last is `axis`; 1 / its distance."""
-        T = seen.placement(robot, q, self.frame, self.relative_to)
+        """The direction of the target in the frame's own three axes, the last being `axis`; 1 / its distance."""
+        T = frame_motion.placement(robot, q, self.frame, self.relative_to)
         way = T[:3, :3].T @ (real_array("target", target, "(3,)") - T[:3, 3]) - np.array(self.at)
         d, length = unit(self._own @ way)
         return d, np.where(length > 0.0, 1.0, 0.0) / np.where(length > 0.0, length, 1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import (
+from kinetree.control.tasks.checks import (
     check_rotations,
     checked_axes,
     checked_frames,
@@ -24,7 +24,7 @@ __all__ = ["Orientation"]
 
 @record(frozen=True, slots=True, repr=False)
 class Orientation(Task):
-    """A frame is to be turned in a given way. A target is a rotation matrix (3, 3), as in `kt.frame_placement`.
+    """Turn a frame to a given orientation. A target is a rotation matrix (3, 3), as in `kt.frame_placement`.
 
     The error is the rotation vector that turns the frame to the target, by half a turn at most.
 
@@ -73,7 +73,7 @@ class Orientation(Task):
         return (3, 3)
 
     def present(self, robot: Model, q: Any) -> Any:
-        return seen.placement(robot, q, self.frame, self.relative_to)[:3, :3]
+        return frame_motion.placement(robot, q, self.frame, self.relative_to)[:3, :3]
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
         return rotation_log(self._away(robot, q, target))[self._rows]
@@ -82,17 +82,17 @@ class Orientation(Task):
         turn = rotation_log_jacobian(self._away(robot, q, target))
         if self.expressed_in == "local":
             turn = turn.T  # the frame's own displacement is to the left of Rᵀ R_target
-        J = seen.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)
+        J = frame_motion.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)
         return -(turn @ J[3:])[self._rows]
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
-        return seen.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
+        return frame_motion.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
 
     def velocity(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        return seen.velocity(robot, q, v, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
+        return frame_motion.velocity(robot, q, v, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        return seen.bias(robot, q, v, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
+        return frame_motion.bias(robot, q, v, self.frame, self.relative_to, self.expressed_in)[3:][self._rows]
 
     def _away(self, robot: Model, q: Any, target: Any) -> Any:
         """The target's orientation as seen from the frame, in the axes of the rows."""

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import (
+from kinetree.control.tasks.checks import (
     check_poses,
     checked_axes,
     checked_frames,
@@ -82,7 +82,7 @@ class Pose(Task):
         return (4, 4)
 
     def present(self, robot: Model, q: Any) -> Any:
-        return seen.placement(robot, q, self.frame, self.relative_to)
+        return frame_motion.placement(robot, q, self.frame, self.relative_to)
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
         p, E = self._away(robot, q, target)
@@ -90,7 +90,7 @@ class Pose(Task):
 
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         p, E = self._away(robot, q, target)
-        J = seen.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)
+        J = frame_motion.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)
         linear, turn = -J[:3], rotation_log_jacobian(E)
         if self.expressed_in == "local":
             linear = linear + np.cross(p, J[3:], axisb=0, axisc=0)
@@ -98,18 +98,18 @@ class Pose(Task):
         return np.concatenate([linear, -(turn @ J[3:])])[self._rows]
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
-        return seen.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)[self._rows]
+        return frame_motion.jacobian(robot, q, self.frame, self.relative_to, self.expressed_in)[self._rows]
 
     def velocity(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        return seen.velocity(robot, q, v, self.frame, self.relative_to, self.expressed_in)[self._rows]
+        return frame_motion.velocity(robot, q, v, self.frame, self.relative_to, self.expressed_in)[self._rows]
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        return seen.bias(robot, q, v, self.frame, self.relative_to, self.expressed_in)[self._rows]
+        return frame_motion.bias(robot, q, v, self.frame, self.relative_to, self.expressed_in)[self._rows]
 
     def _away(self, robot: Model, q: Any, target: Any) -> tuple[Any, Any]:
         """The target's position and orientation as seen from the frame, in the axes of the rows."""
-        T, wanted = self.present(robot, q), real_array("target", target, "(4, 4)")
-        R, p, aim = T[:3, :3], wanted[:3, 3] - T[:3, 3], wanted[:3, :3]
+        T, goal = self.present(robot, q), real_array("target", target, "(4, 4)")
+        R, p, aim = T[:3, :3], goal[:3, 3] - T[:3, 3], goal[:3, :3]
         return (R.T @ p, R.T @ aim) if self.expressed_in == "local" else (p, aim @ R.T)
 
     @property

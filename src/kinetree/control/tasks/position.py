@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.control.tasks import seen
+from kinetree.control.tasks import frame_motion
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import checked_axes, checked_frames, checked_point, checked_weights, has_frames
+from kinetree.control.tasks.checks import checked_axes, checked_frames, checked_point, checked_weights, has_frames
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.records import record
@@ -20,7 +20,7 @@ __all__ = ["Position"]
 
 @record(frozen=True, slots=True, repr=False)
 class Position(Task):
-    """A point of a frame is to be at a position. A target is that position (3,), in metres.
+    """Move a point of a frame to a position. A target is that position (3,), in metres.
 
     Attributes:
         frame: the name of the frame.
@@ -62,7 +62,7 @@ class Position(Task):
         return (3,)
 
     def present(self, robot: Model, q: Any) -> Any:
-        return seen.placement(robot, q, self.frame, self.relative_to)[:3, 3] + self._lever(robot, q)
+        return frame_motion.placement(robot, q, self.frame, self.relative_to)[:3, 3] + self._lever(robot, q)
 
     def error(self, robot: Model, q: Any, target: Any) -> Any:
         return (real_array("target", target, "(3,)") - self.present(robot, q))[self._rows]
@@ -71,22 +71,22 @@ class Position(Task):
         return -self.jacobian(robot, q, target)
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
-        J = seen.jacobian(robot, q, self.frame, self.relative_to, "local_world_aligned")
+        J = frame_motion.jacobian(robot, q, self.frame, self.relative_to, "local_world_aligned")
         return (J[:3] - np.cross(self._lever(robot, q), J[3:], axisb=0, axisc=0))[self._rows]
 
     def velocity(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        twist = seen.velocity(robot, q, v, self.frame, self.relative_to, "local_world_aligned")
+        twist = frame_motion.velocity(robot, q, v, self.frame, self.relative_to, "local_world_aligned")
         return (twist[:3] + np.cross(twist[3:], self._lever(robot, q)))[self._rows]
 
     def bias(self, robot: Model, q: Any, v: Any, target: Any) -> Any:
-        w = seen.velocity(robot, q, v, self.frame, self.relative_to, "local_world_aligned")[3:]
-        a = seen.bias(robot, q, v, self.frame, self.relative_to, "local_world_aligned")
+        w = frame_motion.velocity(robot, q, v, self.frame, self.relative_to, "local_world_aligned")[3:]
+        a = frame_motion.bias(robot, q, v, self.frame, self.relative_to, "local_world_aligned")
         lever = self._lever(robot, q)
         return (a[:3] + np.cross(a[3:], lever) + np.cross(w, np.cross(w, lever)))[self._rows]
 
     def _lever(self, robot: Model, q: Any) -> Any:
         """The point seen from the frame's origin, in the axes of the rows."""
-        return seen.placement(robot, q, self.frame, self.relative_to)[:3, :3] @ np.array(self.at)
+        return frame_motion.placement(robot, q, self.frame, self.relative_to)[:3, :3] @ np.array(self.at)
 
     @property
     def _rows(self) -> list[int]:

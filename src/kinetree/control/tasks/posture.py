@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.tasks.base import Task
-from kinetree.control.tasks.given import checked_weights
+from kinetree.control.tasks.checks import checked_weights
 from kinetree.errors import OptionError
 from kinetree.functions.kinematics import difference
 from kinetree.functions.manifold import difference_jacobian
@@ -22,7 +22,7 @@ __all__ = ["Posture"]
 
 @record(frozen=True, slots=True, repr=False)
 class Posture(Task):
-    """Joints are to be as in a given configuration. A target is a whole configuration (nq,).
+    """Move joints to a given configuration. A target is a whole configuration (nq,).
 
     The error is `kt.difference` from the configuration to the target, so that spherical and free joints count by
     displacements. Without `joints` a floating root counts as well, with the first six rows: position and attitude. If

@@ -1,4 +1,4 @@
-"""The parts of a whole-body controller, checked; and why there are no torques."""
+"""The parts of a whole-body controller, checked; and the reasons why no torques exist."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ Array = NDArray[Any]
 
 
 def checked_tasks(robot: Model, tasks: object) -> dict[str, Task]:
-    found = _named("tasks", tasks, Task, "kt.control.Posture()")
-    for task in found.values():
+    named = _named("tasks", tasks, Task, "kt.control.Posture()")
+    for task in named.values():
         task.check(robot)
-    return found
+    return named
 
 
 def checked_contacts(robot: Model, contacts: object, tasks: Mapping[str, Task]) -> dict[str, Support]:
-    found = _named("contacts", contacts, Support, 'kt.control.Support("foot")')
-    for name, contact in found.items():
+    named = _named("contacts", contacts, Support, 'kt.control.Support("foot")')
+    for name, contact in named.items():
         robot.frames[contact.frame]
         if name in tasks:
             raise OptionError(f"WholeBody: {name!r} is a task and a contact; give one of them another name")
-    return found
+    return named
 
 
-def _named(word: str, given: object, kind: type[Any], example: str) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        raise OptionError(f'WholeBody: {word} must be a dict such as {{"name": {example}}}, not {given!r:.60}')
-    for name, x in given.items():
+def _named(word: str, values: object, kind: type[Any], example: str) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise OptionError(f'WholeBody: {word} must be a dict such as {{"name": {example}}}, not {values!r:.60}')
+    for name, x in values.items():
         if not isinstance(name, str) or not isinstance(x, kind):
             raise OptionError(f"WholeBody: {word}[{name!r:.60}] must be a kt.control.{kind.__name__}, not {x!r:.60}")
-    return dict(given)
+    return dict(values)
 
 
 def checked_priorities(tasks: Mapping[str, Task], effort: Effort) -> list[list[str]]:
@@ -72,14 +72,14 @@ def checked_limit(robot: Model, limit: ArrayLike | None) -> Array:
 
 
 def no_torques(
-    robot: Model, q: Array, v: Array, values: Array, references: References, found: WholeBodyStep
+    robot: Model, q: Array, v: Array, values: Array, references: References, step: WholeBodyStep
 ) -> ConfigurationError:  # fmt: skip
     """The error where the solver found no numbers, for the first sample that has none."""
     where = ""
-    if found.tau.ndim > 1:
-        given = (x.reshape(*found.tau.shape[:-1], -1) for x in (q, v, values))
+    if step.tau.ndim > 1:
+        inputs = (x.reshape(*step.tau.shape[:-1], -1) for x in (q, v, values))
         with np.errstate(all="ignore"):
-            total = sum(x.sum(axis=-1) for x in (*given, found.tau, found.qdd))
+            total = sum(x.sum(axis=-1) for x in (*inputs, step.tau, step.qdd))
         index = np.unravel_index(int(np.argmax(~np.isfinite(total))), total.shape)
         k = int(np.ravel_multi_index(index, total.shape))
         q, v, values = q[k], v[k], values[k]

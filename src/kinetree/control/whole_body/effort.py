@@ -1,4 +1,4 @@
-"""What is spent: the cost that decides where tasks leave freedom."""
+"""Effort: the cost that decides where tasks leave freedom."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Effort:
         priority: None for after all tasks.
 
     Raises:
-        OptionError: for weights that are negative, or not positive for accelerations and forces, without which the
-            solution would not be unique.
+        OptionError: for weights that are negative, or not positive for accelerations and forces, which uniqueness
+            needs.
     """
 
     accelerations: float = 1e-2

@@ -131,15 +131,15 @@ class Layout:
     @property
     def given(self) -> dict[str, Given]:
         """The inputs of each task, after the switches."""
-        start, found = len(self.contacts) + len(self.tasks), {}
+        start, references = len(self.contacts) + len(self.tasks), {}
         for name, task in self.tasks.items():
             m = task.size(self.robot)
             sizes = {"target": int(np.prod(task.target_shape(self.robot)))}
             sizes |= dict.fromkeys(("velocity", "acceleration", "stiffness", "damping"), m)
             parts = _slices(start, sizes)
-            found[name] = Given(**parts)
+            references[name] = Given(**parts)
             start = parts["damping"].stop
-        return found
+        return references
 
     @property
     def given_count(self) -> int:
@@ -150,11 +150,11 @@ class Layout:
 
 
 def _slices(start: int, sizes: Mapping[str, int]) -> dict[str, slice]:
-    found = {}
+    slices = {}
     for name, size in sizes.items():
-        found[name] = slice(start, start + size)
+        slices[name] = slice(start, start + size)
         start += size
-    return found
+    return slices
 
 
 def matrices(layout: Layout, effort_limit: Array) -> Program:
@@ -169,9 +169,9 @@ def matrices(layout: Layout, effort_limit: Array) -> Program:
             J, bias = _of_contact(robot, contact, q, v)
             on = given[k]
             forces.append(np.matmul(J.T, contact.generator()))
-            wanted = -bias - contact.velocity_gain * np.matmul(J, v)
+            target = -bias - contact.velocity_gain * np.matmul(J, v)
             zeros = np.zeros((contact.motion_size, layout.n - robot.nv))
-            motions.append(on * np.hstack([J, zeros, wanted[:, None]]))
+            motions.append(on * np.hstack([J, zeros, target[:, None]]))
             _, least, most = contact.cone()
             low.append(least * on)
             high.append(np.where(np.isinf(most), np.inf, np.where(np.isinf(most), 0.0, most) * on))
@@ -219,18 +219,18 @@ def _without(layout: Layout, off: Sequence[Any]) -> list[Any]:
 
 def _of_tasks(layout: Layout, q: Any, v: Any, given: Any) -> list[Any]:
     """The rows of all tasks: J v̇ = a − J̇ v, with the acceleration a of a spring and a damper about the motion given."""
-    robot, names, found = layout.robot, list(layout.tasks), []
+    robot, names, rows = layout.robot, list(layout.tasks), []
     for name in layout.ordered:
         task, where = layout.tasks[name], layout.given[name]
         target = given[where.target].reshape(task.target_shape(robot))
         J, bias = task.jacobian(robot, q, target), task.bias(robot, q, v, target)
-        wanted = given[where.acceleration] + given[where.damping] * (
+        acceleration = given[where.acceleration] + given[where.damping] * (
             given[where.velocity] - task.velocity(robot, q, v, target)
         )
-        wanted = wanted + given[where.stiffness] * task.error(robot, q, target) - bias
+        acceleration = acceleration + given[where.stiffness] * task.error(robot, q, target) - bias
         zeros = np.zeros((task.size(robot), layout.n - robot.nv))
-        found.append(given[len(layout.contacts) + names.index(name)] * np.hstack([J, zeros, wanted[:, None]]))
-    return found
+        rows.append(given[len(layout.contacts) + names.index(name)] * np.hstack([J, zeros, acceleration[:, None]]))
+    return rows
 
 
 def _constant_sides(layout: Layout) -> Array:

@@ -29,7 +29,7 @@ class PrescribedMotion:
     tau: Array
     """(T, nv), N·m, N; exactly zero where nothing drives."""
     qdd: Array
-    """(T, nv), the accelerations that follow: those wanted, and of the root what physics leaves possible."""
+    """(T, nv), the accelerations that follow: those wanted, and of the root the closest that physics allows."""
     forces: Mapping[str, Array]
     """By contact, (T, 3) or (T, 6), as `WholeBodyStep.forces`."""
     unmet: Array
@@ -85,9 +85,9 @@ def prescribed_motion(
     if robot.actuated.all():
         raise ModelError(f"prescribed_motion: everything of {robot.name!r} is driven; kt.rnea has the torques")
     contacts = {} if contacts is None else contacts
-    for word, given in (("contacts", contacts), ("active", active or {})):
-        if not isinstance(given, Mapping):
-            raise OptionError(f'prescribed_motion: {word} must be a dict such as {{"foot": …}}, not {given!r:.60}')
+    for word, mapping in (("contacts", contacts), ("active", active or {})):
+        if not isinstance(mapping, Mapping):
+            raise OptionError(f'prescribed_motion: {word} must be a dict such as {{"foot": …}}, not {mapping!r:.60}')
     for name in active or {}:
         if name not in contacts:
             raise OptionError(
@@ -118,11 +118,11 @@ def prescribed_motion(
         effort=Effort(1e-8, 1.0), torque_limit=torque_limit, joint_limit_horizon=None,
     )  # fmt: skip
     rows = {name: np.eye(robot.nv)[task._rows(robot)] for name, task in controller.tasks.items()}  # type: ignore[attr-defined]
-    found = controller.step(
+    steps = controller.step(
         q, v, dict.fromkeys(rows, q), {name: v @ A.T for name, A in rows.items()},
         {name: qdd @ A.T for name, A in rows.items()}, active=active, threads=threads,
     )  # fmt: skip
-    return PrescribedMotion(found.tau, found.qdd, found.forces, found.qdd - qdd)
+    return PrescribedMotion(steps.tau, steps.qdd, steps.forces, steps.qdd - qdd)
 
 
 def _rows(name: str, x: Any, n: int) -> Array:

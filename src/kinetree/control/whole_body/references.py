@@ -71,7 +71,7 @@ class References:
         accelerations: Values | None,
         active: Mapping[str, bool | Array] | None,
     ) -> dict[str, Batched]:
-        """Put what is for all samples into `values`; returns what has axes of samples, by a name for messages."""
+        """Put values shared by all samples into `values`; return those with axes of samples, by a name for messages."""
         many: dict[str, Batched] = {}
         for name, x in _named("targets", targets).items():
             where = self._task("targets", name).target
@@ -110,11 +110,11 @@ class References:
 
     def repeated(self, many: Mapping[str, Batched], lead: tuple[int, ...]) -> Array:
         """The arguments (*lead, k) of all samples."""
-        found = np.empty((*lead, len(self.values)))
-        found[...] = self.values
+        values = np.empty((*lead, len(self.values)))
+        values[...] = self.values
         for one in many.values():
-            found[..., one.where] = one.values
-        return found
+            values[..., one.where] = one.values
+        return values
 
     def wrong(self, values: Array) -> str | None:
         """The name of a task with a reference that is not finite."""
@@ -156,9 +156,9 @@ class References:
         return self._where[name]
 
     @staticmethod
-    def _unknown(word: str, name: object, known: list[str]) -> OptionError:
+    def _unknown(word: str, name: object, names: list[str]) -> OptionError:
         return OptionError(
-            f"WholeBody: {word} names {name!r:.60}, which is unknown here: {nearest_names(str(name), known)}"
+            f"WholeBody: {word} names {name!r:.60}, which is unknown here: {nearest_names(str(name), names)}"
         )
 
 
@@ -172,10 +172,10 @@ def numbers(about: str, x: Any, shape: tuple[int, ...]) -> Array:
     return array.astype(np.float64, copy=False)
 
 
-def _named(word: str, given: Any) -> Mapping[str, Any]:
-    """What is given by name; nothing for None."""
-    if given is None:
+def _named(word: str, mapping: Any) -> Mapping[str, Any]:
+    """The values given by name; empty for None."""
+    if mapping is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise OptionError(f'WholeBody: {word} must be a dict such as {{"name": …}}, not {given!r:.60}')
-    return given
+    if not isinstance(mapping, Mapping):
+        raise OptionError(f'WholeBody: {word} must be a dict such as {{"name": …}}, not {mapping!r:.60}')
+    return mapping

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True)
 class WholeBodyStep:
-    """Torques, and what they give; leading axes are samples."""
+    """Torques, and the motion they cause; leading axes are samples."""
 
     tau: Array
     """(…, nv), within their limits; zero where nothing drives; N·m, N."""
@@ -26,11 +27,11 @@ class WholeBodyStep:
     forces: Mapping[str, Array]
     """By contact: a force (…, 3) in the world for a point, else a wrench [f; n] (…, 6) in the frame's axes; N, N·m."""
     unmet: Mapping[str, Array]
-    """By contact and task (…, m), J v̇ + J̇ v less what was wanted: zero, up to rounding, for what is met."""
+    """By contact and task (…, m), J v̇ + J̇ v less the reference: zero, up to rounding, if it is met."""
     joint_limits_given_up: Any
     """Whether no torques keep the joints' limits, so that these were left out: bool, for several samples an array."""
     is_complete: Any
-    """False where the solver gave up before the last priority; what is above holds nevertheless. As above."""
+    """False where the solver gave up before the last priority; the fields above hold nevertheless. As above."""
     programs: Any
     """How many quadratic programs were solved, int or an array: one where all but the last priority is met."""
 
@@ -39,7 +40,7 @@ class WholeBodyStep:
         met = np.abs(self.unmet[name]).max(axis=-1, initial=0.0) <= tolerance
         return bool(met) if met.ndim == 0 else met
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """A sentence about everything that is not met, anywhere."""
         parts = []
         if np.any(self.joint_limits_given_up):
@@ -52,6 +53,11 @@ class WholeBodyStep:
             if not np.all(self.is_met(name))
         ]
         return "; ".join([*parts, "not met: " + ", ".join(wrong) if wrong else "everything is met"])
+
+    def told(self) -> str:
+        """The old name of `summary`, for one release."""
+        warnings.warn("told() is summary() now", DeprecationWarning, stacklevel=2)
+        return self.summary()
 
 
 def _where(wrong: Any) -> str:

@@ -54,7 +54,7 @@ class Steps(NamedTuple):
     """(N, …), the forces of all contacts."""
     unmet: Floats
     """(N, …), A x − b of the rows that are named."""
-    told: Indices
+    outcome: Indices
     """(N, 5), as of `Workspace`."""
 
     def part(self, piece: slice) -> Steps:
@@ -62,15 +62,15 @@ class Steps(NamedTuple):
 
 
 @compiled
-def taken(matrices: Floats, given: Floats, robot: Constants, levels: Levels, found: Steps, w: Workspace) -> None:
+def taken(matrices: Floats, given: Floats, robot: Constants, levels: Levels, steps: Steps, w: Workspace) -> None:
     """The problems whose matrices the program of `matrices.py` has computed, with the samples as first axis.
 
     Args:
-        matrices: (N, …), what the program returns.
+        matrices: (N, …), the program's result.
         given: (N, …), its argument, which begins with the switches of the contacts.
         robot: constants.
         levels: whose rows, sides and bounds are written; the last n rows are those of the effort.
-        found: results.
+        steps: results.
         w: to work in.
     """
     n, m, nv = levels.n, levels.hard + levels.soft, len(robot.limit)
@@ -95,27 +95,27 @@ def taken(matrices: Floats, given: Floats, robot: Constants, levels: Levels, fou
             if given[k, int(robot.owners[j])] == 0.0:  # a contact that is off: exactly, not up to rounding
                 w.solution[nv + j] = 0.0
         for j in range(n):
-            found.solution[k, j] = w.solution[j]
+            steps.solution[k, j] = w.solution[j]
         for i in range(nv):
-            found.tau[k, i] = 0.0
+            steps.tau[k, i] = 0.0
         for i in range(len(robot.driven)):
             joint = int(robot.driven[i])
             total = matrices[k, bias + joint]
             for j in range(n):
                 total += levels.sides[i, j] * w.solution[j]
-            found.tau[k, joint] = min(max(total, -robot.limit[joint]), robot.limit[joint])
+            steps.tau[k, joint] = min(max(total, -robot.limit[joint]), robot.limit[joint])
         for i in range(len(robot.generators)):
             total = 0.0
             for j in range(n - nv):
                 total += robot.generators[i, j] * w.solution[nv + j]
-            found.forces[k, i] = total
+            steps.forces[k, i] = total
         for i in range(robot.named):
             total = -levels.rows[first + i, n]
             for j in range(n):
                 total += levels.rows[first + i, j] * w.solution[j]
-            found.unmet[k, i] = total
+            steps.unmet[k, i] = total
         for i in range(5):
-            found.told[k, i] = int(w.told[i])
+            steps.outcome[k, i] = int(w.outcome[i])
 
 
 class Solver:
@@ -153,8 +153,8 @@ class Solver:
         return Workspace.of(self._layout.n, self._layout.side_count, len(self.levels.rows))
 
     def one(self, q: Array, v: Array, values: Array) -> WholeBodyStep:
-        """The step of one moment; NaN among the torques where there is no solution."""
-        with np.errstate(all="ignore"):  # what is not finite is told by the caller
+        """The step of one moment; NaN among the torques where no solution exists."""
+        with np.errstate(all="ignore"):  # the caller reports numbers that are not finite
             self._function(q, v, values, out=self._matrices[0])
         self._given[0] = values
         self._solve()
@@ -163,7 +163,7 @@ class Solver:
     def many(self, q: Array, v: Array, values: Array, lead: tuple[int, ...], threads: int | None) -> WholeBodyStep:
         """The steps of all rows, whose results get the axes `lead`."""
         count = len(q)
-        found = self._results(count)
+        results = self._results(count)
 
         def compute(piece: slice) -> None:
             own = {name: getattr(self.levels, name).copy() for name in ("rows", "sides", "lower", "upper")}
@@ -173,19 +173,19 @@ class Solver:
                     part = slice(start, min(start + _BLOCK, piece.stop))
                     out = block[: part.stop - start]
                     self._function(q[part], v[part], values[part], out=out)
-                    taken(out, values[part], self._constants, levels, found.part(part), workspace)
+                    taken(out, values[part], self._constants, levels, results.part(part), workspace)
 
         pieces = max(1, min(-(-count // _BLOCK), 4 * thread_count(threads)))
         ends = [count * k // pieces for k in range(pieces + 1)]
         on_threads(compute, [slice(a, b) for a, b in pairwise(ends) if b > a], threads)
-        x, tau, forces, unmet, told = (a.reshape(*lead, a.shape[-1]) for a in found)
-        return self._step(x, tau, forces, unmet, told)
+        x, tau, forces, unmet, outcome = (a.reshape(*lead, a.shape[-1]) for a in results)
+        return self._step(x, tau, forces, unmet, outcome)
 
-    def _step(self, x: Array, tau: Array, forces: Array, unmet: Array, told: Array) -> WholeBodyStep:
-        given_up: Any = told[..., 4] == 1
-        is_complete: Any = told[..., 0] == len(self.levels.starts) - 1
-        programs: Any = told[..., 2]
-        if told.ndim == 1:
+    def _step(self, x: Array, tau: Array, forces: Array, unmet: Array, outcome: Array) -> WholeBodyStep:
+        given_up: Any = outcome[..., 4] == 1
+        is_complete: Any = outcome[..., 0] == len(self.levels.starts) - 1
+        programs: Any = outcome[..., 2]
+        if outcome.ndim == 1:
             given_up, is_complete, programs = bool(given_up), bool(is_complete), int(programs)
         return WholeBodyStep(
             tau, x[..., self._motion], {name: forces[..., where] for name, where in self._forces.items()},
@@ -217,7 +217,7 @@ def _weights_and_starts(layout: Layout, levels: list[list[str]], effort: Effort)
 
 
 def _generators(layout: Layout) -> tuple[Array, Array, Mapping[str, slice]]:
-    """From the numbers of all forces to the forces that are told, whose each number is, and where each force is."""
+    """The map from the numbers of all forces to reported forces, the owner of each number, and each force's place."""
     blocks = {name: c.axes() if c.is_point else c.generator() for name, c in layout.contacts.items()}
     nv = layout.robot.nv
     generators = np.zeros((sum(len(block) for block in blocks.values()), max(layout.n - nv, 1)))

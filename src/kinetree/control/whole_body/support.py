@@ -23,10 +23,10 @@ Array = NDArray[np.float64]
 class Support:
     """A contact of whole-body control: a point, a rectangle or a polygon that the ground pushes, never pulls.
 
-    By default the frame's origin is a point that touches; its force has three numbers, in axes of which the third is
-    `normal`. With `size` the frame is the middle of a rectangle in its own x–y plane, such as a sole, and the force is
-    a wrench [f; n] (6,) in the frame's axes. With `corners` it is a polygon in the frame, and there are three numbers
-    for each corner, in the frame's axes.
+    By default the frame's origin is a point that touches; its force has three numbers, in axes whose third is `normal`.
+    With `size` the frame is the middle of a rectangle in its own x–y plane, such as a sole, and the force is a wrench
+    [f; n] (6,) in the frame's axes. With `corners` it is a polygon in the frame, and there are three numbers for each
+    corner, in the frame's axes.
 
     Friction cones are replaced by pyramids inside them, so that forces are allowed with the true cone: tangential
     forces t obey d · t ≤ friction · cos(π / sides) · normal force for `sides` directions d, the first along x.
@@ -130,7 +130,7 @@ class Support:
         return np.hstack(blocks)
 
     def cone(self) -> tuple[Array, Array, Array]:
-        """Rows D (k, force_size) with bounds (k,): what forces are allowed, lower ≤ D f ≤ upper."""
+        """Rows D (k, force_size) with bounds (k,): the allowed forces, lower ≤ D f ≤ upper."""
         mu = self.friction * math.cos(math.pi / self.sides)
         turns = 2.0 * math.pi * np.arange(self.sides) / self.sides
         pyramid = np.stack([-np.cos(turns), -np.sin(turns), np.full(self.sides, mu)], axis=1)
@@ -170,8 +170,8 @@ def _numbers(about: str, name: str, value: Any, shape: tuple[int, ...], least: f
     except (TypeError, ValueError):
         fits = False
     if not fits or any(k not in (-1, size) for k, size in zip(shape, array.shape, strict=True)):
-        wanted = "a number" if not shape else f"numbers of shape {shape}".replace("-1", "k")
-        raise OptionError(f"{about}: {name} must be {wanted}, not {value!r:.60}")
+        expected = "a number" if not shape else f"numbers of shape {shape}".replace("-1", "k")
+        raise OptionError(f"{about}: {name} must be {expected}, not {value!r:.60}")
     if not np.isfinite(array).all() or (array < least).any():
         raise OptionError(
             f"{about}: {name} must be finite{' and not negative' if least == 0.0 else ''}, not {value!r:.60}"

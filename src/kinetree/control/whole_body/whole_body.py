@@ -46,27 +46,27 @@ class WholeBody:
 
         M v̇ + h = τ + Jᵀ f,  contacts do not move,  friction cones,  limits of torques and of joints,
 
-    under which the tasks are met in order of their priorities: those of priority 1 use what those of 0 leave free, and
-    so on; tasks of the same priority are weighed against each other. Last comes the effort. A task asks for the
+    under which the tasks are met in order of their priorities: those of priority 1 use the null space of those of 0,
+    and so on; tasks of the same priority are weighed against each other. Last comes the effort. A task asks for the
     acceleration a = acceleration + stiffness · error + damping · (velocity − its velocity); a `kt.control.Momentum` for
     such a rate of the momentum.
 
-    What cannot be met is given up from below. The equations of motion, the friction cones and the torques' limits are
-    never violated; then contacts, then tasks by priority, are met as well as those before allow, in the sense of
-    weighted squares, and the result gives the remaining differences. The limits of joints' positions and velocities
-    come between the torques' limits and the contacts, and are left out altogether where no torques keep them. Whatever
-    can be met exactly is met to rounding.
+    Conflicting demands are given up from the lowest priority on. The equations of motion, the friction cones and the
+    torques' limits are never violated; then contacts, then tasks by priority, are met as well as those before allow, in
+    the sense of weighted squares, and the result gives the remaining differences. The limits of joints' positions and
+    velocities come between the torques' limits and the contacts, and are left out altogether where no torques keep
+    them. Feasible demands are met to rounding.
 
     One compiled program computes all matrices of the state, and the solver is that of `kt.control.quadratic_program`.
     A controller serves one thread at a time.
 
     Args:
-        robot: the robot; what has no motor (`robot.actuated`), such as a floating base, gets no torque.
+        robot: the robot; joints without a motor (`robot.actuated`), such as a floating base, gets no torque.
         tasks: tasks by names of your own.
         contacts: `kt.control.Support`s by names of your own.
         stiffness: of tasks by name, one number or one per row, 1/s²; 100 where none is given, 0 for momenta.
         damping: of tasks by name, 1/s; critical, 2 √stiffness, where none is given, and 10 for momenta.
-        effort: the weights of what is spent, `kt.control.Effort`.
+        effort: the weights of the effort, `kt.control.Effort`.
         torque_limit: of all degrees of freedom (nv,) or one number; by default the robot's own (`robot.effort_limit`).
         joint_limit_horizon: the time, in seconds, in which joints may come near the limits of their positions by the
             factor 1/e, and in which they may reach the limits of their velocities; None leaves these limits out. It
@@ -147,10 +147,10 @@ class WholeBody:
         Args:
             q: configuration (…, nq).
             v: velocity (…, nv).
-            targets: of tasks by name, as each kind of task has them; what is left out stays as in the step before.
-            velocities: of tasks by name (…, m), in the axes of the task; zero where none is given. Of a momentum, the
-                momentum itself.
-            accelerations: of tasks by name (…, m); zero where none is given. Of a momentum, its rate.
+            targets: of tasks by name, as each kind of task has them; omitted ones stay as in the step before.
+            velocities: of tasks by name (…, m), in the axes of the task; zero by default. Of a momentum, the momentum
+                itself.
+            accelerations: of tasks by name (…, m); zero by default. Of a momentum, its rate.
             active: contacts and tasks by name that are switched off (False) or on again, bool or an array (…) of them;
                 on at first. A contact that is off neither holds its frame nor pushes.
             threads: how many threads may share a batch; by default as many as there are cores.
@@ -159,8 +159,7 @@ class WholeBody:
             The record `WholeBodyStep`.
 
         Raises:
-            ConfigurationError: NaN or infinity in the state or the references, or a quaternion of zero length; no
-                torques are returned then.
+            ConfigurationError: NaN or infinity in the state or the references, or a quaternion of zero length.
             OptionError: names that are not those of tasks, or a task that had no target yet.
             ShapeError, DTypeError: arrays that do not fit the robot, their task or each other.
 
@@ -177,18 +176,18 @@ class WholeBody:
         q, v = numbers("q", q, (self._nq,)), numbers("v", v, (self._nv,))
         if q.ndim == v.ndim == 1 and not many:
             values = references.values
-            found = self._solver.one(q, v, values)
+            result = self._solver.one(q, v, values)
         else:
             lead = _lead(q, v, many)
             refuse_zero_quaternions(q, self.robot.quaternions, "q")
             q, v = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
             values = references.repeated(many, lead).reshape(len(q), len(references.values))
-            found = self._solver.many(q, v, values, lead, threads)
+            result = self._solver.many(q, v, values, lead, threads)
         with np.errstate(all="ignore"):
-            total = found.tau.sum() + found.qdd.sum() + values.sum() + q.sum() + v.sum()
+            total = result.tau.sum() + result.qdd.sum() + values.sum() + q.sum() + v.sum()
         if not math.isfinite(total):
-            raise no_torques(self.robot, q, v, values, references, found)
-        return found
+            raise no_torques(self.robot, q, v, values, references, result)
+        return result
 
 
 def _lead(q: Array, v: Array, many: Mapping[str, Batched]) -> tuple[int, ...]:

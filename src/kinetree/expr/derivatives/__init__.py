@@ -1,7 +1,7 @@
 """Derivatives of programs, as programs: along a direction (forward) and of a weighted sum of outputs (reverse).
 
-`rules` has the derivative of each operation, and says what holds at corners and poles; `forward` and `reverse` have a
-rule for each kind of statement.
+`rules` has the derivative of each operation, and its values at corners and poles; `forward` and `reverse` have a rule
+for each kind of statement.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def reverse_derivative(program: Program, wrt: Sequence[int] | None = None) -> Pr
     program's (they cost next to nothing here), then a port `bar_x` for each input x of `wrt`, in that order. `wrt`
     lists the numbers of input ports; None means all.
 
-    What the backward sweep needs from the iterations of a loop is stored in memory: one number per value and iteration.
+    Values of a loop's iterations that the backward sweep needs are stored in memory: one number per value and
+    iteration.
 
     Raises ValueError if `wrt` names a port that does not exist or one twice, or if the program changes its inputs;
     NotImplementedError for a walk, or a range in larger steps, whose start depends on several counters.

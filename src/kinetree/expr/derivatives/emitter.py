@@ -92,7 +92,7 @@ class Emitter:
         return self.op("settled", args[0]) if name == "slopes_of" else self.op(name, *args)
 
     def _folded(self, name: str, args: tuple[Argument, ...]) -> Argument | None:
-        """The result if no operation is needed; a zero absorbs whatever it multiplies, as everywhere in traces."""
+        """The result if no operation is needed; a zero absorbs any factor, as everywhere in traces."""
         if all(isinstance(a, float) for a in args):
             return OPS[name].evaluate(*args)
         if name in ("add", "sub", "mul", "neg", "fma", "fms", "fnma"):
@@ -131,7 +131,7 @@ class Emitter:
         return self.total([(False, a, 1.0), (False, b, 1.0)])
 
     def total(self, terms: Sequence[Product]) -> Argument:
-        """The sum of products, as a chain of multiply-adds that adds last what was computed last."""
+        """The sum of products, as a chain of multiply-adds in the order of computation."""
         constant, plain, products = 0.0, [], []
         for negative, x, y in terms:
             a_negative, a = self._stripped(x)

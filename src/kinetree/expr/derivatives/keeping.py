@@ -1,4 +1,4 @@
-"""What the backward sweep needs from the forward sweep, stored in memory: one number per value and iteration."""
+"""Values of the forward sweep that the backward sweep needs, stored in memory: one number per value and iteration."""
 
 from __future__ import annotations
 

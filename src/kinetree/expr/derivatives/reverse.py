@@ -1,6 +1,6 @@
-"""Reverse differentiation: a forward sweep that keeps what is needed, then each statement's rule in reverse order.
+"""Reverse differentiation: a forward sweep that keeps the needed values, then each statement's rule in reverse order.
 
-The adjoint of a value is the sum of what its users add to it. Users in the same block are summed directly; those in the
+The adjoint of a value is the sum of its users' contributions. Users in the same block are summed directly; those in the
 bodies of loops and switches add to a cell of memory. Each array has an array of adjoints.
 """
 
@@ -208,7 +208,7 @@ class Reverse:
         return self._emit.total(terms)
 
     def _flush(self, adjoints: _Adjoints) -> None:
-        """Add what a body contributes to the adjoints of outer values to their cells."""
+        """Add the contributions of a body to the adjoints of outer values to their cells."""
         for name, terms in adjoints.terms.items():
             array, at = self._memory.cell_array, Index(self._memory.cell(name))
             before = self._emit.load(array, at)

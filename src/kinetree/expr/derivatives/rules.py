@@ -1,6 +1,6 @@
 """The rules of differentiation, one for each row of `OPS`.
 
-Where a function has a corner or a pole, this is what holds:
+At corners and poles of a function, these rules hold:
 
 - `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other has no effect, even
   if its derivative is NaN or infinite.

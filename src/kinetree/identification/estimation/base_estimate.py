@@ -1,8 +1,8 @@
 """Least squares on base parameters: each joint weighted by its own noise, with covariances.
 
 With the rows of joint j divided by σ_j, the estimate has the smallest covariance of all unbiased linear ones, and that
-is (Wᵀ W)⁻¹; σ_j follows from the residuals, so the two are found in turn. What the log did not excite is found by the
-singular values of W with columns of unit length.
+is (Wᵀ W)⁻¹; σ_j follows from the residuals, so the two are found in turn. Directions that the log did not excite are
+found by the singular values of W with columns of unit length.
 
 Source: Gautier and Poignet, "Extended Kalman filtering and weighted least squares dynamic identification of robot"
 (2001); Swevers et al., "Optimal robot excitation and identification" (1997).
@@ -26,22 +26,22 @@ Array = NDArray[np.float64]
 
 _ROUNDS = 5
 _SHARE = 1e-6
-"""The share of a parameter in directions of which nothing is known, above which it is not known, either."""
+"""The share of a parameter in undetermined directions above which it counts as undetermined."""
 _SILENT = 1e-9
 """The part of a joint's torques below which its residual counts as rounding."""
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
 class BaseEstimate:
-    """Base parameters as logs tell them; `print` shows a table."""
+    """Base parameters as estimated from logs; `print` shows a table."""
 
     base: BaseParameters
     names: tuple[str, ...]
     """The n estimated numbers: base parameters, others of dry friction, then offsets of the torques."""
     values: Array
-    """(n,); NaN where the log tells nothing."""
+    """(n,); NaN where the log has no information."""
     covariance: Array
-    """(n, n); infinite on the diagonal, zero beside it, where the log tells nothing."""
+    """(n, n); infinite on the diagonal, zero off it, where the log has no information."""
     torque_noise: Array
     """(nv,), N·m or N: the standard deviation of each joint's torque that the parameters do not explain."""
     rows: int
@@ -59,15 +59,15 @@ class BaseEstimate:
     @property
     def deviations(self) -> Array:
         """The standard deviation of each value (n,)."""
-        found: Array = np.sqrt(np.diag(self.covariance))
-        return found
+        deviations: Array = np.sqrt(np.diag(self.covariance))
+        return deviations
 
     @property
     def relative_deviations(self) -> Array:
         """Standard deviations as parts of the values (n,); those above 0.1 or so are badly determined."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Array = self.deviations / np.abs(self.values)
-        return np.where(np.isnan(found), np.inf, found)
+            ratios: Array = self.deviations / np.abs(self.values)
+        return np.where(np.isnan(ratios), np.inf, ratios)
 
     @property
     def f_statistics(self) -> Array:
@@ -77,8 +77,8 @@ class BaseEstimate:
         such parameters pass 3.84. Gautier's *essential* parameters are those above a bound.
         """
         with np.errstate(invalid="ignore"):
-            found: Array = (self.values / self.deviations) ** 2
-        return np.where(np.isnan(found), 0.0, found)
+            statistics: Array = (self.values / self.deviations) ** 2
+        return np.where(np.isnan(statistics), 0.0, statistics)
 
     def identifiable(self, within: float = 0.02) -> NDArray[np.bool_]:
         """The parameters that are known within this part of their value (n,): three standard deviations are less.
@@ -86,8 +86,8 @@ class BaseEstimate:
         Raises:
             OptionError: within is not a positive number.
         """
-        found: NDArray[np.bool_] = 3.0 * self.relative_deviations <= number_between("identifiable: within", within)
-        return found
+        is_known: NDArray[np.bool_] = 3.0 * self.relative_deviations <= number_between("identifiable: within", within)
+        return is_known
 
     def __repr__(self) -> str:
         head = (
@@ -98,12 +98,12 @@ class BaseEstimate:
         for name, value, deviation, part in zip(
             self.names, self.values, self.deviations, self.relative_deviations, strict=True
         ):
-            known = (
+            numbers = (
                 f"{value:12.5g} ± {deviation:<9.2g} {100.0 * part:7.2g} %"
                 if np.isfinite(value)
                 else "not excited".rjust(12)
             )
-            lines.append(f"  {known:35}  {name}")
+            lines.append(f"  {numbers:35}  {name}")
         return "\n".join(lines)
 
 
@@ -117,10 +117,10 @@ def base_estimate(
         torque_noise: standard deviation of each joint's torque (nv,); by default it follows from the residuals, in turn
             with the estimate.
         tolerance: a direction of the parameters is not excited if W, with columns of unit length, is this short along
-            it beside the longest. The parameters with a share in it are NaN, and their names are in `unexcited`.
+            it relative to the longest. The parameters with a share in it are NaN, and their names are in `unexcited`.
 
     Returns:
-        Values, covariance, noise, the condition number, and what was not excited.
+        Values, covariance, noise, the condition number, and the directions that were not excited.
 
     Raises:
         LogError: there are fewer rows than parameters, or all torques are zero.
@@ -147,16 +147,16 @@ def base_estimate(
     small = number_between("tolerance", tolerance, 0.0, 1.0)
     if not _sizes(equations).any():
         raise LogError("all torques are zero, so they tell nothing of the robot")
-    given = None if torque_noise is None else _noise(torque_noise, nv)
+    stated_noise = None if torque_noise is None else _noise(torque_noise, nv)
     plain = stacked(equations.factors, np.ones(nv))
     lengths = np.linalg.norm(plain[:, :n], axis=0)
     free = _free_directions(plain[:, :n], lengths, small)
-    noise = _least(equations) if given is None else given
-    for _ in range(1 if given is not None else _ROUNDS):
+    noise = _least(equations) if stated_noise is None else stated_noise
+    for _ in range(1 if stated_noise is not None else _ROUNDS):
         R = stacked(equations.factors, 1.0 / noise)
         values, spread = _solved(R, n, lengths, free)
         residual = _residuals(equations, values)
-        if given is None:
+        if stated_noise is None:
             noise = np.maximum(residual, _SILENT * _sizes(equations) + 1e-300)
     R = stacked(equations.factors, 1.0 / noise)
     values, spread = _solved(R, n, lengths, free)
@@ -195,17 +195,17 @@ def _free_directions(W: Array, lengths: Array, tolerance: float) -> Array:
     unit = W / np.where(lengths > 0.0, lengths, 1.0)
     _, sizes, rows = np.linalg.svd(unit)
     silent = np.concatenate([sizes, np.zeros(len(rows) - len(sizes))]) <= tolerance * max(sizes[0], 1e-300)
-    found: Array = rows[silent].T
-    return found
+    directions: Array = rows[silent].T
+    return directions
 
 
 def _solved(R: Array, n: int, lengths: Array, free: Array) -> tuple[Array, Array]:
-    """The least squares estimate of smallest size beside the free directions, and its covariance."""
+    """The least squares estimate of smallest size apart from the free directions, and its covariance."""
     scale = np.where(lengths > 0.0, lengths, 1.0)
     left, sizes, right = np.linalg.svd(R[:n, :n] / scale)
-    kept = len(sizes) - free.shape[1]
-    inverse = right[:kept].T / sizes[:kept]
-    values = (inverse @ (left[:, :kept].T @ R[:n, n])) / scale
+    rank = len(sizes) - free.shape[1]
+    inverse = right[:rank].T / sizes[:rank]
+    values = (inverse @ (left[:, :rank].T @ R[:n, n])) / scale
     spread = (inverse / scale[:, None]) @ (inverse / scale[:, None]).T
     return values, spread
 
@@ -215,15 +215,15 @@ def _residuals(equations: Regression, values: Array) -> Array:
     error = equations.factors @ np.append(values, -1.0)
     nv = equations.base.robot.nv
     each = max(equations.rows - len(values) / nv, 1.0)
-    found: Array = np.sqrt(np.einsum("jk,jk->j", error, error) / each)
-    return found
+    residuals: Array = np.sqrt(np.einsum("jk,jk->j", error, error) / each)
+    return residuals
 
 
 def _sizes(equations: Regression) -> Array:
     """The root mean square of each joint's torques."""
     last = equations.factors[:, :, -1]
-    found: Array = np.sqrt(np.einsum("jk,jk->j", last, last) / max(equations.rows, 1))
-    return found
+    lengths: Array = np.sqrt(np.einsum("jk,jk->j", last, last) / max(equations.rows, 1))
+    return lengths
 
 
 def _least(equations: Regression) -> Array:

@@ -5,9 +5,9 @@ Over the pseudo-inertias J_b of the bodies, and the numbers x_k of armature, dam
     minimise ½ |W K π - τ|² + 1/s² (Σ_b d(J_b, J_b⁰) + Σ_k d(x_k, x_k⁰)),
 
 with the rows of W weighted by the noise, K π the base parameters, and d the divergence of `divergence.py` from the
-robot's own numbers. Where the log says much, the first term decides; what it cannot tell stays at the robot's own
-numbers; and d is infinite where a body would be impossible, so the minimum is always possible. The problem is convex:
-there is one minimum, and Newton's method finds it from any start.
+robot's own numbers. Where the log is informative, the first term decides; undetermined parameters stay at the robot's
+own numbers; and d is infinite where a body would be impossible, so the minimum is always possible. The problem is
+convex: there is one minimum, and Newton's method finds it from any start.
 
 Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
 """
@@ -69,12 +69,12 @@ def consistent_estimate(
     Args:
         estimate: least squares on base parameters, whose equations are used; see `base_estimate`.
         prior_deviation: how far the robot's own numbers are thought to be from the truth, as a part: 1 means that
-            inertias twice as large are as likely as one standard deviation. It matters only for what the log does not
-            tell: at 1, a parameter that is known to 2 % moves by 0.04 % of its distance from the prior one.
+            inertias twice as large are as likely as one standard deviation. It matters only for undetermined
+            parameters: at 1, a parameter that is known to 2 % moves by 0.04 % of its distance from the prior one.
         robot: a robot with other prior numbers and the same joints; by default that of the estimate.
 
     Returns:
-        The robot with its new parameters, and what was held.
+        The robot with its new parameters, and the parameters that were held.
 
     Raises:
         OptionError: prior_deviation is not between 1e-6 and 1e6, or the robot has other bodies.
@@ -90,10 +90,10 @@ def consistent_estimate(
         raise OptionError(f"the prior robot {model.name!r} has other bodies than {base.robot.name!r}")
     prior = inertial_parameters(model, drives=base.drives)
     ten = 10 * len(model.bodies)
-    seen = np.abs(base.matrix).max(axis=0, initial=0.0) > 0.0
+    excited = np.abs(base.matrix).max(axis=0, initial=0.0) > 0.0
     solid = [b for b in range(len(model.bodies)) if _is_solid(prior[10 * b : 10 * b + 10])]
-    moving = [b for b in solid if seen[10 * b : 10 * b + 10].any()]
-    held = tuple(name for b, name in enumerate(model.bodies) if b not in solid and prior[10 * b] > 0.0)
+    moving = [b for b in solid if excited[10 * b : 10 * b + 10].any()]
+    constant_bodies = tuple(name for b, name in enumerate(model.bodies) if b not in solid and prior[10 * b] > 0.0)
     numbers, guesses = _prior_drives(estimate, prior, ten)
     bodies = Bodies(prior[:ten].reshape(-1, 10)[moving])
     # π = fixed + T x, with x the entries of S, the relative drives, more relative numbers of friction, and the offsets.
@@ -135,12 +135,12 @@ def consistent_estimate(
     half = to_values @ np.linalg.inv(np.linalg.qr(terms(x, weakest)[1], mode="r"))
     return ConsistentEstimate(
         with_inertial_parameters(model, parameters, drives=base.drives), parameters, constant + to_values @ x,
-        np.linalg.norm(half, axis=1), held, deviation,
+        np.linalg.norm(half, axis=1), constant_bodies, deviation,
     )  # fmt: skip
 
 
 def _is_solid(ten: Array) -> bool:
-    """Whether a body has a positive definite pseudo-inertia, whatever its size."""
+    """Whether a body has a positive definite pseudo-inertia, of any size."""
     if not ten[0] > 0.0:
         return False
     J = pseudo_inertia(ten)

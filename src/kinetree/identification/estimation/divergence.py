@@ -43,8 +43,8 @@ def divergence(parameters: Array, prior: Array) -> Array:
     S = np.linalg.solve(L, half.swapaxes(-1, -2))
     sizes = np.linalg.eigvalsh(0.5 * (S + S.swapaxes(-1, -2)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = np.where((sizes > 0.0).all(axis=-1), (sizes - np.log(sizes) - 1.0).sum(axis=-1), np.inf)
-    return found
+        distances: Array = np.where((sizes > 0.0).all(axis=-1), (sizes - np.log(sizes) - 1.0).sum(axis=-1), np.inf)
+    return distances
 
 
 class Bodies:

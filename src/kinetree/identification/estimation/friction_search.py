@@ -1,10 +1,10 @@
 """The speeds of a form of dry friction: separable least squares.
 
 Torques are linear in all parameters but one speed per joint, so for given speeds the others follow from linear least
-squares, and what is searched is a function of the speeds alone. Its Gauss-Newton steps are those of the linear problem
-that has the derivatives by the speeds as columns, too; each needs one pass over the logs. Where a search begins is
-found joint by joint, among speeds from a two-hundredth to a third of the largest of the log; these are the limits, too:
-what varies more slowly is hard to tell from viscous friction.
+squares, and the search is over the speeds alone. Its Gauss-Newton steps are those of the linear problem that has the
+derivatives by the speeds as columns, too; each needs one pass over the logs. Where a search begins is found joint by
+joint, among speeds from a two-hundredth to a third of the largest of the log; these are the limits, too: slower
+variations are hard to distinguish from viscous friction.
 
 Source: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
 separate" (1973); Kaufman, "A variable projection method for solving separable nonlinear least squares problems" (1975),
@@ -31,13 +31,13 @@ __all__ = ["Sought", "with_form"]
 Array = NDArray[np.float64]
 
 _PROMISING = 2.0
-"""The gain beside Coulomb friction, in squared errors relative to the noise, above which a search is begun."""
+"""The gain over Coulomb friction, in squared errors relative to the noise, above which a search is begun."""
 _LOWEST = 1.0 / 200.0
 """The lowest speed that is sought, as a part of the largest of the log."""
 _HIGHEST = 1.0 / 3.0
 _STARTS = 9
 _ROWS = 20_000
-"""The rows of which starts are chosen."""
+"""The number of rows used to choose starts."""
 _STEPS = 30
 _LONGEST = float(np.log(3.0))
 """The longest step of the logarithm of a speed."""
@@ -47,7 +47,7 @@ _CLOSE = 1e-6
 _CLEAR = 3.0
 """A force or a speed is accepted if it is so many of its standard deviations."""
 _SILENT = 1e-7
-"""The length beside the longest of a direction that the equations, their columns of unit length, do not determine."""
+"""The relative length of a direction that the equations, with columns of unit length, do not determine."""
 
 
 class Sought:
@@ -55,7 +55,7 @@ class Sought:
 
     def __init__(self, equations: Regression, told: list[str]) -> None:
         self.equations = equations
-        """With the speeds among the unknowns, linearised at what was found."""
+        """With the speeds among the unknowns, linearised at the solution."""
         self.told = told
         """Sentences on joints whose friction the logs do not show to be of this form; it is Coulomb's there."""
 
@@ -68,22 +68,22 @@ def with_form(logs: Sequence[Log], base: BaseParameters, form: Form, *, offsets:
     search = _Search(logs, base, np.maximum(limits, np.finfo(float).tiny), offsets=offsets)
     columns = replace(columns, speeds=search.start(columns, most > 0.0))
     names = [base.robot.v_names[dof] for dof in columns.dofs]
-    told = []
+    remarks = []
     for k in np.flatnonzero(~columns.is_sought):
         low, high = limits[:, k]
         why = f"no speed between {low:.2g} and {high:.2g} explains the log better" if high else "it did not move"
-        told.append(f"{_otherwise(names[k])}: {why}")
+        remarks.append(f"{_otherwise(names[k])}: {why}")
     while True:
         columns, equations, estimate = search.best(columns)
         unclear = [
             (k, why) for k in np.flatnonzero(columns.is_sought) if (why := _unclear(columns, int(k), estimate, limits))
         ]
         if not unclear:
-            return Sought(equations, told)
+            return Sought(equations, remarks)
         speeds = columns.speeds.copy()
         for k, why in unclear:
             speeds[k] = np.nan
-            told.append(why)
+            remarks.append(why)
         columns = replace(columns, speeds=speeds)
 
 
@@ -95,10 +95,10 @@ class _Search:
 
     def equations(self, logs: Sequence[Log], columns: FrictionColumns) -> Regression:
         """The equations at the speeds of `columns`, in one pass."""
-        found = Regression(self.base, offsets=self.offsets, friction=columns)
+        equations = Regression(self.base, offsets=self.offsets, friction=columns)
         for log in logs:
-            found.add(log)
-        return found
+            equations.add(log)
+        return equations
 
     def start(self, columns: FrictionColumns, moving: NDArray[np.bool_]) -> Array:
         """The best of some speeds for each joint by itself; NaN where none is better than Coulomb friction."""
@@ -191,20 +191,20 @@ def _least(A: Array, b: Array) -> Array:
     """The least squares solution of smallest size, of columns of unit length."""
     lengths = np.linalg.norm(A, axis=0)
     scale = np.where(lengths > 0.0, lengths, 1.0)
-    found: Array = np.linalg.lstsq(A / scale, b, rcond=_SILENT)[0] / scale
-    return found
+    solution: Array = np.linalg.lstsq(A / scale, b, rcond=_SILENT)[0] / scale
+    return solution
 
 
 def _unclear(columns: FrictionColumns, k: int, estimate: BaseEstimate, limits: Array) -> str:
     """Why the logs do not show that the friction of joint k has this form; empty if they do."""
     form, name = columns.form, estimate.base.robot.v_names[columns.dofs[k]]
-    found = {n: (x, d) for n, x, d in zip(estimate.names, estimate.values, estimate.deviations, strict=True)}
+    estimates = {n: (x, d) for n, x, d in zip(estimate.names, estimate.values, estimate.deviations, strict=True)}
     if form.bump:
-        force, deviation = found[f"{form.bump}({name})"]
+        force, deviation = estimates[f"{form.bump}({name})"]
         if not force > _CLEAR * deviation:
             why = f"the log does not show that it rises towards rest ({force:.2g} ± {deviation:.2g})"
             return f"{_otherwise(name)}: {why}"
-    speed, deviation = found[f"{form.speed}({name})"]
+    speed, deviation = estimates[f"{form.speed}({name})"]
     low, high = limits[:, k]
     if not 1.01 * low < columns.speeds[k] < 0.99 * high:
         return f"{_otherwise(name)}: no speed between {low:.2g} and {high:.2g} explains the log best"

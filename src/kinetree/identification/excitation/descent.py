@@ -1,4 +1,4 @@
-"""Quasi-Newton descent for smooth functions that are infinite outside of what is allowed.
+"""Quasi-Newton descent for smooth functions that are infinite outside of the allowed set.
 
 Source: Nocedal and Wright, *Numerical Optimization* (2006), algorithm 6.1 with a backtracking search, where pairs that
 would make the matrix indefinite are left out.

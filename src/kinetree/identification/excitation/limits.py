@@ -1,6 +1,6 @@
-"""What a motion must keep: bounds of positions, velocities, accelerations and torques, and margins of the user's own.
+"""Limits of a motion: bounds of positions, velocities, accelerations and torques, and margins of the user's own.
 
-Each bound is a barrier, -Σ log of the room that is left, so a search never leaves what is allowed.
+Each bound is a barrier, -Σ log of the remaining distance, so a search never leaves the allowed set.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Bounds:
-    """Lower and upper bounds (n,) of each kind; infinite where there is none."""
+    """Lower and upper bounds (n,) of each kind; infinite without a bound."""
 
     q: tuple[Array, Array]
     v: tuple[Array, Array]
@@ -30,7 +30,7 @@ class Bounds:
     tau: tuple[Array, Array]
 
 
-def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float) -> Bounds:
+def bounds_of(robot: Model, limits: Mapping[str, ArrayLike | None], margin: float) -> Bounds:
     """The robot's own limits, or those given instead ("position" (2, n), "velocity", …), less a part of each.
 
     Raises:
@@ -38,7 +38,7 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
         ShapeError, DTypeError: limits do not fit the robot.
     """
     n = robot.nv
-    position = given.get("position")
+    position = limits.get("position")
     if position is None:
         low, high = robot.lower.copy(), robot.upper.copy()
     else:
@@ -50,12 +50,12 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
             f"the lower and upper positions of {listed(names)} leave no range of motion; give position_limit=, "
             "or lock these joints: robot.lock([…])"
         )
-    v = _symmetric(robot, "velocity_limit", given.get("velocity"), robot.velocity_limit)
+    v = _symmetric(robot, "velocity_limit", limits.get("velocity"), robot.velocity_limit)
     if not np.isfinite(v).all():
         names = [robot.v_names[k] for k in np.flatnonzero(~np.isfinite(v))]
         raise OptionError(f"no limit of the velocity of {listed(names)} is known; give velocity_limit=")
-    qdd = _symmetric(robot, "acceleration_limit", given.get("acceleration"), np.full(n, np.inf))
-    tau = _symmetric(robot, "effort_limit", given.get("effort"), robot.effort_limit)
+    qdd = _symmetric(robot, "acceleration_limit", limits.get("acceleration"), np.full(n, np.inf))
+    tau = _symmetric(robot, "effort_limit", limits.get("effort"), robot.effort_limit)
     room = 0.5 * margin * np.where(np.isfinite(high - low), high - low, 0.0)
     keep = 1.0 - margin
     return Bounds(
@@ -63,13 +63,13 @@ def bounds_of(robot: Model, given: Mapping[str, ArrayLike | None], margin: float
     )  # fmt: skip
 
 
-def _symmetric(robot: Model, name: str, given: ArrayLike | None, own: Array) -> Array:
-    if given is None:
+def _symmetric(robot: Model, name: str, limit: ArrayLike | None, own: Array) -> Array:
+    if limit is None:
         if (own <= 0.0).any():
             names = [robot.v_names[k] for k in np.flatnonzero(own <= 0.0)]
             raise OptionError(f"the robot's own {name} of {listed(names)} is zero; give {name}=, or lock these joints")
         return own.astype(np.float64)
-    x = number_or_row(name, given, robot.nv, "degree of freedom")
+    x = number_or_row(name, limit, robot.nv, "degree of freedom")
     if not (x > 0.0).all():
         raise OptionError(f"{name} must be positive numbers, not {x.tolist()!r:.60}")
     return x
@@ -80,10 +80,10 @@ def barrier(x: Array, low: Array, high: Array) -> tuple[float, Array]:
     value, slope = 0.0, np.zeros_like(x)
     whole = np.where(np.isfinite(high - low), high - low, 1.0)
     for sign, bound in ((1.0, high), (-1.0, low)):
-        known = np.isfinite(bound)
-        room = sign * (bound - x)[:, known] / whole[known]
+        bounded = np.isfinite(bound)
+        room = sign * (bound - x)[:, bounded] / whole[bounded]
         if not (room > 0.0).all():
             return np.inf, slope
         value -= float(np.log(room).sum()) / len(x)
-        slope[:, known] += sign / (room * whole[known]) / len(x)
+        slope[:, bounded] += sign / (room * whole[bounded]) / len(x)
     return value, slope

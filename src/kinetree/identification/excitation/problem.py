@@ -104,19 +104,19 @@ class Problem:
         width = 10 * len(bodies) + (3 * self.robot.driven_nv if self.base.drives else 0)
         weights = np.zeros((*by_W.shape[:-1], width))
         weights[..., places] = by_W
-        _, found = vjp(
+        _, gradients = vjp(
             self.robot, joint_torque_regressor, (q, v, qdd), weights, bodies=bodies, drives=self.base.drives,
             wrt=["q", "v", "qdd"], parameters=self.base.parameters or None,
         )  # fmt: skip
-        return [found["q"], found["v"], found["qdd"]]
+        return [gradients["q"], gradients["v"], gradients["qdd"]]
 
     def _margins(self, q: Array) -> tuple[float, Array]:
         assert self.program is not None
         rooms = np.asarray(self.program(q), dtype=np.float64)
         if not (rooms > 0.0).all():
             return np.inf, q
-        _, found = vjp(self.program, (q,), -1.0 / rooms / len(q))
-        slope: Array = next(iter(found.values()))
+        _, gradients = vjp(self.program, (q,), -1.0 / rooms / len(q))
+        slope: Array = next(iter(gradients.values()))
         return -float(np.log(rooms).sum()) / len(q), slope
 
     def trajectory(self, x: Array) -> FourierTrajectory:

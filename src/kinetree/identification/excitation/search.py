@@ -88,11 +88,11 @@ def exciting_trajectory(
             estimate is (D-optimality).
         position_limit: bounds (2, n) used instead of the robot's own.
         velocity_limit: (n,) or one number, likewise.
-        acceleration_limit: (n,) or one number; by default there is none.
+        acceleration_limit: (n,) or one number; by default unlimited.
         effort_limit: (n,) or one number, used instead of the robot's own, for torques by the robot's own parameters.
         keep_positive: a program of q whose results must stay positive along the motion: heights above a table,
             distances between shapes.
-        margin: the part of every limit that is left unused; also for what happens between the moments looked at.
+        margin: the part of every limit that is left unused; also for excesses between the moments looked at.
         starts: how many random motions the search begins with.
         steps: quasi-Newton steps from each, in all.
         rng: the source of the random motions, or its seed.
@@ -130,24 +130,24 @@ def exciting_trajectory(
         raise OptionError(
             f"keep_positive must be a program of q, a function marked @kt.program(q=robot), not {keep_positive!r:.60}"
         )
-    given = {
+    own_limits = {
         "position": position_limit, "velocity": velocity_limit, "acceleration": acceleration_limit,
         "effort": effort_limit,
     }  # fmt: skip
     problem = Problem(
         model, base_parameters(model) if base is None else base, criterion, seconds, count, keep_positive,
-        bounds_of(model, given, unused),
+        bounds_of(model, own_limits, unused),
     )  # fmt: skip
     generator = random_generator(rng)
-    found = [_improved(problem, problem.random(generator), most) for _ in range(tries)]
-    motions = [problem.motion(x) for x in found]
+    solutions = [_improved(problem, problem.random(generator), most) for _ in range(tries)]
+    motions = [problem.motion(x) for x in solutions]
     regressors = [problem.base.regressor(*motion) for motion in motions]
     worths = [condition_number(W) if criterion == "condition" else worth(criterion, W)[0] for W in regressors]
-    best = problem.trajectory(found[int(np.argmin(worths))])
+    best = problem.trajectory(solutions[int(np.argmin(worths))])
     fine = best.at(np.linspace(0.0, best.period, _FINE * count))
     passive = ["damping", "friction"] if problem.base.drives else None
     tau = rnea(model, *fine, passive=passive) if passive else rnea(model, *fine)
-    limits = bounds_of(model, given, 0.0)
+    limits = bounds_of(model, own_limits, 0.0)
     used = (_used(fine.q, limits.q), _used(fine.v, limits.v), _used(tau, limits.tau), _used(fine.qdd, limits.qdd))
     if max(used) > 1.0:
         raise OptionError(
@@ -167,7 +167,7 @@ def _improved(problem: Problem, x: Array, steps: int) -> Array:
 
 def _used(x: Array, bounds: tuple[Array, Array]) -> float:
     """How much of its bounds a number uses at most, from the middle."""
-    known = np.isfinite(bounds[0]) & np.isfinite(bounds[1])
-    low, high = (bound[known] for bound in bounds)
-    part = abs(x[:, known] - 0.5 * (low + high)) / (0.5 * (high - low))
+    bounded = np.isfinite(bounds[0]) & np.isfinite(bounds[1])
+    low, high = (bound[bounded] for bound in bounds)
+    part = abs(x[:, bounded] - 0.5 * (low + high)) / (0.5 * (high - low))
     return float(part.max(initial=0.0))

@@ -1,7 +1,7 @@
 """The columns of dry friction in the regressor, joint by joint, with speeds that may be sought.
 
 They are functions of the velocity that jump where a joint turns round. So they pass the same filter as the torques of
-the log did: the filter is linear, and what is filtered on both sides of an equation leaves it true.
+the log did: the filter is linear, and filtering both sides of an equation keeps it true.
 
 Source: Gautier, "Dynamic identification of robots with power model" (1997), for the parallel filtering of columns.
 """
@@ -51,13 +51,13 @@ class FrictionColumns:
         count = 10 * len(robot.bodies)
         columns = [count + 3 * k + 2 for k in range(len(names))]
         speeds = [speed for joint in robot.driven_joints for speed in joint.friction_speed]
-        found = [k for k, column in enumerate(columns) if column in base.columns]
+        places = [k for k, column in enumerate(columns) if column in base.columns]
         return FrictionColumns(
             form,
-            tuple(robot.v_names.index(names[k]) for k in found),
-            tuple(base.columns.index(columns[k]) for k in found),
-            np.array([speeds[k] for k in found]),
-            np.full(len(found), np.nan),
+            tuple(robot.v_names.index(names[k]) for k in places),
+            tuple(base.columns.index(columns[k]) for k in places),
+            np.array([speeds[k] for k in places]),
+            np.full(len(places), np.nan),
         )
 
     @property
@@ -67,7 +67,7 @@ class FrictionColumns:
 
     @property
     def more(self) -> list[tuple[int, str]]:
-        """The columns besides those of F: which of the n they belong to, and "bump" or "slope"."""
+        """The columns other than those of F: which of the n they belong to, and "bump" or "slope"."""
         kinds = [*(["bump"] if self.form.bump else []), *(["slope"] if self.has_slopes else [])]
         return [(int(k), kind) for k in np.flatnonzero(self.is_sought) for kind in kinds]
 
@@ -78,14 +78,14 @@ class FrictionColumns:
 
     def curves(self, v: Array) -> Array:
         """The columns (T, n + m) at velocities (T, nv): those of F, then the others."""
-        found = []
+        curves = []
         for k, (dof, own, s) in enumerate(zip(self.dofs, self.own, self.speeds, strict=True)):
             form = self.form if self.is_sought[k] else COULOMB
-            found.append(form.rise(v[:, dof], own, s))
+            curves.append(form.rise(v[:, dof], own, s))
         for k, kind in self.more:
             function = self.form.falling if kind == "bump" else self.form.slope
-            found.append(function(v[:, self.dofs[k]], self.own[k], self.speeds[k]))
-        return np.stack(found, axis=1) if found else np.zeros((len(v), 0))
+            curves.append(function(v[:, self.dofs[k]], self.own[k], self.speeds[k]))
+        return np.stack(curves, axis=1) if curves else np.zeros((len(v), 0))
 
     def in_regressor(self, W: Array, curves: Array) -> Array:
         """The base regressor (T, nv, r) with these columns of F, and the others (T, nv, r + m) after its own."""

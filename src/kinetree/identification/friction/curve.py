@@ -76,14 +76,14 @@ class FrictionCurve:
 
 
 def curve_of(robot: Model, form: str = "coulomb", numbers: Mapping[str, float] | None = None) -> FrictionCurve:
-    """A robot's own damping and Coulomb friction, and what `numbers` has of Stribeck's: "stribeck(elbow)", …"""
-    names, given = tuple(robot.v_names), numbers or {}
+    """A robot's own damping and Coulomb friction, and the entries of `numbers` for Stribeck's: "stribeck(elbow)", …"""
+    names, fitted = tuple(robot.v_names), numbers or {}
     drives = [joint.drive for joint in robot.driven_joints]
     parts = ([x for one in drives for x in getattr(one, part)] for part in ("damping", "friction", "friction_speed"))
     own = dict(zip(driven_names(robot), zip(*parts, strict=True), strict=True))
     damping, friction, speeds = np.array([own.get(name, (0.0, 0.0, 1.0)) for name in names]).reshape(-1, 3).T
-    bump = np.array([given.get(f"{STRIBECK.bump}({name})", 0.0) for name in names])
-    speed = np.array([given.get(f"{STRIBECK.speed}({name})", 1.0) for name in names])
+    bump = np.array([fitted.get(f"{STRIBECK.bump}({name})", 0.0) for name in names])
+    speed = np.array([fitted.get(f"{STRIBECK.speed}({name})", 1.0) for name in names])
     return FrictionCurve(form, names, damping, friction, speeds, bump, speed)
 
 

@@ -30,7 +30,7 @@ class Form:
 
     name: str
     bump: str
-    """The name of its second force, B; empty if there is none."""
+    """The name of its second force, B; empty without one."""
     speed: str
     """The name of the speed that is sought, s; empty if none is."""
 

@@ -1,1 +1,1 @@
-"""Logs of a robot's motion: what they are, the files that hold them, and what is suspicious in them."""
+"""Logs of a robot's motion: their records, the files that hold them, and suspicious values in them."""

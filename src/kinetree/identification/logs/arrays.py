@@ -1,4 +1,4 @@
-"""Logs of arrays, checked: nothing is put in the place of what is missing."""
+"""Logs of arrays, checked: missing values are never filled in."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def log_of(
         v: velocities (T, nv), if they were measured.
         qdd: accelerations (T, nv), likewise.
         source: where it comes from, for messages.
-        remarks: what else is to be told of it.
+        remarks: further sentences for its report.
 
     Raises:
-        LogError: there are fewer than two rows, NaN or infinite numbers (the row and the column are told), or times
-            that do not increase.
+        LogError: fewer than two rows, NaN or infinite numbers (with the row and the column), or times that do not
+            increase.
         ShapeError, DTypeError: for arrays that do not fit.
 
     >>> import kinetree as kt, numpy as np
@@ -94,9 +94,9 @@ def _rows(model: Model, name: str, x: ArrayLike, count: int, width: int, where: 
 
 def _not_finite(name: str, x: Array, columns: Sequence[str]) -> list[str]:
     """For each column with numbers that are not finite: how many, and the first one's row."""
-    found = []
+    places = []
     for column, bad in zip(columns, ~np.isfinite(x.T), strict=True):
         if bad.any():
             where = f"first in row {int(bad.argmax())} (rows in all: {int(bad.sum())})"
-            found.append(f"{name}{'.' + column if column else ''}, {where}")
-    return found
+            places.append(f"{name}{'.' + column if column else ''}, {where}")
+    return places

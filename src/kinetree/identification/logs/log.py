@@ -123,8 +123,8 @@ class Log:
     def resampled(self, rate: float, *, bridge: float | None = None) -> Log:
         """The log at evenly spaced times, by straight lines between its rows.
 
-        Lines weaken what moves at frequencies near that of the rows: by 1 - (sin x / x)² with x = π f / rate, 0.3 % at
-        a thirtieth of it.
+        Lines attenuate motion at frequencies near that of the rows: by 1 - (sin x / x)² with x = π f / rate, 0.3 % at a
+        thirtieth of it.
 
         Args:
             rate: rows per second, Hz.
@@ -155,9 +155,9 @@ class Log:
         """Raise a LogError if there are gaps, or gaps longer than `bridge`."""
         gaps = self.gaps if bridge is None else self._longer_than(number_between(f"{what}: bridge", bridge))
         if gaps:
-            shown = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
+            intervals = listed([f"{self.time[k - 1]:.6g} s to {self.time[k]:.6g} s" for k in gaps], most=3)
             raise LogError(
-                f"{what}: the log{self.origin} has gaps ({shown}), where rows are "
+                f"{what}: the log{self.origin} has gaps ({intervals}), where rows are "
                 f"usually {self.step:.3g} s apart; use each of log.pieces() by itself, or let log.resampled(rate, "
                 "bridge=seconds) cross those that are short"
             )
@@ -190,10 +190,10 @@ def check_log(function: str, log: Any) -> Log:
 
 
 def _moment(name: str, given: Any, otherwise: float) -> float:
-    found = otherwise if given is None else real_number(given)
-    if found is None:
+    time = otherwise if given is None else real_number(given)
+    if time is None:
         raise OptionError(f"rows: {name} must be a time in seconds, not {given!r:.60}")
-    return found
+    return time
 
 
 def _between(time: Array, own: Array, x: Array | None) -> Array | None:

@@ -24,7 +24,7 @@ Columns = Mapping[str, NDArray[np.float64]]
 _TABLES = (".csv", ".parquet", ".npz")
 _MESSAGES = (".mcap", ".bag", ".db3")
 _STILL = 1e-2
-"""rad, m: what moves less is at rest."""
+"""rad, m: a joint that moves less is at rest."""
 
 
 def read_log(path: str | os.PathLike[str], robot: Model, *, topic: str | None = None) -> Log:
@@ -90,26 +90,26 @@ def _of_columns(file: Path, model: Model, columns: Columns) -> Log:
         near = nearest_names("time", columns)
         raise LogError(f'read_log: {file} has no column "time", the times of the rows in s: {near}')
     used = {"time"}
-    found: dict[str, NDArray[np.float64] | None] = {}
+    quantities: dict[str, NDArray[np.float64] | None] = {}
     for kind, names in (("q", model.q_names), ("tau", model.v_names), ("v", model.v_names), ("qdd", model.v_names)):
-        wanted = [f"{kind}.{name}" for name in names]
-        absent = [name for name in wanted if name not in columns]
-        if absent and (kind in ("q", "tau") or len(absent) < len(wanted)):
+        headings = [f"{kind}.{name}" for name in names]
+        absent = [name for name in headings if name not in columns]
+        if absent and (kind in ("q", "tau") or len(absent) < len(headings)):
             raise LogError(
                 f"read_log: {file} has no column {listed(map(repr, absent), most=4)} for {model.name!r}. "
                 "Columns must be named like that, and joints that the log does not have must be locked first: "
                 f"robot.lock([…]); {nearest_names(absent[0], columns)}"
             )
-        found[kind] = None if absent else np.stack([columns[name] for name in wanted], axis=1)
-        used |= set() if absent else set(wanted)
+        quantities[kind] = None if absent else np.stack([columns[name] for name in headings], axis=1)
+        used |= set() if absent else set(headings)
     others = [name for name in columns if name not in used]
     remarks: tuple[str, ...] = (f"columns that were not read: {listed(others, most=8)}",) if others else ()
     remarks += _locked(file, model, {name[2:]: columns[name] for name in others if name.startswith("q.")})
-    q, tau = found["q"], found["tau"]
+    q, tau = quantities["q"], quantities["tau"]
     assert q is not None
     assert tau is not None
     return log_of(
-        model, columns["time"], q, tau, v=found["v"], qdd=found["qdd"], source=str(file), remarks=remarks
+        model, columns["time"], q, tau, v=quantities["v"], qdd=quantities["qdd"], source=str(file), remarks=remarks
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a filter did to a log, for functions of the velocity that are to pass it as well."""
+"""A log's filter, applied to functions of the velocity as well."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Smoothing:
-    """A filter of all measured rows, of which a log keeps some."""
+    """A filter of all measured rows, some of which a log keeps."""
 
     v: Array
     """(M, nv): the velocities at all M measured rows, smoothed."""

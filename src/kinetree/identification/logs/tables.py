@@ -63,7 +63,7 @@ def _parquet(path: Path) -> dict[str, Array]:
     columns = {}
     for name in table.column_names:
         numbers = table.column(name).to_numpy()
-        if numbers.dtype.kind in "fiu":  # texts and moments of a calendar are no numbers of a log
+        if numbers.dtype.kind in "fiu":  # texts and moments of a calendar are not numbers of a log
             columns[name] = numbers.astype(np.float64)
     return columns
 
@@ -85,8 +85,8 @@ def _labelled(
 ) -> dict[str, Array]:
     columns: dict[str, Array] = {}
     for name, x in arrays.items():
-        wanted = 1 if name == "time" else 2
-        if x.ndim != wanted or x.dtype.kind not in "fiu":
+        axes = 1 if name == "time" else 2
+        if x.ndim != axes or x.dtype.kind not in "fiu":
             raise LogError(f"read_log: {path}: {name} has shape {x.shape}; a log is one motion, with a row per time")
         if name == "time":
             columns[name] = x.astype(np.float64)

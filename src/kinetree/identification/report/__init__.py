@@ -1,1 +1,1 @@
-"""What identification says of itself: errors of torques, in words and pictures."""
+"""Reports of an identification: errors of torques, in words and pictures."""

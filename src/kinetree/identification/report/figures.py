@@ -42,19 +42,19 @@ def figure(
 ) -> Figure:
     """A panel of torques per degree of freedom, the friction that was found, then the parameters."""
     rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), _MOST_ROWS)).astype(int))
-    shown = log.at_rows(rows)
-    after = torques_of(robot, shown, drives=drives, friction=friction, offsets=offsets)
-    before = torques_of(log.robot, shown, drives=drives)
+    rows_drawn = log.at_rows(rows)
+    after = torques_of(robot, rows_drawn, drives=drives, friction=friction, offsets=offsets)
+    before = torques_of(log.robot, rows_drawn, drives=drives)
     panels = [_LAST, _LAST] if friction is not None else [_LAST]
     heights = [*[_PANEL] * robot.nv, *panels]
     title = f"{robot.name}: identified from {estimate.rows:,} rows"
     drawn, axes = sheet(title, (_WIDTH, sum(heights) + 0.9), 1, heights)
     for k, name in enumerate(robot.v_names):
         ax = axes[k, 0]
-        ax.plot(shown.time, shown.tau[:, k], color=INK, linewidth=1.0, label="measured")
-        ax.plot(shown.time, before[:, k], color=FEW[1], linewidth=0.9, linestyle=(0, (4, 1.6)), label="as it was")
-        ax.plot(shown.time, after[:, k], color=FEW[0], linewidth=1.1, label="identified")
-        ax.plot(shown.time, shown.tau[:, k] - after[:, k], color=FEW[2], linewidth=0.7, label="left over")
+        ax.plot(rows_drawn.time, rows_drawn.tau[:, k], color=INK, linewidth=1.0, label="measured")
+        ax.plot(rows_drawn.time, before[:, k], color=FEW[1], linewidth=0.9, linestyle=(0, (4, 1.6)), label="as it was")
+        ax.plot(rows_drawn.time, after[:, k], color=FEW[0], linewidth=1.1, label="identified")
+        ax.plot(rows_drawn.time, rows_drawn.tau[:, k] - after[:, k], color=FEW[2], linewidth=0.7, label="left over")
         ax.set_ylabel(plain(name))
         dress(ax, 8)
         if k == 0:
@@ -62,7 +62,7 @@ def figure(
         ax.tick_params(labelbottom=k == robot.nv - 1)
     axes[robot.nv - 1, 0].set_xlabel("time, s; torques in N·m or N")
     if friction is not None:
-        _friction(_own_axes(drawn, axes[-2, 0]), friction, shown, shown.tau - after)
+        _friction(_own_axes(drawn, axes[-2, 0]), friction, rows_drawn, rows_drawn.tau - after)
     _parameters(_own_axes(drawn, axes[-1, 0]), estimate, consistent)
     return drawn
 
@@ -75,7 +75,7 @@ def _own_axes(drawn: Figure, shared: Any) -> Any:
 
 
 def _friction(ax: Any, friction: FrictionCurve, log: Log, left_over: Array) -> None:
-    """Friction over the velocity of each joint, and what the log says of it: means of the torques in bins."""
+    """Friction over the velocity of each joint, and the log's evidence: means of the torques in bins."""
     assert log.v is not None
     v = log.v
     moving = np.flatnonzero(np.abs(v).max(axis=0) > 0.0)
@@ -88,8 +88,8 @@ def _friction(ax: Any, friction: FrictionCurve, log: Log, left_over: Array) -> N
         ax.plot(x, friction.torques(at)[:, k], color=color, linewidth=1.1, label=plain(friction.names[k]))
         bins = np.minimum((_BINS * (v[:, k] + most) / (2.0 * most)).astype(int), _BINS - 1)
         counts = np.bincount(bins, minlength=_BINS)
-        seen = counts > 0
-        means = [np.bincount(bins, y[:, k], _BINS)[seen] / counts[seen] for y in (v, measured)]
+        occupied = counts > 0
+        means = [np.bincount(bins, y[:, k], _BINS)[occupied] / counts[occupied] for y in (v, measured)]
         ax.plot(*means, ".", color=color, markersize=4)
     ax.set_xlabel("velocity, rad/s or m/s")
     ax.set_ylabel("friction, N·m or N")
@@ -99,8 +99,8 @@ def _friction(ax: Any, friction: FrictionCurve, log: Log, left_over: Array) -> N
 
 def _parameters(ax: Any, estimate: BaseEstimate, consistent: ConsistentEstimate) -> None:
     """Least squares with three standard deviations, and the values in the robot, in units of the deviations' scale."""
-    known = np.isfinite(estimate.values)
-    order = np.flatnonzero(known)[:_MOST_NAMES]
+    finite = np.isfinite(estimate.values)
+    order = np.flatnonzero(finite)[:_MOST_NAMES]
     x = np.arange(len(order))
     sizes = np.maximum(np.abs(estimate.values[order]), 3.0 * estimate.deviations[order])
     ax.errorbar(

@@ -40,7 +40,7 @@ class Identification:
 
     robot: Model
     estimate: BaseEstimate
-    """Least squares on the base parameters, without a prior: what the logs alone say."""
+    """Least squares on the base parameters, without a prior: the evidence of the logs alone."""
     consistent: ConsistentEstimate
     """The parameters of `robot`, possible for every body."""
     friction: FrictionCurve | None
@@ -58,11 +58,11 @@ class Identification:
 
     def __repr__(self) -> str:
         estimate, check = self.estimate, self.validation
-        known = estimate.identifiable()
+        good = estimate.identifiable()
         lines = [f"identification of {self.robot.name!r} from {estimate.rows:,} rows"]
         lines += [f"  warning: {sentence}" for sentence in self.warnings]
         lines.append(
-            f"  parameters: {len(estimate.names)}; known within 2 % (three standard deviations): {int(known.sum())}; "
+            f"  parameters: {len(estimate.names)}; known within 2 % (three standard deviations): {int(good.sum())}; "
             f"condition number {estimate.condition:.4g}"
         )
         if self.consistent.held:
@@ -108,14 +108,14 @@ class Identification:
                 f"{robot.name!r} has other bodies than {self.robot.name!r}, whose parameters were identified"
             )
         drives, bodies = self.estimate.base.drives, list(robot.bodies)
-        found = dict(zip(parameter_names(self.robot, bodies, drives), self.consistent.parameters, strict=True))
+        values = dict(zip(parameter_names(self.robot, bodies, drives), self.consistent.parameters, strict=True))
         own = zip(parameter_names(robot, bodies, drives), inertial_parameters(robot, drives=drives), strict=True)
-        changed = with_inertial_parameters(robot, [found.get(name, x) for name, x in own], drives=drives)
+        changed = with_inertial_parameters(robot, [values.get(name, x) for name, x in own], drives=drives)
         speeds = zip(self.estimate.names, self.consistent.values.tolist(), strict=True)
         return with_friction_speeds(changed, dict(speeds))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
-        """A picture: the torques measured and computed, what is left of them, and the parameters with three deviations.
+        """A picture: the torques measured and computed, their residuals, and the parameters with three deviations.
 
         Args:
             path: of the file to write, as PNG, SVG or PDF by its suffix; ".png" is appended to a name without one.

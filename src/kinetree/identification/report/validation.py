@@ -1,4 +1,4 @@
-"""Torques that a robot would need for a logged motion, beside those that were measured."""
+"""Torques that a robot would need for a logged motion, compared with those that were measured."""
 
 from __future__ import annotations
 

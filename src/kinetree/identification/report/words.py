@@ -9,7 +9,7 @@ __all__ = ["short_name", "told_unexcited"]
 
 
 def told_unexcited(estimate: BaseEstimate) -> str:
-    """A sentence about what the log did not determine; empty if it determined all."""
+    """A sentence about parameters that the log did not determine; empty if it determined all."""
     if not estimate.unexcited:
         return ""
     worst = listed([short_name(name) for name in estimate.unexcited], most=4, separator="; ")

@@ -1,4 +1,4 @@
-"""Functions as C99, for microcontrollers, for real-time loops and for whatever else has a C compiler."""
+"""Functions as C99, for microcontrollers, for real-time loops and for other targets with a C compiler."""
 
 from kinetree.interop.c.export import to_c
 from kinetree.interop.c.source import CSource

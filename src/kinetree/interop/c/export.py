@@ -21,7 +21,7 @@ from kinetree.programs import Program
 __all__ = ["to_c"]
 
 _LONGEST_NAME = 23
-"""So that all names made of it have at most 31 characters, which every compiler tells apart."""
+"""So that all names made of it have at most 31 characters, all of which every compiler distinguishes."""
 _STRAIGHT = 2_000
 """Operations up to which a function is written out; C compilers take seconds for more, and code gets large."""
 
@@ -44,8 +44,8 @@ def to_c(
     """Write one of kinetree's functions, or a program of your own, as C99 without dependencies. See docs/c.md.
 
     The C function takes arrays of one sample: its arguments, in the order of the public function, then its results;
-    matrices are stored row by row. It allocates nothing, has no state, and is reentrant. What it needs of memory beside
-    the stack is its last argument, `w`. Quaternions need not be of length 1; one of zeros gives NaN.
+    matrices are stored row by row. It allocates nothing, has no state, and is reentrant. Its memory outside the stack
+    is its last argument, `w`. Quaternions need not be of length 1; one of zeros gives NaN.
 
     Args:
         robot: the robot; or a program (`kt.program`) alone, which knows its robots and options.

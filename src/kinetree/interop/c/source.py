@@ -46,7 +46,7 @@ class CSource:
     operations: int
     """How many operations a call takes, at most."""
     fingerprint: str
-    """A name for what is computed, which the header has as well: the same for equal robots and requests."""
+    """A name for the computation, which the header has as well: the same for equal robots and requests."""
 
     def save(self, folder: str | os.PathLike[str] = ".") -> list[Path]:
         """Write NAME.c, NAME.h and NAME_test.c into a folder, which is made if it is missing.

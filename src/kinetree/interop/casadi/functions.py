@@ -38,7 +38,7 @@ def to_casadi(
 ) -> casadi.Function:
     """Make a function of CasADi of one of kinetree's, or of a program. See docs/casadi.md.
 
-    In the form "SX" it is an expression in CasADi's scalar symbols: CasADi differentiates it, finds what is sparse, and
+    In the form "SX" it is an expression in CasADi's scalar symbols: CasADi differentiates it, finds its sparsity, and
     writes code for it; the derivatives by q are those by its nq numbers. In the form "external" it is C, written by
     kinetree and compiled by the C compiler of this machine, with kinetree's own Jacobian: quicker, and the only form
     for functions that end iterations by their results, such as contacts.
@@ -52,7 +52,7 @@ def to_casadi(
         form: "SX" or "external".
         derivatives: how many times CasADi can differentiate an external function: 1 by default, for first derivatives
             and approximate Hessians, 2 for exact Hessians, 0 for values only.
-        name: what CasADi calls the function; by default its own name.
+        name: the function's name in CasADi; by default its own name.
         options: the function's own options, such as `frame="tool"`. Numbers of constraints are constants.
 
     Returns:

@@ -107,7 +107,7 @@ class DeviceArray:
     """
 
     def __init__(self, device: Device, shape: tuple[int, ...], dtype: np.dtype[Any], stream: int) -> None:
-        """Memory that is not written yet, for what comes later on the stream."""
+        """Memory that is not written yet, for later work on the stream."""
         self.shape = shape
         self.dtype = dtype
         self.stream = stream
@@ -121,7 +121,7 @@ class DeviceArray:
         return f"<array {self.shape}, {self.dtype}, on {self._device!r}>"
 
     def view_on(self, stream: int) -> View:
-        """Where it is, for what comes later on a stream."""
+        """Its address, for later work on a stream."""
         if (stream or LEGACY) != (self.stream or LEGACY):
             self.is_known_elsewhere = True
             self._device.wait(stream, self.stream)
@@ -199,7 +199,7 @@ def stream_handle(stream: Any) -> int:
 
 
 def empty_like(x: Any, device: Device, shape: tuple[int, ...], dtype: np.dtype[Any], stream: int) -> Any:
-    """Memory for results beside an array: of its library, if that gives memory, or else kinetree's."""
+    """Memory for results like an array's: of its library, if that gives memory, or else kinetree's."""
     name = library_of(x)
     if name == "torch":
         return x.new_empty(shape)

@@ -58,13 +58,13 @@ class Device:
         self.calls("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
     def allocate(self, size: int, stream: int) -> int:
-        """Memory of this many bytes, for what comes later on the stream."""
+        """Memory of this many bytes, for later work on the stream."""
         if size == 0:
             return 0
         return self.calls.number("cuMemAllocAsync", ctypes.c_size_t(size), _stream(stream), kind=ctypes.c_uint64)
 
     def free(self, pointer: int, stream: int) -> None:
-        """Give memory back after what is on the stream."""
+        """Give memory back after the work on the stream."""
         if pointer:
             self.calls("cuMemFreeAsync", ctypes.c_uint64(pointer), _stream(stream))
 
@@ -75,7 +75,7 @@ class Device:
             self.calls("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(pointer), source, size, _stream(stream))
 
     def download(self, pointer: int, array: np.ndarray[Any, Any], stream: int) -> None:
-        """Copy from the device to a contiguous array, after what is on the stream."""
+        """Copy from the device to a contiguous array, after the work on the stream."""
         if array.nbytes:
             target, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
             self.calls("cuMemcpyDtoHAsync_v2", target, ctypes.c_uint64(pointer), size, _stream(stream))
@@ -86,7 +86,7 @@ class Device:
         self.calls("cuStreamSynchronize", _stream(stream))
 
     def wait(self, stream: int, after: int) -> None:
-        """Let what comes later on a stream wait for what is now on another one."""
+        """Let later work on a stream wait for the present work on another one."""
         if stream == after:
             return
         event = ctypes.c_void_p(self.calls.number("cuEventCreate", _UNTIMED, kind=ctypes.c_void_p))
@@ -99,7 +99,7 @@ class Device:
         return self.calls.number("cuPointerGetAttribute", _ORDINAL, ctypes.c_uint64(pointer))
 
     def kernel(self, text: str, entry: str) -> int:
-        """A kernel of PTX, which the driver translates for this device; it keeps what it made on disk."""
+        """A kernel of PTX, which the driver translates for this device; it keeps the result on disk."""
         log = ctypes.create_string_buffer(8192)
         options = (ctypes.c_int * 2)(_LOG, _LOG_SIZE)
         values = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p).value, len(log))
@@ -130,7 +130,7 @@ def device(number: int) -> Device:
     """The device of this number.
 
     Raises:
-        DeviceError: there is no driver, no such device, or it is too old.
+        DeviceError: the driver or the device is missing, or too old.
     """
     return Device(driver(), number)
 

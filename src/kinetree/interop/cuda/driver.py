@@ -57,7 +57,7 @@ def driver() -> Driver:
     """The driver of this machine.
 
     Raises:
-        DeviceError: there is none, or no device.
+        DeviceError: the driver or a device is missing.
     """
     return Driver(_library())
 

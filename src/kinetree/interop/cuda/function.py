@@ -155,7 +155,7 @@ class CudaFunction:
 
     @functools.cached_property
     def _constants(self) -> dict[int, DeviceArray]:
-        """The numbers of the options, and zeros for what may be left out, on the device, by the argument's number."""
+        """The numbers of the options, and zeros for optional arguments, on the device, by the argument's number."""
         arrays = {k: np.array(x, self._dtype, order="C") for k, x in self._left_out.values.items()}
         return {k: self._kept(x) for k, x in arrays.items()}
 

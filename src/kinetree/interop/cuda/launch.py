@@ -115,7 +115,7 @@ def _are_apart(view: View, outputs: Sequence[View]) -> bool:
 
 
 def broadcast(shape: Sequence[int], strides: Sequence[int], batch: Sequence[int]) -> list[int]:
-    """Strides of the leading axes of an array, for those of a batch: 0 along what it has once.
+    """Strides of the leading axes of an array, for those of a batch: 0 along axes of one entry.
 
     >>> broadcast((1, 5), (35, 7), (4, 3, 5))
     [0, 0, 7]

@@ -33,7 +33,7 @@ class Call:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A name for what it computes, the same in every process."""
+        """A name for its computation, the same in every process."""
         return self.node.fingerprint
 
     @cached_property

@@ -16,7 +16,7 @@ __all__ = ["common_dtype"]
 
 def common_dtype(function: str, arrays: Iterable[Any]) -> np.dtype[Any]:
     """The dtype that a call computes in: float32 if JAX promotes its arrays of real numbers to that, and otherwise
-    float64; JAX's own default for real numbers if there are none.
+    float64; JAX's own default for real numbers without any.
 
     Numbers, lists of numbers and arrays of whole numbers do not count. Inside `jax.jit` numbers are weakly typed.
     """

@@ -34,7 +34,7 @@ _lock = Lock()
 
 
 def batch_of(shapes: Sequence[tuple[int, ...]], call: Call) -> tuple[int, ...]:
-    """The leading axes of a call from the shapes of its operands, of which each has them all or none."""
+    """The leading axes of a call from the shapes of its operands; each has all of them or none."""
     leading = [shape[: len(shape) - len(port.shape)] for shape, port in zip(shapes, call.node.inputs, strict=True)]
     return max(leading, key=len, default=())
 

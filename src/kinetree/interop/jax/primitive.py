@@ -1,4 +1,4 @@
-"""One primitive for all programs: what JAX's transformations make of it.
+"""One primitive for all programs: its rules for JAX's transformations.
 
 Its operands are in one form: each is one sample, which the whole batch shares, or has all leading axes of the batch.
 Derivatives are programs too (`Node.forward`, `Node.reverse`), called by the same primitive, so they have derivatives.

@@ -29,7 +29,7 @@ def _like(aval: Any, batch: int, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def varying_alike(arrays: Sequence[Any]) -> list[Any]:
-    """Arrays inside `jax.shard_map`: what is the same on all devices is marked as varying if something else varies, so
+    """Arrays inside `jax.shard_map`: values that are the same on all devices are marked as varying if others vary, so
     that cotangents of it are summed over devices."""
     if not hasattr(jax, "typeof"):
         return [*arrays]
@@ -50,7 +50,7 @@ def _marked(x: Any, axes: tuple[Any, ...]) -> Any:
 
 
 def usable_in_shard_map(primitive: Any) -> None:
-    """Before 0.6 or 0.7, `shard_map` had to be told that a primitive's results vary as its operands do."""
+    """Before 0.6 or 0.7, `shard_map` needed a rule that a primitive's results vary as its operands do."""
     if not hasattr(jax, "typeof"):
         from jax.experimental import shard_map
 

@@ -1,4 +1,4 @@
-"""The operator `kinetree::call`, which is what a call becomes in the graphs of `torch.compile` and `torch.export`.
+"""The operator `kinetree::call`, the form of a call in the graphs of `torch.compile` and `torch.export`.
 
 It computes on the CPU, and knows the shapes of its results without computing. Its derivatives are those of `gradients`,
 which calls it, so it has none of its own.

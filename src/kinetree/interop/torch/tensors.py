@@ -27,7 +27,7 @@ _WHOLE = frozenset(
 
 
 def as_tensor(function: str, name: str, port: Port, kind: type | None, x: Any) -> torch.Tensor:
-    """An argument as a tensor. `kind`: of what its numbers are, `float`, `int` or `bool`, or None for any of these.
+    """An argument as a tensor. `kind`: the kind of its numbers, `float`, `int` or `bool`, or None for any of these.
 
     Raises `DTypeError` for numbers of another kind and tensors that are not dense, `DeviceError` for other devices.
     """
@@ -50,7 +50,7 @@ def as_tensor(function: str, name: str, port: Port, kind: type | None, x: Any) -
 def on_one_device(
     function: str, names: Sequence[str], given: Sequence[Any], tensors: list[torch.Tensor]
 ) -> list[torch.Tensor]:
-    """The tensors that `as_tensor` made of what was given, on one device; raises `DeviceError` for tensors of two."""
+    """The tensors that `as_tensor` made of the arguments, on one device; raises `DeviceError` for tensors of two."""
     if all(x.device.type == "cpu" for x in tensors):
         return tensors
     devices = [x.device.type for x in tensors]

@@ -1,4 +1,4 @@
-"""<actuator>: what actuators act on, their ranges, and the law of their force."""
+"""<actuator>: transmissions of actuators, their ranges, and the law of their force."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Origins", "activation_size", "damping_ratio", "read_actuators"]
 _TRANSMISSIONS = {
     "joint": "joint", "jointinparent": "joint", "tendon": "tendon", "site": "site", "cranksite": "site", "body": "body",
 }  # fmt: skip
-"""The attributes that name what an actuator acts on, and what each names."""
+"""The attributes that name an actuator's transmission, and the kind of each."""
 _ZERO = (0.0, 0.0)
 
 Pair = tuple[float, float]
@@ -122,15 +122,15 @@ def _pair(a: Attributes, attribute: str) -> Pair:
 
 
 def _transmission(a: Attributes, reference: Reference) -> tuple[str, str, str]:
-    """What the actuator acts on: its kind, its name, and the name of the other site if there is one."""
-    given = [name for name in _TRANSMISSIONS if name in a.element.attributes]
-    if not given:
+    """The actuator's transmission: its kind, its name, and the name of the other site if it has one."""
+    names = [name for name in _TRANSMISSIONS if name in a.element.attributes]
+    if not names:
         a.fail(
             'it acts on nothing; name what it acts on, such as joint="…", tendon="…" or site="…"', "missing-attribute"
         )
-    if len(given) > 1:
-        a.fail(f"it acts on two things, {given[0]} and {given[1]}; remove one of them", "conflict")
-    attribute = given[0]
+    if len(names) > 1:
+        a.fail(f"it acts on two things, {names[0]} and {names[1]}; remove one of them", "conflict")
+    attribute = names[0]
     for one, only in (("refsite", "site"), ("slidersite", "cranksite"), ("cranklength", "cranksite")):
         if one in a.element.attributes and attribute != only:
             a.fail(f"{one} goes with {only}, but it acts on a {attribute}; remove it", "not-allowed-here")
@@ -206,14 +206,14 @@ def _activation(
 
 
 def _inherits(a: Attributes, law: Law, attribute: str) -> bool:
-    """Whether a range is that of what the actuator acts on, and not the one that is given nearer to it."""
+    """Whether a range is inherited from the actuator's joint or tendon, and not given nearer to it."""
     if law.inherited_range <= 0.0 or not _is_servo(law):
         return False
     return a.one_of((attribute, "inheritrange")) == "inheritrange"
 
 
 def _is_servo(law: Law) -> bool:
-    """Whether its control is a coordinate of what it acts on, so that the range of that is its range."""
+    """Whether its control is a coordinate of its joint or tendon, so that the range of that is its range."""
     if law.bias != "affine":
         return False
     return law.gain == "pid" or (law.gain == "fixed" and law.gain_parameters[0] == -law.bias_parameters[1])

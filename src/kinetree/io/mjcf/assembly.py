@@ -243,8 +243,8 @@ class Assembly:
     def _joint_name(self, part: Part, body: BodyPart, k: int) -> str:
         name = part.name
         if not name:
-            wanted = f"{body.name}_joint{k + 1 if k else ''}"
-            name = wanted
+            default = f"{body.name}_joint{k + 1 if k else ''}"
+            name = default
             while name in self._taken_joints:
                 name += "_"
             self._taken_joints.add(name)
@@ -289,24 +289,24 @@ class Assembly:
 
 def _outward(world: BodyPart) -> list[tuple[BodyPart, BodyPart | None]]:
     """The bodies in the order of the file, each after the one around it, with that."""
-    found: list[tuple[BodyPart, BodyPart | None]] = []
+    bodies_outward: list[tuple[BodyPart, BodyPart | None]] = []
     pending: list[tuple[BodyPart, BodyPart | None]] = [(world, None)]
     while pending:
         body, above = pending.pop()
-        found.append((body, above))
+        bodies_outward.append((body, above))
         pending += [(child, body) for child in reversed(body.children)]
-    return found
+    return bodies_outward
 
 
 def _is_aligned(body: BodyPart) -> bool:
-    """Whether the frame of a body is to be moved to its inertial frame: only if a free joint moves it alone."""
+    """Whether the frame of a body moves to its inertial frame: only if a free joint moves it alone."""
     if len(body.joints) != 1 or body.children:
         return False
     joint = body.joints[0]
     if joint.element.tag == "joint" and joint.attributes.text("type") != "free":
         return False
-    chosen = joint.attributes.choice("align") if joint.element.tag == "freejoint" else None
-    return joint.scope.settings.align_free if chosen is None else chosen
+    choice = joint.attributes.choice("align") if joint.element.tag == "freejoint" else None
+    return joint.scope.settings.align_free if choice is None else choice
 
 
 def _scaled(inertia: Inertia, factor: float) -> Inertia:

@@ -20,7 +20,7 @@ _FLAGS = {"true": True, "false": False}
 class Attributes:
     """Attributes read from an element, and where it has none from the defaults of its class, the nearest first.
 
-    A list of numbers that is shorter than it may be keeps the last numbers of what it replaces, as in MuJoCo.
+    A list of numbers that is shorter than it may be keeps the last numbers of the replaced list, as in MuJoCo.
     """
 
     __slots__ = ("_chain", "_owners", "element")
@@ -34,7 +34,7 @@ class Attributes:
                 self._owners[name] = one
 
     def changed(self, change: Callable[[Element], Element], unwritten: Element) -> Attributes:
-        """The same attributes with each element changed, and what is there if nothing is written."""
+        """The same attributes with each element changed, and defaults for missing ones."""
         return Attributes(change(self.element), tuple(change(one) for one in (unwritten, *self._chain[:-1])))
 
     def __contains__(self, name: str) -> bool:
@@ -85,10 +85,10 @@ class Attributes:
             return default
         text = owner.attributes[name]
         if text not in meanings:
-            known = nearest_names(text, meanings)
+            nearest = nearest_names(text, meanings)
             if len(meanings) <= _FEW:  # among few, the nearest may be far from what is meant
-                known = f"available: {', '.join(map(repr, meanings))}"
-            owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {known}')
+                nearest = f"available: {', '.join(map(repr, meanings))}"
+            owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {nearest}')
         return meanings[text]
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -122,6 +122,6 @@ class Attributes:
         least = len(values) if least is None else least
         for element in self._chain:
             if name in element.attributes:
-                given = numbers_of(element, element.attributes[name], least, len(values), attribute=name)
-                values[: len(given)] = given
+                numbers = numbers_of(element, element.attributes[name], least, len(values), attribute=name)
+                values[: len(numbers)] = numbers
         return tuple(values)

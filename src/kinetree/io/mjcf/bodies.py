@@ -141,13 +141,13 @@ class _Walk:
         attributes = Attributes(element) if tag == "freejoint" else place.scope.attributes(element, kind, place.default)
         attributes = scaled(attributes, tag, place.scale)
         part = Part(element, attributes, place.frame, place.scope, place.names, place.scale)
-        held = place.body.parts.setdefault(tag, [])
-        if tag == "inertial" and held:
+        parts = place.body.parts.setdefault(tag, [])
+        if tag == "inertial" and parts:
             element.fail(
-                f"the body has a second <inertial> (the first is in line {held[0].element.line}); remove one",
+                f"the body has a second <inertial> (the first is in line {parts[0].element.line}); remove one",
                 "repeated-element",
             )
-        held.append(part)
+        parts.append(part)
         if kind == "joint":
             place.body.joints.append(part)
 
@@ -214,8 +214,8 @@ class _Walk:
                 'has no attribute "prefix"; add it: it is put in front of the names of what is attached',
                 "missing-attribute",
             )
-        wanted = [(tag, element.attributes[tag]) for tag in ("body", "frame") if tag in element.attributes]
-        if len(wanted) > 1:
+        targets = [(tag, element.attributes[tag]) for tag in ("body", "frame") if tag in element.attributes]
+        if len(targets) > 1:
             element.fail("it names a body and a frame; remove one of them", "conflict")
         model = element.attributes.get("model")
         scope = place.scope
@@ -226,39 +226,39 @@ class _Walk:
                     "unknown-name",
                 )
             scope = scope.models[model]
-        elif not wanted:
+        elif not targets:
             element.fail("it names neither a model nor a body or frame of this one; name one", "missing-attribute")
         if place.depth > MAX_NESTED:
             element.fail("models are attached to themselves without an end", "circle")
         names = place.names.inside(prefix=prefix)
         self._instances.append((scope, names))
         inside = _Place(place.body, place.frame, scope, names, None, place.depth + 1, scale=place.scale)
-        if not wanted:
+        if not targets:
             for section in reversed(scope.sections("worldbody")):
                 self._enter(section, inside)
             return
-        tag, name = wanted[0]
-        found = _named(scope, tag, name, element)
-        inside.default = _class_around(found)
-        if model is None and _is_inside(element, found):
+        tag, name = targets[0]
+        target = _named(scope, tag, name, element)
+        inside.default = _class_around(target)
+        if model is None and _is_inside(element, target):
             element.fail(f"the {tag} {name!r} cannot be attached inside itself", "not-allowed-here")
-        self._pending.append((iter([found]), inside))
+        self._pending.append((iter([target]), inside))
 
 
 def _named(scope: Scope, tag: str, name: str, element: Element) -> Element:
     """The body or frame of this name in a file."""
-    known: dict[str, Element] = {}
+    elements: dict[str, Element] = {}
     pending = scope.sections("worldbody")
     while pending:
         inside = pending.pop()
         pending += inside.children
         if inside.tag == tag and "name" in inside.attributes:
-            known[inside.attributes["name"]] = inside
-    if name not in known:
+            elements[inside.attributes["name"]] = inside
+    if name not in elements:
         element.fail(
-            f"{tag}={quoted(name)}: there is no such {tag} to attach: {nearest_names(name, known)}", "unknown-name"
+            f"{tag}={quoted(name)}: there is no such {tag} to attach: {nearest_names(name, elements)}", "unknown-name"
         )
-    return known[name]
+    return elements[name]
 
 
 def _class_around(element: Element) -> str | None:

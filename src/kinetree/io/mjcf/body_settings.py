@@ -38,7 +38,7 @@ def read_body_settings(
 
     `axes` are the principal axes of bodies in a medium, `centers` the centres of massless bodies that sensors measure.
     """
-    made = []
+    records = []
     for body in bodies[1:]:
         a = body.part.attributes
         own_axes = axes[body.name].components() if body.name in axes else ()
@@ -70,13 +70,13 @@ def read_body_settings(
                 )
             notes.add("mocap bodies, which are moved from outside in MuJoCo, are fixed to the world", body.name)
         if settings != BodySettings(body.name):
-            made.append(settings)
-    return made
+            records.append(settings)
+    return records
 
 
 def read_shape_settings(bodies: Sequence[BodyPart]) -> list[ShapeSettings]:
     """The settings of those shapes that have any."""
-    made = []
+    records = []
     for body in bodies:
         for k, part in enumerate(body.parts.get("geom", [])):
             a = part.attributes
@@ -97,8 +97,8 @@ def read_shape_settings(bodies: Sequence[BodyPart]) -> list[ShapeSettings]:
                 _plugin(part.element.all("plugin")),
             )
             if settings != ShapeSettings(body.name, k, part.name):
-                made.append(settings)
-    return made
+                records.append(settings)
+    return records
 
 
 def _made_in_file(part: Part) -> str:
@@ -113,14 +113,14 @@ def _made_in_file(part: Part) -> str:
 
 def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Site]:
     """All sites; `frames` are the names of their frames by the identity of their parts."""
-    made = []
+    sites = []
     for body in bodies:
         for part in body.parts.get("site", []):
             if id(part) not in frames:
                 continue
             a = part.attributes
             x, y, z = site_size(a)
-            made.append(
+            sites.append(
                 Site(
                     part.name,
                     body.name,
@@ -134,7 +134,7 @@ def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Si
                     user_data(a),
                 )
             )
-    return made
+    return sites
 
 
 def read_cameras(bodies: Sequence[BodyPart], frames: Mapping[int, str], known: Mapping[str, BodyPart]) -> list[Camera]:
@@ -147,11 +147,11 @@ def read_cameras(bodies: Sequence[BodyPart], frames: Mapping[int, str], known: M
     ]
 
 
-def _camera(part: Part, body: BodyPart, frame: str, known: Mapping[str, BodyPart]) -> Camera:
+def _camera(part: Part, body: BodyPart, frame: str, bodies: Mapping[str, BodyPart]) -> Camera:
     a = part.attributes
     mode = a.word("mode", _MODES, "fixed")
     target = part.names.of(a.text("target"))
-    if mode.startswith("target") and target not in known:
+    if mode.startswith("target") and target not in bodies:
         a.fail(f'mode="{mode}" needs the name of a body in target, and {target!r} is none', "unknown-name")
     if "fovy" in a and "sensorsize" in a:
         a.fail("it has both fovy and sensorsize, which give its field of view twice; remove one of them", "conflict")
@@ -181,8 +181,8 @@ def _two(a: Attributes, attribute: str) -> tuple[float, float]:
     return x, y
 
 
-def _plugin(found: Sequence[Element]) -> Unused | None:
-    return as_it_is(found[0]) if found else None
+def _plugin(plugins: Sequence[Element]) -> Unused | None:
+    return as_it_is(plugins[0]) if plugins else None
 
 
 def read_joint_settings(
@@ -190,14 +190,14 @@ def read_joint_settings(
 ) -> list[JointSettings]:
     """The settings of those joints that have any; `names` are the joints' names by the identity of their parts;
     those left out have none. `made_of` are the joints by name."""
-    made = []
+    records = []
     for part in joints:
         if id(part) not in names or not (part.attributes.has_any(_OWN) or _may_be_limited(part)):
             continue
         settings = _settings(part, names[id(part)], made_of, notes)
         if settings != JointSettings(settings.joint):
-            made.append(settings)
-    return made
+            records.append(settings)
+    return records
 
 
 def _may_be_limited(part: Part) -> bool:

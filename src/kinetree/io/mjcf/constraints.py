@@ -22,10 +22,10 @@ def read_contacts(
     scope: Scope, names: Names, notes: Notes, problems: Problems
 ) -> tuple[list[ContactPair], list[ContactExclusion]]:
     """Pairs and exclusions, each in their order."""
-    found = read_sections(scope, "contact", names, notes, _contact, problems)
+    records = read_sections(scope, "contact", names, notes, _contact, problems)
     return (
-        [one for one in found if isinstance(one, ContactPair)],
-        [one for one in found if isinstance(one, ContactExclusion)],
+        [one for one in records if isinstance(one, ContactPair)],
+        [one for one in records if isinstance(one, ContactExclusion)],
     )
 
 
@@ -120,7 +120,7 @@ def _three(a: Attributes, attribute: str) -> tuple[float, float, float]:
 
 
 def _ends(a: Attributes, reference: Reference, kind: str) -> tuple[str, str, str]:
-    """What is held together: two sites, or two bodies, of which the second may be the world."""
+    """The connected objects: two sites, or two bodies; the second may be the world."""
     sites = [name for name in ("site1", "site2") if name in a]
     bodies = [name for name in ("body1", "body2", "anchor", "relpose") if name in a]
     if sites and bodies:

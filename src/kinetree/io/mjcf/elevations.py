@@ -42,10 +42,10 @@ def read_elevations(where: object, asset: Mapping[str, str], path: Path | None) 
     else:
         data = _written(where, asset)
     low, high = data.min(), data.max()
-    found: Floats = data - low
+    heights: Floats = data - low
     if high - low > _FLAT:
-        found /= high - low
-    return found
+        heights /= high - low
+    return heights
 
 
 def _from_file(path: Path, content_type: str) -> Floats:
@@ -76,8 +76,8 @@ def _written(where: object, asset: Mapping[str, str]) -> Floats:
             f"{where}: its height field has {len(numbers)} elevations for nrow={rows}, ncol={columns}; give a file, or "
             "nrow times ncol elevations"
         )
-    given = np.array(numbers or np.zeros(rows * columns), dtype=np.float32).reshape(rows, columns)
-    return _checked(where, given[::-1])
+    values = np.array(numbers or np.zeros(rows * columns), dtype=np.float32).reshape(rows, columns)
+    return _checked(where, values[::-1])
 
 
 def _checked(where: object, data: Floats) -> Floats:

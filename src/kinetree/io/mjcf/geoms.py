@@ -1,4 +1,4 @@
-"""<geom>: shapes with their sizes, placements and contact parameters, and what they weigh."""
+"""<geom>: shapes with their sizes, placements, contact parameters and masses."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
         size, X = _between(a, type_, size, position)
     else:
         X = placed(orientation(a, settings), position)
-    shown = X
+    placement_shown = X
     if type_ in ("mesh", "sdf") and "mesh" not in a:
         a.fail(
             f'a geom of the type {type_} needs the attribute "mesh", the name of a mesh in <asset>; add it',
@@ -133,9 +133,9 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
                 )
                 size = tuple(map(float, sizes))
             X = placed(from_quaternion(tuple(map(float, mesh.quaternion))), tuple(map(float, center))) @ X
-            mesh, shown = (mesh, shown) if is_mesh else (None, X)
+            mesh, placement_shown = (mesh, placement_shown) if is_mesh else (None, X)
     _check_size(a, type_, size)
-    return Geom(part, type_, size, part.in_body(X), a.whole("group"), part.in_body(shown), mesh)
+    return Geom(part, type_, size, part.in_body(X), a.whole("group"), part.in_body(placement_shown), mesh)
 
 
 def shape_placement(a: Attributes, settings: Settings) -> Transform:
@@ -182,8 +182,8 @@ def _check_size(a: Attributes, type_: str, size: Sequence[float]) -> None:
         return
     for k in range(_SIZES[type_]):
         if size[k] <= 0.0:
-            given = " ".join(f"{x:g}" for x in size[: _SIZES[type_]])
-            a.fail(f"its size is {given}; a {type_} needs {_SIZES[type_]} positive numbers in size", "bad-shape")
+            text = " ".join(f"{x:g}" for x in size[: _SIZES[type_]])
+            a.fail(f"its size is {text}; a {type_} needs {_SIZES[type_]} positive numbers in size", "bad-shape")
 
 
 def _collides(a: Attributes) -> bool:
@@ -233,9 +233,9 @@ def _extents(size: Sequence[float]) -> tuple[float, ...]:
 
 
 def _color(part: Part) -> tuple[float, float, float, float]:
-    a, given = part.attributes, None
+    a, color = part.attributes, None
     if a.text("material"):
         material = part.scope.asset("material", a.text("material"), a.element, "material")
-        given = part.scope.attributes(material, "material").numbers("rgba", (1.0, 1.0, 1.0, 1.0))
-    r, g, b, alpha = a.numbers("rgba", _GRAY) if "rgba" in a or given is None else given
+        color = part.scope.attributes(material, "material").numbers("rgba", (1.0, 1.0, 1.0, 1.0))
+    r, g, b, alpha = a.numbers("rgba", _GRAY) if "rgba" in a or color is None else color
     return r, g, b, alpha

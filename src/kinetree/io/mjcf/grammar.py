@@ -211,7 +211,7 @@ extension:
 """
 
 _BODIES = ("body", "frame", "replicate", "worldbody")
-"""Elements that hold bodies and their parts, each of which may hold the others."""
+"""Elements that hold bodies and their parts, and each other."""
 
 
 def _shapes() -> dict[str, Shape]:
@@ -254,10 +254,10 @@ def _shapes() -> dict[str, Shape]:
 
 
 def _expanded(words: str) -> list[str]:
-    found = []
+    names = []
     for word in words.split():
-        found += _GROUPS[word[1:]].split() if word.startswith("@") else [word]
-    return found
+        names += _GROUPS[word[1:]].split() if word.startswith("@") else [word]
+    return names
 
 
 SHAPES = _shapes()

@@ -54,15 +54,15 @@ def body_mass(body: BodyPart, geoms: Sequence[Geom]) -> Mass:
     """The mass of a body, with the corrections that the settings ask for."""
     settings = body.part.scope.settings
     inertial = body.parts.get("inertial", [])
-    found = None
+    mass = None
     if settings.inertia_from_geoms is True or not inertial:
-        found = _of_geoms([geom for geom in geoms if is_weighed(body, geom.group)])
-    if found is None and inertial:
-        found = _explicit(inertial[0], settings)
-    elif found is None:
+        mass = _of_geoms([geom for geom in geoms if is_weighed(body, geom.group)])
+    if mass is None and inertial:
+        mass = _explicit(inertial[0], settings)
+    elif mass is None:
         # MuJoCo puts the centre of mass of a massless body where its frame is in the body around it.
-        found = Mass(0.0, _NOTHING, Transform(IDENTITY.E, Vec3(*body.part.attributes.numbers("pos", _NOTHING))))
-    return _corrected(found, body, inertial, settings)
+        mass = Mass(0.0, _NOTHING, Transform(IDENTITY.E, Vec3(*body.part.attributes.numbers("pos", _NOTHING))))
+    return _corrected(mass, body, inertial, settings)
 
 
 def _of_geoms(geoms: Sequence[Geom]) -> Mass | None:
@@ -111,13 +111,13 @@ def _explicit(part: Part, settings: Settings) -> Mass:
                 f"it has both fullinertia and {other}, but fullinertia is in the body's axes; remove one of them",
                 "conflict",
             )
-        found = _principal(mass, com, _matrix(a.numbers("fullinertia", (0.0,) * 6)))
-        if min(found.moments) <= 0.0:
+        result = _principal(mass, com, _matrix(a.numbers("fullinertia", (0.0,) * 6)))
+        if min(result.moments) <= 0.0:
             a.fail(
-                f"fullinertia has the principal moments {_listed(found.moments)} kg·m², which must be positive",
+                f"fullinertia has the principal moments {_listed(result.moments)} kg·m², which must be positive",
                 "indefinite-inertia",
             )
-        return Mass(mass, found.moments, part.in_body(found.frame))
+        return Mass(mass, result.moments, part.in_body(result.frame))
     xx, yy, zz = a.numbers("diaginertia", _NOTHING)
     if min(xx, yy, zz) < 0.0:
         a.fail(
@@ -127,23 +127,23 @@ def _explicit(part: Part, settings: Settings) -> Mass:
     return Mass(mass, (xx, yy, zz), part.in_body(Transform(orientation(a, settings).T, com)))
 
 
-def _corrected(found: Mass, body: BodyPart, inertial: Sequence[Part], settings: Settings) -> Mass:
+def _corrected(computed: Mass, body: BodyPart, inertial: Sequence[Part], settings: Settings) -> Mass:
     """With at least the mass and moments that the settings demand, and moments that a body can have."""
-    mass = max(found.mass, settings.bound_mass)
-    moments = xx, yy, zz = tuple(max(x, settings.bound_inertia) for x in found.moments)
+    mass = max(computed.mass, settings.bound_mass)
+    moments = xx, yy, zz = tuple(max(x, settings.bound_inertia) for x in computed.moments)
     if xx + yy < zz or xx + zz < yy or yy + zz < xx:
         # Moments that were computed, and not given, may miss the inequality by rounding.
-        given = inertial and "diaginertia" in inertial[0].attributes
+        is_diagonal = inertial and "diaginertia" in inertial[0].attributes
         if settings.balance_inertia:
             moments = ((xx + yy + zz) / 3.0,) * 3
-        elif given or 2.0 * max(moments) > sum(moments) * (1.0 + _ROUNDING):
+        elif is_diagonal or 2.0 * max(moments) > sum(moments) * (1.0 + _ROUNDING):
             (inertial[0] if inertial else body.part).attributes.fail(
                 f"the principal moments of its inertia, {_listed(moments)} kg·m², violate the triangle inequality: "
                 "none can be larger than the sum of the others; correct them, or set "
                 '<compiler balanceinertia="true">',
                 "inconsistent-inertia",
             )
-    return Mass(mass, (moments[0], moments[1], moments[2]), found.frame)
+    return Mass(mass, (moments[0], moments[1], moments[2]), computed.frame)
 
 
 def _matrix(entries: Sequence[float]) -> Floats:

@@ -170,9 +170,9 @@ def _limits(part: Part, type_: str, kind: JointKind, degrees: bool) -> Limits:
 def _limited(part: Part, attribute: str, bounds: str, values: tuple[float, float]) -> bool:
     """Whether a range is in force; by itself if the attribute does not say so."""
     a = part.attributes
-    chosen = a.choice(attribute)
-    if chosen is not None:
-        return chosen
+    choice = a.choice(attribute)
+    if choice is not None:
+        return choice
     has_range = values != (0.0, 0.0)
     if has_range and not part.scope.settings.autolimits:
         a.fail(
@@ -213,12 +213,12 @@ class Moved:
 def set_springs(bodies: Sequence[Moved]) -> None:
     """Fill the stiffness and damping of all joints with `springdamper`; each body comes after the one around it.
 
-    The inertia of a joint is the number of its degrees of freedom by the trace of its block of M⁻¹: what a force at the
-    joint would have to move if nothing held the others.
+    The inertia of a joint is the number of its degrees of freedom by the trace of its block of M⁻¹: the inertia that a
+    force at the joint would have to move if nothing held the others.
     """
-    asked = [joint for body in bodies for joint, _ in body.joints if min(joint.spring_damper) > 0.0]
+    joints = [joint for body in bodies for joint, _ in body.joints if min(joint.spring_damper) > 0.0]
     traces = _traces(bodies)
-    for joint in asked:
+    for joint in joints:
         constant, ratio = joint.spring_damper
         n = joint.kind.nv
         inertia = n / max(_LEAST, traces[id(joint)])
@@ -256,17 +256,17 @@ def _traces(bodies: Sequence[Moved]) -> Mapping[int, float]:
             I = I - U @ D_inverse @ U.T
         if bodies[k].above >= 0:
             inertia[bodies[k].above] += I
-    found: dict[int, float] = {}
+    traces: dict[int, float] = {}
     free: list[Array] = []
     for k, body in enumerate(bodies):
         W = free[body.above] if body.above >= 0 else np.zeros((6, 6))
         for (joint, _), S, (U, D_inverse) in zip(body.joints, directions[k], factors[k], strict=True):
             back = U @ D_inverse
-            found[id(joint)] = float(np.trace(D_inverse + back.T @ W @ back))
+            traces[id(joint)] = float(np.trace(D_inverse + back.T @ W @ back))
             P = np.eye(6) - S @ back.T
             W = S @ D_inverse @ S.T + P @ W @ P.T
         free.append(W)
-    return found
+    return traces
 
 
 def _at_origin(inertia: Inertia, R: Array, p: Array) -> Array:

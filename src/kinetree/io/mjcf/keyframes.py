@@ -96,17 +96,17 @@ def layout_of(
 def attached_keyframes(scope: Scope, whole: Layout, notes: Notes) -> Iterator[Element]:
     """The keyframes of all attached models, as a file would have them whose model is the `whole` robot.
 
-    What is not part of the attached model is at its reference. A model that is replicated has them once, for the first
-    replica; what of it is not in the robot is left out.
+    Other joints are at their reference. A model that is replicated has them once, for the first replica; parts of it
+    that are not in the robot are left out.
     """
     layouts: dict[int, Layout] = {}
     size = sum(len(default) for pieces in whole.pieces.values() for _, default in pieces)
     total = 0
-    seen: set[tuple[int, str]] = set()
+    visited: set[tuple[int, str]] = set()
     for owner, space in scope.instances:
-        if owner is scope or (id(owner), space.prefix) in seen:
+        if owner is scope or (id(owner), space.prefix) in visited:
             continue
-        seen.add((id(owner), space.prefix))
+        visited.add((id(owner), space.prefix))
         for element in (element for section in owner.sections("keyframe") for element in section.children):
             if id(owner) not in layouts:
                 layouts[id(owner)] = _alone(owner)
@@ -149,11 +149,11 @@ def _in_whole(element: Element, space: Namespace, alone: Layout, whole: Layout, 
                 f"{attribute} holds {len(values)} numbers, but its model has {count} of them; correct the keyframe",
                 "bad-number",
             )
-        held: dict[Key, tuple[float, ...]] = {}
+        coordinates: dict[Key, tuple[float, ...]] = {}
         for (place, names), default in pieces:
-            held[place, space.inside(names.prefix, names.suffix)] = values[: len(default)]
+            coordinates[place, space.inside(names.prefix, names.suffix)] = values[: len(default)]
             values = values[len(default) :]
-        full = [number for key, default in whole.pieces[attribute] for number in held.get(key, default)]
+        full = [number for key, default in whole.pieces[attribute] for number in coordinates.get(key, default)]
         attributes[attribute] = " ".join(map(repr, full))
     if "plastic" in element.attributes:
         notes.add("rest positions of springs that yield (plastic) in keyframes of attached models are left out", name)
@@ -161,7 +161,7 @@ def _in_whole(element: Element, space: Namespace, alone: Layout, whole: Layout, 
 
 
 def reference_state(joints: Joints) -> Keyframe | None:
-    """The state in which the file places the bodies; None if there are no joints."""
+    """The state in which the file places the bodies; None without joints."""
     if not joints:
         return None
     return Keyframe(
@@ -174,22 +174,22 @@ def read_keyframes(
     problems: Problems,
 ) -> list[Keyframe]:  # fmt: skip
     """Keyframes, in their order."""
-    made: list[Keyframe] = []
-    taken: set[str] = set()
+    keyframes: list[Keyframe] = []
+    names: set[str] = set()
     if len(elements) > _MOST:
         elements[0].fail(f"there are {len(elements):,} keyframes; the limit is {_MOST:,}", "too-large")
     for element in elements:
         key = problems.attempt(None, _keyframe, element, joints, bodies, actuators)
         if key is None:
             continue
-        if key.name and key.name in taken:
+        if key.name and key.name in names:
             problems.add(
                 element.error(f"there are two keyframes named {key.name!r}; rename one of them", "duplicate-name")
             )
             continue
-        taken.add(key.name)
-        made.append(key)
-    return made
+        names.add(key.name)
+        keyframes.append(key)
+    return keyframes
 
 
 def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actuators: Sequence[Actuator]) -> Keyframe:
@@ -223,10 +223,10 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
 
 
 def _time(element: Element) -> float:
-    given = many(element, "time")
-    if len(given) > 1:
-        element.fail(f"time holds {len(given)} numbers; expected one", "bad-number")
-    return given[0] if given else 0.0
+    times = many(element, "time")
+    if len(times) > 1:
+        element.fail(f"time holds {len(times)} numbers; expected one", "bad-number")
+    return times[0] if times else 0.0
 
 
 def _sized(element: Element, attribute: str, count: int | None) -> tuple[float, ...]:

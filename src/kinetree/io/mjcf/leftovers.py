@@ -32,19 +32,19 @@ _SENSORS = ("user", "plugin", "tactile", "camprojection")
 
 
 def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int, str], notes: Notes) -> list[Unused]:
-    """All of these, those of bodies in an element that names the body; `frames` tells which parts have a frame."""
-    made = [_addressed(as_it_is(one), scope) for tag in _SECTIONS for one in scope.sections(tag) if _holds(one)]
-    made += [as_it_is(one) for section in scope.sections("compiler") for one in section.children]
+    """All of these, those of bodies in an element that names the body; `frames` lists the parts that have a frame."""
+    records = [_addressed(as_it_is(one), scope) for tag in _SECTIONS for one in scope.sections(tag) if _holds(one)]
+    records += [as_it_is(one) for section in scope.sections("compiler") for one in section.children]
     assets = [one for owner, space in scope.instances if not space.suffix for one in _assets(owner, space)]
     if assets:
-        made.append(Unused("asset", (), tuple(dict.fromkeys(assets))))
+        records.append(Unused("asset", (), tuple(dict.fromkeys(assets))))
     for body in bodies:
         parts = [_placed(part) for tag in _IN_BODIES for part in body.parts.get(tag, [])]
         parts += [
             _placed(part) for tag in ("site", "camera") for part in body.parts.get(tag, []) if id(part) not in frames
         ]
         if parts:
-            made.append(Unused("body", (("name", body.name),), tuple(parts)))
+            records.append(Unused("body", (("name", body.name),), tuple(parts)))
         for part in body.parts.get("flexcomp", []):
             _tell_of_points(part, scope, notes)
     for section in scope.sections("deformable"):
@@ -53,7 +53,7 @@ def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int
     for owner, _ in scope.instances:
         if owner is not scope and (owner.sections("option") or owner.sections("deformable")):
             notes.add("options and deformable bodies of attached models are left out", str(owner.path.name))
-    return made
+    return records
 
 
 def _tell_of_points(part: Part, scope: Scope, notes: Notes) -> None:
@@ -112,11 +112,11 @@ def _placed(part: Part) -> Unused:
     if one.tag in ("site", "camera", "flexcomp") and (part.frame is not IDENTITY or _TURNS.intersection(attributes)):
         X = part.in_body(shape_placement(part.attributes, part.scope.settings))
         if "fromto" in attributes and one.tag == "site":
-            attributes["size"] = _shown(site_size(part.attributes))
+            attributes["size"] = _text_of(site_size(part.attributes))
         for name in (*_TURNS, "quat"):
             attributes.pop(name, None)
-        attributes["pos"] = _shown([float(x) for x in X.r.components()])
-        attributes["quat"] = _shown(quaternion_of(X.E.T))
+        attributes["pos"] = _text_of([float(x) for x in X.r.components()])
+        attributes["quat"] = _text_of(quaternion_of(X.E.T))
     if part.name:
         attributes["name"] = part.name
     if part.frame is not IDENTITY and one.tag == "light":
@@ -124,18 +124,18 @@ def _placed(part: Part) -> Unused:
         position = part.frame.r + R @ Vec3(*a.numbers("pos", (0.0, 0.0, 0.0)))
         direction = R @ Vec3(*a.numbers("dir", (0.0, 0.0, -1.0)))
         attributes["pos"], attributes["dir"] = (
-            _shown([float(x) for x in vector.components()]) for vector in (position, direction)
+            _text_of([float(x) for x in vector.components()]) for vector in (position, direction)
         )
     return replace(one, attributes=tuple(attributes.items()))
 
 
-def _shown(numbers: Sequence[float]) -> str:
+def _text_of(numbers: Sequence[float]) -> str:
     return " ".join(f"{x:.17g}" for x in numbers)
 
 
 def as_it_is(element: Element, keep: Sequence[str] | None = None) -> Unused:
     """An element with all in it; of its own attributes only those in `keep`, if it is given."""
-    made: dict[int, Unused] = {}
+    records: dict[int, Unused] = {}
     pending = [(element, False)]
     while pending:
         one, is_open = pending.pop()
@@ -143,11 +143,11 @@ def as_it_is(element: Element, keep: Sequence[str] | None = None) -> Unused:
             pending.append((one, True))
             pending += [(child, False) for child in one.children]
             continue
-        chosen = keep if one is element else None
-        attributes = tuple((key, text) for key, text in one.attributes.items() if chosen is None or key in chosen)
-        children = tuple(made[id(child)] for child in one.children)
-        made[id(one)] = Unused(one.tag, attributes, children, one.content.strip(), place_of(one))
-    return made[id(element)]
+        keep_here = keep if one is element else None
+        attributes = tuple((key, text) for key, text in one.attributes.items() if keep_here is None or key in keep_here)
+        children = tuple(records[id(child)] for child in one.children)
+        records[id(one)] = Unused(one.tag, attributes, children, one.content.strip(), place_of(one))
+    return records[id(element)]
 
 
 def _with_defaults(a: Attributes) -> Unused:

@@ -38,7 +38,7 @@ class MeshAssets:
         return scope.finder.find(scope.address(asset)) if "file" in asset.attributes else None
 
     def compiled(self, scope: Scope, asset: Element, *, collides: bool) -> CompiledMesh:
-        """What geoms need of it."""
+        """The properties that geoms need."""
         key = id(asset), collides
         if key not in self._compiled:
             self._kept.append(asset)
@@ -61,7 +61,7 @@ class MeshAssets:
         )
 
     def _triangles(self, scope: Scope, asset: Element, a: Attributes) -> tuple[Triangles, bool]:
-        """The mesh, and whether it is a shell whatever its settings are."""
+        """The mesh, and whether it is a shell regardless of its settings."""
         kind = a.text("builtin", "none")
         if kind != "none":
             return builtin_mesh(asset, kind, _listed(asset, "params"))
@@ -79,8 +79,8 @@ class MeshAssets:
         if path not in self._read:
             mesh = self._read[path] = read_mesh(path, asset.attributes.get("content_type", ""))
             if mesh.left_out:
-                told = f"{path.name} ({mesh.left_out:,})"
-                self._notes.add("triangles of polygons that MuJoCo cannot cut were left out, as it does", told)
+                remark = f"{path.name} ({mesh.left_out:,})"
+                self._notes.add("triangles of polygons that MuJoCo cannot cut were left out, as it does", remark)
         return self._read[path], False
 
 

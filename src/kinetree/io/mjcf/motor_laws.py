@@ -1,7 +1,7 @@
 """How an actuator's force follows from its control: the shortcuts in terms of gain, bias and dynamics.
 
 Each shortcut is lowered as MuJoCo's compiler lowers it. Its own attributes come from elements of the same tag in its
-default classes; what it lacks comes from <general> elements there, if their gain is of the same type.
+default classes; missing ones come from <general> elements there, if their gain is of the same type.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Law:
     acts_early: bool = False
     inherited_range: float = 0.0
     force_range: tuple[float, float] | None = None
-    """What a motor's saturation makes of the range of forces; None where it says nothing."""
+    """The range of forces after a motor's saturation; None if it does not limit it."""
 
 
 def law_of(element: Element, chain: Sequence[Element]) -> Law:

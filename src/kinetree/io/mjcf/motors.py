@@ -69,12 +69,12 @@ def anatomy_of(names: Names) -> Anatomy:
 
 @record(slots=True)
 class Motors:
-    """What actuators do to joints, by the joints' names."""
+    """Effects of actuators on joints, by the joints' names."""
 
     are_known: bool = False
     """Whether actuators say which degrees of freedom have a motor."""
     flags: dict[str, tuple[bool, ...]] = field(default_factory=dict)
-    """Six flags each, of which a joint with fewer degrees of freedom has the first."""
+    """Six flags each; a joint with fewer degrees of freedom has the first ones."""
     armature: dict[str, float] = field(default_factory=dict)
     damping: dict[str, float] = field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class Motors:
         return self.flags.get(joint, (False,) * 6)[:count]
 
     def moved(self, name: str, joint: MovingJoint) -> MovingJoint:
-        """A joint with what its actuators add."""
+        """A joint with the contributions of its actuators."""
         inertia, damping = self.armature.get(name, 0.0), self.damping.get(name, 0.0)
         if inertia or damping:
             joint.armature = tuple(x + inertia for x in joint.armature)
@@ -96,15 +96,15 @@ class Motors:
 
     def _set(self, joint: str, flags: Sequence[bool]) -> None:
         old = self.flags.get(joint, (False,) * 6)
-        given = (*flags, *(False,) * (6 - len(flags)))
-        self.flags[joint] = tuple(a or b for a, b in zip(old, given, strict=True))
+        six = (*flags, *(False,) * (6 - len(flags)))
+        self.flags[joint] = tuple(a or b for a, b in zip(old, six, strict=True))
 
 
 NO_MOTORS = Motors()
 
 
 def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], anatomy: Anatomy, notes: Notes) -> Motors:
-    """What all actuators do to joints.
+    """The effects of all actuators on joints.
 
     A degree of freedom has a motor if an actuator acts on its joint, on a tendon that it moves, or between two bodies
     on both sides of it. Forces on one body from outside, such as a propeller's, are not those of a joint's motor.
@@ -138,9 +138,9 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], anatom
 
 def _add_armature(motors: Motors, tendon: Tendon, armature: float, notes: Notes) -> None:
     """Add the armature of a tendon to the only joint that it moves with, if there is one."""
-    found = only_joint(tendon)
-    if armature and found is not None:
-        joint, factor = found
+    target = only_joint(tendon)
+    if armature and target is not None:
+        joint, factor = target
         motors.armature[joint] = motors.armature.get(joint, 0.0) + armature * factor * factor
         notes.add("joints have the armature of tendons that move with them alone, times factor²", joint)
 
@@ -193,8 +193,8 @@ def without_actuators(parts: Parts) -> Parts:
         return parts
     anatomy = _anatomy(parts)
     tendons = [one for one in extras.tendons if _is_whole(one, anatomy)]
-    held = {one.name for one in tendons}
-    actuators = [one for one in extras.actuators if _acts(one, anatomy, held)]
+    names = {one.name for one in tendons}
+    actuators = [one for one in extras.actuators if _acts(one, anatomy, names)]
     motors = read_motors(actuators, tendons, anatomy, Notes())
     return replace(parts, joints=tuple(_own(joint, motors) for joint in parts.joints))
 
@@ -229,7 +229,7 @@ def _is_whole(one: Tendon, anatomy: Anatomy) -> bool:
 
 
 def _acts(one: Actuator, anatomy: Anatomy, tendons: set[str]) -> bool:
-    """Whether what it acts on is there."""
+    """Whether its target exists."""
     if one.transmission in ("joint", "jointinparent"):
         return one.target in anatomy.types
     if one.transmission == "tendon":
@@ -241,10 +241,10 @@ def _own(joint: JointSpec, motors: Motors) -> JointSpec:
     if joint.mimic is not None or not joint.kind.nv:
         return joint
     usual = usual_motors(joint.kind, None)
-    given = usual if joint.actuated is None else joint.actuated
+    actuated = usual if joint.actuated is None else joint.actuated
     implied = motors.actuated(joint.name, joint.kind.nv)
     inertia, damping = motors.armature.get(joint.name, 0.0), motors.damping.get(joint.name, 0.0)
-    own = replace(joint, actuated=None if given == (usual if implied is None else implied) else given)
+    own = replace(joint, actuated=None if actuated == (usual if implied is None else implied) else actuated)
     if not inertia and not damping:
         return own
     armature = tuple(_less(x, inertia) for x in joint.armature)

@@ -47,17 +47,17 @@ class Names:
                 for part in body.parts.get(tag, []):
                     self._add(self.parts[tag], tag, part, body)
 
-    def _add(self, held: dict[str, tuple[Part, BodyPart]], tag: str, part: Part, body: BodyPart) -> None:
+    def _add(self, parts_by_name: dict[str, tuple[Part, BodyPart]], tag: str, part: Part, body: BodyPart) -> None:
         name = part.name
         if not name:
             return
-        if name in held:
+        if name in parts_by_name:
             if tag != "joint":  # the model's own checks find joints of one name
-                first = held[name][0].element.line
+                first = parts_by_name[name][0].element.line
                 sentence = f"there are two {tag}s named {name!r} (the first is in line {first}); rename one of them"
                 self._problems.add(part.element.error(sentence, "duplicate-name"))
             return
-        held[name] = (part, body)
+        parts_by_name[name] = (part, body)
 
     def add(self, tag: str, name: str, element: Element) -> None:
         """Remember the name of a tendon, actuator or sensor."""
@@ -68,7 +68,7 @@ class Names:
         self.others[tag].add(name)
 
     def part(self, kind: str, name: str) -> Part | None:
-        """The part of the tree of bodies that has a name; None for what is outside it."""
+        """The part of the tree of bodies that has a name; None outside it."""
         if kind in ("body", "xbody", "subtree"):
             return self.bodies[name].part
         if kind == "joint":
@@ -93,7 +93,7 @@ class _MissingError(Exception):
 
 
 class Reference:
-    """Finds the full names of what an element refers to, in one namespace."""
+    """Finds the full names of an element's references, in one namespace."""
 
     def __init__(self, names: Names, scope: Scope, space: Namespace) -> None:
         self.names = names
@@ -102,31 +102,31 @@ class Reference:
         self.found_inside = False
 
     def __call__(self, a: Attributes, attribute: str, kind: str, *, alone: bool = False) -> str:
-        """The full name of what an attribute names.
+        """The full name of an attribute's object.
 
-        What a replica's elements refer to may be outside the replica, unless it must be `alone`.
+        The elements of a replica may refer to objects outside the replica, unless it must be `alone`.
         """
         return self.full(a.element, a.text(attribute), attribute, kind, alone=alone)
 
     def full(self, element: Element, name: str, attribute: str, kind: str, *, alone: bool = False) -> str:
-        known = self.names.of(kind)
+        names = self.names.of(kind)
         space = self.space
         full = "world" if kind in ("body", "xbody") and name == "world" else space.of(name)
-        if name and full in known:
+        if name and full in names:
             self.found_inside = self.found_inside or full != "world"
             self._check_scale(element, kind, full, attribute)
             return full
         if space.suffix and not alone and name:
             outside = Namespace(space.prefix).of(name)
-            if outside in known:
+            if outside in names:
                 self._check_scale(element, kind, outside, attribute)
                 return outside
         what = {"geom": "geom", "xbody": "body", "subtree": "body"}.get(kind, kind)
-        sentence = f"{attribute}={quoted(name)}: there is no {what} of this name: {nearest_names(full, known)}"
+        sentence = f"{attribute}={quoted(name)}: there is no {what} of this name: {nearest_names(full, names)}"
         raise _MissingError(element.error(sentence, _CODES.get(what, "unknown-name")))
 
     def _check_scale(self, element: Element, kind: str, full: str, attribute: str) -> None:
-        """Refuse what would have to be scaled together with what it refers to."""
+        """Reject elements that would have to be scaled together with the objects they refer to."""
         part = self.names.part(kind, full)
         if part is None or part.scale is UNSCALED or element.tag == "exclude":
             return
@@ -153,9 +153,9 @@ def read_sections(
 ) -> list[T]:
     """All elements of the sections with this tag, of the file and of attached models, as often as they are there.
 
-    In a replica or attached model, an element is there if what it refers to is; its names have that namespace.
+    In a replica or attached model, an element exists if the objects it refers to do; its names have that namespace.
     """
-    made: list[T] = []
+    records: list[T] = []
     failed: dict[int, tuple[Element, ModelError, bool]] = {}
     succeeded: set[int] = set()
     for owner, space in scope.instances:
@@ -170,7 +170,7 @@ def read_sections(
                 succeeded.add(id(element))
                 if one is None or (space.suffix and not reference.found_inside):
                     continue
-                made.append(one)
+                records.append(one)
     for key, (element, error, attached) in failed.items():
         if key in succeeded:
             continue
@@ -179,7 +179,7 @@ def read_sections(
             continue
         name = element.attributes.get("name", f"line {element.line}")
         notes.add(f"left out of <{tag}>, because what they refer to is not together in one place (as in MuJoCo)", name)
-    return made
+    return records
 
 
 def _is_elsewhere(scope: Scope, element: Element, names: Names) -> bool:
@@ -187,10 +187,10 @@ def _is_elsewhere(scope: Scope, element: Element, names: Names) -> bool:
     spaces = [space for owner, space in scope.instances if owner is scope]
     if len(spaces) < 2:
         return False
-    known = {*names.bodies, *names.joints, *(n for t in names.parts.values() for n in t)}
-    known |= {n for t in names.others.values() for n in t}
-    given = [value for attribute, value in element.attributes.items() if attribute.rstrip("12") in _REFERRING]
-    return all(any(space.of(value) in known for space in (OWN, *spaces)) for value in given)
+    full_names = {*names.bodies, *names.joints, *(n for t in names.parts.values() for n in t)}
+    full_names |= {n for t in names.others.values() for n in t}
+    references = [value for attribute, value in element.attributes.items() if attribute.rstrip("12") in _REFERRING]
+    return all(any(space.of(value) in full_names for space in (OWN, *spaces)) for value in references)
 
 
 _REFERRING = frozenset({

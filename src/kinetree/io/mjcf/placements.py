@@ -56,7 +56,7 @@ _DIMENSIONS = {
     "camera": {**_POSE, "ipd": "L", "focal": "L", "principal": "L", "sensorsize": "L"},
     "light": {**_POSE, "bulbradius": "L", "range": "L", "attenuation": "1 1/L 1/LL"},
 }
-"""The dimensions of the numbers of each attribute, the last of which stands for all that follow: L and M are factors of
+"""The dimensions of the numbers of each attribute; the last one stands for all that follow: L and M are factors of
 lengths and masses, l and m those of them that forces follow as well."""
 _DEFAULTS = {
     "geom": {"density": "1000", "friction": "1 0.005 0.0001", "solimp": "0.9 0.95 0.001 0.5 2"},
@@ -64,7 +64,7 @@ _DEFAULTS = {
     "camera": {"ipd": "0.068"},
     "slide": {"solimplimit": "0.9 0.95 0.001 0.5 2", "solimpfriction": "0.9 0.95 0.001 0.5 2"},
 }
-"""What is scaled though it is not written."""
+"""Defaults that are scaled though they are not written."""
 _SITE_SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2}
 _REFUSED = {
     "geom": ("mesh", "hfield", "adhesion", "surfacevel"),
@@ -78,7 +78,7 @@ def placed(R: Mat3, r: Sequence[float] = _ORIGIN) -> Transform:
 
 
 def placement(a: Attributes, settings: Settings, position: str = "pos") -> Transform:
-    """The placement that an element's attributes give it in what is around it."""
+    """The placement of an element relative to the one around it, from its attributes."""
     return placed(orientation(a, settings), a.numbers(position, _ORIGIN))
 
 
@@ -178,7 +178,7 @@ def quaternion_of(R: Mat3) -> tuple[float, float, float, float]:
 
 @record(frozen=True, slots=True)
 class Scale:
-    """What the frames around an element multiply its numbers with."""
+    """The factors of an element's numbers from the frames around it."""
 
     length: float = 1.0
     mass: float = 1.0
@@ -189,8 +189,8 @@ class Scale:
     def factor(self, dimension: str) -> float:
         """The factor of a dimension such as MLL or 1/L."""
         above, _, below = dimension.partition("/")
-        known = {"L": self.length, "M": self.mass, "l": self.force_length, "m": self.force_mass, "1": 1.0}
-        return math.prod(known[letter] for letter in above) / math.prod(known[letter] for letter in below)
+        factors = {"L": self.length, "M": self.mass, "l": self.force_length, "m": self.force_mass, "1": 1.0}
+        return math.prod(factors[letter] for letter in above) / math.prod(factors[letter] for letter in below)
 
 
 UNSCALED = Scale()
@@ -232,9 +232,9 @@ def scaled(a: Attributes, tag: str, scale: Scale) -> Attributes:
     if scale is UNSCALED:
         return a
     kind = a.text("type", "hinge" if tag == "joint" else "sphere")
-    held = [name for name in _REFUSED.get(tag, ()) if name in a and a.text(name) != "none"]
-    if held or kind in ("mesh", "hfield", "sdf") or tag in ("flexcomp", "plugin", "tactile"):
-        what = f"with {held[0]}" if held else f"of the type {kind}" if tag in ("geom", "site") else f"<{tag}>"
+    names = [name for name in _REFUSED.get(tag, ()) if name in a and a.text(name) != "none"]
+    if names or kind in ("mesh", "hfield", "sdf") or tag in ("flexcomp", "plugin", "tactile"):
+        what = f"with {names[0]}" if names else f"of the type {kind}" if tag in ("geom", "site") else f"<{tag}>"
         a.fail(
             f"elements {what} in a frame with scale or massscale are not read yet: scale them by hand, or load and "
             "save the file with MuJoCo",
@@ -252,9 +252,9 @@ def scaled(a: Attributes, tag: str, scale: Scale) -> Attributes:
             name: _times(text, dimensions[name], scale) if name in dimensions else text
             for name, text in element.attributes.items()
         }
-        made = Element(element.tag, attributes, element.line, element.parent, element.file)
-        made.children, made.content = element.children, element.content
-        return made
+        copy = Element(element.tag, attributes, element.line, element.parent, element.file)
+        copy.children, copy.content = element.children, element.content
+        return copy
 
     unwritten = Element(a.element.tag, dict(base), a.element.line, a.element.parent, a.element.file)
     return a.changed(change, unwritten)
@@ -272,7 +272,7 @@ def _dimensions(tag: str, kind: str) -> dict[str, str]:
 
 
 def _times(text: str, dimensions: str, scale: Scale) -> str:
-    """Numbers times the factors of their dimensions; those that are not finite stay, and are refused later."""
+    """Numbers times the factors of their dimensions; those that are not finite stay, and are rejected later."""
     factors = [scale.factor(one) for one in dimensions.split()]
     try:
         values = [float(word) for word in text.split()]

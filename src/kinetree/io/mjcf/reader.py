@@ -58,7 +58,7 @@ _GRAVITY = (0.0, 0.0, -9.81)
 
 
 def _read_options(sections: Sequence[Element]) -> SimulationOptions | None:
-    """The options of all sections together, the last that has an attribute deciding; None if there are none."""
+    """The options of all sections together, the last that has an attribute deciding; None without any."""
     if not sections:
         return None
     a = Attributes(sections[-1], sections[:-1])
@@ -111,8 +111,8 @@ def _groups(sections: Sequence[Element]) -> tuple[int, ...]:
 
 
 def _flags(sections: Sequence[Element]) -> SimulationFlags:
-    found = [flag for section in sections for flag in section.all("flag")]
-    a = Attributes(found[-1], found[:-1]) if found else Attributes(Element("flag", {}, 0, None, ""))
+    elements = [flag for section in sections for flag in section.all("flag")]
+    a = Attributes(elements[-1], elements[:-1]) if elements else Attributes(Element("flag", {}, 0, None, ""))
     flags: dict[str, Any] = {
         entry.name: a.word(entry.name, _SWITCH, entry.default) for entry in fields(SimulationFlags)
     }
@@ -189,7 +189,7 @@ class _ExtrasReader:
         return list(attached_keyframes(self._scope, whole, self._notes))
 
     def _note(self, extras: Extras) -> None:
-        """Say what is kept and not used."""
+        """Note the elements that are kept and not used."""
         counts = {
             "actuator": len(extras.actuators),
             "tendon": len(extras.tendons),
@@ -199,10 +199,10 @@ class _ExtrasReader:
             "contact exclusion": len(extras.contact_exclusions),
             "keyframe": len(extras.keyframes),
         }
-        kept = [one for part in extras.unused for one in (part.children if part.tag in _GROUPS else (part,))]
-        counted = [_told(what, count) for what, count in counts.items() if count]
+        unused = [one for part in extras.unused for one in (part.children if part.tag in _GROUPS else (part,))]
+        counted = [_counted(what, count) for what, count in counts.items() if count]
         counted += [
-            _told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items() if tag != "mesh"
+            _counted(f"<{tag}>", count) for tag, count in Counter(one.tag for one in unused).items() if tag != "mesh"
         ]
         if counted:
             self._notes.add("kept as data in robot.extras", ", ".join(counted))
@@ -212,7 +212,7 @@ _GROUPS = ("asset", "body", "custom", "deformable", "extension")
 
 
 def _check_scales(keyframes: Sequence[Element], bodies: Sequence[BodyPart]) -> None:
-    """Refuse keyframes whose numbers would have to be scaled."""
+    """Reject keyframes whose numbers would have to be scaled."""
     scaled = [part for body in bodies for part in body.joints if joint_type(part) in ("free", "slide")]
     scaled += [body.part for body in bodies if body.part.attributes.flag("mocap")]
     for part in scaled:
@@ -224,7 +224,7 @@ def _check_scales(keyframes: Sequence[Element], bodies: Sequence[BodyPart]) -> N
             )
 
 
-def _told(what: str, count: int) -> str:
+def _counted(what: str, count: int) -> str:
     return f"{count} {what}{'s' if count > 1 and not what.startswith('<') else ''}"
 
 

@@ -1,6 +1,6 @@
 """One MJCF file as a source of bodies: its settings, defaults and assets, and the names its parts get in the robot.
 
-The files of a model are one tree: what is inside a file's first element takes the place of the <include>. Default
+The files of a model are one tree: the contents of a file's first element take the place of the <include>. Default
 classes: each begins as a copy of the class around it and adds its own elements.
 """
 
@@ -72,13 +72,13 @@ class _Tree:
 
     def _children(self, element: Element, shape: str, folder: str) -> Iterator[tuple[Element, str, str]]:
         """The children with the names of their shapes and the folders of their files, those of includes as well."""
-        known = SHAPES[shape].children
+        children = SHAPES[shape].children
         pending = [(element, folder)]
         while pending:
             parent, folder = pending.pop()
             for k, child in enumerate(parent.children):
                 if child.tag != "include":
-                    yield child, known[child.tag], folder
+                    yield child, children[child.tag], folder
                     continue
                 rest = Element(parent.tag, {}, parent.line, parent.parent, parent.file)
                 rest.children = parent.children[k + 1 :]
@@ -111,9 +111,9 @@ class _Tree:
                 )
             document = read_document(path, SHAPES, data, root=SHAPES[shape], problems=self._problems)
         except ModelError as error:
-            told = f"(included by {include.file}:{include.line})"
-            found = [each._replace(sentence=f"{each.sentence} {told}") for each in error.problems]
-            raise ModelError(f"{error} {told}", problems=found) from None
+            included = f"(included by {include.file}:{include.line})"
+            problems = [each._replace(sentence=f"{each.sentence} {included}") for each in error.problems]
+            raise ModelError(f"{error} {included}", problems=problems) from None
         if not document.root.children and not document.skipped:
             include.fail(f"the file {name!r} holds no elements to include", "missing-element")
         self.unknown += [u for u in document.unknown if u.place is not document.root]
@@ -171,21 +171,21 @@ class _Defaults:
 
 @record(frozen=True, slots=True)
 class Namespace:
-    """What is added to names: in front where a model is attached, at the end where elements are replicated."""
+    """Additions to names: in front where a model is attached, at the end where elements are replicated."""
 
     prefix: str = ""
     suffix: str = ""
 
     def of(self, name: str) -> str:
-        """The full name; what has no name has none."""
+        """The full name; empty for an empty name."""
         return f"{self.prefix}{name}{self.suffix}" if name else ""
 
     def of_asset(self, name: str) -> str:
-        """The full name of an asset, of which replicas have none of their own."""
+        """The full name of an asset; replicas share assets."""
         return f"{self.prefix}{name}" if name else ""
 
     def inside(self, prefix: str = "", suffix: str = "") -> Namespace:
-        """The namespace of what is nested in this one with its own prefix and suffix."""
+        """The namespace nested in this one, with its own prefix and suffix."""
         return Namespace(self.prefix + prefix, suffix + self.suffix)
 
 
@@ -218,13 +218,13 @@ class Scope:
 
     def asset(self, tag: str, name: str, element: Element, attribute: str) -> Element:
         """The asset that an element names."""
-        known = self.assets.get(tag, {})
-        if name not in known:
+        assets = self.assets.get(tag, {})
+        if name not in assets:
             element.fail(
-                f"{attribute}={quoted(name)}: there is no such {tag}: {nearest_names(name, known)}",
+                f"{attribute}={quoted(name)}: there is no such {tag}: {nearest_names(name, assets)}",
                 "unknown-material" if tag == "material" else "unknown-name",
             )
-        return known[name]
+        return assets[name]
 
     def address(self, element: Element) -> str:
         """The address of the file of a mesh or height field, relative to the folder of the main file."""
@@ -246,16 +246,16 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
         scope = pending.pop()
         for element in _assets(scope, "model"):
             name = element.text("file")
-            found = finder.find(name)
-            if found is None:
+            included = finder.find(name)
+            if included is None:
                 element.fail(f"the file {name!r} {finder.why_not(name)}", "missing-file")
-            place = os.path.abspath(found)
+            place = os.path.abspath(included)
             if place in opened or len(opened) > _MOST_MODELS:
                 why = "is this model itself, or is named twice" if place in opened else "is one of too many models"
                 element.fail(f"the file {name!r} {why}", "missing-file")
             opened.add(place)
-            model = _read(found, read_bytes(found), finder, problems)
-            own = element.attributes.get("name") or model.tree.root.attributes.get("model") or found.stem
+            model = _read(included, read_bytes(included), finder, problems)
+            own = element.attributes.get("name") or model.tree.root.attributes.get("model") or included.stem
             if own in scope.models:
                 element.fail(f"there are two models named {own!r}; give them names", "duplicate-name")
             scope.models[own] = model

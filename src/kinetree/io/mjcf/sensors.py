@@ -1,4 +1,4 @@
-"""<sensor>: what is to be measured, as data."""
+"""<sensor>: measurements, as data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_ONE = {
     "body": ("subtreecom", "subtreelinvel", "subtreeangmom"),
 }  # fmt: skip
 _TARGET = {tag: target for target, tags in _OF_ONE.items() for tag in tags}
-"""What a sensor of each tag is on, if it is on one thing of that kind."""
+"""The kind of object of each tag's sensor, if it is always the same."""
 _FRAME_KINDS = same("body", "xbody", "geom", "site", "camera")
 _ANY_KIND = same("body", "xbody", "geom", "site", "camera", "joint", "tendon", "actuator", "mesh", "sensor", "")
 _CONTACT_DATA = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
@@ -154,16 +154,16 @@ def _on_one(a: Attributes, reference: Reference, kind: str) -> Ends:
 def _one_of(
     a: Attributes, reference: Reference, attributes: Sequence[str], *, is_needed: bool = True
 ) -> tuple[str, str]:
-    """The kind and name of what one of these attributes names."""
-    given = [name for name in attributes if name in a]
-    if len(given) > 1:
-        a.fail(f"it has both {given[0]} and {given[1]}; remove one of them", "conflict")
-    if not given:
+    """The kind and name of the object that one of these attributes names."""
+    names = [name for name in attributes if name in a]
+    if len(names) > 1:
+        a.fail(f"it has both {names[0]} and {names[1]}; remove one of them", "conflict")
+    if not names:
         if is_needed:
             a.fail(f"it is on nothing; give one of {', '.join(attributes)}", "missing-attribute")
         return "", ""
-    kind = given[0].rstrip("12")
-    return kind, reference(a, given[0], kind)
+    kind = names[0].rstrip("12")
+    return kind, reference(a, names[0], kind)
 
 
 def _by_type(a: Attributes, reference: Reference, which: str, *, is_needed: bool) -> tuple[str, str]:
@@ -175,8 +175,8 @@ def _by_type(a: Attributes, reference: Reference, which: str, *, is_needed: bool
         if is_needed:
             a.fail(f'it is on nothing; add {type_}="…" and {name}="…"', "missing-attribute")
         return "", ""
-    known = _ANY_KIND if a.element.tag in ("user", "plugin") else _FRAME_KINDS
-    kind = a.word(type_, known, "")
+    kinds = _ANY_KIND if a.element.tag in ("user", "plugin") else _FRAME_KINDS
+    kind = a.word(type_, kinds, "")
     if kind == "mesh":
         return kind, reference.space.of_asset(a.text(name))
     return kind, reference(a, name, kind)

@@ -1,4 +1,4 @@
-"""<compiler>: how the rest of the file is to be understood."""
+"""<compiler>: settings that the meaning of the rest of the file depends on."""
 
 from __future__ import annotations
 

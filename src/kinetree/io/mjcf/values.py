@@ -41,11 +41,11 @@ def many(element: Element, attribute: str) -> tuple[float, ...]:
     texts = element.attributes.get(attribute, "").split()
     if len(texts) > _MOST:
         element.fail(f"{attribute} holds {len(texts):,} numbers; the limit is {_MOST:,}", "too-large")
-    found: list[float] = []
+    values: list[float] = []
     for start in range(0, len(texts), _CHUNK):
         piece = texts[start : start + _CHUNK]
-        found += numbers_of(element, " ".join(piece), len(piece), attribute=attribute)
-    return tuple(found)
+        values += numbers_of(element, " ".join(piece), len(piece), attribute=attribute)
+    return tuple(values)
 
 
 def user_data(a: Attributes) -> tuple[float, ...]:
@@ -93,15 +93,15 @@ def chosen(a: Attributes, settings: Settings, flag: str, attribute: str, bounds:
     return is_limited
 
 
-def words(a: Attributes, attribute: str, known: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
-    """Some of the known words, each at most once and in the order of `known`."""
+def words(a: Attributes, attribute: str, allowed: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
+    """Some of the known words, each at most once and in the order of `allowed`."""
     owner = a.owner(attribute)
     if owner is None:
         return default
-    given = tuple(owner.attributes[attribute].split())
-    for word in given:
-        if word not in known:
-            owner.fail(f'{attribute} holds "{word:.40}", which is not one of its words: {", ".join(known)}')
-    if given != tuple(word for word in known if word in given):
-        owner.fail(f'{attribute}="{" ".join(given):.60}" must name each word once, in the order {", ".join(known)}')
-    return given
+    texts = tuple(owner.attributes[attribute].split())
+    for word in texts:
+        if word not in allowed:
+            owner.fail(f'{attribute} holds "{word:.40}", which is not one of its words: {", ".join(allowed)}')
+    if texts != tuple(word for word in allowed if word in texts):
+        owner.fail(f'{attribute}="{" ".join(texts):.60}" must name each word once, in the order {", ".join(allowed)}')
+    return texts

@@ -1,6 +1,6 @@
 """Robots as MJCF: a tree of bodies with all their joints, and a sentence on everything that MJCF has no place for.
 
-Inertias are written as they are, and the compiler is told to leave them so; angles are in radians. Massless bodies
+Inertias are written as they are, and the compiler is set to leave them so; angles are in radians. Massless bodies
 between joints become several joints of one body, which is how MJCF has them. Names that MJCF has no place for, as they
 have another meaning there or several shapes have them, are replaced first.
 """
@@ -37,7 +37,7 @@ _FAR = 1e50
 
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
-    """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
+    """The text of an MJCF file with these parts; anything it cannot hold goes into `losses`."""
     named = without_actuators(with_free_joints_on_world(_with_fit_names(parts, losses), losses))
     fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
     return _Writer(fit, losses).document()
@@ -108,14 +108,14 @@ class _Writer:
 
     def _children(self, element: Tag, name: str) -> list[tuple[Tag, LinkSpec, list[JointSpec]]]:
         """The bodies around which an element is, the first one last, each with the joints that move it."""
-        found = []
+        children = []
         for joint in self._below.get(name, []):
             joints = [joint]
             while self._is_between(joint):
                 (joint,) = self._below[joint.child]
                 joints.append(joint)
-            found.append((element, self._links[joint.child], joints))
-        return found[::-1]
+            children.append((element, self._links[joint.child], joints))
+        return children[::-1]
 
     def _is_between(self, joint: JointSpec) -> bool:
         """Whether a joint moves a body without mass, shapes and frames that only carries another joint."""
@@ -272,10 +272,10 @@ def _with_distinct_shapes(parts: Parts, losses: Losses) -> Parts:
 def _with_fit_bodies(parts: Parts, losses: Losses) -> Parts:
     """The parts without a body "world" that is not MuJoCo's world: one that moves, or that something carries."""
     carried = {joint.child for joint in parts.joints}
-    known = {link.name for link in parts.links}
-    if _WORLD not in known or not (parts.floating_base or _WORLD in carried):
+    names = {link.name for link in parts.links}
+    if _WORLD not in names or not (parts.floating_base or _WORLD in carried):
         return parts
-    name = free_name(f"{_WORLD}_2", known | {frame.name for frame in parts.frames})
+    name = free_name(f"{_WORLD}_2", names | {frame.name for frame in parts.frames})
     losses.lost.append(f"the name of body {_WORLD!r} has another meaning in MJCF: it would be {name!r}")
 
     def to(old: str) -> str:

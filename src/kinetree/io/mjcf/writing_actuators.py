@@ -35,7 +35,7 @@ Text = dict[str, str]
 
 def write_actuators(root: Tag, extras: Extras, written: Written, losses: Losses) -> list[Actuator]:
     """Add the section, and return the actuators that are in it."""
-    section, made = Tag("actuator"), []
+    section, tags = Tag("actuator"), []
     for one in extras.actuators:
         what = f"actuator {one.name!r}" if one.name else f"an actuator of {one.target!r}"
         other = "site" if one.transmission in ("site", "slidercrank") else one.transmission
@@ -49,14 +49,14 @@ def write_actuators(root: Tag, extras: Extras, written: Written, losses: Losses)
             continue
         section.children.append(element)
         written.add("actuator", one.name)
-        made.append(one)
+        tags.append(one)
     if section.children:
         root.children.append(section)
-    return made
+    return tags
 
 
 def _why_not(one: Actuator) -> str:
-    """Why MuJoCo refuses an actuator; "" if it does not for any of these reasons."""
+    """Why MuJoCo rejects an actuator; "" if it does not for any of these reasons."""
     if one.activation_limited and one.dynamics == "none" and one.plugin is None:
         return "its activation is limited, but it has none"
     if one.delay > 0.0 and one.samples <= 0:
@@ -69,7 +69,7 @@ def _why_not(one: Actuator) -> str:
 
 
 def _element(one: Actuator, what: str, losses: Losses) -> Tag | None:
-    """The element, or None if there is none."""
+    """The element, or None if it is not written."""
     shortcut = _SHORTCUTS.get(one.kind)
     common = _common(one, what, losses)
     if one.plugin is not None:
@@ -94,11 +94,11 @@ def _element(one: Actuator, what: str, losses: Losses) -> Tag | None:
 
 def _checked(one: Actuator, tag: str, attributes: dict[str, str]) -> Tag | None:
     """The element, if MJCF has it and it means this actuator."""
-    given = {name: text for name, text in attributes.items() if text is not None}
+    texts = {name: text for name, text in attributes.items() if text is not None}
     for _ in range(2):
-        if not given.keys() <= SHAPES[f"actuator/{tag}"].attributes:
+        if not texts.keys() <= SHAPES[f"actuator/{tag}"].attributes:
             return None
-        element = Element(tag, given, 0, None, "")
+        element = Element(tag, texts, 0, None, "")
         try:
             law = law_of(element, ())
             size = activation_size(Attributes(element), law)
@@ -107,10 +107,10 @@ def _checked(one: Actuator, tag: str, attributes: dict[str, str]) -> Tag | None:
         if not _is_same(one, law):
             return None
         if size == one.activation_size:
-            made = Tag(tag)
-            made.attributes = given
-            return made
-        given = {**given, "actdim": str(one.activation_size)}
+            tag_made = Tag(tag)
+            tag_made.attributes = texts
+            return tag_made
+        texts = {**texts, "actdim": str(one.activation_size)}
     return None
 
 
@@ -158,7 +158,7 @@ def _common(one: Actuator, what: str, losses: Losses) -> dict[str, str]:
 
 def _general_law(one: Actuator) -> Text:
     """Gain, bias and dynamics where they differ from MuJoCo's defaults."""
-    made: Text = {}
+    attributes: Text = {}
     bias = _bias(one)
     for word, parameters, names in (
         ("dynamics", one.dynamics_parameters, ("dyntype", "dynprm")),
@@ -167,14 +167,14 @@ def _general_law(one: Actuator) -> Text:
     ):
         default = getattr(_USUAL, f"{word}_parameters")
         if getattr(one, word) != getattr(_USUAL, word):
-            made[names[0]] = getattr(one, word)
+            attributes[names[0]] = getattr(one, word)
         if parameters != default:
-            made[names[1]] = trimmed(parameters, default)
+            attributes[names[1]] = trimmed(parameters, default)
     if one.inputs:
-        made["input"] = " ".join(one.inputs)
+        attributes["input"] = " ".join(one.inputs)
     if one.acts_early:
-        made["actearly"] = "true"
-    return made
+        attributes["actearly"] = "true"
+    return attributes
 
 
 def _bias(one: Actuator) -> tuple[float, ...]:
@@ -183,20 +183,20 @@ def _bias(one: Actuator) -> tuple[float, ...]:
     return p if one.damping_ratio is None else (*p[:2], one.damping_ratio, *p[3:])
 
 
-def _number(made: Text, name: str, value: float, default: float) -> None:
+def _number(attributes: Text, name: str, value: float, default: float) -> None:
     if value != default:
-        made[name] = shown_number(value)
+        attributes[name] = shown_number(value)
 
 
 def _servo(one: Actuator, kp: float) -> Text:
     """Stiffness and damping."""
-    made: Text = {}
-    _number(made, "kp", kp, 1.0)
+    attributes: Text = {}
+    _number(attributes, "kp", kp, 1.0)
     if one.damping_ratio is not None:
-        made["dampratio"] = shown_number(one.damping_ratio)
+        attributes["dampratio"] = shown_number(one.damping_ratio)
     else:
-        _number(made, "kv", -one.bias_parameters[2], 0.0)
-    return made
+        _number(attributes, "kv", -one.bias_parameters[2], 0.0)
+    return attributes
 
 
 def _motor(_one: Actuator) -> Text:
@@ -204,12 +204,12 @@ def _motor(_one: Actuator) -> Text:
 
 
 def _position(one: Actuator) -> Text:
-    made = _servo(one, one.gain_parameters[0])
+    attributes = _servo(one, one.gain_parameters[0])
     if one.dynamics == "filterexact":
-        made["timeconst"] = shown_number(one.dynamics_parameters[0])
+        attributes["timeconst"] = shown_number(one.dynamics_parameters[0])
     elif one.dynamics_parameters != _USUAL.dynamics_parameters:
-        made["timeconst"] = "0"
-    return made
+        attributes["timeconst"] = "0"
+    return attributes
 
 
 def _intvelocity(one: Actuator) -> Text:
@@ -217,81 +217,81 @@ def _intvelocity(one: Actuator) -> Text:
 
 
 def _velocity(one: Actuator) -> Text:
-    made: Text = {}
-    _number(made, "kv", one.gain_parameters[0], 1.0)
-    return made
+    attributes: Text = {}
+    _number(attributes, "kv", one.gain_parameters[0], 1.0)
+    return attributes
 
 
 def _damper(one: Actuator) -> Text:
-    made: Text = {}
-    _number(made, "kv", -one.gain_parameters[2], 0.0)
-    return made
+    attributes: Text = {}
+    _number(attributes, "kv", -one.gain_parameters[2], 0.0)
+    return attributes
 
 
 def _cylinder(one: Actuator) -> Text:
-    made: Text = {}
-    _number(made, "area", one.gain_parameters[0], 1.0)
-    _number(made, "timeconst", one.dynamics_parameters[0], 1.0)
+    attributes: Text = {}
+    _number(attributes, "area", one.gain_parameters[0], 1.0)
+    _number(attributes, "timeconst", one.dynamics_parameters[0], 1.0)
     if any(one.bias_parameters[:3]):
-        made["bias"] = shown_numbers(one.bias_parameters[:3])
-    return made
+        attributes["bias"] = shown_numbers(one.bias_parameters[:3])
+    return attributes
 
 
 def _muscle(one: Actuator) -> Text:
-    made: Text = {}
+    attributes: Text = {}
     gain, dynamics = one.gain_parameters, one.dynamics_parameters
     if gain[:2] != _MUSCLE[:2]:
-        made["range"] = shown_numbers(gain[:2])
+        attributes["range"] = shown_numbers(gain[:2])
     for name, value, default in zip(_MUSCLE_NAMES, gain[2:], _MUSCLE[2:], strict=False):
-        _number(made, name, value, default)
+        _number(attributes, name, value, default)
     if dynamics[:2] != (0.01, 0.04):
-        made["timeconst"] = shown_numbers(dynamics[:2])
-    _number(made, "tausmooth", dynamics[2], 0.0)
-    return made
+        attributes["timeconst"] = shown_numbers(dynamics[:2])
+    _number(attributes, "tausmooth", dynamics[2], 0.0)
+    return attributes
 
 
 def _adhesion(one: Actuator) -> Text:
-    made: Text = {}
-    _number(made, "gain", one.gain_parameters[0], 1.0)
-    return made
+    attributes: Text = {}
+    _number(attributes, "gain", one.gain_parameters[0], 1.0)
+    return attributes
 
 
 def _orientation(one: Actuator) -> Text:
-    made = _servo(one, one.gain_parameters[0])
+    attributes = _servo(one, one.gain_parameters[0])
     if one.inputs != ("expmap",):
-        made["input"] = " ".join(one.inputs)
-    return made
+        attributes["input"] = " ".join(one.inputs)
+    return attributes
 
 
 def _pid(one: Actuator) -> Text:
-    made = _servo(one, -one.bias_parameters[1])
-    _number(made, "ki", one.gain_parameters[0], 0.0)
-    _number(made, "imax", one.dynamics_parameters[0], 0.0)
-    _number(made, "slewmax", one.dynamics_parameters[1], 0.0)
+    attributes = _servo(one, -one.bias_parameters[1])
+    _number(attributes, "ki", one.gain_parameters[0], 0.0)
+    _number(attributes, "imax", one.dynamics_parameters[0], 0.0)
+    _number(attributes, "slewmax", one.dynamics_parameters[1], 0.0)
     if one.inputs != ("pos", "vel"):
-        made["input"] = " ".join(one.inputs)
-    return made
+        attributes["input"] = " ".join(one.inputs)
+    return attributes
 
 
 def _dcmotor(one: Actuator) -> Text:
     gain, bias, dynamics = one.gain_parameters, one.bias_parameters, one.dynamics_parameters
-    made = {"motorconst": shown_number(gain[1]), "resistance": shown_number(gain[0])}
+    attributes = {"motorconst": shown_number(gain[1]), "resistance": shown_number(gain[0])}
     strongest = one.force_range[1] if one.force_limited else 0.0
     if strongest or dynamics[1]:
-        made["saturation"] = trimmed((strongest, 0.0, dynamics[1]))
+        attributes["saturation"] = trimmed((strongest, 0.0, dynamics[1]))
     if dynamics[0]:
-        made["inductance"] = trimmed((0.0, dynamics[0]))
+        attributes["inductance"] = trimmed((0.0, dynamics[0]))
     if any(controller := (*gain[4:7], dynamics[7], dynamics[8], gain[7])):
-        made["controller"] = trimmed(controller)
+        attributes["controller"] = trimmed(controller)
     if any(thermal := (dynamics[2], dynamics[3], 0.0, gain[2], gain[3], dynamics[4])):
-        made["thermal"] = trimmed(thermal)
+        attributes["thermal"] = trimmed(thermal)
     if any(lugre := (dynamics[5], dynamics[6], *bias[3:6])):
-        made["lugre"] = trimmed(lugre)
+        attributes["lugre"] = trimmed(lugre)
     if any(bias[:3]):
-        made["cogging"] = trimmed(bias[:3])
+        attributes["cogging"] = trimmed(bias[:3])
     if one.inputs != ("voltage",):
-        made["input"] = " ".join(one.inputs)
-    return made
+        attributes["input"] = " ".join(one.inputs)
+    return attributes
 
 
 _SHORTCUTS: dict[str, Callable[[Actuator], Text]] = {

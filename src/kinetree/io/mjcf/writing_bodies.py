@@ -31,9 +31,9 @@ LEAST = 2e-15
 """The mass and the principal moments of a body that moves without any, kg and kg·m²: MuJoCo demands more than 1e-15."""
 _MINIMUM = 1e-15
 _SMALLEST_FULL = 1e-13
-"""The smallest moment of which the matrix is written: MuJoCo refuses those below 1e-14."""
+"""The smallest moment with which the matrix is written: MuJoCo rejects those below 1e-14."""
 _TOLERANCE = 1e-9
-"""How far, relative to the largest, principal moments may violate what a body demands: rounding."""
+"""How far, relative to the largest, principal moments may violate the conditions of a body: rounding."""
 _NOISE = 1e-14
 """How far they may violate it relative to the entries about the origin, and of the mass times 1 m²: rounding, too."""
 _EXACT = 1e-12
@@ -51,10 +51,10 @@ _OF_CAMERAS = {
 class Assets:
     """Meshes and height fields by name, each with the numbers it is written with: a scale, or MuJoCo's size."""
 
-    def __init__(self, known: Mapping[tuple[str, str, tuple[float, ...]], str]) -> None:
-        self._known = known
+    def __init__(self, names: Mapping[tuple[str, str, tuple[float, ...]], str]) -> None:
+        self._known = names
         self._names: dict[tuple[str, str, tuple[float, ...]], str] = {}
-        self._taken = set(known.values())
+        self._taken = set(names.values())
 
     def known(self, tag: str, address: str, size: tuple[float, ...]) -> str:
         """The name of an asset that is written otherwise; "" if it is none."""
@@ -134,8 +134,8 @@ def _half_lengths(kind: str, size: tuple[float, ...]) -> tuple[float, ...] | Non
     halved = _HALVED.get(kind)
     if halved is None:
         return None
-    found = tuple(0.5 * x if k in halved else x for k, x in enumerate(size))
-    return found if all(0.0 < x < math.inf for x in found) else None
+    lengths = tuple(0.5 * x if k in halved else x for k, x in enumerate(size))
+    return lengths if all(0.0 < x < math.inf for x in lengths) else None
 
 
 def _contact_attributes(contact: ContactParameters) -> dict[str, str]:
@@ -164,12 +164,12 @@ class Fitness(Enum):
 
     @property
     def is_refused(self) -> bool:
-        """Whether MuJoCo refuses it, on whatever body."""
+        """Whether MuJoCo rejects it on any body."""
         return self in (Fitness.UNBALANCED, Fitness.INDEFINITE)
 
 
 def fitness_of(inertia: Inertia) -> Fitness:
-    """Whether MuJoCo takes it; what may be the rounding of a point mass counts as nothing."""
+    """Whether MuJoCo takes it; moments that may be the rounding of a point mass count as nothing."""
     a, b, c = moments_of(inertia)
     mass = float(inertia.mass)
     noise = _NOISE * (max(abs(float(x)) for x in inertia.I.components()) + mass) if mass else 0.0
@@ -206,12 +206,12 @@ def write_inertia(body: Tag, inertia: Inertia, com: Vec3, I: Sym3, *, least: flo
 
 def _sound(moments: list[float], least: float) -> list[float]:
     """Moments that MuJoCo takes: none too small, and the largest at most the sum of the others."""
-    found = [max(least, 0.0, moment) for moment in moments]
-    largest = found.index(max(found))
-    others = sum(moment for k, moment in enumerate(found) if k != largest)
-    if found[largest] > others:
-        found[largest] = others
-    return found
+    sound = [max(least, 0.0, moment) for moment in moments]
+    largest = sound.index(max(sound))
+    others = sum(moment for k, moment in enumerate(sound) if k != largest)
+    if sound[largest] > others:
+        sound[largest] = others
+    return sound
 
 
 def write_site(body: Tag, frame: FrameSpec, site: Site | None, written: Written, losses: Losses) -> None:

@@ -64,7 +64,7 @@ class Series:
     placement: Transform
     """The placement of the body in the one around it."""
     origins: tuple[Origin, ...] = ()
-    """What each is of the robot's joints."""
+    """The robot's joint that each one comes from."""
     reference: tuple[float, ...] = ()
     """The coordinates of hinges and slides where the file places the body, and 0 for others."""
 
@@ -75,7 +75,7 @@ class Series:
 
 def series_of(
     joints: list[JointSpec],
-    taken: Collection[str],
+    names: Collection[str],
     losses: Losses,
     *,
     on_world: bool,
@@ -100,7 +100,7 @@ def series_of(
             end = joint.placement @ end
             continue
         _tell_form(joint, losses, first=not steps, reference=reference.get(joint.name, ()))
-        parts = split(joint, chain, set(taken) - {joint.name})
+        parts = split(joint, chain, set(names) - {joint.name})
         steps += [replace(parts[0], placement=(parts[0].placement @ end).plain()), *parts[1:]]
         origins += [Origin(joint.name, step.q, step.v) for step in chain.steps]
         end = chain.after
@@ -129,7 +129,7 @@ def _at(kind: JointKind, q: Sequence[float]) -> Transform:
 
 
 def _tell_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequence[float]) -> None:
-    """Tell if the same joint is read in another form."""
+    """Report it if the same joint is read in another form."""
     kind = joint.kind
     inner, after = (kind.kind, kind.after) if isinstance(kind, Placed) else (kind, _HERE)
     plain = type(inner) in (Revolute, Spherical) or (inner is kind and type(kind) in (Prismatic, Free, FloatingBase))
@@ -146,7 +146,7 @@ def _tell_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequ
 
 
 def _is_near(X: Transform, Y: Transform) -> bool:
-    """Whether two placements are the same but for rounding."""
+    """Whether two placements are the same up to rounding."""
     if X == Y:
         return True
     pairs = zip((*X.E.components(), *X.r.components()), (*Y.E.components(), *Y.r.components()), strict=True)
@@ -242,11 +242,11 @@ def _write_joint(body: Tag, joint: JointSpec, frame: Transform, start: float, lo
 def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
     kind, limits = joint.kind, joint.limits
     none, lose = Limits.none(kind), losses.lost.append
-    found: dict[str, str | None] = {}
+    attributes: dict[str, str | None] = {}
     if kind.nq != 1:
         if (limits.lower, limits.upper, limits.effort) != (none.lower, none.upper, none.effort):
             lose(f"joint {joint.name!r} ({kind.description}) has limits, for which MJCF has no place")
-        return found
+        return attributes
     (lower,), (upper,), (effort,) = limits.lower, limits.upper, limits.effort
     least, most = (math.copysign(_FAR, x) if math.isinf(x) else x for x in (lower, upper))
     if least >= most:
@@ -254,9 +254,9 @@ def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
     elif math.isfinite(lower) or math.isfinite(upper):
         if math.isinf(lower) or math.isinf(upper):
             lose(f"joint {joint.name!r} has one position limit, and MJCF only both: the other would be {_FAR:g}")
-        found["range"] = shown_numbers([least, most])
+        attributes["range"] = shown_numbers([least, most])
     if effort == 0.0:
         lose(f"joint {joint.name!r} has an effort limit of zero, which MJCF takes for none")
     elif math.isfinite(effort):
-        found["actuatorfrcrange"] = shown_numbers([-effort, effort])
-    return found
+        attributes["actuatorfrcrange"] = shown_numbers([-effort, effort])
+    return attributes

@@ -90,31 +90,31 @@ def coordinates_of(
 ) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
     """Coordinates and velocities of all joints; those without a state are as in the reference configuration."""
     kinds = {joint.name: joint.kind for joint in specs if not isinstance(joint.kind, Fixed)}
-    found = {name: (tuple(kind.neutral()), (0.0,) * kind.nv) for name, kind in kinds.items()}
+    coordinates = {name: (tuple(kind.neutral()), (0.0,) * kind.nv) for name, kind in kinds.items()}
     for state in (*(reference.joints if reference is not None else ()), *states):
         kind = kinds.get(state.joint)
         if kind is None or (len(state.q), len(state.v)) != (kind.nq, kind.nv):
             losses.lost.append(f"{what}: its state of joint {state.joint!r} fits none of the file")
         else:
-            found[state.joint] = (state.q, state.v if state in states else (0.0,) * kind.nv)
+            coordinates[state.joint] = (state.q, state.v if state in states else (0.0,) * kind.nv)
     for joint in specs:
-        if joint.mimic is not None and joint.mimic.joint in found and joint.kind.nq == 1:
-            (q,), (v,) = found[joint.mimic.joint]
-            found[joint.name] = (joint.mimic.multiplier * q + joint.mimic.offset,), (joint.mimic.multiplier * v,)
-    return found
+        if joint.mimic is not None and joint.mimic.joint in coordinates and joint.kind.nq == 1:
+            (q,), (v,) = coordinates[joint.mimic.joint]
+            coordinates[joint.name] = (joint.mimic.multiplier * q + joint.mimic.offset,), (joint.mimic.multiplier * v,)
+    return coordinates
 
 
 def _of_actuators(
-    numbers: Sequence[float], counts: Sequence[int], extras: Extras, kept: Sequence[Actuator]
+    numbers: Sequence[float], counts: Sequence[int], extras: Extras, written: Sequence[Actuator]
 ) -> list[float] | None:
     """The numbers of the actuators in the file, none if all are zero; None if there are more or fewer."""
-    if any(one.plugin is not None for one in extras.actuators) and len(kept) == len(extras.actuators):
+    if any(one.plugin is not None for one in extras.actuators) and len(written) == len(extras.actuators):
         return list(numbers) if any(numbers) else []
     if numbers and len(numbers) != sum(counts):
         return None
-    made: list[float] = []
+    values: list[float] = []
     start = 0
     for one, count in zip(extras.actuators, counts, strict=True):
-        made += numbers[start : start + count] if any(one is other for other in kept) else ()
+        values += numbers[start : start + count] if any(one is other for other in written) else ()
         start += count
-    return made if any(made) else []
+    return values if any(values) else []

@@ -1,4 +1,4 @@
-"""A robot's records in an MJCF file: what belongs to bodies and joints as these are written, and the sections after.
+"""A robot's records in an MJCF file: parts of bodies and joints as these are written, and the sections after.
 
 Settings for simulators of joints, bodies and shapes are added to their elements.
 """
@@ -40,7 +40,7 @@ _UNNEEDED = frozenset((
     "motion_limits", "safety_limits", "calibrations", "transmissions", "textures", "groups", "named_states",
     "end_effectors", "virtual_joints", "passive_joints", "joint_properties", "body_spheres",
 ))  # fmt: skip
-"""What URDF and SRDF say for controllers, planners and pictures."""
+"""Data of URDF and SRDF for controllers, planners and pictures."""
 
 
 def _set_joint(element: Tag, settings: JointSettings, losses: Losses) -> None:
@@ -113,7 +113,7 @@ def _plugin(element: Tag, plugin: Unused | None) -> None:
 
 
 class Records:
-    """The records of one robot, and what is in the file so far."""
+    """The records of one robot, and the contents of the file so far."""
 
     def __init__(self, parts: Parts, losses: Losses) -> None:
         extras = parts.extras
@@ -142,7 +142,7 @@ class Records:
         return {name: q for name, (q, _) in states.items()}
 
     def assets(self) -> Assets:
-        """The assets, of which those that are written as they were have names."""
+        """The assets; those that are written as they were have names."""
         return Assets(self._raw.named_assets())
 
     def asset_of(self, body: str, shape: int) -> str:
@@ -158,13 +158,13 @@ class Records:
         return [raw_tag(one) for one in self._raw.assets]
 
     def compiler(self, element: Tag) -> None:
-        """Add what was in <compiler>."""
+        """Add the contents of <compiler>."""
         element.children += [raw_tag(one) for one in self._raw.compiler]
 
     def joints(self, element: Tag, series: Series) -> None:
         """Settings of the joints in a body."""
-        made = [child for child in element.children if child.tag in ("joint", "freejoint")]
-        for tag, joint, origin in zip(made, series.joints, series.origins, strict=True):
+        tags = [child for child in element.children if child.tag in ("joint", "freejoint")]
+        for tag, joint, origin in zip(tags, series.joints, series.origins, strict=True):
             self._written.add("joint", joint.name)
             self._in_order.append(WrittenJoint(origin.joint, joint.kind, origin.q, origin.v))
             if (settings := self._joints.pop(joint.name, None)) is not None:
@@ -178,7 +178,7 @@ class Records:
                     )
 
     def body(self, element: Tag, link: LinkSpec, shapes: Sequence[Tag | None], frames: Sequence[FrameSpec]) -> None:
-        """Settings of a body and of its shapes, its frames, and what it has besides."""
+        """Settings of a body and of its shapes, its frames, and its other elements."""
         self._written.add("body", link.name)
         if (settings := self._bodies.pop(link.name, None)) is not None:
             _set_body(element, settings)
@@ -216,10 +216,10 @@ class Records:
         actuators = write_actuators(root, extras, written, losses)
         write_sensors(root, extras, written, losses)
         write_keyframes(root, extras, self._in_order, self._parts.joints, actuators, losses)
-        losses.lose_extras(extras, held=_HELD, unneeded=_UNNEEDED)
+        losses.lose_extras(extras, supported=_HELD, unneeded=_UNNEEDED)
 
     def _tell_homeless(self) -> None:
-        """Lose the records of what is not in the file."""
+        """Lose the records of objects that are not in the file."""
         for field, records in (
             ("joints", self._joints), ("bodies", self._bodies), ("sites", self._sites), ("cameras", self._cameras),
         ):  # fmt: skip

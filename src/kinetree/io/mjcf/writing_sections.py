@@ -1,7 +1,7 @@
-"""The sections beside bodies and actuators: tendons, constraints, sensors, pairs of contacts, simulation options.
+"""The sections other than bodies and actuators: tendons, constraints, sensors, pairs of contacts, simulation options.
 
 Tendons are weighted sums of joint coordinates, and strings through sites and around shapes; constraints are enforced
-softly; sensors say what is to be measured.
+softly; sensors define measurements.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def write_tendons(root: Tag, extras: Extras, written: Written, losses: Losses) -
         if not written.all_there(what, [end for step in one.path for end in _tendon_ends(step)], losses):
             continue
         element = Tag(one.kind)
-        known = SHAPES[f"tendon/{one.kind}"].attributes
+        allowed = SHAPES[f"tendon/{one.kind}"].attributes
         attributes = _tendon_attributes(one, what, written, losses)
-        element.attributes = {name: text for name, text in attributes.items() if name in known}
-        others = {name: text for name, text in attributes.items() if name not in known}
+        element.attributes = {name: text for name, text in attributes.items() if name in allowed}
+        others = {name: text for name, text in attributes.items() if name not in allowed}
         if others:
             element.attributes["class"] = classes.name(others)
         element.children = [_step(step) for step in one.path]
@@ -76,7 +76,7 @@ def write_tendons(root: Tag, extras: Extras, written: Written, losses: Losses) -
 
 
 class _Classes:
-    """Default classes, for what only they can give to a fixed tendon."""
+    """Default classes, for attributes that only they can give to a fixed tendon."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[tuple[str, str], ...], str] = {}
@@ -111,7 +111,7 @@ def _tendon_attributes(one: Tendon, what: str, written: Written, losses: Losses)
 
 
 def _tendon_ends(step: TendonJoint | TendonSite | TendonShape | Pulley) -> list[tuple[str, str]]:
-    """What a step of a path refers to."""
+    """The object of a step of a path."""
     if isinstance(step, TendonJoint):
         return [("joint", step.joint)]
     if isinstance(step, TendonSite):
@@ -139,22 +139,22 @@ def write_equalities(section: Tag, extras: Extras, written: Written, losses: Los
 
 
 def _equality_attributes(one: Equality) -> dict[str, str]:
-    """What it holds together, and how."""
+    """The objects it holds together, and how."""
     if one.between == "flex":
         return {"flex": one.first, **({"cell": shown_numbers(one.cell)} if one.cell else {})}
-    made = {f"{one.between}1": one.first}
+    attributes = {f"{one.between}1": one.first}
     if one.second and (one.between, one.second) != ("body", "world"):
-        made[f"{one.between}2"] = one.second
+        attributes[f"{one.between}2"] = one.second
     if one.between == "body" and (one.kind == "connect" or any(one.anchor)):
-        made["anchor"] = shown_numbers(one.anchor)
+        attributes["anchor"] = shown_numbers(one.anchor)
     if one.relative_position is not None and one.relative_rotation is not None:
         x, y, z, w = one.relative_rotation
-        made["relpose"] = shown_numbers([*one.relative_position, w, x, y, z])
+        attributes["relpose"] = shown_numbers([*one.relative_position, w, x, y, z])
     if one.torque_scale != _EQUALITY_USUAL.torque_scale:
-        made["torquescale"] = shown_numbers([one.torque_scale])
+        attributes["torquescale"] = shown_numbers([one.torque_scale])
     if one.coefficients != _EQUALITY_USUAL.coefficients:
-        made["polycoef"] = trimmed(one.coefficients, _EQUALITY_USUAL.coefficients)
-    return made
+        attributes["polycoef"] = trimmed(one.coefficients, _EQUALITY_USUAL.coefficients)
+    return attributes
 
 
 def write_sensors(root: Tag, extras: Extras, written: Written, losses: Losses) -> None:
@@ -166,11 +166,11 @@ def write_sensors(root: Tag, extras: Extras, written: Written, losses: Losses) -
         if not written.all_there(what, ends, losses):
             continue
         attributes = _sensor_attributes(one)
-        known = SHAPES[f"sensor/{one.kind}"].attributes
-        if strange := [name for name in attributes if name not in known]:
+        allowed = SHAPES[f"sensor/{one.kind}"].attributes
+        if strange := [name for name in attributes if name not in allowed]:
             losses.lost.append(f"{what}: a <{one.kind}> of MJCF has no {', '.join(strange)}")
         element = section.add(one.kind)
-        element.attributes = {name: text for name, text in attributes.items() if name in known}
+        element.attributes = {name: text for name, text in attributes.items() if name in allowed}
         if one.plugin is not None:
             element.children = [raw_tag(child) for child in one.plugin.children]
         written.add("sensor", one.name)
@@ -196,9 +196,9 @@ def _sensor_attributes(one: Sensor) -> dict[str, str]:
 
 
 def _sensor_ends(one: Sensor) -> dict[str, str]:
-    """What it is on, and what that is measured relative to, each under the attributes of its kind of sensor."""
-    known = SHAPES[f"sensor/{one.kind}"].attributes
-    made = {}
+    """Its object, and the reference of the measurement, each under the attributes of its kind of sensor."""
+    allowed = SHAPES[f"sensor/{one.kind}"].attributes
+    attributes = {}
     for kind, name, number, word in (
         (one.object_type, one.object, "1", "obj"),
         (one.reference_type, one.reference, "2", "ref"),
@@ -206,12 +206,12 @@ def _sensor_ends(one: Sensor) -> dict[str, str]:
         if not kind:
             continue
         if one.kind in _NUMBERED and kind != "site":
-            made[f"{kind}{number}"] = name
-        elif kind in known and (word == "ref" or f"{word}type" not in known):
-            made[kind] = name
+            attributes[f"{kind}{number}"] = name
+        elif kind in allowed and (word == "ref" or f"{word}type" not in allowed):
+            attributes[kind] = name
         else:
-            made |= {f"{word}type": kind, f"{word}name": name}
-    return made
+            attributes |= {f"{word}type": kind, f"{word}name": name}
+    return attributes
 
 
 def write_options(root: Tag, parts: Parts) -> None:
@@ -249,7 +249,7 @@ def write_contacts(root: Tag, extras: Extras, written: Written, losses: Losses) 
 
 def _changed(record: object, usual: object) -> dict[str, str]:
     """The fields of a record that are not as usual, as attributes."""
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for entry in fields(record):  # type: ignore[arg-type]
         value = getattr(record, entry.name)
         if value == getattr(usual, entry.name) or isinstance(value, SimulationFlags):
@@ -260,5 +260,5 @@ def _changed(record: object, usual: object) -> dict[str, str]:
             text = value
         else:
             text = shown_numbers(value) if isinstance(value, tuple) else shown_number(value)
-        found[_NAMES.get(entry.name, entry.name)] = text
-    return found
+        attributes[_NAMES.get(entry.name, entry.name)] = text
+    return attributes

@@ -1,6 +1,6 @@
 """Values of records as attributes: only those that differ from MuJoCo's defaults; placements as pos and quat.
 
-The names of what is in the file, so that nothing in it refers to what is not; and elements that kinetree does not
+The names of objects in the file, so that nothing in it refers to a missing one; and elements that kinetree does not
 interpret, written back as they were in their MJCF file.
 """
 
@@ -23,7 +23,7 @@ _WORDS = {"geom": "shape", "flex": "deformable body"}
 _SECTIONS = ("size", "statistic", "visual", "custom", "extension", "deformable")
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     """A word, flag, number, or several words or numbers."""
     if isinstance(value, str):
         return value
@@ -39,7 +39,7 @@ def _shown(value: object) -> str:
 def changed(record: object, usual: object, attributes: Mapping[str, str]) -> dict[str, str]:
     """The fields of a record that are not as usual; `attributes` are their names in MJCF by their own."""
     pairs = ((name, getattr(record, field), getattr(usual, field)) for field, name in attributes.items())
-    return {name: _shown(value) for name, value, default in pairs if value != default}
+    return {name: _text_of(value) for name, value, default in pairs if value != default}
 
 
 def trimmed(numbers: Sequence[float], default: Sequence[float] = ()) -> str:
@@ -61,14 +61,14 @@ def limit(
         )
         return {}
     has_range = bounds != (0.0, 0.0)
-    found = {attribute: shown_numbers(bounds)} if has_range else {}
+    attributes = {attribute: shown_numbers(bounds)} if has_range else {}
     if is_limited != has_range:
-        found[flag_name] = flag(is_limited)
-    return found
+        attributes[flag_name] = flag(is_limited)
+    return attributes
 
 
 def raw_numbers(numbers: Sequence[float]) -> str | None:
-    """Any count of numbers; None if there are none."""
+    """Any count of numbers; None without any."""
     return shown_numbers(numbers) if numbers else None
 
 
@@ -107,8 +107,8 @@ class Written:
         """Whether the file has all of these kinds and names; if not, `what` names them and is lost."""
         missing = [(kind, name) for kind, name in needed if name and not self.has(kind, name)]
         if missing:
-            told = ", ".join(f"{_word(kind)} {name!r}" for kind, name in missing)
-            losses.lost.append(f"{what} is left out: there is no {told} in the file")
+            names = ", ".join(f"{_word(kind)} {name!r}" for kind, name in missing)
+            losses.lost.append(f"{what} is left out: there is no {names} in the file")
         return not missing
 
     def optional(self, what: str, kind: str, name: str, losses: Losses) -> str | None:
@@ -126,13 +126,13 @@ def _word(kind: str) -> str:
 
 def raw_tag(one: Unused) -> Tag:
     """An element as it is."""
-    made = Tag(one.tag)
-    pending = [(one, made)]
+    root = Tag(one.tag)
+    pending = [(one, root)]
     while pending:
-        held, tag = pending.pop()
-        tag.attributes = dict(held.attributes)
-        pending += [(child, tag.add(child.tag)) for child in held.children]
-    return made
+        element, tag = pending.pop()
+        tag.attributes = dict(element.attributes)
+        pending += [(child, tag.add(child.tag)) for child in element.children]
+    return root
 
 
 class Raw:
@@ -158,7 +158,7 @@ class Raw:
         self._losses = losses
         for asset in self.assets:
             written.add(asset.tag, _name(asset))
-        parts = [part for held in self._in_bodies.values() for part in held]
+        parts = [part for elements in self._in_bodies.values() for part in elements]
         for part in (*parts, *(part for one in self._sections if one.tag == "deformable" for part in one.children)):
             if part.tag in ("flex", "flexcomp"):
                 written.add("flex", _name(part))
@@ -169,7 +169,7 @@ class Raw:
 
     def named_assets(self) -> dict[tuple[str, str, tuple[float, ...]], str]:
         """The names of meshes and height fields, by tag, address and size or scale."""
-        found: dict[tuple[str, str, tuple[float, ...]], str] = {}
+        names: dict[tuple[str, str, tuple[float, ...]], str] = {}
         for asset in self.assets:
             attributes = dict(asset.attributes)
             if asset.tag in ("mesh", "hfield") and "file" in attributes:
@@ -177,8 +177,8 @@ class Raw:
                 numbers = tuple(map(float, size.split()))
                 if asset.tag == "hfield":  # the records of shapes have lengths
                     numbers = (*(2.0 * x for x in numbers[:2]), *numbers[2:])
-                found.setdefault((asset.tag, attributes["file"], numbers), _name(asset))
-        return found
+                names.setdefault((asset.tag, attributes["file"], numbers), _name(asset))
+        return names
 
     def color(self, material: str) -> tuple[float, ...]:
         """The colour that a material gives to shapes without one."""
@@ -192,11 +192,11 @@ class Raw:
         root.children += [raw_tag(one) for one in self._sections]
 
     def write_body(self, element: Tag, name: str) -> None:
-        """Add what was in a body."""
+        """Add the elements of a body."""
         element.children += [raw_tag(one) for one in self._in_bodies.pop(name, [])]
 
     def tell_homeless(self) -> None:
-        """Lose what was in bodies that are not in the file."""
+        """Lose the elements of bodies that are not in the file."""
         for body, parts in self._in_bodies.items():
             tags = listed(f"<{part.tag}>" for part in parts)
             self._losses.lost.append(f"robot.extras.unused: {tags} of body {body!r}, which is not in the file")

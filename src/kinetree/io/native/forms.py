@@ -26,7 +26,7 @@ _TOO_LONG = 10**MAX_DIGITS
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 IDENTITY = Transform.identity()
 BARE = object()
-"""The default of a field where it depends on the record: what a bare record of this kind has there."""
+"""The default of a field where it depends on the record: its value in a bare record of this kind."""
 
 
 def dumped(value: Any) -> str:
@@ -92,7 +92,7 @@ class Fields:
 
     def write(self, record: Any, bare: Any = None) -> dict[str, Any]:
         """The fields of a record that are not at their defaults; `bare` has the defaults that are `BARE`."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, form, default, value_of in self._fields:
             value = value_of(record)
             if default is BARE:
@@ -105,14 +105,14 @@ class Fields:
                 usual = {} if is_object else form.write(default)
                 if text == usual and dumped(text) == dumped(usual):
                     continue
-            found[key] = text
-        return found
+            values[key] = text
+        return values
 
     def read(self, node: Node, *also: str) -> Any:
         """The record. The object must have the fields that have no default, and those in `also`, which are not read."""
         node.record((*also, *self._needed), self._optional)
-        given = {key: form.read(node[key]) for key, form, _, _ in self._fields if key in node}
-        return self._make(**{**self._defaults, **given})
+        values = {key: form.read(node[key]) for key, form, _, _ in self._fields if key in node}
+        return self._make(**{**self._defaults, **values})
 
 
 def array(form: Any) -> Form:
@@ -156,8 +156,8 @@ def _read_placement(node: Node) -> Transform:
     product = X.before
     for turn in reversed(X.turns):
         product = turn.R.T.times(product)
-    for given, found in zip(X.E.components(), product.components(), strict=True):
-        if not abs(float(given) - float(found)) <= _TOLERANCE:
+    for written, computed in zip(X.E.components(), product.components(), strict=True):
+        if not abs(float(written) - float(computed)) <= _TOLERANCE:
             node.fail('its "turns" and what is "before" them do not make its axes; leave both out, they only save work')
     return X
 
@@ -203,4 +203,4 @@ TAGGED: dict[type, Any] = {
         lambda node: Subspace(tuple(map(_MOTION.read, node))),
     ),
 }
-"""The forms of what a joint's kind or a record of extras may hold, where a value is written with its type."""
+"""The forms of values in a joint's kind or a record of extras, where a value is written with its type."""

@@ -35,21 +35,21 @@ _MOST_KINDS = 4096
 @functools.cache
 def _own() -> dict[str, type[JointKind]]:
     """Kinetree's own kinds, by name."""
-    found = [getattr(joints, name) for name in joints.__all__]
-    return {c.__name__: c for c in found if inspect.isclass(c) and issubclass(c, JointKind) and c is not JointKind}
+    kinds = [getattr(joints, name) for name in joints.__all__]
+    return {c.__name__: c for c in kinds if inspect.isclass(c) and issubclass(c, JointKind) and c is not JointKind}
 
 
 def known_kinds(kinds: Sequence[type[JointKind]]) -> dict[str, type[JointKind]]:
     """The classes that a text may name: kinetree's own, and those given."""
     if isinstance(kinds, type) or not isinstance(kinds, Sequence):
         raise OptionError(f"kinds must be a list of classes of joints, such as [Wobbly], not {kinds!r:.60}")
-    known = dict(_own())
+    kinds_by_name = dict(_own())
     for kind in kinds:
         if not (inspect.isclass(kind) and issubclass(kind, JointKind)):
             raise OptionError(f"kinds must be classes of joints (subclasses of JointKind), not {kind!r:.60}")
-        if known.setdefault(kind.__name__, kind) is not kind:
+        if kinds_by_name.setdefault(kind.__name__, kind) is not kind:
             raise OptionError(f"kinds: there are two classes named {kind.__name__!r}; rename one of them")
-    return known
+    return kinds_by_name
 
 
 class Kinds:
@@ -62,7 +62,7 @@ class Kinds:
 
     def write(self, kind: JointKind) -> Any:
         """Return `"Free"`, or `{"Revolute": {"axis": …}}`. Raises `ModelError` for anything that cannot be written."""
-        every = self._held(kind)
+        every = self._texts(kind)
         key = type(kind), dumped(every)
         if key not in self._written:
             self._written[key] = self._kind(kind, every)
@@ -83,30 +83,30 @@ class Kinds:
         name = cls.__name__
         if self._classes.setdefault(name, cls) is not cls:
             raise ModelError(f"there are two classes of joints named {name!r}; rename one of them")
-        held = vars(kind)
+        own = vars(kind)
         takes = _parameters(cls)
-        if takes is not None and all(p.name in held for p in takes):
-            short = {p.name: VECTOR.write(x) if isinstance(x := held[p.name], Vec3) else every[p.name] for p in takes}
+        if takes is not None and all(p.name in own for p in takes):
+            short = {p.name: VECTOR.write(x) if isinstance(x := own[p.name], Vec3) else every[p.name] for p in takes}
             least = {p.name: short[p.name] for p in takes if p.default is inspect.Parameter.empty}
-            for given in (least, short, {p.name: every[p.name] for p in takes}):
-                if self._makes(given, kind, every):
-                    return {name: given} if given else name
+            for arguments in (least, short, {p.name: every[p.name] for p in takes}):
+                if self._makes(arguments, kind, every):
+                    return {name: arguments} if arguments else name
         if not self._makes(every, kind, every):
             raise ModelError(
-                f"a joint of kind {name} cannot be made again of what it holds ({', '.join(held) or 'nothing'}); let "
+                f"a joint of kind {name} cannot be made again of what it holds ({', '.join(own) or 'nothing'}); let "
                 "its constructor take what it keeps, under the same names"
             )
         return {name: every} if every else name
 
-    def _makes(self, given: dict[str, Any], kind: JointKind, every: dict[str, Any]) -> bool:
+    def _makes(self, arguments: dict[str, Any], kind: JointKind, every: dict[str, Any]) -> bool:
         """Whether reading it gives an instance that holds exactly the same values."""
         try:
-            again = Kinds(self._classes).read(Node({type(kind).__name__: given}, ""))
-            return dumped(self._held(again)) == dumped(every)
+            again = Kinds(self._classes).read(Node({type(kind).__name__: arguments}, ""))
+            return dumped(self._texts(again)) == dumped(every)
         except KinetreeError:
             return False
 
-    def _held(self, kind: JointKind) -> dict[str, Any]:
+    def _texts(self, kind: JointKind) -> dict[str, Any]:
         """All that an instance holds, as text."""
         return {
             name: self._text(value, f"the {name} of a joint of kind {type(kind).__name__}")
@@ -132,9 +132,9 @@ class Kinds:
         if kind in TAGGED:
             with suppress(ModelError):
                 return {kind.__name__: TAGGED[kind].write(value)}
-        told = "a symbol" if isinstance(value, Symbol) else f"{value!r:.60}"
+        text = "a symbol" if isinstance(value, Symbol) else f"{value!r:.60}"
         raise ModelError(
-            f"{what} holds {told}, which has no text form; keep numbers, strings, tuples, lists, dicts, spatial "
+            f"{what} holds {text}, which has no text form; keep numbers, strings, tuples, lists, dicts, spatial "
             "quantities and joint kinds in it"
         )
 
@@ -204,9 +204,9 @@ _BY_NAME = {kind.__name__: form for kind, form in TAGGED.items()}
 @functools.cache
 def _parameters(cls: type[JointKind]) -> tuple[inspect.Parameter, ...] | None:
     """The named parameters of a constructor; None if it also takes others."""
-    found = tuple(inspect.signature(cls).parameters.values())
+    parameters = tuple(inspect.signature(cls).parameters.values())
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return found if all(p.kind in named for p in found) else None
+    return parameters if all(p.kind in named for p in parameters) else None
 
 
 def _instance(cls: type[JointKind], values: dict[str, Any], node: Node) -> JointKind:
@@ -219,19 +219,17 @@ def _instance(cls: type[JointKind], values: dict[str, Any], node: Node) -> Joint
     if takes is not None and all(name in values for name in required):
         arguments = {p.name: _argument(values[p.name]) for p in takes if p.name in values}
         kind = cls(**arguments)
-        held = vars(kind)
+        own = vars(kind)
         for name, value in values.items():
-            if name not in held:
+            if name not in own:
                 node.fail(
-                    f"has {name!r:.60}, which a {cls.__name__} does not hold: {nearest_names(name, held)}",
+                    f"has {name!r:.60}, which a {cls.__name__} does not hold: {nearest_names(name, own)}",
                     "unknown-attribute",
                 )
-            fitted = _fitted(value, held[name])
-            if not _is_close(fitted, held[name]):
-                node.fail(
-                    f"has the {name} {value!r:.80}, of which a {cls.__name__} makes {held[name]!r:.80}; give that"
-                )
-            held[name] = fitted
+            fitted = _fitted(value, own[name])
+            if not _is_close(fitted, own[name]):
+                node.fail(f"has the {name} {value!r:.80}, of which a {cls.__name__} makes {own[name]!r:.80}; give that")
+            own[name] = fitted
         return kind
     if cls.__name__ in _own():
         missing = next((name for name in required if name not in values), "what its constructor takes")
@@ -246,11 +244,11 @@ def _argument(value: Any) -> Any:
     return value.components() if isinstance(value, Vec3) else value
 
 
-def _fitted(value: Any, made: Any) -> Any:
+def _fitted(value: Any, own: Any) -> Any:
     """Convert three numbers to a vector, and a whole number to a float, where the constructed value is one."""
-    if isinstance(made, Vec3) and type(value) is tuple and len(value) == 3:
-        return Vec3(*map(_fitted, value, made.components()))
-    return float(value) if type(value) is int and type(made) is float else value
+    if isinstance(own, Vec3) and type(value) is tuple and len(value) == 3:
+        return Vec3(*map(_fitted, value, own.components()))
+    return float(value) if type(value) is int and type(own) is float else value
 
 
 def _is_close(a: Any, b: Any) -> bool:

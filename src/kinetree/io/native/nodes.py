@@ -1,4 +1,4 @@
-"""Values in a text, with their places in it; every access checks what it finds."""
+"""Values in a text, with their places in it; every access checks the value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinetree.problems import problem
 __all__ = ["MAX_DIGITS", "Node", "lines_of", "parsed"]
 
 MAX_DIGITS = 30
-"""Maximum digits of a whole number; one with more is no length, mass or angle, and takes long to read."""
+"""Maximum digits of a whole number; one with more is not a length, mass or angle, and takes long to read."""
 _MAX_LETTERS = 100_000
 """Maximum length of a string: names, addresses and notes are shorter."""
 _LONGEST_PLACE = 500
@@ -39,7 +39,7 @@ class Node:
 
     @property
     def place_in_file(self) -> tuple[str, int | None, str]:
-        """File, line and element, of which only the last is known here."""
+        """File, line and element; only the last is known here."""
         return "", None, self.place.removesuffix(": ")
 
     def fail(self, sentence: str, code: str = "bad-value") -> NoReturn:
@@ -52,7 +52,7 @@ class Node:
     def record(self, required: Collection[str], optional: Collection[str] = ()) -> None:
         """Raise unless it is an object with these fields and no others."""
         if type(self.value) is not dict:
-            self.fail(f"must be an object {{…}}, not {_shown(self.value)}")
+            self.fail(f"must be an object {{…}}, not {_excerpt(self.value)}")
         for name in self.value:
             if name not in required and name not in optional:
                 self.fail(
@@ -75,7 +75,7 @@ class Node:
     def __iter__(self) -> Iterator[Node]:
         """The items of an array."""
         if type(self.value) is not list:
-            self.fail(f"must be an array […], not {_shown(self.value)}")
+            self.fail(f"must be an array […], not {_excerpt(self.value)}")
         place = self.place
         return (Node(value, f"{place}[{k}]") for k, value in enumerate(self.value))
 
@@ -87,7 +87,7 @@ class Node:
         """A string."""
         value = self.value
         if type(value) is not str:
-            self.fail(f"must be a string, not {_shown(value)}")
+            self.fail(f"must be a string, not {_excerpt(value)}")
         if len(value) > _MAX_LETTERS:
             self.fail(f"is a string of {len(value):,} characters; the limit is {_MAX_LETTERS:,}", "too-large")
         return value
@@ -95,7 +95,7 @@ class Node:
     def flag(self) -> bool:
         """True or false."""
         if type(self.value) is not bool:
-            self.fail(f"must be true or false, not {_shown(self.value)}")
+            self.fail(f"must be true or false, not {_excerpt(self.value)}")
         return self.value
 
     def flags(self) -> bool | list[bool]:
@@ -108,16 +108,16 @@ class Node:
         if type(value) is str and value in _INFINITE:
             return _INFINITE[value]
         if type(value) is not float and type(value) is not int:
-            self.fail(f'must be a number, "inf" or "-inf", not {_shown(value)}', "bad-number")
+            self.fail(f'must be a number, "inf" or "-inf", not {_excerpt(value)}', "bad-number")
         return value
 
     def numbers(self, count: int | None = None) -> tuple[float, ...]:
         """An array of numbers."""
         value = self.value
         if type(value) is not list or (count is not None and len(value) != count):
-            wanted = "an array of numbers" if count is None else f"an array of {count} numbers"
-            found = f"one of {len(value)}" if type(value) is list else _shown(value)
-            self.fail(f"must be {wanted}, not {found}", "bad-number")
+            expected = "an array of numbers" if count is None else f"an array of {count} numbers"
+            actual = f"one of {len(value)}" if type(value) is list else _excerpt(value)
+            self.fail(f"must be {expected}, not {actual}", "bad-number")
         if all(type(x) is float for x in value):
             return tuple(value)
         return tuple(node.number() for node in self)
@@ -141,8 +141,8 @@ def parsed(text: str, file: str = "") -> Node:
     except json.JSONDecodeError as error:
         place = f"{file}:{error.lineno}" if file else f"line {error.lineno}"
         sentence = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        found = problem("", sentence, "not-well-formed")._replace(file=file, line=error.lineno)
-        raise ModelError(f"{place}, column {error.colno}: {sentence}", problems=(found,)) from None
+        fault = problem("", sentence, "not-well-formed")._replace(file=file, line=error.lineno)
+        raise ModelError(f"{place}, column {error.colno}: {sentence}", problems=(fault,)) from None
     except RecursionError:
         sentence = "arrays and objects are nested too deep for a robot"
         raise ModelError(f"{start}{sentence}", problems=(problem(file, sentence, "too-large"),)) from None
@@ -156,12 +156,12 @@ class _UnfitError(Exception):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         twice = repeated(name for name, _ in pairs)
-        named = f" (its name is {found['name']!r:.60})" if "name" in found else ""
+        named = f" (its name is {entries['name']!r:.60})" if "name" in entries else ""
         raise _UnfitError(f"an object{named} has the field {twice!r:.60} twice; remove one")
-    return found
+    return entries
 
 
 def _float(text: str) -> float:
@@ -186,21 +186,21 @@ def _cut(text: str) -> str:
     return text if len(text) <= 30 else text[:30] + "…"
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     """A value as shown in a message; large ones are only described."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    shown = json.dumps(value)
-    return shown if len(shown) <= 40 else shown[:40] + "…"
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:40] + "…"
 
 
 def lines_of(text: str) -> dict[str, int]:
     """The line in which each value begins; none of a text that is too large or nested too deep for a robot."""
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     if len(text) > _MAX_SIZE:
-        return found
+        return lines
     line, last = 1, 0
     stack: list[int | None] = []  # the index in an array, None in an object
     names: list[str] = [""]  # places of the values around
@@ -224,18 +224,18 @@ def lines_of(text: str) -> dict[str, int]:
             try:
                 key = json.loads(word)
             except ValueError:  # this is not JSON, which has been said already
-                return found
+                return lines
         else:
             around = names[-1]
             place = around
             if stack:
                 index = stack[-1]
                 place = f"{around}[{index}]" if index is not None else f"{around}.{key}" if around else key
-            found.setdefault(place, line)
+            lines.setdefault(place, line)
             if word in "{[":
                 if len(stack) > _MAX_DEPTH:
                     return {}
                 stack.append(0 if word == "[" else None)
                 names.append(place)
                 expects_key = word == "{"
-    return found
+    return lines

@@ -67,7 +67,7 @@ _MIMIC = Fields(Mimic, joint=Field(TEXT), multiplier=Field(NUMBER, 1.0), offset=
 
 
 def joint_fields(kinds: Kinds) -> Fields:
-    """The fields of a joint, for one text: what each kind holds is written, and read, once in it."""
+    """The fields of a joint, for one text: the fields of each kind are written, and read, once in it."""
     return Fields(
         _joint,
         name=Field(TEXT),

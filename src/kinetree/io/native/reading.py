@@ -36,7 +36,7 @@ def from_text(text: str, *, kinds: Sequence[type[JointKind]] = ()) -> Model:
         kinds: the classes of joints in it that are not kinetree's own; the text names them by their `__name__`.
 
     Returns:
-        The robot. It is checked as one from a file is: `ModelWarning` says what is suspicious.
+        The robot. It is checked as one from a file is: `ModelWarning` reports suspicious values.
 
     Raises:
         ModelError: it is not JSON, of a newer version, or not a robot; the message names the place, such as
@@ -68,14 +68,13 @@ def read_text(
 ) -> Model:
     """The robot of a text form.
 
-    `file` is the file the robot was read from and begins the places in messages; without it, the source is what the
-    text says. `floating_base` makes the base float, or fixes it, whatever the text says; with `mimic` False, joints
-    that mimic others move independently. `find_mesh` maps a mesh's address to a path on this disk, and `find_image`
-    an image's.
+    `file` is the file the robot was read from and begins the places in messages; without it, the source is the text's.
+    `floating_base` makes the base float, or fixes it, regardless of the text; with `mimic` False, joints that mimic
+    others move independently. `find_mesh` maps a mesh's address to a path on this disk, and `find_image` an image's.
 
     Raises `ModelError`, with its place, for anything that is not a robot's text form; `OptionError` for invalid kinds.
     """
-    known = Kinds(known_kinds(kinds))
+    table = Kinds(known_kinds(kinds))
     root = parsed(text, file)
     try:
         _check_version(root)
@@ -83,7 +82,7 @@ def read_text(
         builder = _builder(root, file, problems)
         for key, fields, add in (
             ("bodies", BODY, builder.add_body),
-            ("joints", joint_fields(known), builder.add_joint),
+            ("joints", joint_fields(table), builder.add_joint),
             ("frames", FRAME, builder.add_frame),
             ("couplings", COUPLING, builder.add_coupling),
         ):
@@ -180,7 +179,7 @@ def _check_contacts(body: Node, root: Node) -> None:
 
 
 def _check_second(name: str, node: Node, root: Node) -> None:
-    """Refuse, in a text of version 1, what came with version 2."""
+    """Reject features of version 2 in a text of version 1."""
     if root["version"].value < 2:
         node.fail(f'"{name}" came with version 2 of this format; write "version": 2 at the top')
 

@@ -1,6 +1,6 @@
 """Records of a robot's extras to JSON and back: each is an object that names its class, and its fields.
 
-What a field may hold is what its annotation says, for every class that the annotations of `Extras` lead to; so a record
+The annotation of a field defines its values, for every class that the annotations of `Extras` lead to; so a record
 added there has a text form at once. Fields at their defaults, and those that do not count in comparisons, are left out.
 """
 
@@ -35,7 +35,7 @@ def read_fields(node: Node, cls: Any) -> Any:
 
 @functools.cache
 def _fields(cls: Any) -> Fields:
-    """The fields that count, with the forms that their annotations tell."""
+    """The fields that count, with the forms of their annotations."""
     hints = get_type_hints(cls)
     return Fields(
         cls,
@@ -55,7 +55,7 @@ def _written_field(cls: Any, name: str, hint: Any, value: Any) -> Any:
         return _written(hint, value)
     except _UnfitError:
         raise ModelError(
-            f"{cls.__name__}.{name} must be {_told(hint)}, not {value!r:.60}; it cannot be written"
+            f"{cls.__name__}.{name} must be {_allowed(hint)}, not {value!r:.60}; it cannot be written"
         ) from None
 
 
@@ -104,7 +104,7 @@ def _read(hint: Any, node: Node) -> Any:
             return node.text()
         elif arm in TAGGED:
             return TAGGED[arm].read(node)
-    return node.fail(f"must be {_told(hint)}, not {dumped(value):.60}")
+    return node.fail(f"must be {_allowed(hint)}, not {dumped(value):.60}")
 
 
 def _record_name(node: Node, records: dict[str, Any]) -> str:
@@ -123,13 +123,13 @@ def _arms(hint: Any) -> tuple[Any, ...]:
 
 
 def _items(hint: Any, count: int) -> tuple[Any, ...]:
-    """What each item of a tuple may be: of `count` items, if there may be any number of them."""
+    """The form of each item of a tuple: of `count` items, if their number is not fixed."""
     inside = get_args(hint)
     return inside[:1] * count if len(inside) == 2 and inside[1] is ... else inside
 
 
-def _told(hint: Any) -> str:
-    """What an annotation allows, in words."""
+def _allowed(hint: Any) -> str:
+    """The values that an annotation allows, in words."""
     told = []
     for arm in _arms(hint):
         inside = get_args(arm)
@@ -137,7 +137,7 @@ def _told(hint: Any) -> str:
             told.append(" or ".join(map(repr, inside)))
         elif get_origin(arm) is tuple:
             several = len(inside) == 2 and inside[1] is ...
-            told.append(f"an array of {_told(inside[0])}" if several else f"an array of {len(inside)}")
+            told.append(f"an array of {_allowed(inside[0])}" if several else f"an array of {len(inside)}")
         else:
             words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string", NoneType: "null"}
             told.append(words.get(arm, getattr(arm, "__name__", str(arm))))

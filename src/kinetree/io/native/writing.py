@@ -66,13 +66,13 @@ def _bare(joint: JointSpec) -> JointSpec:
 
 
 def _written(what: str, specs: Iterable[Any], write: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
-    found = []
+    parts = []
     for spec in specs:
         try:
-            found.append(write(spec))
+            parts.append(write(spec))
         except ModelError as error:
             raise ModelError(f"{what} {spec.name!r}: {error}") from None
-    return found
+    return parts
 
 
 def _rows(items: Sequence[Any], indent: str) -> str:

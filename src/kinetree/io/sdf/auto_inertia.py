@@ -51,11 +51,11 @@ def automatic_inertia(inertial: Element, link: Node, files: Files, notes: Notes)
         total = total + placement_in_link(collision, link).back(_uniform(collision, link, density, files))
     if mass is None:
         return total
-    wanted = number(mass)
-    if wanted <= 0.0:
-        mass.fail(f"is {wanted:g} kg; a mass is positive", "negative-mass")
-    s = wanted / total.mass
-    return Inertia(wanted, total.h * s, Sym3(*(x * s for x in total.I.components())))
+    stated_mass = number(mass)
+    if stated_mass <= 0.0:
+        mass.fail(f"is {stated_mass:g} kg; a mass is positive", "negative-mass")
+    s = stated_mass / total.mass
+    return Inertia(stated_mass, total.h * s, Sym3(*(x * s for x in total.I.components())))
 
 
 def _uniform(collision: Element, link: Node, density: float, files: Files) -> Inertia:

@@ -18,7 +18,7 @@ _Z = Vec3(0.0, 0.0, 1.0)
 
 @record(frozen=True, slots=True)
 class Axis:
-    """What an <axis> says of its degree of freedom."""
+    """The data of an <axis> for its degree of freedom."""
 
     element: Element
     direction: Vec3
@@ -102,7 +102,7 @@ def _expressed_in(element: Element, xyz: Element | None, joint: Node) -> Node | 
             model.fail('was removed in SDF 1.7; write <xyz expressed_in="__model__"> instead', "unknown-element")
     elif scope.version == 4 or flag(element, "use_parent_model_frame"):
         return scope.frame
-    given = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
-    if not given or xyz is None:
+    frame = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
+    if not frame or xyz is None:
         return None
-    return scope.find(given, xyz, "expressed_in")
+    return scope.find(frame, xyz, "expressed_in")

@@ -17,7 +17,7 @@ WORLD = "world"
 
 
 class Base:
-    """The links that no joint carries, and what happens to them.
+    """The links that no joint carries, and their treatment.
 
     A robot that is one tree and floats has its first link as root, under kinetree's own floating base. In all other
     cases the root is a body "world", on which the links stand that are fixed to it, and from which free joints lead to
@@ -57,15 +57,15 @@ class Base:
         if not self.has_world:
             self._tell_where(builder)
             return
-        taken = {joint.full for joint in scoping.joints}
+        names = {joint.full for joint in scoping.joints}
         fixed = {*self.static, *(self.floating if self.fixed else ())}
         for link in scoping.links:
             if link not in fixed and link not in self.floating:
                 continue
             name = f"{link.full}_joint"
-            while name in taken:
+            while name in names:
                 name += "_"
-            taken.add(name)
+            names.add(name)
             if link in fixed:
                 builder.add_joint(name, Fixed(), WORLD, link.full, link.in_world(), where=link.element)
             else:

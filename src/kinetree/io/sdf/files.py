@@ -1,4 +1,4 @@
-"""The files of a robot in SDF: the first, and those that it includes; what is opened lies inside the given folders."""
+"""The files of a robot in SDF: the first, and those that it includes; opened files lie inside the given folders."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Files:
         ros_packages: bool,
         problems: Problems = STRICT,
     ) -> None:
-        given = (roots,) if isinstance(roots, str | os.PathLike) else tuple(roots)
-        self._roots = (os.path.dirname(os.path.abspath(path)), *given)
+        folders = (roots,) if isinstance(roots, str | os.PathLike) else tuple(roots)
+        self._roots = (os.path.dirname(os.path.abspath(path)), *folders)
         self._ros_packages = ros_packages
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
@@ -97,9 +97,9 @@ class Files:
         # A finder of its own: what is not found here is an error, not a note about a mesh.
         finder = MeshFinder(Path(folder) / "_", self._roots, ros_packages=self._ros_packages)
         address = _as_package(address)
-        found = finder.find(address)
-        if found is not None:
-            return found
+        path = finder.find(address)
+        if path is not None:
+            return path
         config = finder.find(f"{address.rstrip('/')}/model.config")
         if config is None:
             uri.fail(
@@ -109,10 +109,10 @@ class Files:
                 "missing-file",
             )
         name = _newest(read_document(config, _CONFIG))
-        found = finder.find(f"{address.rstrip('/')}/{name}")
-        if found is None:
+        path = finder.find(f"{address.rstrip('/')}/{name}")
+        if path is None:
             uri.fail(f"{config} names the file {shown(name)!r}, which is not in its folder", "missing-file")
-        return found
+        return path
 
 
 def _read(path: Path, data: bytes, problems: Problems) -> Document:
@@ -125,9 +125,9 @@ def _read(path: Path, data: bytes, problems: Problems) -> Document:
     waiting = [document.root] if document.root.tag == "sdf" else []
     while waiting:
         element = waiting.pop()
-        known = SHAPES[element.tag].children
+        children = SHAPES[element.tag].children
         for part in element.children:
-            if part.tag in known:
+            if part.tag in children:
                 shapes += part.tag in ("visual", "collision")
                 waiting.append(part)
             else:

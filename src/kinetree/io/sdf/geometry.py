@@ -49,8 +49,8 @@ def shape_of(element: Element) -> Element:
     geometry = required(element, "geometry")
     shapes = [part for part in geometry.children if part.tag in _KNOWN or part.tag in _WITHOUT_GEOMETRY]
     if len(shapes) != 1:
-        found = ", ".join(f"<{part.tag}>" for part in shapes) or "none"
-        geometry.fail(f"must hold one shape ({', '.join(_KNOWN[:-1])}); it holds {found}", "missing-element")
+        tags = ", ".join(f"<{part.tag}>" for part in shapes) or "none"
+        geometry.fail(f"must hold one shape ({', '.join(_KNOWN[:-1])}); it holds {tags}", "missing-element")
     return shapes[0]
 
 
@@ -61,13 +61,13 @@ def placement_in_link(element: Element, link: Node) -> Transform:
     if pose is None:
         return X
     assert link.scope is not None
-    given = pose.attributes.get("relative_to", "").strip()
+    frame = pose.attributes.get("relative_to", "").strip()
     old = pose.attributes.get("frame", "").strip()
     if old and link.scope.version >= 7:
         pose.fail("has the attribute frame; since SDF 1.7 it is called relative_to", "unknown-attribute")
-    if not (given or old):
+    if not (frame or old):
         return X
-    base = link.scope.find(given or old, pose, "relative_to" if given else "frame")
+    base = link.scope.find(frame or old, pose, "relative_to" if frame else "frame")
     return X @ between(link, base)
 
 
@@ -83,8 +83,8 @@ def sizes(shape: Element) -> tuple[float, ...]:
     elif kind in ("capsule", "cone", "cylinder"):
         size = (number_in(shape, "radius", 0.5 if kind == "capsule" else 1.0), number_in(shape, "length", 1.0))
     elif kind == "plane":
-        found = child(shape, "size")
-        size = (1.0, 1.0) if found is None else numbers(found, 2)
+        element = child(shape, "size")
+        size = (1.0, 1.0) if element is None else numbers(element, 2)
     elif kind == "heightmap":
         size = (*_three(shape, "size", 1.0), 0.0)
     else:
@@ -95,17 +95,17 @@ def sizes(shape: Element) -> tuple[float, ...]:
 
 
 def _three(shape: Element, tag: str, default: float) -> tuple[float, ...]:
-    found = child(shape, tag)
-    return (default,) * 3 if found is None else numbers(found, 3)
+    element = child(shape, tag)
+    return (default,) * 3 if element is None else numbers(element, 3)
 
 
 def _facing(plane: Element) -> Transform:
     """The placement of a frame whose z axis is the plane's normal: by the shortest turn."""
-    found = child(plane, "normal")
-    x, y, z = (0.0, 0.0, 1.0) if found is None else numbers(found, 3)
+    element = child(plane, "normal")
+    x, y, z = (0.0, 0.0, 1.0) if element is None else numbers(element, 3)
     length = math.hypot(x, y, z)
-    if found is not None and not 1e-100 < length < 1e100:
-        found.fail("is not a direction; give a unit vector", "bad-axis")
+    if element is not None and not 1e-100 < length < 1e100:
+        element.fail("is not a direction; give a unit vector", "bad-axis")
     x, y, z = x / length, y / length, z / length
     if z < -1.0 + 1e-12:
         return Transform(Mat3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, -1.0, 0.0), Vec3(0.0, 0.0, -1.0)), Vec3.zero())
@@ -128,10 +128,10 @@ def _color(material: Element | None) -> tuple[float, float, float, float] | None
 
 def density_in(element: Element) -> float | None:
     """The <density> of a <collision> or <inertial>."""
-    found = child(element, "density")
-    if found is None:
+    density = child(element, "density")
+    if density is None:
         return None
-    value = number(found)
+    value = number(density)
     if value <= 0.0:
-        found.fail(f"is {value:g}; a density is positive, kg/m³", "bad-number")
+        density.fail(f"is {value:g}; a density is positive, kg/m³", "bad-number")
     return value

@@ -23,7 +23,7 @@ _TOLERANCE = 1e-6
 
 
 def read_inertia(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, moves: bool) -> Inertia:
-    """The inertia in the link's frame. What is not given is as SDF has it: 1 kg, and 1 kg·m² about each axis."""
+    """The inertia in the link's frame. Missing values are SDF's defaults: 1 kg, and 1 kg·m² about each axis."""
     inertial = child(link.element, "inertial")
     if inertial is None:
         if moves:
@@ -41,14 +41,14 @@ def read_inertia(link: Node, builder: ModelBuilder, files: Files, notes: Notes, 
             "kept-as-data",
         )
     if flag_of(inertial, "auto"):
-        given = [tag for tag in ("pose", "inertia") if child(inertial, tag) is not None]
-        if given:
-            notes.add(f'<{"> and <".join(given)}> in <inertial auto="true"> have no effect', link.full)
+        tags = [tag for tag in ("pose", "inertia") if child(inertial, tag) is not None]
+        if tags:
+            notes.add(f'<{"> and <".join(tags)}> in <inertial auto="true"> have no effect', link.full)
         return automatic_inertia(inertial, link, files, notes)
-    return _given(inertial, link, builder, moves=moves)
+    return _stated_inertia(inertial, link, builder, moves=moves)
 
 
-def _given(inertial: Element, link: Node, builder: ModelBuilder, *, moves: bool) -> Inertia:
+def _stated_inertia(inertial: Element, link: Node, builder: ModelBuilder, *, moves: bool) -> Inertia:
     """The inertia that is given about the centre of mass, in the axes of <pose>."""
     mass_element, matrix = child(inertial, "mass"), child(inertial, "inertia")
     mass = 1.0 if mass_element is None else number(mass_element)
@@ -70,7 +70,7 @@ def _given(inertial: Element, link: Node, builder: ModelBuilder, *, moves: bool)
 
 
 def _check(element: Element, mass: float, I: Sym3) -> None:
-    """Refuse what SDF calls an invalid inertia."""
+    """Reject inertias that SDF calls invalid."""
     if mass < 0.0:
         element.fail(f"belongs to the negative mass {mass:g} kg; a mass is positive or zero", "negative-mass")
     xx, yy, zz, xy, xz, yz = map(float, I.components())

@@ -205,20 +205,20 @@ def _armature(joint: Node, axes: list[Axis], notes: Notes) -> tuple[float, ...] 
 
 
 def _mimic(joint: Node, kind: JointKind, axes: list[Axis], notes: Notes, *, enforced: bool) -> Mimic | None:
-    """What a joint follows: q = multiplier (q_leader - reference) + offset."""
-    found = [(axis, element) for axis in axes if (element := child(axis.element, "mimic")) is not None]
-    if not found:
+    """The law by which a joint follows: q = multiplier (q_leader - reference) + offset."""
+    mimics = [(axis, element) for axis in axes if (element := child(axis.element, "mimic")) is not None]
+    if not mimics:
         return None
     if not enforced:
         notes.add("<mimic> was left out, as asked: these joints move on their own", joint.full)
         return None
     notes.add("joints that mimic another follow it and have no place in q and v", joint.full)
     with coded("bad-mimic"):
-        return _leader(joint, kind, found[0][1])
+        return _leader(joint, kind, mimics[0][1])
 
 
 def _leader(joint: Node, kind: JointKind, element: Element) -> Mimic:
-    """What a <mimic> says."""
+    """The data of a <mimic>."""
     if kind.nv != 1:
         element.fail(
             "the joint has two axes; kinetree lets only joints of one degree of freedom follow others", "bad-mimic"

@@ -31,16 +31,16 @@ def keep_leftovers(documents: Iterable[Document], builder: ModelBuilder) -> None
     counts: Counter[str] = Counter()
     kept = [_leftover(document.root, counts, builder) for document in documents]
     if counts:
-        told = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_TOLD))
+        counted = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_TOLD))
         more = f" and {len(counts) - _TOLD} kinds more" if len(counts) > _TOLD else ""
-        builder.note(f"what does not concern the robot's motion was not used; see extras.unused: {told}{more}")
+        builder.note(f"what does not concern the robot's motion was not used; see extras.unused: {counted}{more}")
     unused = tuple(part for part in kept if part is not None)
     if unused:
         builder.extras = builder.extras.with_those_of(Extras(unused=unused))
 
 
 def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> Unused | None:
-    """An element of which only what was not used remains; None if nothing does. Elements nest at most 100 deep."""
+    """The unused rest of an element; None if nothing remains. Elements nest at most 100 deep."""
     shape = SHAPES[element.tag]
     listed = LISTED.get(element.tag, frozenset())
     remaining: list[Unused] = []
@@ -74,16 +74,16 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
     return Unused(element.tag, named, tuple(remaining), where=place_of(element))
 
 
-def _tell_attributes(element: Element, known: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:
+def _tell_attributes(element: Element, names: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:
     for name in element.attributes:
-        if name in known or name == "xmlns" or name.startswith("xmlns:"):
+        if name in names or name == "xmlns" or name.startswith("xmlns:"):
             continue
         _count(counts, f"{element.tag} {shown(name)}")
         if ":" not in name and len(builder.suspicions) < NOTED:
             builder.suspect(
                 element,
                 f'SDF has no attribute "{shown(name)}" of <{element.tag}>, so it is not used: '
-                f"{nearest_names(shown(name), sorted(known))}",
+                f"{nearest_names(shown(name), sorted(names))}",
                 "unknown-attribute",
             )
 

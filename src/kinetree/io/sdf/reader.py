@@ -93,7 +93,7 @@ def _edges(scoping: Scoping, notes: Notes, problems: Problems, *, mimic: bool) -
 
 
 def _ends(joint: Node) -> tuple[Node, Node]:
-    """The links between which a joint is, of which the second moves."""
+    """The two links of a joint; the second moves."""
     parent, link = ends(joint)
     assert link.scope is not None
     if link.scope.static:
@@ -103,7 +103,7 @@ def _ends(joint: Node) -> tuple[Node, Node]:
 
 def _standing(links: Sequence[Node], above: Mapping[Node, Edge]) -> set[Node]:
     """The links that are fixed to the world, so that their inertias do not matter."""
-    known: dict[Node, bool] = {}
+    standing: dict[Node, bool] = {}
     for link in links:
         path: dict[Node, None] = {}
         stands = None
@@ -111,13 +111,13 @@ def _standing(links: Sequence[Node], above: Mapping[Node, Edge]) -> set[Node]:
             edge = above.get(link)
             if link.kind == "world" or (link.scope is not None and link.scope.static):
                 stands = True
-            elif link in known or link in path or edge is None or edge.type != "fixed":
-                stands = known.get(link, False)
+            elif link in standing or link in path or edge is None or edge.type != "fixed":
+                stands = standing.get(link, False)
             else:
                 path[link] = None
                 link = edge.parent
-        known.update(dict.fromkeys((*path, link), stands))
-    return {link for link, stands in known.items() if stands}
+        standing.update(dict.fromkeys((*path, link), stands))
+    return {link for link, stands in standing.items() if stands}
 
 
 def _add_link(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, moves: bool) -> None:
@@ -151,27 +151,27 @@ def _add_link(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, 
 
 
 def _refuse_twins(link: Element) -> None:
-    """Refuse shapes of one link that have the same name."""
+    """Reject shapes of one link that have the same name."""
     for tag in ("visual", "collision"):
-        seen: dict[str, Element] = {}
+        firsts: dict[str, Element] = {}
         for part in link.all(tag):
             name = part.text("name").strip()
-            if name in seen:
+            if name in firsts:
                 part.fail(
-                    f"the link has another <{tag}> of this name (line {seen[name].line}); rename one of them",
+                    f"the link has another <{tag}> of this name (line {firsts[name].line}); rename one of them",
                     "repeated-shape-name",
                 )
-            seen[name] = part
+            firsts[name] = part
 
 
 def _gravity(world: Element, version: int, builder: ModelBuilder) -> tuple[float, float, float]:
     """The acceleration of free fall in a world; before SDF 1.6 it was in <physics>."""
-    found = child(world, "gravity")
-    if found is None and version < 6:
+    element = child(world, "gravity")
+    if element is None and version < 6:
         for physics in world.all("physics"):
-            found = found or child(physics, "gravity")
-    if found is None:
+            element = element or child(physics, "gravity")
+    if element is None:
         builder.note("the world has no <gravity>; it is (0, 0, -9.8), SDF's default")
         return _GRAVITY
-    x, y, z = numbers(found, 3)
+    x, y, z = numbers(element, 3)
     return x, y, z

@@ -1,4 +1,4 @@
-"""Names and frames of SDF: what each name means where it is written, where each frame is, and what it is fixed to.
+"""Names and frames of SDF: the meaning of each name where it is written, the place of each frame, and its link.
 
 Every model, link, joint and <frame> is a frame. Its pose is kept in its home, the frame of the model around it; poses
 that are given relative to others are worked out in the order in which they need each other.
@@ -58,7 +58,7 @@ class Scope:
         return None
 
     def find(self, name: str, element: Element, what: str) -> Node:
-        """The frame that a name means here; an error if there is none."""
+        """The frame that a name means here; an error if it means none."""
         node = self.look_up(name)
         if node is None:
             around = "the world" if self.frame.kind == "world" else f"the model {shown(self.frame.name)!r}"
@@ -112,15 +112,15 @@ class Node:
         assert self.home is not None
         pose = self.placed_by
         if pose is not None:
-            given = pose.attributes.get("relative_to", "").strip()
+            frame = pose.attributes.get("relative_to", "").strip()
             old = pose.attributes.get("frame", "").strip()
             if old and self.scope.version >= 7:
                 pose.fail(
                     f'has frame="{shown(old, 40)}"; since SDF 1.7 the attribute is called relative_to',
                     "unknown-attribute",
                 )
-            if given or old:
-                return self.scope.find(given or old, pose, "relative_to" if given else "frame")
+            if frame or old:
+                return self.scope.find(frame or old, pose, "relative_to" if frame else "frame")
         if self.kind == "joint":
             return self.child()
         if self.kind == "frame":
@@ -130,12 +130,12 @@ class Node:
     def child(self) -> Node:
         """The frame that the <child> of a joint names."""
         assert self.scope is not None
-        found = child(self.element, "child")
-        if found is None:
+        element = child(self.element, "child")
+        if element is None:
             self.element.lacks("child")
-        if word(found) == "world":
-            found.fail("is the world, which nothing moves; exchange <parent> and <child>", "bad-joint")
-        return self.scope.find(word(found), found, "the child")
+        if word(element) == "world":
+            element.fail("is the world, which nothing moves; exchange <parent> and <child>", "bad-joint")
+        return self.scope.find(word(element), element, "the child")
 
     def attached_to(self) -> Node:
         """The frame that a <frame> is attached to."""

@@ -1,4 +1,4 @@
-"""From the elements of SDF files to frames with names: models inside models, inclusions, and what is merged."""
+"""From the elements of SDF files to frames with names: models inside models, inclusions, and merged models."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ class Scoping:
             except ModelError as error:
                 if include.file == root.file or f"{include.file}:{include.line}" in str(error):
                     raise
-                told = f"{error} (included in {include.file}:{include.line})"
-                raise ModelError(told, problems=error.problems) from None
+                message = f"{error} (included in {include.file}:{include.line})"
+                raise ModelError(message, problems=error.problems) from None
         finally:
             self._files.close()
 

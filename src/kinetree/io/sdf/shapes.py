@@ -1,7 +1,7 @@
-"""What SDF's elements may contain, as far as kinematics, dynamics and geometry are concerned; one row per element.
+"""The contents of SDF's elements, as far as kinematics, dynamics and geometry are concerned; one row per element.
 
-Whatever else is in a file is kept as it is written there: `LISTED` has the other elements that SDF
-itself defines, so that misspelt ones can be told from them.
+Other elements of a file are kept as they are written there: `LISTED` has those that SDF itself defines, so that
+misspelt ones can be recognised.
 """
 
 from __future__ import annotations

@@ -16,24 +16,25 @@ _AXES = Mat3.identity()
 _IDENTITY = Transform.identity()
 _INFINITE = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
 _NO_BOUND = 1e16
-"""SDF's way to say that there is no bound, besides infinity."""
+"""SDF's value for an absent bound, other than infinity."""
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def child(element: Element, tag: str) -> Element | None:
     """The only child with this tag, if there is one."""
-    found = element.all(tag)
-    if len(found) > 1:
-        found[1].fail(
-            f"{element!r} has a second <{tag}> (the first is in line {found[0].line}); remove one", "repeated-element"
+    parts = element.all(tag)
+    if len(parts) > 1:
+        parts[1].fail(
+            f"{element!r} has a second <{tag}> (the first is in line {parts[0].line}); remove one",
+            "repeated-element",
         )
-    return found[0] if found else None
+    return parts[0] if parts else None
 
 
 def required(element: Element, tag: str) -> Element:
     """The only child with this tag, which must be there."""
-    found = child(element, tag)
-    return element.lacks(tag) if found is None else found
+    part = child(element, tag)
+    return element.lacks(tag) if part is None else part
 
 
 def word(element: Element) -> str:
@@ -55,31 +56,31 @@ def number(element: Element) -> float:
 
 
 def number_in(element: Element, tag: str, default: float) -> float:
-    """The number in the child with this tag; the default, which is that of SDF, if there is no such child."""
-    found = child(element, tag)
-    return default if found is None else number(found)
+    """The number in the child with this tag; the default, which is that of SDF, without such a child."""
+    part = child(element, tag)
+    return default if part is None else number(part)
 
 
 def bound(element: Element, tag: str, default: float) -> float:
-    """As `number_in`; an infinity and numbers of 1e16 and more mean that there is no bound."""
-    found = child(element, tag)
-    if found is None:
+    """As `number_in`; an infinity and numbers of 1e16 and more mean that the bound is absent."""
+    part = child(element, tag)
+    if part is None:
         return default
-    infinite = _INFINITE.fullmatch(found.content.strip())
+    infinite = _INFINITE.fullmatch(part.content.strip())
     if infinite:
         return -math.inf if infinite[1] == "-" else math.inf
-    value = number(found)
+    value = number(part)
     return math.copysign(math.inf, value) if abs(value) >= _NO_BOUND else value
 
 
 def flag(element: Element, tag: str, *, default: bool = False) -> bool:
     """The truth value in the child with this tag."""
-    found = child(element, tag)
-    return default if found is None else _truth(found, found.content)
+    part = child(element, tag)
+    return default if part is None else _truth(part, part.content)
 
 
 def flag_of(element: Element, attribute: str) -> bool:
-    """The truth value of an attribute; False if there is no such attribute."""
+    """The truth value of an attribute; False if it is missing."""
     text = element.attributes.get(attribute)
     return False if text is None else _truth(element, text, attribute)
 
@@ -87,13 +88,13 @@ def flag_of(element: Element, attribute: str) -> bool:
 def _truth(element: Element, text: str, attribute: str | None = None) -> bool:
     value = _FLAGS.get(text.strip().lower())
     if value is None:
-        given = f'"{shown(text.strip(), 40)}"' if attribute is None else f'{attribute}="{shown(text, 40)}"'
-        element.fail(f"{given} is neither true nor false; write one of them")
+        quoted = f'"{shown(text.strip(), 40)}"' if attribute is None else f'{attribute}="{shown(text, 40)}"'
+        element.fail(f"{quoted} is neither true nor false; write one of them")
     return value
 
 
 def read_pose(pose: Element | None) -> Transform:
-    """The pose in a <pose>; the identity if there is none or nothing is in it."""
+    """The pose in a <pose>; the identity if it is missing or empty."""
     if pose is None or not pose.content.strip():
         return _IDENTITY
     form = pose.attributes.get("rotation_format", "euler_rpy").strip()

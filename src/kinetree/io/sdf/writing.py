@@ -32,13 +32,13 @@ _GRAVITY = (0.0, 0.0, -9.81)
 _WORLD = "world"
 _HERE = Transform.identity()
 _TOLERANCE = 0.9e-6
-"""How far, relative to the largest, principal moments may violate what a body demands: less than readers allow."""
+"""How far, relative to the largest, principal moments may violate the conditions of a body: less than readers allow."""
 _NOISE = 1e-14
 """The size of rounding errors, relative to the entries about the origin, and to the mass times 1 m²."""
 
 
 def write_sdf(parts: Parts, losses: Losses) -> str:
-    """The text of an SDF file with these parts; what it has no place for goes into `losses`."""
+    """The text of an SDF file with these parts; anything it cannot hold goes into `losses`."""
     substituted = with_substitutes(with_free_joints_on_world(parts, losses), losses, has_word)
     fit = with_fit_inertias(substituted, losses, _is_refused, ", which SDF calls invalid")
     return _Writer(fit, losses).document()
@@ -113,7 +113,7 @@ class _Writer:
         return sdf.document()
 
     def _lose_world(self) -> None:
-        """Lose what is on the world, of which a model has only the name."""
+        """Lose objects on the world, which a model only names."""
         root = self._root
         if len(self._parts.links) == 1:
             self._losses.impossible.append("the robot has no body but the world, and a model in SDF needs a link")
@@ -136,19 +136,19 @@ class _Writer:
 
     def _check_names(self) -> None:
         """Names of joints are those of SDF too, unless a link or frame has the same one."""
-        parts, taken = self._parts, self._names - {_WORLD}
+        parts, names = self._parts, self._names - {_WORLD}
         self._check_name("robot", parts.name)
         for what, specs in (("body", parts.links), ("frame", parts.frames)):
             for spec in specs:
                 if spec is not self._root or not self._on_world:
                     self._check_name(what, spec.name)
         for joint in parts.joints:
-            name = joint.name if joint.name not in taken else free_name(f"{joint.name}_joint", taken)
+            name = joint.name if joint.name not in names else free_name(f"{joint.name}_joint", names)
             if name != joint.name:
                 sentence = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
                 (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(sentence)
             self._check_name("joint", name)
-            taken.add(name)
+            names.add(name)
             self._joint_names[joint.name] = name
 
     def _check_name(self, what: str, name: str) -> None:
@@ -165,7 +165,7 @@ class _Writer:
             self._plain_names.add(plain)
 
     def _check_inertias(self) -> None:
-        """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""
+        """Lose inertias that SDF calls invalid: readers reject them or replace them."""
         links = [replace(link, where="") for link in self._parts.links if link is not self._root or not self._on_world]
         suspicions, indefinite = check_inertias(links)
         self._losses.lost += [f"{sentence}; SDF calls that invalid" for sentence in suspicions]
@@ -185,9 +185,9 @@ class _Writer:
             _write_pose(element, after, relative_to=self._joint_names[joint.name])
         _write_inertia(element, link.inertia)
         for shape, name in zip(link.geometry, shape_names(link, self._losses), strict=True):
-            shown = write_geometry(element, shape, name, link, self._losses)
-            if shown is not None:
-                _write_pose(shown, shape.placement, first=True)
+            tag = write_geometry(element, shape, name, link, self._losses)
+            if tag is not None:
+                _write_pose(tag, shape.placement, first=True)
         self._losses.lose_contacts(link)
 
     def _joint(self, model: Tag, joint: JointSpec) -> None:

@@ -30,14 +30,14 @@ def write_gearbox(
 
     `above` is the joint that carries each body, `names` are those of joints in the file, and `taken` are others there.
     """
-    found = [joints[name] for name in coupling.joints if name in joints]
-    why = _why_not(coupling, found)
-    ends = None if why else _ends(found, above)
+    coupled = [joints[name] for name in coupling.joints if name in joints]
+    why = _why_not(coupling, coupled)
+    ends = None if why else _ends(coupled, above)
     if ends is None:
-        told = ", ".join(map(repr, coupling.joints))
+        quoted = ", ".join(map(repr, coupling.joints))
         losses.lost.append(
-            f"coupling {coupling.name!r} has no place in SDF: its joints ({told}) would move independently. A gearbox "
-            f"couples two hinges on one body that is not the world by one ratio{why}"
+            f"coupling {coupling.name!r} has no place in SDF: its joints ({quoted}) would move independently. A "
+            f"gearbox couples two hinges on one body that is not the world by one ratio{why}"
         )
         return
     reference, parent, child, sense = ends
@@ -51,13 +51,13 @@ def write_gearbox(
     element.add("child", child)
     element.add("gearbox_ratio", shown_number(-coupling.matrix[1][0] * sense))
     element.add("gearbox_reference_body", reference)
-    for joint, tag in zip(found, ("axis", "axis2"), strict=True):
+    for joint, tag in zip(coupled, ("axis", "axis2"), strict=True):
         axis = element.add(tag)
         axis.add("xyz", shown_numbers([float(x) for x in _axis(joint).components()]), expressed_in=names[joint.name])
 
 
 def _why_not(coupling: CouplingSpec, joints: list[JointSpec]) -> str:
-    """Why a coupling is no gearbox, as the end of a sentence; "" if it is."""
+    """Why a coupling is not a gearbox, as the end of a sentence; "" if it is."""
     if len(joints) != 2 or len(coupling.joints) != 2 or any(_hinge(joint) is None for joint in joints):
         return ", and these are not two hinges"
     if len(coupling.coordinates) != 1 or coupling.matrix[0] != (1.0,) or any(coupling.offset):

@@ -55,15 +55,15 @@ def write_geometry(link: Tag, shape: Geometry, name: str, body: LinkSpec, losses
 
 def shape_names(link: LinkSpec, losses: Losses) -> list[str]:
     """A name for each shape of a link: SDF requires one, which no other shape of the same role has."""
-    found = [""] * len(link.geometry)
+    names = [""] * len(link.geometry)
     for role in dict.fromkeys(shape.role for shape in link.geometry):
         places = [k for k, shape in enumerate(link.geometry) if shape.role == role]
         places.sort(key=lambda k: not link.geometry[k].name.strip())  # own names come first
         for k, name in zip(
             places, distinct_names([link.geometry[k].name.strip() or role for k in places]), strict=True
         ):
-            found[k] = name
-    for shape, name in zip(link.geometry, found, strict=True):
+            names[k] = name
+    for shape, name in zip(link.geometry, names, strict=True):
         own = shape.name.strip()
         if name != own:
             losses.changed.append(
@@ -71,4 +71,4 @@ def shape_names(link: LinkSpec, losses: Losses) -> list[str]:
             )
         elif own != shape.name:
             losses.lost.append(f"body {link.name!r}: blanks around the name of the shape {shape.name!r} are not kept")
-    return found
+    return names

@@ -28,7 +28,7 @@ from kinetree.tree.drive import Drive, Limits
 __all__ = ["has_word", "write_joint"]
 
 _NO_BOUND = 1e16
-"""Numbers from here on mean that there is no bound; here such an element is left out."""
+"""Numbers from here on mean an absent bound; here such an element is left out."""
 _HERE = Transform.identity()
 _HELD = "limits", "damping", "friction", "stiffness", "rest", "armature", "actuated", "mimic"
 _TYPES = {
@@ -138,7 +138,7 @@ class _Joint:
             _write_dynamics(axis, damping=drive.damping[0], friction=drive.friction[0])
 
     def _rest_of_it(self) -> None:
-        """Motors, armature, and what there is no place for."""
+        """Motors, armature, and data without a place in SDF."""
         joint = self._joint
         efforts = joint.limits.effort
         usual = usual_motors(joint.kind, joint.mimic)

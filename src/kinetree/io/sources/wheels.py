@@ -29,20 +29,20 @@ def wheel_names(source: str, folder: str) -> list[str]:
 def wheel_file(source: str, folder: str, name: str) -> Path:
     """The file of a robot in a distribution, by its path, the end of its path, or the name of its folder."""
     files = _files(source, folder)
-    wanted = name.strip("/")
-    stem = str(PurePosixPath(wanted).with_suffix("")) if PurePosixPath(wanted).suffix in _SUFFIXES else wanted
+    inner = name.strip("/")
+    stem = str(PurePosixPath(inner).with_suffix("")) if PurePosixPath(inner).suffix in _SUFFIXES else inner
     if stem in files:
         return files[stem]
-    found = {own: path for own, path in files.items() if own.endswith(f"/{stem}")}
-    if not found:  # a folder that holds one robot
-        found = {own: path for own, path in files.items() if f"/{stem}/" in f"/{own}"}
-    if len(found) > 1:
-        found = {own: path for own, path in found.items() if _is_robot(path)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if found:
+    paths = {own: path for own, path in files.items() if own.endswith(f"/{stem}")}
+    if not paths:  # a folder that holds one robot
+        paths = {own: path for own, path in files.items() if f"/{stem}/" in f"/{own}"}
+    if len(paths) > 1:
+        paths = {own: path for own, path in paths.items() if _is_robot(path)}
+    if len(paths) == 1:
+        return next(iter(paths.values()))
+    if paths:
         raise NameNotFoundError(
-            f"{source!r} has {len(found)} robots of the name {name!r}; name one of {listed(map(repr, sorted(found)))}"
+            f"{source!r} has {len(paths)} robots of the name {name!r}; name one of {listed(map(repr, sorted(paths)))}"
         )
     raise NameNotFoundError(f"{source!r} has no robot {name!r}: {nearest_names(name, wheel_names(source, folder))}")
 
@@ -55,17 +55,17 @@ def _files(source: str, folder: str) -> dict[str, Path]:
         raise MissingPackageError(
             f"{source} is not installed, which has robots by name: pip install {source}"
         ) from None
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for entry in holder.files or ():
         before, _, inside = str(entry).partition(folder)
         # A distribution also lists scripts, outside of its own folders.
         if inside and entry.suffix in _SUFFIXES and not before.startswith(("..", "/")):
             path = _inside(holder, Path(str(entry)))
             if path is not None:
-                found[str(PurePosixPath(inside).with_suffix(""))] = path
-    if not found:
+                files[str(PurePosixPath(inside).with_suffix(""))] = path
+    if not files:
         raise ModelError(f"{source} is installed, but holds no robots below {folder}; install it again")
-    return found
+    return files
 
 
 def _inside(holder: Distribution, entry: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""SRDF, the Semantic Robot Description Format: groups, named states and collision pairs beside a robot file."""
+"""SRDF, the Semantic Robot Description Format: groups, named states and collision pairs that accompany a robot file."""
 
 from kinetree.io.srdf.reader import read_srdf
 

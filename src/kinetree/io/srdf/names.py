@@ -73,19 +73,19 @@ class Names:
         return name
 
     def _once(self, elements: Iterable[Element]) -> Mapping[str, Element]:
-        found: dict[str, Element] = {}
+        elements_by_name: dict[str, Element] = {}
         for element in elements:
             name = self.word(element, "name")
-            if name in found:
+            if name in elements_by_name:
                 element.fail(
-                    f"there is another group of this name in line {found[name].line}; rename one of them",
+                    f"there is another group of this name in line {elements_by_name[name].line}; rename one of them",
                     "duplicate-name",
                 )
-            found[name] = element
-        return found
+            elements_by_name[name] = element
+        return elements_by_name
 
-    def _fail(self, element: Element, attribute: str, name: str, what: str, known: Iterable[str]) -> None:
+    def _fail(self, element: Element, attribute: str, name: str, what: str, names: Iterable[str]) -> None:
         element.fail(
-            f"{attribute}={shown(name, 80)!r}: {self._robot!r} has no such {what}; {nearest_names(name, known)}",
+            f"{attribute}={shown(name, 80)!r}: {self._robot!r} has no such {what}; {nearest_names(name, names)}",
             f"unknown-{what}",
         )

@@ -1,4 +1,4 @@
-"""From an SRDF file and the robot it belongs to, to what a planner needs to know about that robot."""
+"""From an SRDF file and the robot it belongs to, to a planner's data about that robot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["read_srdf"]
 
 
 def read_srdf(path: Path, robot: Model) -> Model:
-    """The robot with what the file says in its extras.
+    """The robot with the file's data in its extras.
 
     Raises `ModelError`, with the line, for anything in the file that does not fit the robot.
     """
@@ -92,7 +92,7 @@ class _Reader:
         self._fixed: list[str] = []
 
     def notes(self) -> list[str]:
-        """What was left out."""
+        """The omitted parts."""
         if not self._fixed:
             return []
         return [f"values for joints that are fixed were left out of the named states: {', '.join(self._fixed)}"]
@@ -102,20 +102,20 @@ class _Reader:
         return [child for child in root.children if child.tag not in SHAPES["robot"].children]
 
     def groups(self, root: Element) -> tuple[JointGroup, ...]:
-        """All groups, none of which may hold itself."""
+        """All groups; none may hold itself."""
         elements = {self._names.word(element, "name"): element for element in root.all("group")}
-        found = {name: self._group(name, element) for name, element in elements.items()}
+        groups = {name: self._group(name, element) for name, element in elements.items()}
         settled: set[str] = set()
-        pending = list(found)
+        pending = list(groups)
         while pending:
-            rest = [name for name in pending if not settled.issuperset(found[name].groups)]
+            rest = [name for name in pending if not settled.issuperset(groups[name].groups)]
             if len(rest) == len(pending):
                 elements[rest[0]].fail(
-                    f"group {rest[0]!r} holds itself, through its subgroups {found[rest[0]].groups}", "circle"
+                    f"group {rest[0]!r} holds itself, through its subgroups {groups[rest[0]].groups}", "circle"
                 )
             settled.update(set(pending) - set(rest))
             pending = rest
-        return tuple(found.values())
+        return tuple(groups.values())
 
     def _group(self, name: str, element: Element) -> JointGroup:
         names = self._names
@@ -128,13 +128,13 @@ class _Reader:
         )
 
     def states(self, root: Element) -> tuple[NamedState, ...]:
-        """All named states, of which a group has only one of each name."""
-        found: dict[tuple[str, str], NamedState] = {}
+        """All named states; a group has only one of each name."""
+        states: dict[tuple[str, str], NamedState] = {}
         for element in root.all("group_state"):
             name = self._names.word(element, "name")
             # Pinocchio and its files need no group.
             group = self._names.group(element, "group") if "group" in element.attributes else ""
-            if (name, group) in found:
+            if (name, group) in states:
                 element.fail(
                     f"there is another state {name!r} of the group {group!r}; rename one of them", "duplicate-name"
                 )
@@ -148,8 +148,8 @@ class _Reader:
                     self._fixed.append(f"{joint} in {name}")
                     continue
                 values[joint] = JointValues(joint, numbers(child, "value", expected))
-            found[name, group] = NamedState(name, group, tuple(values.values()))
-        return tuple(found.values())
+            states[name, group] = NamedState(name, group, tuple(values.values()))
+        return tuple(states.values())
 
     def end_effector(self, element: Element) -> EndEffector:
         names = self._names
@@ -163,16 +163,16 @@ class _Reader:
         return CollisionPair(body1, body2, _CHECKED[element.tag], element.attributes.get("reason", "").strip())
 
     def spheres(self, element: Element) -> BodySpheres:
-        found = []
+        spheres = []
         for child in element.all("sphere"):
             x, y, z = numbers(child, "center", 3)
             radius = number(child, "radius")
             if radius < 0.0:
                 child.fail(f"radius={radius:g} is negative; give it as a positive number of metres", "bad-number")
-            found.append(Sphere((x, y, z), radius))
-        if not found:
+            spheres.append(Sphere((x, y, z), radius))
+        if not spheres:
             element.lacks("sphere")
-        return BodySpheres(self._names.body(element, "link"), tuple(found))
+        return BodySpheres(self._names.body(element, "link"), tuple(spheres))
 
 
 def _notes(document: Document, robot: Model, path: Path) -> list[str]:
@@ -181,14 +181,14 @@ def _notes(document: Document, robot: Model, path: Path) -> list[str]:
     name = root.attributes.get("name", "").strip()
     if name != robot.name:
         notes.append(f"the SRDF file is for a robot named {name!r}, this one is {robot.name!r}")
-    known = SHAPES["robot"].children
-    other = Counter(child.tag for child in root.children if child.tag not in known)
+    children = SHAPES["robot"].children
+    other = Counter(child.tag for child in root.children if child.tag not in children)
     if other:
-        told = ", ".join(f"<{tag}> ({number})" for tag, number in other.items())
-        notes.append(f"elements that SRDF does not define are in extras.unused: {told}")
+        counts = ", ".join(f"<{tag}> ({number})" for tag, number in other.items())
+        notes.append(f"elements that SRDF does not define are in extras.unused: {counts}")
     if document.skipped or document.skipped_attributes:
-        told = ", ".join(
+        counts = ", ".join(
             f"{what} ({number})" for what, number in (document.skipped + document.skipped_attributes).items()
         )
-        notes.append(f"elements and attributes inside others that SRDF does not define were skipped: {told}")
+        notes.append(f"elements and attributes inside others that SRDF does not define were skipped: {counts}")
     return notes

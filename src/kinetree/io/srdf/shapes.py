@@ -1,4 +1,4 @@
-"""What SRDF's elements may contain; one row per element. Others are kept as they are written."""
+"""The contents of SRDF's elements; one row per element. Others are kept as they are written."""
 
 from __future__ import annotations
 

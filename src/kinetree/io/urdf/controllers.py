@@ -42,7 +42,7 @@ class ControllerReader:
             limits = extras.SafetyLimits(
                 name,
                 number(safety, "k_velocity"),
-                _given(safety, "k_position"),
+                _number(safety, "k_position"),
                 _given_bound(safety, "soft_lower_limit"),
                 _given_bound(safety, "soft_upper_limit"),
             )
@@ -56,7 +56,7 @@ class ControllerReader:
                 self.safety_limits.append(limits)
         if (found_at := parts.get("calibration")) is not None:
             places = extras.Calibration(
-                name, *(_given(found_at, what) for what in ("rising", "falling", "reference_position"))
+                name, *(_number(found_at, what) for what in ("rising", "falling", "reference_position"))
             )
             if moves:
                 self.calibrations.append(places)
@@ -79,7 +79,7 @@ class ControllerReader:
         )
 
 
-def _given(element: Element, attribute: str) -> float | None:
+def _number(element: Element, attribute: str) -> float | None:
     return number(element, attribute) if attribute in element.attributes else None
 
 

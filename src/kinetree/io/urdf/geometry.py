@@ -60,10 +60,8 @@ class GeometryReader:
 
     def _shape(self, geometry: Element) -> Element:
         if len(geometry.children) != 1:
-            found = ", ".join(f"<{child.tag}>" for child in geometry.children) or "none that is known"
-            geometry.fail(
-                f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {found}", "bad-shape"
-            )
+            tags = ", ".join(f"<{child.tag}>" for child in geometry.children) or "none that is known"
+            geometry.fail(f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {tags}", "bad-shape")
         return geometry.children[0]
 
     def _size(self, shape: Element) -> tuple[float, ...]:

@@ -20,7 +20,7 @@ _ROUNDED = 1e-4
 
 
 def read_placement(origin: Element | None) -> Transform:
-    """The placement of an element by its <origin>, in the frame of the link around; the identity if there is none."""
+    """The placement of an element by its <origin>, in the frame of the link around; by default the identity."""
     if origin is None:
         return _IDENTITY
     xyz = numbers(origin, "xyz", 3, _ZERO)

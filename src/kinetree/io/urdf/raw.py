@@ -26,8 +26,8 @@ def as_written(element: Element, depth: int = 0) -> extras.Unused:
 
 def count(element: Element) -> int:
     """The number of elements in it, itself included."""
-    found, pending = 0, [element]
+    total, pending = 0, [element]
     while pending:
-        found += 1
+        total += 1
         pending.extend(pending.pop().children)
-    return found
+    return total

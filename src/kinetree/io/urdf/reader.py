@@ -87,7 +87,7 @@ def read_urdf(
         problems.suspect(suspicious_elements(robot))
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
-    for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_kept(builder.extras), *_skipped(document)):
+    for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_notes(builder.extras), *_skipped(document)):
         builder.note(sentence)
     return builder.build(floating_base=floating_base)
 
@@ -103,7 +103,7 @@ def _refuse_what_takes_too_long(robot: Element) -> None:
 
 
 def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerReader, notes: Notes) -> Extras:
-    """What the file says beyond the rigid bodies."""
+    """The file's contents beyond the rigid bodies."""
     raw = [child for child in robot.children if child.tag in _RAW]
     if not raw and not controllers.found and not geometry.textures:
         return NO_EXTRAS
@@ -113,9 +113,9 @@ def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerRea
     transmissions: list[Transmission] = []
     unused: list[Unused] = []
     for element in raw:
-        found = read_transmission(element, joints) if element.tag == "transmission" else None
-        if found is not None:
-            transmissions.append(found)
+        transmission = read_transmission(element, joints) if element.tag == "transmission" else None
+        if transmission is not None:
+            transmissions.append(transmission)
             continue
         unused.append(as_written(element))
         if element.tag == "transmission":
@@ -133,8 +133,8 @@ def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerRea
     )
 
 
-def _kept(extras: Extras) -> list[str]:
-    """A note of what is data only."""
+def _notes(extras: Extras) -> list[str]:
+    """A note of elements kept as data."""
     counts = [
         f"{entry.name.replace('_', ' ')} ({len(getattr(extras, entry.name))})"
         for entry in fields(extras)

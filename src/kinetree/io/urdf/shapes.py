@@ -1,4 +1,4 @@
-"""What URDF's elements may contain, as far as kinematics, dynamics and geometry are concerned; one row per element.
+"""The contents of URDF's elements, as far as kinematics, dynamics and geometry are concerned; one row per element.
 
 Transmissions, sensors and settings of simulators and controllers are kept as data. Everything else is skipped and
 listed in the model's notes.

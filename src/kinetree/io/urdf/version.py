@@ -1,4 +1,4 @@
-"""The version attribute of <robot>, and what came with which version."""
+"""The version attribute of <robot>, and the features of each version."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def read_version(robot: Element) -> Version:
     text = robot.attributes.get("version")
     if text is None:
         return KNOWN[0]
-    found = _FORM.fullmatch(text)
-    version = (int(found[1]), int(found[2])) if found else None
+    match = _FORM.fullmatch(text)
+    version = (int(match[1]), int(match[2])) if match else None
     if version not in KNOWN:
-        known = ", ".join(f"{major}.{minor}" for major, minor in KNOWN)
-        robot.fail(f'version="{shown(text, 40)}" is not a version of URDF that is known here: {known}')
+        versions = ", ".join(f"{major}.{minor}" for major, minor in KNOWN)
+        robot.fail(f'version="{shown(text, 40)}" is not a version of URDF that is known here: {versions}')
     return version
 
 

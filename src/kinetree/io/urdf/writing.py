@@ -36,7 +36,7 @@ _SHAPES = {
 
 
 def write_urdf(parts: Parts, losses: Losses) -> str:
-    """The text of a URDF file with these parts; what it has no place for goes into `losses`."""
+    """The text of a URDF file with these parts; anything it cannot hold goes into `losses`."""
     return _Writer(with_substitutes(parts, losses, _has_word), losses).document()
 
 

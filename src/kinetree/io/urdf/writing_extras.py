@@ -17,7 +17,7 @@ _RAW = frozenset(("gazebo", "sensor", "ros2_control", "transmission"))
 
 
 def write_controllers(joint: Tag, name: str, extras: Extras) -> None:
-    """Add to a joint's element what controllers are told about it."""
+    """Add the controllers' data about a joint to its element."""
     for limits in extras.motion_limits:
         if limits.joint == name:
             limit = next((child for child in joint.children if child.tag == "limit"), None)
@@ -45,7 +45,7 @@ def write_controllers(joint: Tag, name: str, extras: Extras) -> None:
 
 
 def write_extras(root: Tag, extras: Extras, losses: Losses) -> None:
-    """Add everything that is not inside a joint or a link; what URDF does not know is lost."""
+    """Add everything that is not inside a joint or a link; records that URDF does not know are lost."""
     for transmission in extras.transmissions:
         element = root.add("transmission", name=transmission.name or None)
         if transmission.type:
@@ -65,7 +65,7 @@ def write_extras(root: Tag, extras: Extras, losses: Losses) -> None:
     if others:
         tags = ", ".join(sorted({f"<{part.tag}>" for part in others}))
         losses.lost.append(f"robot.extras.unused has parts of another format, {tags}, which have no place in URDF")
-    losses.lose_extras(extras, held=_HELD | {"unused"})
+    losses.lose_extras(extras, supported=_HELD | {"unused"})
 
 
 def _write_part(element: Tag, part: TransmissionJoint | TransmissionActuator) -> None:

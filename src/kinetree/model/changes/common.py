@@ -38,11 +38,11 @@ __all__ = [
 
 @record(frozen=True, slots=True)
 class Changed:
-    """What a change leads to: the parts of another robot."""
+    """The result of a change: the parts of another robot."""
 
     parts: Parts
     known: tuple[Parts, ...]
-    """Parts of robots that were built before; what is suspicious about them is not warned of again."""
+    """Parts of robots that were built before; suspicious values in them are not warned of again."""
 
 
 def changed(parts: Parts, sentence: str) -> Changed:

@@ -1,4 +1,4 @@
-"""A spring between a joint's motor and what it moves, as harmonic drives and series-elastic actuators have it."""
+"""A spring between a joint's motor and its load, as harmonic drives and series-elastic actuators have it."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def with_extras_of(
     """The new parts with the extras of the old ones, as far as they can follow; a note says which could not.
 
     `base` holds the name of a floating base's joint before the change, and is empty for a fixed base. `rename` gives
-    new names, `factors` what the coordinates of a joint are multiplied by, or None if they change otherwise; `length`,
-    `mirror`, `moved` and `same_root` are those of `Change`.
+    new names, `factors` the factor of a joint's coordinates, or None if they change otherwise; `length`, `mirror`,
+    `moved` and `same_root` are those of `Change`.
     """
     if not old.extras:
         return replace(new, extras=old.extras)

@@ -23,7 +23,7 @@ _ROUNDING = 1e-13
 
 @record(frozen=True)
 class Image:
-    """For joints that are not flat: v becomes P v, and q what P times its displacement from the neutral q leads to.
+    """For joints that are not flat: v becomes P v, and q the neutral q displaced by P times its displacement.
 
     This is right wherever equal rates keep their meaning under the change, as they do for all of kinetree's kinds; `of`
     checks it at a generic configuration.

@@ -1,4 +1,4 @@
-"""What a kind's methods return as its inverse, mirror image and scaled version, with checks that they are right."""
+"""The inverse, mirror image and scaled version of a kind of joint, with checks that they are right."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STEPS = 50
 
 
 def reversed_kind(spec: JointSpec) -> JointKind | None:
-    """The inverse kind, checked. None if there is none; raises `ModelError` if the kind returned is not the inverse."""
+    """The inverse kind, checked. None if it has none; raises `ModelError` if the kind returned is not the inverse."""
     kind = spec.kind
     other = _given(spec, "reversed", kind.reversed)
     if other is None or is_trusted(type(kind)):
@@ -48,8 +48,8 @@ def same_kind(
 ) -> JointKind | None:
     """The kind that a method returns, checked: at `configuration` of q its placement is `change` of the original's.
 
-    Without a `configuration` the placements are not compared. None if there is none; raises `ModelError` if the kind
-    returned fails the check.
+    Without a `configuration` the placements are not compared. None if it does not exist; raises `ModelError` if the
+    kind returned fails the check.
     """
     other = _given(spec, method, make)
     if other is not None and not is_trusted(type(spec.kind)):

@@ -150,7 +150,7 @@ def _refuse(model: Robot, name: str) -> NoReturn:
 
 
 def _sentence(model: Robot, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
-    """Say what was locked where."""
+    """A sentence with the locked joints and positions."""
     told = []
     for name in held:
         joint = model.joints[name]

@@ -22,7 +22,7 @@ __all__ = ["with_motors", "with_servos"]
 
 _PARAMETERS = 10
 Range = tuple[float, float] | None
-"""Smallest and largest value; None: there is no range."""
+"""Smallest and largest value; None: unlimited."""
 
 
 def with_motors(model: Robot, joints: Iterable[str] | None) -> Changed:

@@ -106,9 +106,9 @@ def _check_bare(model: Robot, spec: JointSpec) -> None:
 def _turned_rotor(model: Robot, spec: JointSpec, rotor: Rotor) -> Rotor:
     """The equivalent rotor on the other body.
 
-    A rotor of inertia J that spins about the axis a at the ratio n on a body of angular velocity ω has, beside what
-    counts as the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With
-    the ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
+    A rotor of inertia J that spins about the axis a at the ratio n on a body of angular velocity ω has, in addition to
+    the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With the ratio
+    n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
     """
     axis, s = _constant(model, spec, spec.kind, rotor.axis_on(spec.kind))
     ratio = rotor.ratio - 2.0 * s
@@ -148,7 +148,7 @@ def _three(vector: Vec3) -> tuple[float, float, float]:
 
 
 def _fail(model: Robot, spec: JointSpec, sentence: str) -> NoReturn:
-    """Raise. The message names what to lock, which for followers and coupled joints has another name."""
+    """Raise. The message names the joint to lock, which for followers and coupled joints has another name."""
     joint = model.joints[spec.name]
     first = leader_of(model, joint)
     if first.coupling is not None:

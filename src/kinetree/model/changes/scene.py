@@ -1,4 +1,4 @@
-"""More than one thing in a world: another robot beside a robot, free bodies, and fixed obstacles."""
+"""More than one thing in a world: another robot next to a robot, free bodies, and fixed obstacles."""
 
 from __future__ import annotations
 

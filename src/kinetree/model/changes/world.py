@@ -1,4 +1,4 @@
-"""What a scene's changes share: a root that does not move, shapes on it, and how these touch."""
+"""Common parts of a scene's changes: a root that does not move, shapes on it, and how these touch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinetree.model.robot import Robot
 __all__ = ["in_the_world", "shape_name", "surface_contact", "with_shapes_in_the_world", "world_of"]
 
 _ALL_BITS = 2**31 - 1
-"""Whatever touches anything touches what a scene adds."""
+"""All shapes that touch anything touch those that a scene adds."""
 _USUAL = ContactParameters(contype=_ALL_BITS, conaffinity=_ALL_BITS)
 _CONDIM = (3, 4, 6)
 """Dimension of the contact force by how many coefficients of friction there are."""
@@ -51,7 +51,7 @@ def in_the_world(model: Robot, sentence: str, shapes: Sequence[Geometry] = ()) -
 
 
 def with_shapes_in_the_world(model: Robot, shapes: Sequence[Geometry], sentence: str) -> Changed:
-    """The robot with shapes on what does not move; they become part of its root, or of the one that it gets."""
+    """The robot with fixed shapes; they become part of its root, or of the one that it gets."""
     return closed(in_the_world(model, sentence, shapes), floating_base=False)
 
 

@@ -1,1 +1,1 @@
-"""What the parts of a robot must satisfy."""
+"""Conditions that the parts of a robot must satisfy."""

@@ -109,7 +109,7 @@ def check_merged(
     merged: Sequence[Inertia],
     problems: Problems = STRICT,
 ) -> dict[str, ModelWarning]:
-    """Check bodies with a negative principal moment: an error, unless what they are fixed to makes up for it.
+    """Check bodies with a negative principal moment: an error, unless the body they are fixed to makes up for it.
 
     Only the sum over bodies fixed to each other has a physical meaning, so in that case it is merely suspicious.
     `slot` gives a body's index among the `merged` inertias.

@@ -1,6 +1,6 @@
 """Checks of joints, frames and placements.
 
-A `check_…` function gives anything impossible to `problems`, which raises it or collects it, and returns what is
+A `check_…` function gives anything impossible to `problems`, which raises it or collects it, and returns anything
 suspicious but possible. Masses and inertias are checked in `masses.py`.
 """
 
@@ -95,7 +95,7 @@ def _is_sound(joint: JointSpec) -> bool:
 
 
 def _unsound(joint: JointSpec) -> list[ModelWarning]:
-    """Find what is wrong with a joint: raise if it is impossible, return it if it is possible."""
+    """Find faults of a joint: raise if it is impossible, return them if it is possible."""
     suspicions: list[ModelWarning] = []
     kind, limits = joint.kind, joint.limits
     for name, values, count in (

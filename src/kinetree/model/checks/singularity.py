@@ -3,7 +3,7 @@
 A float run of the inward pass of the articulated-body algorithm (RBDA table 7.1) at a generic configuration, over the
 part of the tree where it can matter. A body whose own inertia is positive definite settles the question for its joint,
 as D = Sᵀ Iᴬ S is at least Sᵀ I S; and for the joints further in, nothing outward of it matters, as its Iᵃ resists all
-motions except those of its joint with or without what it carries.
+motions except those of its joint with or without the bodies it carries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 def singular_joints(tree: UnrolledTree, joints: Iterable[JointSpec] | Iterable[Joint]) -> tuple[str, ...]:
     """The names, by slot, of the `joints` that some motion of the joints outward of them frees of all inertia.
 
-    If joints share coordinates, there are none if all of the robot's own coordinates move some inertia.
+    If joints share coordinates, the result is empty if all of the robot's own coordinates move some inertia.
 
     Raises `ModelError` if more than `MAX_PASSES` bodies have to take part in the pass, or if their inertias overflow.
     """
@@ -139,13 +139,13 @@ def _foreseen_passes(tree: UnrolledTree, suspect: NDArray[np.bool_]) -> int:
 
 
 def _resistance(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats, Floats, Floats]:
-    """U = Iᴬ S and D = Sᵀ U of a joint, and an upper bound of a motion's energy, whatever its direction."""
+    """U = Iᴬ S and D = Sᵀ U of a joint, and an upper bound of a motion's energy in any direction."""
     U = IA @ S
     return U, S.T @ U + np.diag(armature), 2.0 * _lengths(IA) @ (S * S) + armature
 
 
 def _check_finite(joint: JointSpec | Joint, *numbers: Floats) -> None:
-    """Raise if numbers of a joint, or of what it carries, overflow."""
+    """Raise if numbers of a joint, or of the bodies it carries, overflow."""
     if not all(np.isfinite(array).all() for array in numbers):
         raise fault(
             joint.where if isinstance(joint, JointSpec) else "",
@@ -192,7 +192,7 @@ def _is_definite(IA: Floats) -> bool:
 
 def _balanced(A: Floats, unit: Floats) -> Floats:
     """A positive semidefinite matrix in units in which its diagonal is at most one, and so is all the rest, except for
-    rounding: beside numbers that are far larger it may exceed all bounds.
+    rounding: next to numbers that are far larger it may exceed all bounds.
     """
     balanced: Floats = np.clip(A * unit[:, None] * unit, -1.0, 1.0)
     return balanced

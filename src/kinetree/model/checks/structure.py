@@ -40,7 +40,7 @@ class Structure:
             return
         before = problems.fatal
         is_whole = self._find_joints_above(joints)
-        # Where a joint is missing, its child is no root, and no circle can be told from its parts.
+        # Where a joint is missing, its child is not a root, and its parts show no circle.
         self.is_tree = is_whole and self._find_root() and self._go_outward() and problems.fatal == before
 
     def _find_joints_above(self, joints: Mapping[str, JointSpec]) -> bool:

@@ -1,4 +1,4 @@
-"""What robot files say beyond kinematics and inertia: actuators, tendons, sensors, contacts, options of simulations.
+"""Contents of robot files beyond kinematics and inertia: actuators, tendons, sensors, contacts, options of simulations.
 
 The records are plain and frozen; they name joints, bodies and frames by their names. `carried` gives those of a changed
 robot.

@@ -1,4 +1,4 @@
-"""Actuators: what they act on, and how their force follows from controls."""
+"""Actuators: their transmissions, and how their force follows from controls."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Actuator:
 
     name: str
     transmission: str
-    """"joint", "jointinparent", "tendon", "site", "slidercrank" or "body": what the force acts on."""
+    """"joint", "jointinparent", "tendon", "site", "slidercrank" or "body": the object that the force acts on."""
     target: str
     """The name of that joint, tendon, site or body; of a slider-crank, the site where crank and rod meet."""
     reference: str = ""
     """The site in whose frame a site's motion is measured; of a slider-crank, the site of the slider."""
     gear: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    """What length and force are multiplied by; for sites, ball and free joints the axes of force, then of torque."""
+    """The factor of length and force; for sites, ball and free joints the axes of force, then of torque."""
     crank_length: float = 0.0
     """Length of a slider-crank's rod, m."""
     kind: str = "general"
@@ -49,7 +49,7 @@ class Actuator:
     """The ratio to critical damping of a servo whose damping follows from the inertia that it moves in the reference
     configuration; the third bias parameter is then 0 here."""
     inputs: tuple[str, ...] = ()
-    """What its controls are, such as "pos" and "vel", if it says so."""
+    """The meaning of its controls, such as "pos" and "vel", if given."""
     control_limited: bool = False
     control_range: tuple[float, float] = (0.0, 0.0)
     velocity_range: tuple[float, float] = (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""What simulators know of bodies, their shapes and their sites that a rigid-body model does not use."""
+"""Simulators' properties of bodies, shapes and sites that a rigid-body model does not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extras of a changed robot: names follow the change, numbers are converted, and what cannot follow is dropped."""
+"""Extras of a changed robot: names follow the change, numbers are converted, other records are dropped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["carried"]
 
 
 def carried(extras: Extras, change: Change) -> tuple[Extras, list[str]]:
-    """The extras after a change, and a sentence about what was dropped, if anything was."""
+    """The extras after a change, and a sentence about dropped records, if any."""
     changed: dict[str, Any] = {}
     dropped: dict[str, list[str]] = {}
     change = replace(change, seen={"site": _names(extras.sites, change), "camera": _names(extras.cameras, change)})
@@ -60,7 +60,7 @@ def _under(one: Any, change: Change) -> Any:
 
 
 def _without_dangling(extras: Extras) -> tuple[Extras, dict[str, list[str]]]:
-    """The extras without what refers to tendons and actuators that are not among them, and what that was."""
+    """The extras without references to tendons and actuators that are not among them, and the dropped references."""
     dropped: dict[str, list[str]] = {}
     tendons, actuators = set(extras.tendons.names), set(extras.actuators.names)  # type: ignore[attr-defined]
 

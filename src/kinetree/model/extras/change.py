@@ -1,4 +1,4 @@
-"""What a change of a robot does to names and coordinates, as records of extras need to know it."""
+"""The effect of a robot's change on names and coordinates, as records of extras need it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def _same(name: str) -> str:
 
 @record(frozen=True, slots=True)
 class Change:
-    """What a change does to names and coordinates.
+    """The effect of a change on names and coordinates.
 
     A record of the extras that can follow it has a method `under(change)`, which gives the record of the changed robot,
-    or None if there is none. A record without that method stays as it is where none of its strings is a name that
+    or None if it is dropped. A record without that method stays as it is where none of its strings is a name that
     changed, unless lengths or frames changed.
     """
 
@@ -30,19 +30,19 @@ class Change:
     frames: Mapping[str, str]
     """The new names of frames that remain. Sites and cameras may have other names than their frames."""
     factors: Mapping[str, tuple[float, ...]]
-    """By old name of a moving joint, what its coordinates are multiplied by; those that change otherwise are absent."""
+    """By old name of a moving joint, the factor of its coordinates; those that change otherwise are absent."""
     own: Callable[[str], str] = _same
     """From the name of an extra itself, such as a group, to its new one."""
     gone: frozenset[str] = frozenset()
     """Names that changed, or are there no longer, or no longer move."""
     length: float = 1.0
-    """What lengths are multiplied by."""
+    """The factor of lengths."""
     mirror: int | None = None
     """The axis across the mirror, if there is one."""
     moved: frozenset[str] = frozenset()
     """Bodies whose frames are elsewhere on them."""
     same_root: bool = True
-    """Whether the root is what it was, on the same base."""
+    """Whether the root is unchanged, on the same base."""
     seen: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     """For "site" and "camera", the new names of their records by the old ones; None for those that cannot follow."""
     lost: list[str] = field(default_factory=list, compare=False)
@@ -54,7 +54,7 @@ class Change:
         return self.length == 1.0 and self.mirror is None and not self.moved
 
     def factor(self, joint: str) -> float | None:
-        """What the only coordinate of a joint is multiplied by; None if it has none, or several, or others."""
+        """The factor of a joint's only coordinate; None if it has none, or several, or others."""
         factors = self.factors.get(joint, ())
         return factors[0] if len(factors) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Contacts of shapes: their parameters, pairs that touch whatever these say, and bodies that never touch."""
+"""Contacts of shapes: their parameters, pairs that touch regardless of these, and bodies that never touch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ContactParameters:
 
 @record(frozen=True, slots=True, repr=False)
 class ContactPair:
-    """Two shapes whose contacts are computed whatever their own parameters say."""
+    """Two shapes whose contacts are computed regardless of their own parameters."""
 
     REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "shape1": "geom", "shape2": "geom"}
 

@@ -27,10 +27,10 @@ class Equality:
     """"connect", two points stay together; "weld", two frames do; "joint" or "tendon", a coordinate or length is a
     polynomial of another; "flex", "flexvert" or "flexstrain", a deformable body keeps its lengths or its shape."""
     between: str
-    """"body", "site", "joint", "tendon" or "flex": what `first` and `second` name."""
+    """"body", "site", "joint", "tendon" or "flex": the kind of `first` and `second`."""
     first: str
     second: str = ""
-    """For bodies, "world" where a file gives none; for a joint or tendon, "" if the first is to be constant."""
+    """For bodies, "world" where a file gives none; for a joint or tendon, "" if the first is held constant."""
     active: bool = True
     anchor: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """The point that bodies share, m: for a connection in the first body's frame, for a weld in the second's."""
@@ -39,7 +39,7 @@ class Equality:
     relative_rotation: tuple[float, float, float, float] | None = None
     """For a weld, the second body's attitude in the first's frame, a quaternion x y z w."""
     torque_scale: float = 1.0
-    """For a weld, how much attitudes count beside positions, m."""
+    """For a weld, how much attitudes count relative to positions, m."""
     coefficients: tuple[float, float, float, float, float] = (0.0, 1.0, 0.0, 0.0, 0.0)
     """For joints and tendons: the first's offset from its reference is a polynomial of the second's; constant first."""
     cell: tuple[float, ...] = ()

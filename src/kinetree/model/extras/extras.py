@@ -16,7 +16,7 @@ __all__ = ["NO_EXTRAS", "Extras"]
 class Extras:
     """All that a file says beyond kinematics and inertia.
 
-    Each field is one record, None, or a tuple of records, of which one can be had by its name:
+    Each field is one record, None, or a tuple of records, which can be indexed by name:
     `robot.extras.actuators["hip"]`.
     """
 

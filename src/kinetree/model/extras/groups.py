@@ -98,7 +98,7 @@ class EndEffector:
 
 @record(frozen=True, slots=True, repr=False)
 class VirtualJoint:
-    """How a planner sees the robot's root in the world; the robot's own base floats or not whatever this says."""
+    """How a planner sees the robot's root in the world; it does not affect whether the robot's own base floats."""
 
     name: str
     type: str

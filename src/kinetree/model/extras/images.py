@@ -25,7 +25,7 @@ def image_paths(extras: Extras) -> Iterator[Path | None]:
 
 
 def with_images(extras: Extras, find: Callable[[str], Path | None]) -> Extras:
-    """The same with the paths of images, each of which `find` tells by its address."""
+    """The same with the paths of images, which `find` returns for each address."""
     textures = tuple(replace(one, path=find(one.file)) for one in extras.textures)
     unused = []
     for section in extras.unused:

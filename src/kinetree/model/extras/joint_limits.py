@@ -16,7 +16,7 @@ __all__ = ["Calibration", "MotionLimits", "SafetyLimits"]
 class MotionLimits:
     """The largest acceleration, deceleration and jerk of a joint, of each of its degrees of freedom.
 
-    In rad/s² and rad/s³, or m/s² and m/s³; infinite where there is no limit.
+    In rad/s² and rad/s³, or m/s² and m/s³; infinite without a limit.
     """
 
     joint: str

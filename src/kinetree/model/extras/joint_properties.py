@@ -1,4 +1,4 @@
-"""What a planner is told about joints, as SRDF files say."""
+"""A planner's data about joints, from SRDF files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["JointProperty", "PassiveJoint"]
 
 @record(frozen=True, slots=True, repr=False)
 class PassiveJoint:
-    """A joint that a planner does not move. The robot's motors are in `robot.actuated`, whatever this says."""
+    """A joint that a planner does not move. The robot's motors are in `robot.actuated`, regardless of this."""
 
     joint: str
 

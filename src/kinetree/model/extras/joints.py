@@ -1,4 +1,4 @@
-"""What simulators know of joints that a rigid-body model does not use."""
+"""Simulators' properties of joints that a rigid-body model does not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file says about the simulation itself, with MuJoCo's names and defaults."""
+"""A file's settings of the simulation itself, with MuJoCo's names and defaults."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class SimulationOptions:
     sdf_initpoints: int = 40
     sleep_tolerance: float = 0.001
     impratio: float = 1.0
-    """Stiffness of friction beside that of normal forces."""
+    """Stiffness of friction relative to that of normal forces."""
     override_margin: float = 0.0
     override_solref: tuple[float, float] = (0.02, 1.0)
     override_solimp: tuple[float, ...] = (0.9, 0.95, 0.001, 0.5, 2.0)

@@ -1,4 +1,4 @@
-"""Records under the new names of what they refer to."""
+"""Records under the new names of the objects they refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["renamed"]
 
 
 def renamed(one: Any, change: Change) -> Any:
-    """A record under the new names of what it refers to; None if one is there no longer, or moves otherwise."""
+    """A record under the new names of the objects it refers to; None if one is gone, or moves otherwise."""
     new: dict[str, Any] = {}
     for field, kind in one.REFERS.items():
         held = getattr(one, field)

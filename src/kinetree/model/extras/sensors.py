@@ -22,12 +22,12 @@ class Sensor:
     kind: str
     """The word of the file, such as "gyro", "jointpos" or "framequat"."""
     object_type: str = ""
-    """What it is on: "site", "joint", "tendon", "actuator", "body" (its centre of mass), "xbody" (its frame), "geom",
-    "camera", "subtree" …; "" if it is on nothing."""
+    """The kind of its object: "site", "joint", "tendon", "actuator", "body" (its centre of mass), "xbody" (its frame),
+    "geom", "camera", "subtree" …; "" if it is on nothing."""
     object: str = ""
     """The name of that."""
     reference_type: str = ""
-    """What it is measured relative to, or the other of two."""
+    """The reference of the measurement, or the other of two."""
     reference: str = ""
     """The name of that; "" is the world."""
     data: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Sensor:
     reduction: str = "none"
     """For "contact": "none", "mindist", "maxforce" or "netforce"."""
     count: int = 1
-    """For "contact": the most contacts that are told."""
+    """For "contact": the largest number of reported contacts."""
     cutoff: float = 0.0
     """Values beyond it are cut off; 0: none are."""
     noise: float = 0.0

@@ -52,7 +52,7 @@ class Transmission:
     joints: tuple[TransmissionJoint, ...] = ()
     actuators: tuple[TransmissionActuator, ...] = ()
     reduction: float | None = None
-    """The reduction of the whole transmission, where a file gives it beside the actuator, as PR2's do."""
+    """The reduction of the whole transmission, where a file gives it next to the actuator, as PR2's do."""
     other: tuple[Unused, ...] = ()
     """Other elements in it, as they are written."""
 

@@ -1,1 +1,1 @@
-"""What is computed per vertex, triangle, sample and pixel: plain loops, made into machine code by `codegen/loops/`."""
+"""Computations per vertex, triangle, sample and pixel: plain loops, made into machine code by `codegen/loops/`."""

@@ -1,4 +1,4 @@
-"""What is behind everything, per pixel: the background, and the floor with its grid and the shadow on it."""
+"""The backdrop, per pixel: the background, and the floor with its grid and the shadow on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FINE, COARSE = 0.022, 0.012
 RARER = 0.2
 """How many coarse lines there are per fine one."""
 FAINT = 0.45
-"""How much of a fine line is seen, beside a coarse one."""
+"""Visibility of a fine line relative to a coarse one."""
 DARKEST = 0.55
 """The part of its light that the floor loses where the shadow is complete."""
 
@@ -38,7 +38,7 @@ def paint_backdrop(
         sky: (rows of the picture, 3), the background.
         plane: (3, 3), coefficients of column, row and 1 in the floor's nearness, and in its two coordinates times it.
         disc: (5,): the coordinates of the middle of the floor, the radii at which it begins to fade and is gone, and
-            the distance between two lines. A radius of 0: there is no floor.
+            the distance between two lines. A radius of 0 means no floor.
         colors: (2, 3), the floor and its lines.
         backdrop: (bottom - top, columns, 4), result.
     """

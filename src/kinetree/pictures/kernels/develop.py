@@ -23,7 +23,7 @@ def develop(
     """The mean of the samples of each pixel, in sRGB.
 
     Args:
-        backdrop: (pixels, 4), what is seen where nothing covers it.
+        backdrop: (pixels, 4), visible where nothing covers it.
         covered: (pixels), 1 where something does.
         light: (rows, columns, 3) of samples; rows begin at that of pixel row `top`.
         supersampling: samples per pixel in each direction.

@@ -1,4 +1,4 @@
-"""How much of the key light reaches a point: what the light's own picture says (shadow maps).
+"""How much of the key light reaches a point: from the light's own picture (shadow maps).
 
 Source: L. Williams, "Casting curved shadows on curved surfaces", SIGGRAPH 1978; for the part of several places W. T.
 Reeves, D. H. Salesin and R. L. Cook, "Rendering antialiased shadows with depth maps", SIGGRAPH 1987.
@@ -15,12 +15,12 @@ __all__ = ["Shade", "lit_part"]
 
 
 class Shade(NamedTuple):
-    """What keeps the light from where it would come, in pictures of n × n samples."""
+    """Obstacles of the light, in pictures of n × n samples."""
 
     depths: Singles
-    """The nearness of what is opaque."""
+    """The nearness of opaque surfaces."""
     veil: Singles
-    """The same of what can be seen through: of several surfaces the nearest; (1, 1) if there is none."""
+    """The same of transparent surfaces: of several the nearest; (1, 1) without any."""
     veiling: Singles
     """The opacity of the veil."""
 

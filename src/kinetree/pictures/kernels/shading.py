@@ -1,4 +1,4 @@
-"""What each sample looks like, from the triangle that is nearest there.
+"""The look of each sample, from the triangle that is nearest there.
 
 Colors are amounts of red, green and blue light. The light: a key light with a highlight (Blinn and Phong) whose shadows
 are looked up in the light's own picture, and light from the sky and the floor, by how far a surface faces upward.
@@ -16,7 +16,7 @@ from kinetree.pictures.kernels.key_light import Shade, lit_part
 __all__ = ["Lighting", "Surfaces", "shade"]
 
 GLOSS = 0.10
-"""How bright a highlight is beside its light."""
+"""Brightness of a highlight relative to its light."""
 BRIGHT = 0.65
 """Brighter colors approach white slowly, so that highlights on white surfaces are seen."""
 
@@ -44,7 +44,7 @@ class Surfaces(NamedTuple):
 
 
 class Lighting(NamedTuple):
-    """The lights, and what they reach."""
+    """The lights, and the parts they reach."""
 
     lights: Floats
     """(7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and direction and
@@ -61,15 +61,15 @@ def shade(
     found: Indices, top: int, columns: int, supersampling: int, seen: Surfaces, lit: Lighting, backdrop: Singles,
     covered: Bytes, light: Singles,
 ) -> None:  # fmt: skip
-    """Add what is seen at some rows of samples to the light there.
+    """Add the visible surfaces at some rows of samples to the light there.
 
     Args:
         found: (rows, columns), the triangle at each sample, -1 for none.
         top: the first of these rows.
         columns: number of samples in a row.
         supersampling: samples per pixel in each direction.
-        seen, lit: what there is, and how it is lit.
-        backdrop: (pixels, 4), what is in front of surfaces below the floor.
+        seen, lit: the surfaces, and their lighting.
+        backdrop: (pixels, 4), in front of surfaces below the floor.
         covered: (pixels), result: 1 where `light` has something; only there it is more than the backdrop.
         light: (rows, columns, 3), result.
     """
@@ -136,7 +136,7 @@ def soft_light(lights: Floats, k: int, up: float, fill: float) -> float:
 
 
 def given_back(color: float, reached: float, shine: float, key: float, soft: float) -> float:
-    """What a surface of this color gives back, in red, green or blue; what shines has the color of the key light."""
+    """Light reflected by a surface of this color, in red, green or blue; highlights have the key light's color."""
     return color * (reached * key + soft) + shine * key
 
 
@@ -198,8 +198,8 @@ def texels_apart(seen: Surfaces, t: int, axis: int, i: int, j: int, k: int, u: f
 def texel(seen: Surfaces, part: int, u: float, v: float, apart: float) -> tuple[float, float, float]:
     """The color of a texture between four of its entries; it is repeated in both directions.
 
-    Of the smaller and smaller ones it is the first of which samples are at most two entries apart, so that none is
-    left out.
+    Of the smaller and smaller ones it is the first whose samples are at most two entries apart, so that none is left
+    out.
     """
     start, width, height = int(seen.textures[part, 0]), int(seen.textures[part, 1]), int(seen.textures[part, 2])
     if not (abs(u) < 1e6 and abs(v) < 1e6):

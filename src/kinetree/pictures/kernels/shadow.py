@@ -34,14 +34,14 @@ def shadow_of(shade: Shade, floor: Floats, shadow: Floats) -> None:
 
 @compiled
 def blur(shadow: Floats, radius: int, totals: Floats, between: Floats) -> None:
-    """The mean over 2 `radius` + 1 neighbours along columns, then along rows; outside there is no shadow.
+    """The mean over 2 `radius` + 1 neighbours along columns, then along rows; the outside has no shadow.
 
     Three such blurs are a good approximation of a Gaussian one.
 
     Args:
         shadow: (n, n), blurred in place.
         radius: less than n.
-        totals, between: (n,) and (n, n), for what is in between.
+        totals, between: (n,) and (n, n), for intermediate results.
     """
     n = len(shadow)
     share = 1.0 / ((2 * radius + 1) * (2 * radius + 1))

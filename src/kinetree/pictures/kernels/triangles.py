@@ -99,7 +99,7 @@ def find_nearest(
     nearness: Singles,
     found: Indices,
 ) -> None:
-    """Put triangles into the buffers of some rows, where they are nearer than what is there.
+    """Put triangles into the buffers of some rows, where they are nearer than the present ones.
 
     Args:
         boxes, edges: as `set_up` made them.

@@ -33,30 +33,30 @@ class _Kind:
 
 
 def builtin_mesh(where: object, kind: str, parameters: Sequence[float]) -> tuple[Triangles, bool]:
-    """The mesh that `builtin` and `params` describe, and whether it is a shell whatever its attribute `inertia` says.
+    """The mesh that `builtin` and `params` describe, and whether it is a shell regardless of its attribute `inertia`.
 
     Raises:
-        ModelError: for parameters that MuJoCo refuses, and for the kinds that it makes from flexible bodies.
+        ModelError: for parameters that MuJoCo rejects, and for the kinds that it makes from flexible bodies.
     """
     if kind in _FLEXIBLE:
         raise ModelError(
             f'{where}: builtin="{kind}" makes the mesh of a flexible body, which kinetree does not read; write it as '
             "vertices and faces, as MuJoCo does when it saves the model"
         )
-    known = _KINDS.get(kind)
-    if known is None:
+    entry = _KINDS.get(kind)
+    if entry is None:
         raise ModelError(f"{where}: builtin={kind!r} is not a mesh that MuJoCo makes; {nearest_names(kind, _KINDS)}")
-    names = known.parameters
+    names = entry.parameters
     if len(parameters) != len(names):
         raise ModelError(
             f'{where}: builtin="{kind}" takes {len(names)} parameters, {", ".join(names)}; params has {len(parameters)}'
         )
-    for name, value, (low, high) in zip(names, parameters, known.ranges, strict=True):
+    for name, value, (low, high) in zip(names, parameters, entry.ranges, strict=True):
         if not (low <= value <= high and math.isfinite(value)):
             allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"
             raise ModelError(f'{where}: the parameter {name} of builtin="{kind}" is {value:g}; it must be {allowed}')
-    values = [int(x) if k < known.whole else float(x) for k, x in enumerate(parameters)]
-    vertices, faces = known.make(*values)
+    values = [int(x) if k < entry.whole else float(x) for k, x in enumerate(parameters)]
+    vertices, faces = entry.make(*values)
     return checked(where, vertices, faces), kind == "plate"
 
 
@@ -159,9 +159,9 @@ def _supertorus(resolution: int, radius: float, s: float, t: float) -> _Mesh:
     points[:, :, 1] = (1.0 + radius * _power(np.cos(v), s)) * _power(np.sin(u), t)
     points[:, :, 2] = radius * _power(np.sin(v), s)
     i, j = np.meshgrid(np.arange(resolution), np.arange(resolution), indexing="ij")
-    below, beside = (i + 1) % resolution, (j + 1) % resolution
+    below, right = (i + 1) % resolution, (j + 1) % resolution
     a, b = i * resolution + j, below * resolution + j
-    c, d = below * resolution + beside, i * resolution + beside
+    c, d = below * resolution + right, i * resolution + right
     return points.reshape(-1, 3).astype(np.float32), np.stack([a, b, d, b, c, d], axis=2).reshape(-1, 3)
 
 

@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 
 @record(frozen=True, slots=True, eq=False)
 class CompiledMesh:
-    """What geoms need of a mesh. Its frame is at its centre of mass, its axes are the principal axes of inertia."""
+    """A mesh as geoms use it. Its frame is at its centre of mass, its axes are the principal axes of inertia."""
 
     amount: float
     """Its volume, m³; in the mode "shell" its area, m²."""
@@ -61,7 +61,7 @@ def compile_mesh(
     maxhullvert: int = -1,
     collides: bool = False,
 ) -> CompiledMesh:
-    """What MuJoCo's compiler makes of a mesh.
+    """Compile a mesh as MuJoCo does.
 
     Args:
         where: the mesh's place, for messages.
@@ -71,10 +71,10 @@ def compile_mesh(
         refpos: subtracted from the vertices first.
         refquat: scalar part first, of any length but zero; the vertices are turned by its inverse before scaling.
         maxhullvert: maximum number of vertices of the convex hull; -1 for no limit.
-        collides: whether a geom of this mesh takes part in collisions: MuJoCo refuses a flat mesh then.
+        collides: whether a geom of this mesh takes part in collisions: MuJoCo rejects a flat mesh then.
 
     Raises:
-        ModelError: for a mesh that MuJoCo refuses, such as one without a volume.
+        ModelError: for a mesh that MuJoCo rejects, such as one without a volume.
         MissingPackageError: if a convex hull is needed and SciPy is not installed.
     """
     vertices, faces = mesh.vertices, mesh.faces
@@ -91,12 +91,12 @@ def compile_mesh(
             faces = faces[:, [0, 2, 1]]
             hull = None if hull is None else hull[:, [0, 2, 1]]
         vertices = _placed(where, vertices, factors, refpos, refquat)
-        found = amounts(where, vertices, faces, inertia, hull)
-        moments, quaternion = principal_axes(found.inertia)
-        box = _box(where, moments, found.amount)
-        local = (vertices - found.center) @ rotation(quaternion)
-        kept = local.astype(np.float32).astype(np.float64)
-        result = CompiledMesh(found.amount, found.center, quaternion, box, local.min(axis=0), local.max(axis=0), kept)
+        whole = amounts(where, vertices, faces, inertia, hull)
+        moments, quaternion = principal_axes(whole.inertia)
+        box = _box(where, moments, whole.amount)
+        local = (vertices - whole.center) @ rotation(quaternion)
+        near = local.astype(np.float32).astype(np.float64)
+        result = CompiledMesh(whole.amount, whole.center, quaternion, box, local.min(axis=0), local.max(axis=0), near)
         if not all(np.isfinite(x).all() for x in (result.position, box, result.low, result.high)):
             raise ModelError(f"{where}: the mesh is too large for numbers of 64 bits; give its vertices in metres")
     return result

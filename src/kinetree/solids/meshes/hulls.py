@@ -84,20 +84,20 @@ def fewer_corners(where: object, corners: _Floats, most: int) -> tuple[NDArray[n
     """
     from scipy.spatial import ConvexHull, QhullError
 
-    kept, heights = _tetrahedron(corners), np.full(len(corners), np.inf)
+    corners_kept, heights = _tetrahedron(corners), np.full(len(corners), np.inf)
     try:
-        hull = ConvexHull(corners[kept], incremental=True)
+        hull = ConvexHull(corners[corners_kept], incremental=True)
         while True:
             highest = _highest(corners, heights, hull.equations)
-            if len(kept) == most or highest in kept:
+            if len(corners_kept) == most or highest in corners_kept:
                 break
-            kept.append(highest)
+            corners_kept.append(highest)
             hull.add_points(corners[highest : highest + 1])
         hull.close()
     except (QhullError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0][:200]
         raise ModelError(f"{where}: the mesh has no hull of {most} corners: {reason}") from None
-    return np.sort(np.array(kept)), max(0.0, float(heights[highest]))
+    return np.sort(np.array(corners_kept)), max(0.0, float(heights[highest]))
 
 
 def _highest(corners: _Floats, heights: _Floats, planes: _Floats) -> int:
@@ -138,22 +138,22 @@ def hull_faces(vertices: NDArray[np.float64], triangles: NDArray[np.int64]) -> l
     directions = [_direction(n / length) if length > 0.0 else None for n, length in zip(normals, lengths, strict=True)]
     corners = [tuple(int(k) for k in triangle) for triangle in triangles]
     owner = {edge: k for k, triangle in enumerate(corners) for edge in _edges(triangle)}
-    seen: set[int] = set()
-    found = []
+    visited: set[int] = set()
+    faces = []
     for first in range(len(corners)):
-        if first in seen or directions[first] is None:
+        if first in visited or directions[first] is None:
             continue
         joined = [first]
-        seen.add(first)
+        visited.add(first)
         for k in joined:
             for start, end in _edges(corners[k]):
                 other = owner.get((end, start))
-                if other is not None and other not in seen and directions[other] == directions[first]:
-                    seen.add(other)
+                if other is not None and other not in visited and directions[other] == directions[first]:
+                    visited.add(other)
                     joined.append(other)
         inside = {edge for k in joined for edge in _edges(corners[k])}
-        found.append(_around({start: end for start, end in inside if (end, start) not in inside}))
-    return found
+        faces.append(_around({start: end for start, end in inside if (end, start) not in inside}))
+    return faces
 
 
 def _direction(normal: NDArray[np.float64]) -> tuple[float, float]:

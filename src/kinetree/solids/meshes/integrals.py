@@ -1,10 +1,10 @@
-"""Volume, centre of mass and moments of what triangles enclose, in each of MuJoCo's modes.
+"""Volume, centre of mass and moments of the solid that triangles enclose, in each of MuJoCo's modes.
 
-The triangles and a point span pyramids. "exact" and "convex" add them up with their signs, so that what a closed mesh
-encloses remains, whatever the point. "legacy" takes every pyramid as positive: first from the centroid of the surface,
+The triangles and a point span pyramids. "exact" and "convex" add them up with their signs, so that the interior of a
+closed mesh remains, for any point. "legacy" takes every pyramid as positive: first from the centroid of the surface,
 which gives a centre, then from that centre, which gives the volume and the moments. "shell" puts the mass on the
-triangles. For a pyramid of volume V with the corners 0, a, b and c: ∫ x xᵀ = V (s sᵀ + a aᵀ + b bᵀ + c cᵀ) / 20 with
-s = a + b + c; for a triangle of area A, the same with 12.
+triangles. For a pyramid of volume V with the corners 0, a, b and c: ∫ x xᵀ = V (s sᵀ + a aᵀ + b bᵀ + c cᵀ) / 20 with s
+= a + b + c; for a triangle of area A, the same with 12.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Floats = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Amounts:
-    """What is enclosed: its volume, m³, or in the mode "shell" the area, m²; its centre; its inertia per density."""
+    """The enclosed solid: its volume, m³, or in the mode "shell" the area, m²; its centre; its inertia per density."""
 
     amount: float
     center: _Floats
@@ -93,7 +93,7 @@ def amounts(
 ) -> Amounts:
     """The integrals over a mesh with these vertices (n, 3) and faces; `hull` has the faces of its convex hull.
 
-    Raises `ModelError` where MuJoCo refuses the mesh.
+    Raises `ModelError` where MuJoCo rejects the mesh.
     """
     total, moment = 0.0, np.zeros(3)
     for facets in _facets(vertices, faces):

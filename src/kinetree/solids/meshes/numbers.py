@@ -18,12 +18,12 @@ def numbers_in(where: object, text: str | bytes, dtype: type = float) -> NDArray
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)  # for text that is not a number
-            found = np.fromstring(text, dtype=np.float64, sep=" ")
+            numbers = np.fromstring(text, dtype=np.float64, sep=" ")
     except (ValueError, DeprecationWarning):
         try:
-            found = np.array(text.split(), dtype=np.float64)  # NaN, hexadecimal and other spellings
+            numbers = np.array(text.split(), dtype=np.float64)  # NaN, hexadecimal and other spellings
         except ValueError:
             raise ModelError(
                 f"{where}: there is something else between the numbers of the mesh; export it again"
             ) from None
-    return found.astype(dtype, copy=False)
+    return numbers.astype(dtype, copy=False)

@@ -32,7 +32,7 @@ _NUMBERS[list(b"0123456789+-.eE \t\n")] = True
 _AFTER_INDEX = np.zeros(256, bool)
 _AFTER_INDEX[list(b"/ \t\n")] = True
 _TABLES = (b"v", b"vt", b"vn")
-"""What the first, second and third index of a corner is a row of."""
+"""The tables of a corner's first, second and third index."""
 _LONGEST_WORD = 8
 _MOST_DIGITS, _MOST_NUMBERS = 9, 8
 _NO_INTEGER = np.iinfo(np.int64).min
@@ -67,9 +67,9 @@ def read_obj(where: object, data: bytes) -> Triangles:
         file.check_first_object(int(faces.lines[0]) if len(faces.lines) else faces.end)
     index = faces.corners[:, 0]
     bad = (index < 0) | (index >= len(points))
-    known = int(np.searchsorted(file.of(b"v"), faces.end))
-    if known < len(points):  # MuJoCo leaves polygons out if they come before their vertices
-        bad |= (index >= known) & np.repeat(faces.sizes > 3, faces.sizes)
+    points_before = int(np.searchsorted(file.of(b"v"), faces.end))
+    if points_before < len(points):  # MuJoCo leaves polygons out if they come before their vertices
+        bad |= (index >= points_before) & np.repeat(faces.sizes > 3, faces.sizes)
     file.refuse(
         bad,
         faces.lines,
@@ -81,7 +81,7 @@ def read_obj(where: object, data: bytes) -> Triangles:
 
 
 class ObjFile:
-    """Where the lines of a file begin, and what they are."""
+    """The beginnings of a file's lines, and their kinds."""
 
     def __init__(self, where: object, data: bytes) -> None:
         if b"\0" in data:
@@ -113,7 +113,7 @@ class ObjFile:
         return self._of[word]
 
     def rest(self, line: int, word: bytes) -> bytes:
-        """What follows the word that a line begins with."""
+        """The rest of a line after its first word."""
         return self._data[self._first[line] + len(word) : self._ends[line]].strip()
 
     def table(self, word: bytes, width: int) -> _Floats:
@@ -133,15 +133,15 @@ class ObjFile:
                 )
             width = width if (sizes >= width).all() else 3
         at = np.cumsum(sizes) - sizes
-        found: _Floats = np.append(values, np.zeros(width))[at[:, None] + np.arange(width)]
-        found[np.arange(width) >= sizes[:, None]] = 0.0
-        return found
+        table: _Floats = np.append(values, np.zeros(width))[at[:, None] + np.arange(width)]
+        table[np.arange(width) >= sizes[:, None]] = 0.0
+        return table
 
     def faces(self, columns: int = 1, *, first_only: bool, most_corners: int | None = None) -> Faces:
         """The faces of at least three corners.
 
         Args:
-            columns: how many indices of each corner are read; what follows them is not looked at.
+            columns: how many indices of each corner are read; further ones are ignored.
             first_only: whether only those of the first object or group with such faces count.
             most_corners: how many corners all faces may have together.
         """
@@ -149,23 +149,23 @@ class ObjFile:
         if not len(faces):
             return Faces(faces, faces, np.zeros((0, columns), np.int64), end)
         corners, sizes = self._corners(faces, columns, most_corners)
-        chosen = sizes >= 3
-        if first_only and chosen.any():
+        is_face = sizes >= 3
+        if first_only and is_face.any():
             edges = np.concatenate((self.of(b"g"), self.of(b"o")))
-            end = int(edges[edges > faces[chosen][0]].min(initial=end))
-            chosen &= faces < end
-        return Faces(faces[chosen], sizes[chosen], corners[np.repeat(chosen, sizes)], end)
+            end = int(edges[edges > faces[is_face][0]].min(initial=end))
+            is_face &= faces < end
+        return Faces(faces[is_face], sizes[is_face], corners[np.repeat(is_face, sizes)], end)
 
     def check_first_object(self, face: int) -> None:
-        """Refuse an object of lines before the first face: MuJoCo would take it for the mesh."""
+        """Reject an object of lines before the first face: MuJoCo would take it for the mesh."""
         objects = self.of(b"o")
         objects = objects[objects < face]
         for word, what in ((b"l", "lines"), (b"p", "points")) if len(objects) else ():
-            found = self.of(word)
-            found = found[found < objects[-1]]
-            if len(found):
+            lines = self.of(word)
+            lines = lines[lines < objects[-1]]
+            if len(lines):
                 self._fail(
-                    found[0],
+                    lines[0],
                     f"the first object of the file has {what} and no faces, and MuJoCo uses only the first; remove it",
                 )
 
@@ -203,7 +203,7 @@ class ObjFile:
             raise ModelError(
                 f"{self.where}: its faces have {len(starts):,} corners; the limit is {most:,}: simplify it"
             )
-        found, at = np.empty((len(starts), columns), np.int64), starts
+        corners, at = np.empty((len(starts), columns), np.int64), starts
         for k, word in enumerate(_TABLES[:columns]):
             if k:
                 at = at + (buffer[at] == ord("/"))
@@ -221,8 +221,8 @@ class ObjFile:
                 values = np.where(values < 0, values + np.repeat(before, sizes), values - 1)
             else:
                 values -= 1
-            found[:, k] = values
-        return found, sizes
+            corners[:, k] = values
+        return corners, sizes
 
     def _joined(self, lines: _Indices, word: bytes) -> bytes:
         """The given lines, each with its newline, and with a blank in place of the word that they begin with."""

@@ -23,7 +23,7 @@ _MOST_CORNERS = 100
 _TOGETHER = 500_000
 """Maximum number of corners of polygons that are cut at the same time."""
 _WORK, _WORK_OF_ROUND = 10_000_000, 5000
-"""Limit on the comparisons made for a file, and what a round costs besides."""
+"""Limit on the comparisons made for a file, and the additional cost of a round."""
 _EPSILON = np.float32(np.finfo(np.float32).eps)
 
 
@@ -46,14 +46,14 @@ def triangulated(where: object, points: _Floats, corners: _Indices, sizes: _Indi
     work = 0
     for width in (8, 16, 32, 64, _MOST_CORNERS):
         least = max(4, width // 2) if width < _MOST_CORNERS else 64
-        chosen = np.flatnonzero((sizes > least) & (sizes <= width))
-        for k in range(0, len(chosen), _TOGETHER // width):
-            some = chosen[k : k + _TOGETHER // width]
+        group = np.flatnonzero((sizes > least) & (sizes <= width))
+        for k in range(0, len(group), _TOGETHER // width):
+            some = group[k : k + _TOGETHER // width]
             columns = np.minimum(np.arange(width), sizes[some, None] - 1)
             polygons = corners[starts[some, None] + columns]
             work = _clip(where, points, polygons, sizes[some], place[some], result, work)
-    made = result[:, 0] >= 0
-    return result[made], len(made) - int(made.sum())
+    valid = result[:, 0] >= 0
+    return result[valid], len(valid) - int(valid.sum())
 
 
 def _halved(points: _Floats, quads: _Indices) -> _Indices:
@@ -70,7 +70,7 @@ def _halved(points: _Floats, quads: _Indices) -> _Indices:
 def _clip(
     where: object, points: _Floats, polygons: _Indices, sizes: _Indices, place: _Indices, result: _Indices, work: int
 ) -> int:
-    """Cut polygons (p, n), of which the first `sizes` corners count, into `result`; return the work so far."""
+    """Cut polygons (p, n), whose first `sizes` corners count, into `result`; return the work so far."""
     columns = np.arange(polygons.shape[1])[None, :]
     with np.errstate(all="ignore"):
         x, y = _projected(points[polygons], sizes)
@@ -95,12 +95,12 @@ def _clip(
             guess += 1
             guess[ear] -= 1
             left[ear] -= 1
-            done = (left == 3) | (tries == 0)
-            if done.any():
+            finished = (left == 3) | (tries == 0)
+            if finished.any():
                 whole = left == 3
                 result[place[whole]] = polygons[whole, :3]
-                polygons, x, y = polygons[~done], x[~done], y[~done]
-                left, place, guess, tries, before = (k[~done] for k in (left, place, guess, tries, before))
+                polygons, x, y = polygons[~finished], x[~finished], y[~finished]
+                left, place, guess, tries, before = (k[~finished] for k in (left, place, guess, tries, before))
     return work
 
 

@@ -1,9 +1,9 @@
 """Principal axes of meshes as MuJoCo's compiler finds them.
 
 Jacobi rotations about the axes, each a quaternion, at the largest product of inertia first, until it is below 1e-7 of
-the largest entry; then swaps until the moments decrease. What is left of the products is dropped, which changes the
-inertia of a mesh in the seventh digit; a robot that moves as in MuJoCo must drop it as well. The order and the signs of
-the axes matter where a geom is fitted to a mesh.
+the largest entry; then swaps until the moments decrease. The remaining products are dropped, which changes the inertia
+of a mesh in the seventh digit; a robot that moves as in MuJoCo must drop it as well. The order and the signs of the
+axes matter where a geom is fitted to a mesh.
 """
 
 from __future__ import annotations

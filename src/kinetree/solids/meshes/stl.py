@@ -24,8 +24,8 @@ _VERTEX = re.compile(rb"vertex\s+(\S+\s+\S+\s+\S+)")
 def stl_corners(where: object, data: bytes, *, as_mujoco: bool = False) -> NDArray[np.float32]:
     """The corners of the triangles (m, 3, 3) of an STL file.
 
-    Binary files and texts are read, and what follows the last triangle is not looked at. MuJoCo reads no text and
-    nothing that follows, so neither is read `as_mujoco`.
+    Binary files and texts are read, and data after the last triangle are ignored. MuJoCo reads no text and nothing that
+    follows, so neither is read `as_mujoco`.
     """
     count = int.from_bytes(data[80:_HEADER], "little", signed=True)
     more = len(data) - _HEADER - _RECORD * count
@@ -63,6 +63,6 @@ def read_stl(where: object, data: bytes) -> Triangles:
     vertices = corners[first[order]]
     far = np.abs(vertices).max(axis=1) > _FARTHEST
     if far.any():
-        shown = vertices[int(np.argmax(far))].tolist()
-        raise ModelError(f"{where}: a corner is at {shown}; MuJoCo reads coordinates up to 2^30")
+        vertex = vertices[int(np.argmax(far))].tolist()
+        raise ModelError(f"{where}: a corner is at {vertex}; MuJoCo reads coordinates up to 2^30")
     return checked(where, vertices, rank[place].reshape(-1, 3))

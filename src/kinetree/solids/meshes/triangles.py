@@ -36,7 +36,7 @@ class Triangles:
 
 
 def check_size(where: object, vertices: int, faces: int) -> None:
-    """Refuse what would take seconds and gigabytes."""
+    """Reject meshes that would take seconds and gigabytes."""
     for count, most, what in ((vertices, MAX_VERTICES, "vertices"), (faces, MAX_FACES, "faces")):
         if count > most:
             raise ModelError(f"{where}: the mesh has {count:,} {what}; the limit is {most:,}: simplify it")
@@ -51,7 +51,7 @@ def checked(
     normals: Vertices | None = None,
     uv: Vertices | None = None,
 ) -> Triangles:
-    """Check what every mesh must satisfy, wherever it comes from."""
+    """Check the conditions on every mesh, wherever it comes from."""
     if len(vertices) < _FEWEST:
         raise ModelError(f"{where}: the mesh has {len(vertices)} vertices; a mesh has at least {_FEWEST}")
     finite = np.isfinite(vertices).all(axis=1)
@@ -91,9 +91,9 @@ def inline_mesh(where: object, vertex: Sequence[float], face: Sequence[float] = 
             )
     with np.errstate(over="ignore"):
         vertices = np.asarray(vertex, dtype=np.float64).reshape(-1, 3).astype(np.float32)
-    given = np.asarray(face, dtype=np.float64)
-    whole = given == np.rint(given)
-    if not (whole & (np.abs(given) < 2.0**53)).all():
-        wrong = given[int(np.argmin(whole & (np.abs(given) < 2.0**53)))]
+    indices = np.asarray(face, dtype=np.float64)
+    whole = indices == np.rint(indices)
+    if not (whole & (np.abs(indices) < 2.0**53)).all():
+        wrong = indices[int(np.argmin(whole & (np.abs(indices) < 2.0**53)))]
         raise ModelError(f'{where}: face="… {wrong} …": faces are whole numbers, indices of vertices')
-    return checked(where, vertices, given.astype(np.int64).reshape(-1, 3))
+    return checked(where, vertices, indices.astype(np.int64).reshape(-1, 3))

@@ -18,8 +18,8 @@ Indices = NDArray[np.int64]
 def mixed(rows: NDArray[Any]) -> NDArray[np.uint64]:
     """A number for each row (n, 3) of whole numbers; those of different rows are hardly ever the same."""
     a, b, c = (rows[:, k].astype(np.uint64) * factor for k, factor in enumerate(_FACTORS))
-    found: NDArray[np.uint64] = a ^ b ^ c
-    return found
+    value: NDArray[np.uint64] = a ^ b ^ c
+    return value
 
 
 def joined(rows: NDArray[np.uint32]) -> tuple[Indices, Indices]:

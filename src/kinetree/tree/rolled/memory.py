@@ -2,8 +2,8 @@
 
 Each component is an array of the trace, with one number per body. A component that is the same constant for all bodies
 of a kind, such as the zeros of a joint's subspace, is not an array: it stays known, and folds. Constants are found by
-tracing: `Knowledge` starts from what was stored first and is widened by every store that differs; a trace is valid if
-it taught nothing new, so tracing is repeated until then.
+tracing: `Knowledge` starts from the first stored values and is widened by every store that differs; a trace is valid if
+it added nothing, so tracing is repeated until then.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Slot:
 
 @record(slots=True)
 class _Shape:
-    """What is known about the quantities stored for one kind of body."""
+    """Facts about the quantities stored for one kind of body."""
 
     form: Any
     numbers: list[float | None]
@@ -40,7 +40,7 @@ class _Shape:
 
 
 class Knowledge:
-    """What traces have found so far, by memory (in order of creation) and kind."""
+    """Facts from earlier traces, by memory (in order of creation) and kind."""
 
     def __init__(self) -> None:
         self.changed = False
@@ -62,7 +62,7 @@ class Knowledge:
         return value.plain() if memory in self._plain and hasattr(value, "plain") else value
 
     def learn(self, memory: int, kind: int, form: Any, numbers: Sequence[Scalar]) -> bool:
-        """Record a store; False if its form does not fit what was stored before, which is recorded, too."""
+        """Record a store; False if its form does not fit earlier ones, which is recorded, too."""
         constants = [None if isinstance(x, Symbol) else x for x in numbers]
         shape = self._shapes.get((memory, kind))
         if shape is None:
@@ -87,7 +87,7 @@ class Knowledge:
         self.changed = True
 
     def shape(self, memory: int, kinds: frozenset[int]) -> _Shape | None:
-        """What holds for all of these kinds; None if their forms differ or nothing has been stored yet."""
+        """The facts common to all of these kinds; None if their forms differ or nothing has been stored yet."""
         shapes = [s for kind in kinds if (s := self._shapes.get((memory, kind)))]
         if not shapes:
             return None
@@ -104,7 +104,7 @@ class Knowledge:
 
 
 class Bodies:
-    """What a memory must know about the bodies: how many, their kinds, and which two are never the same."""
+    """A memory's data about the bodies: how many, their kinds, and which two are never the same."""
 
     def __init__(self, kind_of: Sequence[int], parent: Sequence[int] = ()) -> None:
         self.kind_of = tuple(kind_of)
@@ -189,4 +189,4 @@ class QuantityMemory:
 
 
 class NotYetKnown(Exception):
-    """Something was read before this trace knows what it is; the next trace will."""
+    """Something was read before this trace knows its form; the next trace will."""

@@ -11,7 +11,7 @@ __all__ = ["SharedMemory", "transposed"]
 
 
 class SharedMemory:
-    """Does to memory what `CoordinateMap` does to lists."""
+    """`CoordinateMap` for memory instead of lists."""
 
     def __init__(self, recorder: Recorder, shared: CoordinateMap) -> None:
         self._recorder = recorder

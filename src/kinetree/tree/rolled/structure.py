@@ -1,4 +1,4 @@
-"""Spatial quantities to rows of numbers and back: what memory needs to know about their types."""
+"""Spatial quantities to rows of numbers and back: a memory's data about their types."""
 
 from __future__ import annotations
 

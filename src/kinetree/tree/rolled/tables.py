@@ -1,4 +1,4 @@
-"""Constants of all bodies, looked up in loops: what all bodies of a kind have in common stays a constant and folds."""
+"""Constants of all bodies, looked up in loops: values that all bodies of a kind share stay constants and fold."""
 
 from __future__ import annotations
 

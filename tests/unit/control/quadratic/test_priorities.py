@@ -37,7 +37,7 @@ def solved(p: Problem, soft: int = 0) -> Solution:
     w.solution[:] = np.nan
     sides, starts = np.hstack([p.sides, np.zeros((m, 1))]), np.array(p.starts, np.int32)
     in_order(Levels(n, m - soft, soft, p.rows, p.weights, starts, sides, p.lower, p.upper), w)  # run by Python
-    return Solution(w.solution, int(w.told[0]), int(w.told[2]), bool(w.told[4]))
+    return Solution(w.solution, int(w.outcome[0]), int(w.outcome[2]), bool(w.outcome[4]))
 
 
 def problem(seed: int) -> Problem:

@@ -52,7 +52,7 @@ def is_optimal(p: dict[str, Any], found: kt.control.QuadraticSolution, tolerance
 def test_the_conditions_of_optimality_hold(seed: int, flat: bool) -> None:
     p = problem(np.random.default_rng(seed), flat)
     found = solve(**p)
-    assert found.solved, found.told()
+    assert found.solved, found.summary()
     assert is_optimal(p, found, 1e-6 if flat else 1e-9)
 
 
@@ -95,7 +95,7 @@ def test_equations_that_follow_from_others_do_no_harm() -> None:
 def test_what_cannot_be_solved_is_told(changed: dict[str, Any], status: str, sentence: str) -> None:
     found = solve(**{"P": np.eye(2), "q": [1.0, 1.0], **changed})
     assert found.status == status
-    assert sentence in found.told()
+    assert sentence in found.summary()
     assert np.isnan(found.x).all()
     assert not found.solved
 
@@ -110,7 +110,7 @@ def test_a_batch_has_the_bits_of_single_problems() -> None:
     assert many.x.shape == q.shape
     assert many.status[1, 2] == "not a number"
     assert (many.status[:, 7] == "infeasible").all()
-    assert many.told().startswith("problem [0, 7]: no x satisfies")
+    assert many.summary().startswith("problem [0, 7]: no x satisfies")
     for index in [(0, 0), (1, 4), (2, 49)]:
         one = solve(**{**p, "q": q[index], "b": p["b"][index[1]]})
         assert np.array_equal(one.x, many.x[index])
@@ -150,4 +150,6 @@ def test_it_is_no_part_of_a_program() -> None:
 def test_no_problems_have_no_solutions() -> None:
     found = solve(np.eye(2), np.zeros((0, 2)), x_lower=[0.0, 0.0])
     assert found.x.shape == (0, 2)
-    assert found.told() == "solved"
+    assert found.summary() == "solved"
+    with pytest.warns(DeprecationWarning, match=r"summary\(\) now"):
+        assert found.told() == "solved"

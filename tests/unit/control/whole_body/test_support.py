@@ -45,7 +45,7 @@ def test_wrenches_of_the_rectangle_are_given_by_its_corners(seed: int) -> None:
     nearest = kt.control.quadratic_program(np.eye(6), -outside, C=rows, lower=lower).x
     D, least, _ = POLYGON.cone()
     found = kt.control.quadratic_program(np.eye(12), np.zeros(12), POLYGON.generator(), nearest, D, least - 1e-7)
-    assert found.solved, found.told()
+    assert found.solved, found.summary()
 
 
 @pytest.mark.parametrize("sides", [3, 4, 6, 11])

@@ -74,7 +74,7 @@ def test_what_cannot_be_met_is_given_up_from_below(command: list[float], seed: i
     assert is_physical(q, 0.1 * v, found)
     assert all(found.is_met(foot, 1e-9) for foot in FEET)
     assert not found.is_met("momentum")
-    assert "momentum by" in found.told()
+    assert "momentum by" in found.summary()
 
 
 def test_a_lower_task_does_not_change_what_is_left_over_of_a_higher_one() -> None:
@@ -160,7 +160,7 @@ def test_limits_of_joints_are_kept_and_given_up_last() -> None:
     assert not found.joint_limits_given_up
     found = controller.step(q, np.full(6, 1e4), {"posture": q})
     assert found.joint_limits_given_up
-    assert "limits of joints were given up" in found.told()
+    assert "limits of joints were given up" in found.summary()
     assert (abs(found.tau) <= arm.effort_limit).all()
 
 
@@ -352,7 +352,7 @@ def test_references_with_axes_of_samples_are_not_kept() -> None:
     before = whole_body().step(q[0], v[0], TARGETS)
     whole_body().step(q[0], v[0], **given)
     assert np.array_equal(whole_body().step(q[0], v[0]).tau, before.tau)
-    assert whole_body().step(q[0], v[0]).told() == before.told()
+    assert whole_body().step(q[0], v[0]).summary() == before.summary()
 
 
 def test_the_sample_that_is_not_finite_is_told() -> None:
@@ -388,8 +388,10 @@ def test_what_is_missed_is_counted() -> None:
     found = whole_body().step(
         q, 0.1 * v, TARGETS, accelerations={"momentum": np.array([[0.0] * 6, [400.0] * 6, [500.0] * 6])}
     )
-    assert "momentum by" in found.told()
-    assert "in 2 of 3 samples" in found.told()
+    assert "momentum by" in found.summary()
+    assert "in 2 of 3 samples" in found.summary()
+    with pytest.warns(DeprecationWarning, match=r"summary\(\) now"):
+        assert found.told() == found.summary()
     assert found.is_met("momentum").tolist() == [True, False, False]
 
 

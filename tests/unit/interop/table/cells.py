@@ -48,7 +48,7 @@ def missing(framework: str, name: str) -> dict[str, str]:
     """The kinds that are not possible for a function, and why."""
     found = {kind: reason for (which, kind), reason in MISSING.items() if which == framework}
     if name in FIRST_ONLY:
-        found["second derivative"] = "what iterations find has first derivatives"
+        found["second derivative"] = "results of iterations have first derivatives only"
     return found
 
 

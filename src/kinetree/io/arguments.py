@@ -1,4 +1,4 @@
-"""What the functions that load robots are given: paths, folders and others, checked before a file is opened."""
+"""Arguments of the functions that load robots: paths, folders and others, checked before a file is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMES = {
 
 
 def check_path(function: str, path: Any) -> None:
-    """Raise unless it is what a path can be."""
+    """Raise unless it is a path."""
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"{function} takes the path of a robot file, not {type(path).__name__}")
     text = str(path)

@@ -20,61 +20,61 @@ Numbers = Mapping[str, Sequence[Scalar]]
 """By quantity, as in the names of parameters."""
 
 
-def resized(shape: Shape, given: Numbers) -> Shape:
+def resized(shape: Shape, numbers: Numbers) -> Shape:
     """The shape with the lengths that are given."""
-    if "size" not in given:
+    if "size" not in numbers:
         return shape
-    found = simple_shape(shape.kind, given["size"])
-    assert found is not None
-    return found
+    simple = simple_shape(shape.kind, numbers["size"])
+    assert simple is not None
+    return simple
 
 
-def placed_again(placement: Transform, within: Transform | None, given: Numbers) -> Transform:
+def placed_again(placement: Transform, within: Transform | None, numbers: Numbers) -> Transform:
     """The placement that is given to a geometry, with that of the shape within it; or the one at hand."""
-    if "placement" not in given:
+    if "placement" not in numbers:
         return placement
-    found = placement_from(given["placement"])
-    return found if within is None else within @ found
+    own = placement_from(numbers["placement"])
+    return own if within is None else within @ own
 
 
 def mixed_again(
-    sides: tuple[ContactParameters, ContactParameters] | None, given: tuple[Numbers, Numbers]
+    sides: tuple[ContactParameters, ContactParameters] | None, sides_numbers: tuple[Numbers, Numbers]
 ) -> Touch | None:
     """The parameters of a contact of two shapes with the numbers that are given; None where these are not of them."""
-    if sides is None or not any(_MIXED.intersection(numbers) for numbers in given):
+    if sides is None or not any(_MIXED.intersection(numbers) for numbers in sides_numbers):
         return None
-    one, other = (_with(side, numbers) for side, numbers in zip(sides, given, strict=True))
+    one, other = (_with(side, numbers) for side, numbers in zip(sides, sides_numbers, strict=True))
     touch = mixed(one, other, SimulationOptions())
     return replace(touch, solref=usual_where_mixed(touch.solref), solimp=impedance(touch.solimp))
 
 
-def softened_again(own: Softness, given: Numbers, of: str = "") -> Softness:
+def softened_again(own: Softness, values: Numbers, of: str = "") -> Softness:
     """The softness with the reference and the impedance that are given; `of` ends their names, such as "_limit"."""
-    if (reference := given.get(f"solref{of}")) is not None:
+    if (reference := values.get(f"solref{of}")) is not None:
         own = replace(own, reference=usual_where_mixed((reference[0], reference[1])))
-    if (numbers := given.get(f"solimp{of}")) is not None:
+    if (numbers := values.get(f"solimp{of}")) is not None:
         own = replace(own, impedance=impedance(numbers))
     return own
 
 
-def margin_again(own: Scalar, given: Numbers) -> Scalar:
+def margin_again(own: Scalar, numbers: Numbers) -> Scalar:
     """The margin that is given, or the one at hand."""
-    (margin,) = given.get("margin", (own,))
+    (margin,) = numbers.get("margin", (own,))
     return margin
 
 
-def frictions_again(own: FiveNumbers, given: Numbers) -> FiveNumbers:
+def frictions_again(own: FiveNumbers, numbers: Numbers) -> FiveNumbers:
     """The coefficients of a pair that are given, or those at hand."""
-    if "friction" not in given:
+    if "friction" not in numbers:
         return own
-    a, b, c, d, e = (maximum(x, LEAST_FRICTION) for x in given["friction"])
+    a, b, c, d, e = (maximum(x, LEAST_FRICTION) for x in numbers["friction"])
     return a, b, c, d, e
 
 
-def _with(side: ContactParameters, given: Numbers) -> ContactParameters:
-    changed: dict[str, Any] = {name: tuple(given[name]) for name in _MIXED.intersection(given)}
+def _with(side: ContactParameters, numbers: Numbers) -> ContactParameters:
+    changed: dict[str, Any] = {name: tuple(numbers[name]) for name in _MIXED.intersection(numbers)}
     if "margin" in changed:
-        (changed["margin"],) = given["margin"]
+        (changed["margin"],) = numbers["margin"]
     return replace(side, **changed)
 
 

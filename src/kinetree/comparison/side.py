@@ -1,4 +1,4 @@
-"""A robot as one library sees it, in kinetree's terms: what every side of a comparison provides.
+"""A robot as one library sees it, in kinetree's terms: the common form of all sides of a comparison.
 
 Bodies are written in their own frames, which have the same names and places in all libraries; joints move one body
 against another and are written by the motion that they allow. Angles and lengths are in rad and m.
@@ -92,7 +92,7 @@ class SeenBody:
     placement: Array
     """(4, 4) in the carrier's frame, or in the world."""
     own: Solid | None
-    """Without what is fixed to it; None where the library does not tell."""
+    """Without bodies fixed to it; None where the library does not report it."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -101,7 +101,7 @@ class SeenJoint:
 
     name: str
     words: tuple[str, ...]
-    """What kind it is, for people; several where the library does not distinguish them."""
+    """Its kind, for people; several where the library does not distinguish them."""
     parent: str
     """The carrier of the body that it is attached to."""
     child: str
@@ -137,7 +137,7 @@ class Side(ABC):
     joints: dict[str, SeenJoint]
     gravity: tuple[float, float, float]
     notes: list[str]
-    """What was done or assumed so that it could be compared, one sentence each."""
+    """Changes and assumptions made for the comparison, one sentence each."""
     drops_fixed: bool = False
     """Whether the masses of bodies that no joint moves are not kept."""
     remarks: dict[str, str]
@@ -161,18 +161,18 @@ class Side(ABC):
 
     def rows(self) -> dict[str, slice]:
         """The rows of `spread`, by joint."""
-        found, start = {}, 0
+        places, start = {}, 0
         for name, joint in self.joints.items():
-            found[name] = slice(start, start + joint.nv)
+            places[name] = slice(start, start + joint.nv)
             start += joint.nv
-        return found
+        return places
 
     def reason(self, what: str, parts: Mapping[str, Solid], ours: Solid, theirs: Solid) -> str:  # noqa: ARG002
-        """What it is known to do to inertias, of a body that consists of these parts; empty if nothing explains it."""
+        """Its known changes of inertias, for a body that consists of these parts; empty if nothing explains it."""
         return ""
 
     def reason_for_limit(self, word: str, ours: Sequence[float], theirs: float) -> str:  # noqa: ARG002
-        """What it is known to do to limits, given our lower, upper, and the one that differs."""
+        """Its known changes of limits, given our lower, upper, and the one that differs."""
         return ""
 
     def solid_of(self, carrier: str) -> Solid | None:
@@ -198,8 +198,8 @@ def word_for(kind: JointKind) -> str:
     """A kind of joint in a word or two."""
     while isinstance(kind, Placed):
         kind = kind.kind
-    known: dict[type[JointKind], str] = {Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic"}
-    return known.get(type(kind), type(kind).__name__.lower())
+    words: dict[type[JointKind], str] = {Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic"}
+    return words.get(type(kind), type(kind).__name__.lower())
 
 
 def _spread(c: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What `quadratic_program` is given: arrays whose shapes fit, and which problems have numbers that mean nothing."""
+"""The arguments of `quadratic_program`: arrays whose shapes fit, and the problems that contain NaN."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def _array(name: str, x: Any, shape: str, *last: int | None) -> Array:
         raise DTypeError(f"quadratic_program: {name} is symbolic; quadratic programs are solved outside programs")
     tail = array.shape[-len(last) :] if last else ()
     if len(tail) < len(last) or any(k not in (None, size) for k, size in zip(last, tail, strict=True)):
-        known = ", ".join("any" if k is None else str(k) for k in last)
+        expected = ", ".join("any" if k is None else str(k) for k in last)
         raise ShapeError(
-            f"quadratic_program: {name} must have shape {shape}, here ending in ({known}), not {array.shape}"
+            f"quadratic_program: {name} must have shape {shape}, here ending in ({expected}), not {array.shape}"
         )
     return array.astype(np.float64, copy=False)
 
 
 def _check_symmetric(P: Array) -> None:
-    """Raise OptionError if a P differs from its transpose by more than rounding; NaN is told by the status."""
+    """Raise OptionError if a P differs from its transpose by more than rounding; the status reports NaN."""
     if (P.mT == P).all():
         return
     with np.errstate(invalid="ignore"):
@@ -68,21 +68,21 @@ def _check_symmetric(P: Array) -> None:
             raise OptionError("quadratic_program: P must be symmetric; (P + Pᵀ) / 2 has the same xᵀ P x")
 
 
-def row_count(given: Any, array: Array) -> int:
-    return 0 if given is None else array.shape[-2]
+def row_count(rows: Any, array: Array) -> int:
+    return 0 if rows is None else array.shape[-2]
 
 
 _OWN_AXES = {"P": 2, "A": 2, "C": 2}
 
 
-def leading_axes(given: dict[str, Array]) -> tuple[int, ...]:
+def leading_axes(arrays: dict[str, Array]) -> tuple[int, ...]:
     """The axes of problems."""
-    leads = {name: x.shape[: x.ndim - _OWN_AXES.get(name, 1)] for name, x in given.items()}
+    leads = {name: x.shape[: x.ndim - _OWN_AXES.get(name, 1)] for name, x in arrays.items()}
     return common_axes("quadratic_program", leads) if any(leads.values()) else ()
 
 
 def flat(x: Array, lead: tuple[int, ...], name: str) -> Array:
-    """With one axis of problems, of length 1 for what all have in common."""
+    """With one axis of problems, of length 1 for arrays that all share."""
     axes = _OWN_AXES.get(name, 1)
     own = x.shape[x.ndim - axes :]
     if x.ndim == axes:
@@ -90,10 +90,10 @@ def flat(x: Array, lead: tuple[int, ...], name: str) -> Array:
     return np.require(np.broadcast_to(x, lead + own).reshape(-1, *own), requirements=["C", "W"])
 
 
-def not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
+def not_numbers(arrays: dict[str, Array], lead: tuple[int, ...]) -> Array:
     """Which problems have NaN, or infinity where it means nothing."""
     sick = np.zeros(lead, bool)
-    for name, x in given.items():
+    for name, x in arrays.items():
         if name.endswith(("lower", "upper")):
             if not math.isnan(x.sum()) or not (wrong := np.isnan(x)).any():  # the sum of −∞ and ∞ is NaN, too
                 continue
@@ -103,10 +103,10 @@ def not_numbers(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
     return np.asarray(sick)
 
 
-def beyond_reach(given: dict[str, Array], lead: tuple[int, ...]) -> Array:
+def beyond_reach(arrays: dict[str, Array], lead: tuple[int, ...]) -> Array:
     """Which problems have a lower bound of ∞ or an upper one of −∞, which nothing reaches."""
     beyond = np.zeros(lead, bool)
     for name, wrong in (("lower", np.inf), ("upper", -np.inf), ("x_lower", np.inf), ("x_upper", -np.inf)):
-        if (found := given[name] == wrong).any():
-            beyond = beyond | found.any(axis=-1)
+        if (is_infinite := arrays[name] == wrong).any():
+            beyond = beyond | is_infinite.any(axis=-1)
     return np.asarray(beyond)

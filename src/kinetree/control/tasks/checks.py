@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _ROUNDING = 2.5e-13
-"""The sum of the squares of what must be zero in rows of a rotation; those with more are looked at again."""
+"""Largest sum of the squares of a rotation's errors of orthogonality; those with more are checked again."""
 
 
 def check_rotations(R: Any) -> None:
@@ -60,12 +60,12 @@ def _is_rotation(x: list[float], y: list[float], z: list[float]) -> bool:
     return u * u + v * v + w * w + k * k + m * m + n * n < _ROUNDING
 
 
-def checked_weight(about: str, given: Any) -> float | tuple[float, ...]:
+def checked_weight(about: str, weight: Any) -> float | tuple[float, ...]:
     """One number or several, none of them negative."""
-    w = real_array(f"{about}: weight", given, "() or (m,)").astype(np.float64)
+    w = real_array(f"{about}: weight", weight, "() or (m,)").astype(np.float64)
     if w.ndim > 1 or not w.size or not (np.isfinite(w).all() and (w >= 0.0).all()):
         raise OptionError(
-            f"{about}: weight must be one number from 0 on, or one per row of the task, not {given!r:.60}"
+            f"{about}: weight must be one number from 0 on, or one per row of the task, not {weight!r:.60}"
         )
     return float(w) if w.ndim == 0 else tuple(w.tolist())
 
@@ -76,18 +76,18 @@ def checked_weights(about: str, weight: Any, size: int) -> None:
         raise OptionError(f"{about} has {size} rows here, but {len(weight)} weights; give one number, or one per row")
 
 
-def checked_priority(about: str, given: Any) -> int:
-    number = whole_number(given)
+def checked_priority(about: str, priority: Any) -> int:
+    number = whole_number(priority)
     if number is None or number < 0:
-        raise OptionError(f"{about}: priority is a whole number, 0 for what comes first, not {given!r:.60}")
+        raise OptionError(f"{about}: priority is a whole number, 0 for what comes first, not {priority!r:.60}")
     return number
 
 
-def checked_frame(about: str, field: str, given: Any) -> str:
+def checked_frame(about: str, field: str, frame: Any) -> str:
     """The name of a frame, which a robot is asked for later."""
-    if not isinstance(given, str):
-        raise OptionError(f"{about}: {field} must be the name of a frame, such as 'tool', not {given!r:.60}")
-    return str.__str__(given)
+    if not isinstance(frame, str):
+        raise OptionError(f"{about}: {field} must be the name of a frame, such as 'tool', not {frame!r:.60}")
+    return str.__str__(frame)
 
 
 def checked_frames(task: Any) -> None:
@@ -107,29 +107,29 @@ def has_frames(robot: Model, task: Any) -> None:
         robot.frames[task.relative_to]
 
 
-def checked_point(about: str, field: str, given: Any) -> tuple[float, ...]:
+def checked_point(about: str, field: str, point: Any) -> tuple[float, ...]:
     """Three finite numbers."""
-    x = real_array(f"{about}: {field}", given, "(3,)").astype(np.float64)
+    x = real_array(f"{about}: {field}", point, "(3,)").astype(np.float64)
     if x.shape != (3,) or not np.isfinite(x).all():
-        raise OptionError(f"{about}: {field} must be three numbers x, y, z, not {given!r:.60}")
+        raise OptionError(f"{about}: {field} must be three numbers x, y, z, not {point!r:.60}")
     return tuple(x.tolist())
 
 
-def checked_direction(about: str, field: str, given: Any) -> tuple[float, ...]:
+def checked_direction(about: str, field: str, direction: Any) -> tuple[float, ...]:
     """A direction as a unit vector."""
-    x = np.array(checked_point(about, field, given))
+    x = np.array(checked_point(about, field, direction))
     length = np.linalg.norm(x)
     if not length > 0.0:
         raise OptionError(f"{about}: {field} must be a direction x, y, z that is not zero")
     return tuple((x / length).tolist())
 
 
-def checked_axes(about: str, given: Any, known: Sequence[str]) -> tuple[str, ...]:
+def checked_axes(about: str, axes: Any, available: Sequence[str]) -> tuple[str, ...]:
     """Some of the known names of rows, in their order; a text counts as its letters."""
-    names = tuple(given) if isinstance(given, str | Sequence) else ()
-    wrong = not names or any(name not in known for name in names) or len(set(names)) < len(names)
+    names = tuple(axes) if isinstance(axes, str | Sequence) else ()
+    wrong = not names or any(name not in available for name in names) or len(set(names)) < len(names)
     if wrong:
         raise OptionError(
-            f"{about}: axes must be one or several of {', '.join(map(repr, known))}, each once, not {given!r:.60}"
+            f"{about}: axes must be one or several of {', '.join(map(repr, available))}, each once, not {axes!r:.60}"
         )
-    return tuple(name for name in known if name in names)
+    return tuple(name for name in available if name in names)

@@ -85,13 +85,13 @@ def inertia(
 
 
 def _steiner(d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a unit mass at d adds to the inertia about the origin."""
+    """The inertia of a unit mass at d about the origin."""
     result: NDArray[np.float64] = (d @ d) * np.eye(3) - np.outer(d, d)
     return result
 
 
-def _matrix(given: ArrayLike) -> NDArray[np.float64]:
-    array = _array("matrix", given)
+def _matrix(matrix: ArrayLike) -> NDArray[np.float64]:
+    array = _array("matrix", matrix)
     if array.shape == (6,):
         xx, yy, zz, xy, xz, yz = array
         array = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -110,9 +110,9 @@ def _matrix(given: ArrayLike) -> NDArray[np.float64]:
     return 0.5 * array + 0.5 * array.T
 
 
-def _rotation(given: ArrayLike) -> NDArray[np.float64]:
-    as_matrix = getattr(given, "as_matrix", None)
-    R = _array("axes", as_matrix() if callable(as_matrix) else given)
+def _rotation(rotation: ArrayLike) -> NDArray[np.float64]:
+    as_matrix = getattr(rotation, "as_matrix", None)
+    R = _array("axes", as_matrix() if callable(as_matrix) else rotation)
     if R.shape != (3, 3):
         raise ShapeError(f"axes must have the shape (3, 3), one axis per column; these have {R.shape}")
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0:
@@ -123,8 +123,8 @@ def _rotation(given: ArrayLike) -> NDArray[np.float64]:
     return R
 
 
-def _array(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    array = real_array(name, given, "(3, 3)").astype(np.float64)
+def _array(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    array = real_array(name, values, "(3, 3)").astype(np.float64)
     if not np.isfinite(array).all():
         raise OptionError(f"{name} must be finite, not {array.ravel().tolist()}")
     return array

@@ -14,13 +14,13 @@ from kinetree.comparison.mujoco import MujocoSide
 from kinetree.comparison.own import OwnSide
 from kinetree.comparison.pinocchio import PinocchioSide
 from kinetree.comparison.result import Counterpart, Difference, Settings
-from kinetree.comparison.seen import FIXED, Array, Side, Solid
+from kinetree.comparison.side import FIXED, Array, Side, Solid
 from kinetree.comparison.source import Source, format_of
 from kinetree.comparison.structure import MOVING, Pair, neutral_states, structure
 from kinetree.comparison.tally import Tally
 from kinetree.model import Model
 
-__all__ = ["beside"]
+__all__ = ["counterparts_of"]
 
 _MOST_DEGREES_OF_FREEDOM = 1000
 _SMALLEST = 1e-9
@@ -28,7 +28,7 @@ _SMALLEST = 1e-9
 _READERS: dict[str, Callable[[Source], Side]] = {"mujoco": MujocoSide, "pinocchio": PinocchioSide, "drake": DrakeSide}
 
 
-def beside(
+def counterparts_of(
     ours: Model,
     second: Model | None,
     titles: Sequence[str],
@@ -36,15 +36,15 @@ def beside(
     libraries: Sequence[str],
     settings: Settings,
 ) -> list[Counterpart]:
-    """A robot beside a second one, and beside libraries' readings of a file, which is that robot for kinetree."""
+    """A robot compared with a second one, and with libraries' readings of a file, which is that robot for kinetree."""
     own = OwnSide(ours, titles[0])
-    found = []
+    counterparts = []
     if second is not None:
-        found.append(_counterpart(own, OwnSide(second, titles[1], _renamed(ours, second)), settings))
+        counterparts.append(_counterpart(own, OwnSide(second, titles[1], _renamed(ours, second)), settings))
     if file is not None:
         source = Source(file[0], format_of(file[0]), *file[1:])
-        found += [_with_library(own, name, source, settings) for name in libraries]
-    return found
+        counterparts += [_with_library(own, name, source, settings) for name in libraries]
+    return counterparts
 
 
 def _renamed(ours: Model, theirs: Model) -> dict[str, str]:
@@ -84,11 +84,11 @@ def _counterpart(ours: OwnSide, theirs: Side, settings: Settings) -> Counterpart
     size = max((_reach(here.placements[body.name], body.own) for body in ours.bodies.values()), default=0.0)
     size = size if size > _SMALLEST else 1.0
     pair = Pair(ours, theirs, settings.tolerance, size, tally)
-    found: list[Difference] = [*structure(pair, here, there)]
-    told = {difference.body for difference in found if difference.what in MOVING}
-    found += motion(pair, settings.samples, settings.seed, told)
+    differences: list[Difference] = [*structure(pair, here, there)]
+    reported = {difference.body for difference in differences if difference.what in MOVING}
+    differences += motion(pair, settings.samples, settings.seed, reported)
     notes = [*theirs.notes, *_order(ours, theirs), *_mimics(ours, theirs), *_dropped(ours, theirs)]
-    return Counterpart(theirs.name, theirs.title, "", tuple(notes), tally.quantities(), tuple(found))
+    return Counterpart(theirs.name, theirs.title, "", tuple(notes), tally.quantities(), tuple(differences))
 
 
 def _reach(T: Array, own: Solid | None) -> float:
