@@ -120,7 +120,7 @@ class ModelError(KinetreeError, ValueError):
 
     def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
         super().__init__(*args)
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         """The problems, as records with their places, as far as they are known."""
 
 
@@ -200,7 +200,7 @@ class ModelWarning(UserWarning):
 
     def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
         super().__init__(*map(_message, args))
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         """The suspicious values, as records with their places, as far as they are known."""
 
 

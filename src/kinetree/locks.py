@@ -15,18 +15,18 @@ import threading
 
 __all__ = ["collecting", "compiling", "importing", "preparing", "replacing", "restoring"]
 
-compiling = threading.RLock()
+compiling: threading.RLock = threading.RLock()
 """Held while a program is traced and compiled, and around imports meanwhile, which have locks of their own."""
-preparing = threading.RLock()
+preparing: threading.RLock = threading.RLock()
 """Held while a function of `codegen/loops/` is compiled."""
-restoring = threading.RLock()
+restoring: threading.RLock = threading.RLock()
 """Held while a robot is restored from a pickle."""
-importing = threading.RLock()
+importing: threading.RLock = threading.RLock()
 """Held while a module is imported for a name (`lazy_names.py`): Python locks a module for as long."""
-replacing = threading.RLock()
+replacing: threading.RLock = threading.RLock()
 """Held while optimised machine code takes the place of other code (`codegen/cpu/jit.py`), and around the list of code
 that waits for it."""
-collecting = threading.RLock()
+collecting: threading.RLock = threading.RLock()
 """Held while the imports of lazy names are noted, in place of Python's own import function (`lazy_names.py`)."""
 
 if hasattr(os, "register_at_fork"):

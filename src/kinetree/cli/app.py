@@ -56,7 +56,7 @@ _OBJECTS = 50_000
 """New objects between two rounds of Python's cyclic garbage collector. A command imports a thousand modules, which are
 never garbage; with the usual 700, the collector takes a tenth of the time until it ends."""
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
     "check, convert and compare it, write it as C, study it, measure this machine, find functions and pages.",

@@ -9,7 +9,7 @@ from kinetree.errors import KinetreeError
 
 __all__ = ["cache"]
 
-cache = typer.Typer(
+cache: typer.Typer = typer.Typer(
     help="Look at the machine code and the meshes kept on disk, or remove them.", invoke_without_command=True
 )
 

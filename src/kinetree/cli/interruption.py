@@ -23,7 +23,7 @@ class Interruption:
     """The signals received during one command."""
 
     def __init__(self) -> None:
-        self.signal = 0
+        self.signal: int = 0
         """The first signal received; 0 if none."""
         self.outcome = ""
         """The outcome of the work, as the end of a sentence."""

@@ -37,9 +37,12 @@ class DrakeSide(Engine):
         plants: Any = importlib.import_module("pydrake.multibody.plant")
         parsing: Any = importlib.import_module("pydrake.multibody.parsing")
         self._tree: Any = importlib.import_module("pydrake.multibody.tree")
-        self.name, self.title = "drake", f"drake {_version()}".rstrip()
-        self.notes, self.remarks = [], {}
-        plant = self.plant = plants.MultibodyPlant(0.0)
+        self.name = "drake"
+        self.title: str = f"drake {_version()}".rstrip()
+        self.notes: list[str] = []
+        self.remarks: dict[str, str] = {}
+        plant = plants.MultibodyPlant(0.0)
+        self.plant: Any = plant
         parser = parsing.Parser(plant)
         _add_packages(parser.package_map(), source)
         if source.format == "URDF":
@@ -65,8 +68,8 @@ class DrakeSide(Engine):
         plant.mutable_gravity_field().set_gravity_vector(np.array(robot.gravity))
         plant.Finalize()
         x, y, z = plant.gravity_field().gravity_vector().tolist()
-        self.gravity = (x, y, z)
-        self.context = plant.CreateDefaultContext()
+        self.gravity: tuple[float, float, float] = (x, y, z)
+        self.context: Any = plant.CreateDefaultContext()
         self._describe(source)
 
     def _describe(self, source: Source) -> None:
@@ -93,13 +96,14 @@ class DrakeSide(Engine):
             return FIXED if joint is None else names[int(body.index())]
 
         places = {name: self._place(body) for name, body in self._bodies.items()}
-        self.bodies = {}
+        self.bodies: dict[str, SeenBody] = {}
         for name, body in self._bodies.items():
             mover = carrier(body)
             T = inverse(places[mover]) @ places[name] if mover else places[name]
             self.bodies[name] = SeenBody(name, mover, T, _solid(body))
         by_child = {joint.child: name for name, joint in ours.items()}
-        self.joints, self.places = {}, {}
+        self.joints: dict[str, SeenJoint] = {}
+        self.places: dict[str, Places] = {}
         self._children: dict[str, Any] = {}
         for joint in joints:
             nq, nv = joint.num_positions(), joint.num_velocities()

@@ -38,11 +38,12 @@ class MujocoSide(Engine):
         mujoco: Any = importlib.import_module("mujoco")
         self._mujoco = mujoco
         self.name = "mujoco"
-        self.title = f"mujoco {mujoco.__version__}"
-        self.notes, self.remarks = [], {}
+        self.title: str = f"mujoco {mujoco.__version__}"
+        self.notes: list[str] = []
+        self.remarks: dict[str, str] = {}
         self.repairs: dict[str, str] = {}
         with _warnings_kept(mujoco) as warnings:
-            self.model = self._read(source)
+            self.model: Any = self._read(source)
         self.notes += [f"mujoco warns: {first_line(text)}" for text in warnings]
         for flag in _OFF:
             self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
@@ -51,8 +52,8 @@ class MujocoSide(Engine):
             self.drops_fixed = True
         is_off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
         x, y, z = (0.0, 0.0, 0.0) if is_off else self.model.opt.gravity.tolist()
-        self.gravity = (x, y, z)
-        self.data = mujoco.MjData(self.model)
+        self.gravity: tuple[float, float, float] = (x, y, z)
+        self.data: Any = mujoco.MjData(self.model)
         self._describe(source)
 
     def _read(self, source: Source) -> Any:
@@ -99,7 +100,7 @@ class MujocoSide(Engine):
             return names[welded_to[k]] if welded_to[k] and welded_to[k] not in moved_from_outside else FIXED
 
         self._ids = {name: k for k, name in enumerate(names)}
-        self.bodies = {}
+        self.bodies: dict[str, SeenBody] = {}
         for k, name in enumerate(names):
             T, up = np.eye(4), k
             while up and (up != welded_to[k] or up in moved_from_outside):

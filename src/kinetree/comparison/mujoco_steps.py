@@ -54,9 +54,11 @@ class MujocoSteps:
     def __init__(self, robot: Model, dt: float, integrator: str, off: Sequence[str]) -> None:
         self.notes: list[str] = []
         self._mujoco: Any = importlib.import_module("mujoco")
+        self.model: Any
+        self.robot: Model
         self.model, self.robot = self._read(robot)
         m, mujoco = self.model, self._mujoco
-        self.title = f"mujoco {mujoco.__version__}"
+        self.title: str = f"mujoco {mujoco.__version__}"
         m.opt.timestep = dt
         m.opt.tolerance, m.opt.iterations = 0.0, 200
         m.opt.ls_tolerance, m.opt.ls_iterations = 1e-10, 100

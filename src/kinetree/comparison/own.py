@@ -41,22 +41,22 @@ class OwnSide(Side):
         self.robot = robot
         self.name = title
         self.title = title
-        self.gravity = robot.gravity
-        self.notes = []
-        self.remarks = {}
+        self.gravity: tuple[float, float, float] = robot.gravity
+        self.notes: list[str] = []
+        self.remarks: dict[str, str] = {}
         moved = {joint.slot: joint.child for joint in robot.joints.values()}
-        self.bodies = {
+        self.bodies: dict[str, SeenBody] = {
             body.name: SeenBody(body.name, moved.get(body.slot, FIXED), body.placement.matrix, _solid(body.inertia))
             for body in robot.bodies.values()
         }
-        self.joints = {
+        self.joints: dict[str, SeenJoint] = {
             self._names[joint.name]: SeenJoint(
                 joint.name, (word_for(joint.kind),), self._carrier(joint.parent), joint.child, joint.kind.nv,
                 _leader(joint, self._names), _numbers(joint),
             )
             for joint in robot.joints.values()
         }  # fmt: skip
-        self.kinds = {self._names[joint.name]: joint.kind for joint in robot.joints.values()}
+        self.kinds: dict[str, JointKind] = {self._names[joint.name]: joint.kind for joint in robot.joints.values()}
 
     def _carrier(self, body: str) -> str:
         return self.bodies[body].carrier if body in self.bodies else FIXED

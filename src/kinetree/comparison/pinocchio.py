@@ -27,14 +27,15 @@ class PinocchioSide(Engine):
         pin: Any = importlib.import_module("pinocchio")
         self._pin = pin
         self.name = "pinocchio"
-        self.title = f"pinocchio {pin.__version__}"
-        self.notes, self.remarks = [], {}
-        self.model = _read(pin, source)
+        self.title: str = f"pinocchio {pin.__version__}"
+        self.notes: list[str] = []
+        self.remarks: dict[str, str] = {}
+        self.model: Any = _read(pin, source)
         if source.format == "URDF":
             self.model.gravity.linear = np.array(source.robot.gravity)
         x, y, z = self.model.gravity.linear.tolist()
-        self.gravity = (x, y, z)
-        self.data = self.model.createData()
+        self.gravity: tuple[float, float, float] = (x, y, z)
+        self.data: Any = self.model.createData()
         self._describe(source)
 
     def _describe(self, source: Source) -> None:
@@ -48,7 +49,7 @@ class PinocchioSide(Engine):
             if joint not in carriers or (carriers[joint] not in ours and frame.name in ours):
                 carriers[joint], at[joint] = frame.name, frame.placement.homogeneous
         self._body_frames = {frame.name: int(model.getFrameId(frame.name, pin.FrameType.BODY)) for frame in named}
-        self.bodies = {}
+        self.bodies: dict[str, SeenBody] = {}
         for frame in named:
             joint = int(frame.parentJoint)
             placement = inverse(at[joint]) @ frame.placement.homogeneous
@@ -58,7 +59,8 @@ class PinocchioSide(Engine):
             for k, inertia in enumerate(model.inertias)
             if k in carriers
         }
-        self.joints, self.places = {}, {}
+        self.joints: dict[str, SeenJoint] = {}
+        self.places: dict[str, Places] = {}
         for k in range(1, model.njoints):
             theirs, joint = str(model.names[k]), model.joints[k]
             child = carriers.get(k, theirs)

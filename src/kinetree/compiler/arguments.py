@@ -39,7 +39,9 @@ class LeftOut:
             **dict(enumerate(numbers, first)),
         }
         """By the number of the argument."""
-        self.by_count = {count - n: (optional.stop - n, zeros[-n:]) for n in range(1, len(zeros) + 1)}
+        self.by_count: dict[int, tuple[int, Sequence[Array]]] = {
+            count - n: (optional.stop - n, zeros[-n:]) for n in range(1, len(zeros) + 1)
+        }
         if numbers:
             self.by_count[count - k] = first, tuple(numbers)
             if optional.stop == first:
@@ -90,7 +92,7 @@ class Arguments:
         """`subject`: whose arguments they are, as messages say it."""
         self.ports = ports
         self.core = core
-        self.ranks = [len(port.shape) for port in ports]
+        self.ranks: list[int] = [len(port.shape) for port in ports]
         self._function = function
         self._subject = subject
         self._shapes = [port.shape for port in ports]

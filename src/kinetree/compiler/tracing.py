@@ -52,7 +52,7 @@ class Trace:
         self.choices = choices
         self.offered: set[str] = set()
         """The choices that would make a difference here."""
-        self.calls = False
+        self.calls: bool = False
         """Whether functions are called rather than written out."""
         self.running: list[object] = []
         """The user's programs that are being traced, the outermost first."""

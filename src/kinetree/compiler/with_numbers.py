@@ -27,7 +27,7 @@ class WithNumbers:
                     f"(…, {', '.join(map(str, port.shape))}) is needed"
                 )
         self.__self__ = compiled
-        self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
+        self.numbers: tuple[Array, ...] = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
         """The numbers that are used where a call leaves them out."""
         self._left_out = LeftOut(source, compiled.dtype, self.numbers).by_count
         self._call = compiled.prepare()

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree import algorithms
-from kinetree.algorithms.transmissions import Reach, viewed
+from kinetree.algorithms.transmissions import Reach, View, viewed
 from kinetree.contact_model.origin import is_from_mjcf
 from kinetree.contact_model.slide_bodies import slide_bodies
 from kinetree.errors import ModelError, listed
@@ -48,7 +48,7 @@ class InverseWeights:
         self._robot = robot
         tree = robot.tree
         q = tree.split(reference_configuration(robot).tolist(), "nq")
-        self.view = viewed(tree, q)
+        self.view: View = viewed(tree, q)
         """The reference configuration."""
         self._inverse = _inverse(robot, np.array(algorithms.crba(tree, q).flat()).reshape(robot.nv, robot.nv))
         self._simple = slide_bodies(robot)

@@ -55,8 +55,8 @@ class Joined:
         self._name = name
         self._ports = (tuple(inputs), tuple(outputs))
         n, m = len(inputs), len(outputs)
-        self.inputs = [Place(k) for k in range(n)]
-        self.outputs = [Place(n + k) for k in range(m)]
+        self.inputs: list[Place] = [Place(k) for k in range(n)]
+        self.outputs: list[Place] = [Place(n + k) for k in range(m)]
         self._firsts = [sum(port.size for port in inputs[:k]) for k in range(n)]
         self._fresh = count(sum(port.size for port in inputs))
         self._arrays: list[Array] = []

@@ -76,9 +76,9 @@ class Memory:
 
     def __init__(self, recorder: Recorder, number: int, size: int, values: tuple[float, ...] | None = None) -> None:
         self._recorder = recorder
-        self.number = number
-        self.size = size
-        self.values = values
+        self.number: int = number
+        self.size: int = size
+        self.values: tuple[float, ...] | None = values
 
     def __len__(self) -> int:
         return self.size
@@ -114,9 +114,9 @@ class Recorder:
 
     def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], most: int = sys.maxsize) -> None:
         """`most`: as for `Graph`."""
-        self.root = Graph(most=most)
+        self.root: Graph = Graph(most=most)
         self.root.recorder = self
-        self.graph = self.root
+        self.graph: Graph = self.root
         """The graph of the block that is being recorded."""
         self.keeper: Graph | None = None
         """The innermost block that is being recorded and may be left out, if there is one."""
@@ -126,8 +126,8 @@ class Recorder:
         self._constants: dict[tuple[float, ...], Memory] = {}
         self._ports = len(inputs) + len(outputs)
         memories = [Memory(self, k, port.size) for k, port in enumerate((*inputs, *outputs))]
-        self.inputs = memories[: len(inputs)]
-        self.outputs = memories[len(inputs) :]
+        self.inputs: list[Memory] = memories[: len(inputs)]
+        self.outputs: list[Memory] = memories[len(inputs) :]
         self.reports: set[int] = set()
         """Arrays of values that are only reported: whether anything reads them changes no bit of the rest."""
         self.settled: set[int] = set(range(len(inputs)))

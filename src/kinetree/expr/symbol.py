@@ -33,10 +33,10 @@ class Symbol:
     __array_ufunc__ = None  # NumPy scalars defer to our operators
 
     def __init__(self, graph: Graph, index: int, op: str, args: tuple[Any, ...]) -> None:
-        self.graph = graph
-        self.index = index
-        self.op = op
-        self.args = args
+        self.graph: Graph = graph
+        self.index: int = index
+        self.op: str = op
+        self.args: tuple[Any, ...] = args
 
     def __repr__(self) -> str:
         args = ", ".join(f"%{a.index}" if isinstance(a, Symbol) else repr(a) for a in self.args)
@@ -107,7 +107,7 @@ class Graph:
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
         """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
-        self.parent = parent
+        self.parent: Graph | None = parent
         self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
         self.around: tuple[Any, ...] = parent.around if parent else ()

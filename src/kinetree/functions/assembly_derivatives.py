@@ -59,7 +59,7 @@ class Assembled(Request):
             raise DTypeError("nearest_configuration: arguments must be its own, (q,); the constraints are an option")
         given = _checked(options)
         start = started(robot, arguments[0])
-        self.q = nearest_configuration(robot, start, parameters=parameters, threads=threads, **given).q
+        self.q: Array = nearest_configuration(robot, start, parameters=parameters, threads=threads, **given).q
         residual = step_options(given["constraints"], given.get("held_joints", ()), given.get("held_bodies", ()), None)
         single = IN_SINGLE["tolerance"] if self.q.dtype == np.float32 else None
         self._tolerance: Any = RULE["tolerance"](robot, given.get("tolerance", single))

@@ -185,8 +185,8 @@ class Request(Requested):
             what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
             raise DTypeError(f"{definition.name}: arguments must be a tuple of its own ({own}), not {what}")
         self.arguments = arguments
-        self.forces = _named(definition, "f_ext", "frames", f_ext)
-        self.parameters = _named(definition, "parameters", "parameters", parameters)
+        self.forces = {} if f_ext is None else _named(definition, "f_ext", "frames", f_ext)
+        self.parameters = {} if parameters is None else _named(definition, "parameters", "parameters", parameters)
         self.options = self._completed(function, options)
         self.numbers: list[Array] = []
         if definition.numbers:
@@ -278,7 +278,7 @@ class Request(Requested):
         if self.options.get("divide"):
             from kinetree.functions.step_division import warn_where_stiff
 
-            asked: dict[str, Any] = self.resolved
+            asked = resolved_options(self.definition, self.robot, self.options)
             warn_where_stiff(
                 f"a derivative of {self.name}", self.robot, self.arguments[0], self.arguments[-1], asked["integrator"],
                 asked["passive"], getattr(asked.get("actuators"), "actuation", None), stacklevel=5,
@@ -300,10 +300,10 @@ def _named(definition: Definition, argument: str, what: str, given: Named | None
         raise DTypeError(
             f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
         )
-    for name in given or ():
+    for name in given:
         if not (isinstance(name, str) or (argument == "f_ext" and is_force_key(name))):
             raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
-    return dict(given or {})
+    return dict(given)
 
 
 _RECURSIONS = {(ABA, name): (ABA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "tau"))}

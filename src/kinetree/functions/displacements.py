@@ -100,10 +100,10 @@ def _function(definition: Definition) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-free_rates = _function(RATES)
+free_rates: Callable[..., Array] = _function(RATES)
 """[ḋ, ẇ, power that enters, power lost, error of contacts] (…, 2 nv + 3) at a q and v, which are at the displacement d
 from a start."""
-held_rates = _function(
+held_rates: Callable[..., Array] = _function(
     replace(
         RATES,
         compute=_held_rates,
@@ -113,7 +113,7 @@ held_rates = _function(
     )
 )
 """The same under constraints, whose numbers follow tau."""
-displaced_state = _function(STATE)
+displaced_state: Callable[..., Array] = _function(STATE)
 """[q, v] (…, nq + nv) at a displacement d from a start, with velocities w in axes that do not turn."""
-fixed_velocity = _function(FIXED_VELOCITY)
+fixed_velocity: Callable[..., Array] = _function(FIXED_VELOCITY)
 """w (…, nv) of a q and v."""

@@ -41,8 +41,8 @@ def one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
     return check
 
 
-expressed_in_option = one_of("expressed_in", "local", "world", "local_world_aligned")
-kind_option = one_of("kind", "spatial", "classical")
+expressed_in_option: Callable[[Model, Any], Hashable] = one_of("expressed_in", "local", "world", "local_world_aligned")
+kind_option: Callable[[Model, Any], Hashable] = one_of("kind", "spatial", "classical")
 
 
 def express(m: Motion, X: Transform, expressed_in: str) -> Motion:

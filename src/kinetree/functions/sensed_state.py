@@ -23,6 +23,7 @@ from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.functions.sensor_specs import Place
 from kinetree.model import Model
 from kinetree.spatial import Transform
+from kinetree.tree import Tree
 
 __all__ = ["SensedState"]
 
@@ -32,9 +33,13 @@ class SensedState:
 
     def __init__(self, model: Form, q: Slots, v: Slots, qdd: Slots, constraints: SoftConstraints | None) -> None:
         self.robot: Model = model.one_by_one
-        self.tree = model.tree
-        self.q, self.v, self._qdd = q, v, qdd
-        self.constraints = None if constraints is None else _with_laws(model.one_by_one, constraints)
+        self.tree: Tree = model.tree
+        self.q = q
+        self.v = v
+        self._qdd = qdd
+        self.constraints: SoftConstraints | None = (
+            None if constraints is None else _with_laws(model.one_by_one, constraints)
+        )
         moving = algorithms.motions(model.tree, q, v, qdd, -model.tree.gravity)
         self._touching: dict[int, list[tuple[ContactPoint, list[Scalar]]]] = {}
         self._velocities, self._accelerations = moving.v, moving.a  # the latter less gravity

@@ -167,7 +167,7 @@ class Stiffness:
         """How many steps lie between two looks."""
         self.parts: Parts = 1
         """Into how many parts each step is divided where the motion is now."""
-        self.ahead = 0
+        self.ahead: int = 0
         """For how many more looks that is likely to hold."""
         self.stopped: dict[tuple[int, ...], tuple[str, str]] = {}
         """Motions of a batch that cannot go on with the last look's steps: the joint that needs too many parts, and

@@ -176,5 +176,5 @@ def steps_of(kind: StepKind) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-steps = steps_of(StepKind())
+steps: Callable[..., Array] = steps_of(StepKind())
 """Steps under torques alone."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,10 +51,10 @@ class Node:
         """`program` may have marks for derivatives (`without_slopes`); `key` is as that of a `Source`;
         `to_differentiate`: the program that derivatives are made from, if it is another one."""
         self.name = name
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
-        self.dtype = np.dtype(dtype)
-        self.quaternions = tuple(quaternions)
+        self.inputs: tuple[Port, ...] = tuple(inputs)
+        self.outputs: tuple[Port, ...] = tuple(outputs)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.quaternions: tuple[tuple[int, Mapping[str, slice]], ...] = tuple(quaternions)
         """The inputs that hold quaternions, by number, and the slices of them."""
         self.key = key
         self._marked = program

@@ -82,13 +82,13 @@ class Element:
     __slots__ = ("attributes", "children", "content", "file", "line", "parent", "tag")
 
     def __init__(self, tag: str, attributes: dict[str, str], line: int, parent: Element | None, file: str) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.line = line
-        self.parent = parent
-        self.file = file
+        self.tag: str = tag
+        self.attributes: dict[str, str] = attributes
+        self.line: int = line
+        self.parent: Element | None = parent
+        self.file: str = file
         self.children: list[Element] = []
-        self.content = ""
+        self.content: str = ""
         """The text in it, without that of its children, if the format has text there."""
 
     def __repr__(self) -> str:

@@ -21,9 +21,9 @@ class Tag:
     __slots__ = ("attributes", "children", "tag", "text")
 
     def __init__(self, tag: str, text: str | None = None, /, **attributes: str | None) -> None:
-        self.tag = tag
-        self.text = text
-        self.attributes = {name.rstrip("_"): value for name, value in attributes.items() if value is not None}
+        self.tag: str = tag
+        self.text: str | None = text
+        self.attributes: dict[str, str] = {name.rstrip("_"): x for name, x in attributes.items() if x is not None}
         self.children: list[Tag] = []
 
     def add(self, tag: str, text: str | None = None, /, **attributes: str | None) -> Tag:

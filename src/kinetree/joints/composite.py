@@ -49,7 +49,7 @@ class Composite(JointKind):
     """
 
     def __init__(self, parts: Sequence[JointKind | Part]) -> None:
-        self.parts = _checked(parts)
+        self.parts: tuple[Part, ...] = _checked(parts)
         """Kinds and placements, in order."""
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ class Cylindrical(JointKind):
     can_be_singular = False
 
     def __init__(self, axis: Sequence[float] | Vec3) -> None:
-        self.axis = unit_axis(axis)
+        self.axis: Vec3 = unit_axis(axis)
 
     def __repr__(self) -> str:
         return f"Cylindrical({list(self.axis.components())})"

@@ -47,8 +47,8 @@ class Ellipsoid(JointKind):
         if len(numbers) != 3 or not all(math.isfinite(r) and r > 0.0 for r in numbers):
             raise ModelError(f"the radii of an ellipsoid are three positive numbers of metres, not {radii!r:.60}")
         self.radii = numbers
-        self.signs = signs_of("Ellipsoid", signs, 3)
-        self.pole = plain(pole)
+        self.signs: tuple[float, ...] = signs_of("Ellipsoid", signs, 3)
+        self.pole: float = plain(pole)
         if type(self.pole) is not float or self.pole not in (-1.0, 1.0):
             raise ModelError(f"Ellipsoid: pole must be 1 or -1, not {pole!r:.40}")
 

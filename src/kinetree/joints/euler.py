@@ -47,11 +47,11 @@ class Euler(JointKind):
                 f"the order of Euler angles is one of {', '.join(ORDERS)} (the axes of q1, q2 and q3 in turn, in "
                 f"capital letters), not {order!r:.40}"
             )
-        self.order = str.__str__(order)
-        self.signs = signs_of("Euler", signs, 3)
+        self.order: str = str.__str__(order)
+        self.signs: tuple[float, ...] = signs_of("Euler", signs, 3)
         if not isinstance(inverse, bool | np.bool_):
             raise ModelError(f"Euler: inverse must be True or False, not {inverse!r:.40}")
-        self.inverse = bool(inverse)
+        self.inverse: bool = bool(inverse)
 
     def __repr__(self) -> str:
         signs = f", signs={self.signs}" if -1.0 in self.signs else ""

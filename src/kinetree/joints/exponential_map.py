@@ -37,7 +37,7 @@ class ExponentialMap(JointKind):
     nq = nv = 3
 
     def __init__(self, *, signs: Sequence[float] = (1.0, 1.0, 1.0)) -> None:
-        self.signs = signs_of("ExponentialMap", signs, 3)
+        self.signs: tuple[float, ...] = signs_of("ExponentialMap", signs, 3)
 
     def __repr__(self) -> str:
         return f"ExponentialMap({f'signs={self.signs}' if -1.0 in self.signs else ''})"

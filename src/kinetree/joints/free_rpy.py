@@ -31,7 +31,7 @@ class FreeRPY(JointKind):
     has_motor = False
 
     def __init__(self, *, signs: Sequence[float] = (1.0,) * 6) -> None:
-        self.signs = signs_of("FreeRPY", signs, 6)
+        self.signs: tuple[float, ...] = signs_of("FreeRPY", signs, 6)
 
     def __repr__(self) -> str:
         return f"FreeRPY({f'signs={self.signs}' if -1.0 in self.signs else ''})"

@@ -51,7 +51,7 @@ class MultiDof(Composite):
                     "MultiDof.angular_first or MultiDof.linear_first"
                 )
         screws = [_screw(k, motion) for k, motion in enumerate(motions, 1)]
-        self.subspaces = tuple(Motion(screw.angular, screw.linear) for screw in screws)
+        self.subspaces: tuple[Motion, ...] = tuple(Motion(screw.angular, screw.linear) for screw in screws)
         """The motions, in order."""
 
     @classmethod

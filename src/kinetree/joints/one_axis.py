@@ -23,7 +23,7 @@ class OneAxisJoint(JointKind):
     """The unit of its coordinate: "rad" or "m"."""
 
     def __init__(self, axis: Sequence[float] | Vec3) -> None:
-        self.axis = unit_axis(axis)
+        self.axis: Vec3 = unit_axis(axis)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self.axis.components())})"

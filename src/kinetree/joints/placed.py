@@ -35,9 +35,9 @@ class Placed(Wrapping):
 
     def __init__(self, kind: JointKind, after: Pose, before: Pose | None = None) -> None:
         super().__init__(kind)
-        self.after = plain_transform(pose("Placed: after", after, ModelError).plain())
+        self.after: Transform = plain_transform(pose("Placed: after", after, ModelError).plain())
         before = Transform.identity() if before is None else pose("Placed: before", before, ModelError)
-        self.before = plain_transform(before.plain())
+        self.before: Transform = plain_transform(before.plain())
 
     def __repr__(self) -> str:
         before = "" if self.before == Transform.identity() else f", {self.before!r}"

@@ -49,8 +49,8 @@ class Planar(JointKind):
     def __init__(
         self, normal: Sequence[float] | Vec3 = (0.0, 0.0, 1.0), along: Sequence[float] | Vec3 | None = None
     ) -> None:
-        self.normal = unit_axis(normal)
-        self.along = _next_axis(self.normal) if along is None else unit_axis(along)
+        self.normal: Vec3 = unit_axis(normal)
+        self.along: Vec3 = _next_axis(self.normal) if along is None else unit_axis(along)
         if abs(float(self.normal.dot(self.along))) > _PERPENDICULAR:
             raise ModelError(
                 f"Planar: the direction {list(self.along.components())} does not lie in the plane with the normal "

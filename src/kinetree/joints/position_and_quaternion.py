@@ -18,7 +18,7 @@ class PositionAndQuaternion(JointKind):
 
     nq = 7
     nv = 6
-    quaternions = (3,)
+    quaternions: tuple[int, ...] = (3,)
     can_be_singular = False
     is_flat = False
     has_motor = False

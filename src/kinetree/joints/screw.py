@@ -47,8 +47,8 @@ class Screw(JointKind):
     nq = nv = 1
 
     def __init__(self, *, angular: Sequence[float] | Vec3, linear: Sequence[float] | Vec3) -> None:
-        self.angular = three_numbers("Screw: angular", angular)
-        self.linear = three_numbers("Screw: linear", linear)
+        self.angular: Vec3 = three_numbers("Screw: angular", angular)
+        self.linear: Vec3 = three_numbers("Screw: linear", linear)
         if not any((*self.angular.components(), *self.linear.components())):
             raise ModelError("Screw: angular and linear are both zero, which is not a motion; give one a direction")
         _, turning, p, advance = self._line()

@@ -43,7 +43,7 @@ class Spherical(JointKind):
 
     nq = 4
     nv = 3
-    quaternions = (0,)
+    quaternions: tuple[int, ...] = (0,)
     can_be_singular = False
     is_flat = False
 

@@ -40,7 +40,8 @@ class Universal(JointKind):
     can_be_singular = False
 
     def __init__(self, axis1: Sequence[float] | Vec3, axis2: Sequence[float] | Vec3) -> None:
-        self.axis1, self.axis2 = unit_axis(axis1), unit_axis(axis2)
+        self.axis1: Vec3 = unit_axis(axis1)
+        self.axis2: Vec3 = unit_axis(axis2)
         across = self.axis1.cross(self.axis2)
         if float(across.dot(across)) < _PARALLEL**2:
             raise ModelError(

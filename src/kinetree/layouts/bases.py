@@ -28,7 +28,7 @@ class Basis:
     def __init__(self, names: Sequence[str], order: Sequence[int] | None = None) -> None:
         self._order = list(range(len(names)) if order is None else order)
         self._back = [self._order.index(k) for k in range(len(names))]
-        self.names = tuple(names[k] for k in self._order)
+        self.names: tuple[str, ...] = tuple(names[k] for k in self._order)
 
     def to(self, q: Numbers, v: Numbers) -> Numbers:
         """B v."""

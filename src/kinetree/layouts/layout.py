@@ -82,13 +82,13 @@ class Layout:
     """
 
     def __init__(self, robot: Model, library: str, *, joint_order: Sequence[str] | None = None) -> None:
-        self.robot = check_robot(robot)
+        self.robot: Model = check_robot(robot)
         if not isinstance(library, str) or library not in LIBRARIES:
             *most, last = map(repr, LIBRARIES)
             raise OptionError(f"library must be {', '.join(most)} or {last}, not {library!r:.60}")
         self.library = library
         order = owners_as_read(robot, library) if joint_order is None else owners_in_order(robot, joint_order)
-        self.joint_order = tuple(owner.name for owner in order)
+        self.joint_order: tuple[str, ...] = tuple(owner.name for owner in order)
         """The order of the joints in the library."""
         ways = [_written(robot, owner, library) for owner in order]
         early = sum(len(way.coordinates.names) - len(way.coordinates.late) for way in ways)

@@ -9,7 +9,7 @@ from kinetree.errors import ModelError, ModelWarning
 from kinetree.joints import JointKind
 from kinetree.model.checks.kinds import check_counts
 from kinetree.model.elements import Geometry, Mimic, Rotor
-from kinetree.model.extras import NO_EXTRAS
+from kinetree.model.extras import NO_EXTRAS, Extras
 from kinetree.model.given import (
     body_name,
     flags,
@@ -59,16 +59,16 @@ class Collector:
         source: str = "",
         problems: Problems = STRICT,
     ) -> None:
-        self.name = name_of("robot", name, "")
-        self.gravity = gravity_of(gravity)
+        self.name: str = name_of("robot", name, "")
+        self.gravity: tuple[float, float, float] = gravity_of(gravity)
         if not isinstance(source, str):
             raise ModelError(f"source must be a string, where the robot comes from, not {source!r:.60}")
-        self.source = str.__str__(source)
+        self.source: str = str.__str__(source)
         self._links: dict[str, LinkSpec] = {}
         self._joints: dict[str, JointSpec] = {}
         self._frames: dict[str, FrameSpec] = {}
         self._couplings: dict[str, CouplingSpec] = {}
-        self.extras = NO_EXTRAS
+        self.extras: Extras = NO_EXTRAS
         self.notes: list[str] = []
         self.suspicions: list[ModelWarning] = []
         self.problems = problems

@@ -92,7 +92,7 @@ class Collected(Problems):
 
     def __init__(self) -> None:
         self.found: dict[Problem, None] = {}
-        self.left_out = 0
+        self.left_out: int = 0
         """Problems beyond the number that is kept."""
         self.parts: Parts | None = None
         self._lines: Callable[[], Mapping[str, int]] | None = None

@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import floor_height, ground_of, looks_of, placements_of
+from kinetree.appearance import Ground, Looks, Unseen, floor_height, ground_of, looks_of, placements_of
 from kinetree.appearance.robots import ROLES
 from kinetree.display import Shapes
 from kinetree.errors import OptionError
@@ -51,13 +51,13 @@ class Scene:
         if shapes not in get_args(Shapes):
             raise OptionError(f"shapes must be 'visual', 'collision' or 'both', not {shapes!r:.60}")
         self.robot = robot
-        self.copies = len(opacity)
+        self.copies: int = len(opacity)
         self._parameters = dict(parameters or {})
         looks = looks_of(robot, ROLES[shapes])
-        self.unseen = looks.unseen
+        self.unseen: tuple[Unseen, ...] = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
-        self.ground = ground_of(robot, looks)
-        self.looks = looks if self.ground is None else looks.without(self.ground.part)
+        self.ground: Ground | None = ground_of(robot, looks)
+        self.looks: Looks = looks if self.ground is None else looks.without(self.ground.part)
         if not self.looks.parts:
             raise OptionError(_nothing(robot, shapes, len(looks.unseen)))
         self._outlines = np.array([_outline(part.surface.vertices) for part in self.looks.parts])

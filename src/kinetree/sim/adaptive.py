@@ -70,7 +70,7 @@ class Adaptive:
         self._past: list[tuple[Samples, PairSteps]] = []
         self._stalled = np.zeros(self._motions, np.bool_)
         self._marked: tuple[int, dict[str, NDArray[Any]]] = (-1, {})
-        self.recorded = torques.recorded
+        self.recorded: Mapping[str, NDArray[Any]] = torques.recorded
         longest = 1.0 if setting.contact is not None else _ROWS_PER_STEP
         self._longest = longest * setting.dt
 

@@ -87,7 +87,7 @@ class ProgramMotion:
         """The controller's state before each step."""
         for name, x in start.items():
             self._own[name][self._index(0)] = x
-        self.recorded = recorded or {
+        self.recorded: Mapping[str, NDArray[Any]] = recorded or {
             name: np.empty((*shape, count + 1, *part.shape), part.dtype)
             for name, part in {**self._loop.state, **self._loop.recorded}.items()
             if name != self._output

@@ -52,11 +52,11 @@ class Endings:
     def __init__(self, robot: Model, shape: tuple[int, ...], ended: Array) -> None:
         """`ended` (…,): when each did before, s; infinite for those that go on."""
         self._robot, self._shape = robot, shape
-        self.time = ended.copy()
-        self.row = np.where(np.isfinite(ended), 0, np.iinfo(np.intp).max)
+        self.time: Array = ended.copy()
+        self.row: NDArray[np.intp] = np.where(np.isfinite(ended), 0, np.iinfo(np.intp).max)
         """The first row of each that repeats (…,)."""
         self.diverged: dict[tuple[int, ...], Divergence] = {}
-        self.going_on = np.asarray(~np.isfinite(ended))
+        self.going_on: NDArray[np.bool_] = np.asarray(~np.isfinite(ended))
 
     @property
     def are_all(self) -> bool:

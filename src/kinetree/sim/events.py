@@ -72,7 +72,8 @@ class EventNumber:
     """The number of an event along a motion."""
 
     def __init__(self, robot: Model, name: str, event: Event, shape: tuple[int, ...]) -> None:
-        self.name, self.event = name, event
+        self.name = name
+        self.event = event
         self._shape, self._split = shape, (robot.nq, robot.nq + robot.nv)
         self._program = event.number if isinstance(event.number, Program) else None
         if self._program is not None:

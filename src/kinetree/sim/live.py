@@ -53,9 +53,9 @@ class Live:
         """Whether a push waits until the kernel for it is made."""
         self.is_seen = False
         """Whether somebody looks, who may push."""
-        self.lost = 0.0
+        self.lost: float = 0.0
         """Seconds that the motion was late and did not catch up."""
-        self.factor = math.nan
+        self.factor: float = math.nan
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
         self.begin(1.0, 0, 0, 0)
 

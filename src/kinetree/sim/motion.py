@@ -41,7 +41,7 @@ class Acting(Protocol):
         """Steps `first` to `end` are final: reject torques and commands that cannot be."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
+        """What the steps from a step on depend on, besides the state at its beginning and their inputs."""
 
 
 class Motion(Acting, Protocol):
@@ -134,7 +134,7 @@ class Samples:
         self._sources, self._count, self._first = sources, count, setting.first
         self._dt, self._ends = setting.dt, setting.ends
         self._held = {name: x for name, x in carried.items() if name in sources}
-        self.recorded = recorded or force_records(setting, count)
+        self.recorded: Mapping[str, NDArray[Any]] = recorded or force_records(setting, count)
         """The forces at each moment."""
         self._given = {name: source for name, source in sources.items() if name not in self.recorded}
 

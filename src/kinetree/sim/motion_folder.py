@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,10 @@ class PieceEnd:
 class MotionFolder(ResultFolder):
     """Where a motion is kept."""
 
-    kind, function, format, needed = "motion", "simulate", 2, ("robot", "dt", "steps", "integrator")
+    kind: ClassVar[str] = "motion"
+    function: ClassVar[str] = "simulate"
+    format: ClassVar[int] = 2
+    needed: ClassVar[tuple[str, ...]] = ("robot", "dt", "steps", "integrator")
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -32,13 +32,13 @@ class Record:
 
     def __init__(self, setting: Setting, steps: int) -> None:
         nv, shape = setting.robot.nv, setting.shape
-        self.state = setting.ends[-1]
+        self.state: int = setting.ends[-1]
         """How many numbers of a row are the state."""
-        self.rows = np.zeros((*shape, steps + 1, self.state + 2))
+        self.rows: Array = np.zeros((*shape, steps + 1, self.state + 2))
         told = 1 + nv if setting.tolerances is None else 1
-        self.given = np.empty((*shape, steps + 1, nv + setting.commands))
+        self.given: Array = np.empty((*shape, steps + 1, nv + setting.commands))
         """Torques and commands from each moment on, [tau, ctrl]."""
-        self.told = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
+        self.told: Array | None = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
         self.forces = tuple(setting.sources.values())

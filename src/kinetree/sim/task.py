@@ -85,10 +85,11 @@ class Piece:
 
     def __init__(self, task: Task, start: Start, count: int, pushes: Pushes | None) -> None:
         begin = start.step - task.start.step
-        self.setting = setting = task.setting.piece(begin, count)
+        setting = task.setting.piece(begin, count)
+        self.setting: Setting = setting
         robot = setting.robot
         self._task, self._start, self._begin, self._count = task, start, begin, count
-        self.endings = Endings(robot, setting.shape, start.ended)
+        self.endings: Endings = Endings(robot, setting.shape, start.ended)
 
         def make(part: Setting, first: int, steps: int, carried: Carried, recorded: Carried) -> Motion:
             return _motion(task, part, start.row, begin + first, steps, carried, self.endings, recorded)
@@ -98,7 +99,7 @@ class Piece:
             self._motion = make(setting, 0, count, start.carried, {})
         else:
             self._motion = Pushed(make, setting, count, start.carried, pushes)
-        self.record = Record(setting, count)
+        self.record: Record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
         self.record.recorded = self._motion.recorded
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff

@@ -40,15 +40,17 @@ class StoredArray:
 
     def __init__(self, path: Path, root: Path | None = None) -> None:
         """`root` is the folder below which nothing is written through links; by default the one that `path` is in."""
-        self.path, self._root = path, root or path.parent
+        self.path = path
+        self._root = root or path.parent
         try:
             about = read_json(path / _ABOUT)
-            self.shape = _sizes(about["shape"], 0)
+            self.shape: tuple[int, ...] = _sizes(about["shape"], 0)
+            self.chunk: int
             self.chunk, *others = _sizes(about["chunk_grid"]["configuration"]["chunk_shape"], 1)
             if not self.shape or others != _chunk_of_a_row(self.shape):
                 raise ValueError(f"its chunks {(self.chunk, *others)} are not rows of its shape {self.shape}")
-            self.dtype = np.dtype(_DTYPES[_DTYPES.index(about["data_type"])])
-            self.unit = str(about["attributes"].get("units", ""))
+            self.dtype: np.dtype[Any] = np.dtype(_DTYPES[_DTYPES.index(about["data_type"])])
+            self.unit: str = str(about["attributes"].get("units", ""))
         except (OSError, ValueError) as error:
             raise TrajectoryFileError(f"{path} holds no array that can be read: {reason(error)}") from None
         except (KeyError, TypeError, AttributeError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import read_json, reason
@@ -29,7 +29,10 @@ _LONGEST_FAILURES = 2**26
 class StudyFolder(ResultFolder):
     """Where a study is kept."""
 
-    kind, function, format, needed = "study", "kt.sweep", 1, ("robot", "varied")
+    kind: ClassVar[str] = "study"
+    function: ClassVar[str] = "kt.sweep"
+    format: ClassVar[int] = 1
+    needed: ClassVar[tuple[str, ...]] = ("robot", "varied")
 
     def check(self, about: Mapping[str, Any]) -> None:
         for name in ("samples", "chunk"):

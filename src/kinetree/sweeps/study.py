@@ -83,8 +83,8 @@ class Study:
         self._folder, self._work = folder, work
         self._about = folder.about()
         self.path: Path = folder.path
-        self.inputs = _Arrays(folder, "inputs")
-        self.results = _Arrays(folder, "results")
+        self.inputs: _Arrays = _Arrays(folder, "inputs")
+        self.results: _Arrays = _Arrays(folder, "results")
 
     @property
     def samples(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -44,7 +44,7 @@ class SymbolicArray:
     """
 
     __slots__ = ("_dtype", "_elements")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
     _elements: NDArray[np.object_]
     _dtype: np.dtype[Any]
 
@@ -412,25 +412,25 @@ class SymbolicArray:
         method.__doc__ = f"The same as `np.{function.__name__}` of this array."
         return method
 
-    squeeze = _method(np.squeeze)
-    swapaxes = _method(np.swapaxes)
-    repeat = _method(np.repeat)
-    take = _method(np.take)
-    diagonal = _method(np.diagonal)
-    trace = _method(np.trace)
-    sum = _method(np.sum)
-    prod = _method(np.prod)
-    mean = _method(np.mean)
-    var = _method(np.var)
-    std = _method(np.std)
-    min = _method(np.min)
-    max = _method(np.max)
-    any = _method(np.any)
-    all = _method(np.all)
-    argmin = _method(np.argmin)
-    argmax = _method(np.argmax)
-    cumsum = _method(np.cumsum)
-    cumprod = _method(np.cumprod)
+    squeeze: Callable[..., Any] = _method(np.squeeze)
+    swapaxes: Callable[..., Any] = _method(np.swapaxes)
+    repeat: Callable[..., Any] = _method(np.repeat)
+    take: Callable[..., Any] = _method(np.take)
+    diagonal: Callable[..., Any] = _method(np.diagonal)
+    trace: Callable[..., Any] = _method(np.trace)
+    sum: Callable[..., Any] = _method(np.sum)
+    prod: Callable[..., Any] = _method(np.prod)
+    mean: Callable[..., Any] = _method(np.mean)
+    var: Callable[..., Any] = _method(np.var)
+    std: Callable[..., Any] = _method(np.std)
+    min: Callable[..., Any] = _method(np.min)
+    max: Callable[..., Any] = _method(np.max)
+    any: Callable[..., Any] = _method(np.any)
+    all: Callable[..., Any] = _method(np.all)
+    argmin: Callable[..., Any] = _method(np.argmin)
+    argmax: Callable[..., Any] = _method(np.argmax)
+    cumsum: Callable[..., Any] = _method(np.cumsum)
+    cumprod: Callable[..., Any] = _method(np.cumprod)
     del _method
 
 

@@ -43,7 +43,7 @@ def on_elements(function: Callable[..., Scalar], arity: int) -> Any:
     return NP.frompyfunc(function, arity, 1)
 
 
-truth_values = on_elements(sf.truth, 1)
+truth_values: Any = on_elements(sf.truth, 1)
 _invert = on_elements(sf.invert, 1)
 _maximum, _minimum = on_elements(maximum, 2), on_elements(minimum, 2)
 _different = on_elements(sf.different, 2)

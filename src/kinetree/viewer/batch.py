@@ -35,7 +35,7 @@ class Batch:
 
     def __init__(self, count: int, how: str, *, is_spread: bool = True) -> None:
         """`is_spread`: whether those that are seen are spread over the batch at first, or its first ones."""
-        self.count = count
+        self.count: int = count
         self._choice = _Choice(how if count > 1 else "one", 0, min(count, _FIRST_SEEN), is_spread)
         self._lock = threading.Lock()
         self._wanted: _Choice | None = None

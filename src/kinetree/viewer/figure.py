@@ -182,7 +182,7 @@ class Ghosts(Crowd):
 
     color: tuple[int, int, int] | None = None
     """One colour for all; None for the mean of each body's own."""
-    opacity = 0.3
+    opacity: float = 0.3
 
     def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
         one = _as_one(surfaces)

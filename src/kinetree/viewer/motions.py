@@ -29,11 +29,12 @@ class Frames:
     """Configurations of a motion at any time, of any samples; threads may share it."""
 
     def __init__(self, motion: RecordedMotion, robot: Model) -> None:
-        self.motion, self.robot = motion, robot
+        self.motion = motion
+        self.robot = robot
         self.time: Array = np.asarray(motion.time)
-        self.count = int(np.prod(motion.shape, dtype=np.int64))
+        self.count: int = int(np.prod(motion.shape, dtype=np.int64))
         """How many samples there are."""
-        self.is_in_memory = hasattr(motion, "q")
+        self.is_in_memory: bool = hasattr(motion, "q")
         """Whether all of it was read already."""
         self._lock = threading.Lock()
         self._blocks: OrderedDict[tuple[tuple[int, ...], int], Array] = OrderedDict()

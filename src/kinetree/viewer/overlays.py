@@ -143,7 +143,7 @@ class CenterOfMass:
 class Velocities:
     """The velocities of the bodies' centres of mass; an arrow is as long as the path of a tenth of a second."""
 
-    seconds = 0.1
+    seconds: float = 0.1
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:
         self._robot = bodies.robot

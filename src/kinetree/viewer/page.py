@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from viser import GuiApi, GuiEvent, GuiFolderHandle, ViserServer
 
     from kinetree.sim.shown import RecordedMotion
+    from kinetree.viewer.stage import Stage
 
 __all__ = ["Page"]
 
@@ -51,7 +52,7 @@ class Page:
         self._at_close: list[Callable[[], None]] = []
         self._player: Player | None = None
         with server.atomic():
-            self.stages = subject.stages(server.scene)
+            self.stages: tuple[Stage, ...] = subject.stages(server.scene)
             """The robots on the page, one for each motion."""
             self._surroundings = Surroundings(server, self.stages)
             self._arrange()

@@ -33,9 +33,11 @@ class Player:
     ) -> None:
         """`tell` is called with errors while it plays, such as a file that is gone; it pauses then."""
         self._times, self._draw, self._tell = times, draw, tell
-        self.start, self.end = float(times[0]), float(times[-1])
-        self.now = self.start
-        self.speed, self.repeats = 1.0, True
+        self.start: float = float(times[0])
+        self.end: float = float(times[-1])
+        self.now: float = self.start
+        self.speed: float = 1.0
+        self.repeats: bool = True
         self._plays, self._closed = threading.Event(), False
         self._add(gui)
         self._thread = threading.Thread(target=self._run, name="kinetree player", daemon=True)

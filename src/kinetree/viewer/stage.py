@@ -56,16 +56,21 @@ class Stage:
             tint: the colour in which it is seen through, if it is.
             parameters: one value of each, in the place of the robot's own.
         """
-        self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
+        self.robot = robot
+        self.root = root
+        self._scene, self._tint = scene, tint
         self._parameters = dict(parameters or {}) or None
-        self.bodies = MovingBodies(robot, parameters)
+        self.bodies: MovingBodies = MovingBodies(robot, parameters)
         self.ground: Ground | None = ground_of(robot)
         """The plane of its world, if it has one."""
         sound = q[~_are_lost(self.bodies.placements(q))]
         self._last = sound if len(sound) else reference_configuration(robot)[None]
         """Where the samples were drawn last; before that, where the robot is at all."""
+        self.low: Array
+        self.high: Array
+        self.floor: float
         self.low, self.high, self.floor = self._bounds(self._last)
-        self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
+        self.size: float = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
         self._roles: set[Role] = set()

@@ -49,9 +49,9 @@ class Subject:
         """The robot, or that of the first motion."""
         self.q = q
         """(samples, nq), where a robot at rest is."""
-        self.motions = tuple(motions)
+        self.motions: tuple[Frames, ...] = tuple(motions)
         self.batch = batch
-        self.on = dict(on)
+        self.on: dict[str, bool] = dict(on)
         """The switches."""
         self.parameters = parameters
         """One value of each, in the place of the robot's own."""

@@ -178,6 +178,9 @@ def test_parameters_place_what_is_fixed_to_something(tmp_path: Path) -> None:
     motion = kt.simulate(robot, q=[[0.0], [0.0]], duration=0.02, dt=0.01, record=[])
     strip = motion.strip(size=(200, 100), moments=1, which=1, parameters=values)
     assert columns(strip, 2)[0] < columns(strip, 0)[0] - 10.0
+    for missing in (2, (2,)):
+        with pytest.raises(kt.errors.OptionError, match=r"strip: (there are 2 samples|samples must be indices)"):
+            motion.strip(which=missing, parameters=values)
     path = motion.film(tmp_path / "a.webp", size=size, camera=camera, samples="ghosts", parameters=values)
     with Image.open(path) as film:
         assert columns(np.asarray(film.convert("RGB")), 2) == seen_at(-0.8, 0.8)

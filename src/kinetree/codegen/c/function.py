@@ -19,6 +19,7 @@ from kinetree.expr import (
     Instruction,
     Load,
     Loop,
+    Port,
     Program,
     Range,
     Store,
@@ -53,9 +54,10 @@ class FunctionWriter:
             macros: the names of the macros that are used, to which this function's are added.
         """
         self.name = name
-        self.program = program = without_dead_code(program)
-        self.ports = [*zip(ports, (*program.inputs, *program.outputs), strict=True)]
-        self.macros = set() if macros is None else macros
+        program = without_dead_code(program)
+        self.program: Program = program
+        self.ports: list[tuple[str, Port]] = [*zip(ports, (*program.inputs, *program.outputs), strict=True)]
+        self.macros: set[str] = set() if macros is None else macros
         self._real = real
         self._root = root or name
         self._places = Places(program, real, name, self.ports)

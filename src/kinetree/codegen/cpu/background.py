@@ -58,7 +58,7 @@ class Waiting:
         self._is_asked = False
         self.keys = keys
         self.claim: Claim | None = None
-        self.looks_again = 0.0
+        self.looks_again: float = 0.0
         """When to look again whether another process has made the code; on the clock of `time.monotonic`."""
 
     @property

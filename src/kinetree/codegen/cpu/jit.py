@@ -58,7 +58,7 @@ class MachineCode:
     """
 
     def __init__(self, object_code: bytes, target: Target | None = None, *, optimized: bool = True) -> None:
-        self.optimized = optimized
+        self.optimized: bool = optimized
         """Whether LLVM has optimised the code that runs from the next call on."""
         self._target = target
         self._kept: list[object] = []

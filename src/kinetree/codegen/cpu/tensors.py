@@ -54,7 +54,7 @@ class TensorBuiltin:
         )
         self._expect(kernel)
         about = f"{owner!r}: its way in for tensors of {kernel.dtype}."
-        self.call = c_function(
+        self.call: Callable[..., Any] = c_function(
             code, kernel.name, about, owner, general, kernel.inputs, tracked, exchange, out_is_taken=False
         )
         self.refresh()

@@ -99,11 +99,11 @@ class _Formulas:
     def __init__(self, lanes: Lanes) -> None:
         self._constants = ANGLES[lanes.precision]
         self.lanes = lanes
-        self.bits = lanes.precision.bits
-        self.bytes = lanes.count * lanes.precision.bytes
+        self.bits: int = lanes.precision.bits
+        self.bytes: int = lanes.count * lanes.precision.bytes
         self.V, self.B, self.K = lanes.numbers, lanes.flags, lanes.integers
         self.number, self.integer = lanes.number, lanes.integer
-        self.limit = self.number(self._constants.limit)
+        self.limit: str = self.number(self._constants.limit)
         self._fma = f"call {self.V} @llvm.fma.{lanes.suffix}"
 
     def absolute(self, x: str) -> str:

@@ -24,12 +24,12 @@ class Layout:
         """Scratch and constant arrays, by number."""
         first = len(program.inputs) + len(program.outputs)
         numbered = list(enumerate(program.arrays, first))
-        self.cleared = self._lay([(k, a) for k, a in numbered if a.values is None and a.clear], 0)
+        self.cleared: int = self._lay([(k, a) for k, a in numbered if a.values is None and a.clear], 0)
         """How many of the first scratch numbers are initially zero."""
-        self.scratch = self._lay([(k, a) for k, a in numbered if a.values is None and not a.clear], self.cleared)
+        self.scratch: int = self._lay([(k, a) for k, a in numbered if a.values is None and not a.clear], self.cleared)
         """Number of scratch numbers."""
         constant = [(k, a) for k, a in numbered if a.values is not None]
-        self.constants = [0.0] * self._lay(constant, 0)
+        self.constants: list[float] = [0.0] * self._lay(constant, 0)
         for k, array in constant:
             place = self.places[k]
             assert array.values is not None

@@ -38,8 +38,8 @@ class Instructions:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.results = results_of(function)
-        self.result = result_type(self.results)
+        self.results: list[str] = results_of(function)
+        self.result: str = result_type(self.results)
         self.lines: list[str] = []
         self.allocated: list[str] = []
         """Lines at the beginning, which make room for variables."""

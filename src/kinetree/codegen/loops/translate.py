@@ -61,7 +61,7 @@ class _Writer(Expressions):
         self._written = written
         self._ends: list[tuple[str, str]] = []
         """Where `continue` and `break` go, of each loop around."""
-        self.text = ""
+        self.text: str = ""
         """Empty until it is complete."""
         self.arguments: list[str] = []
         """Their types."""

@@ -20,8 +20,8 @@ class PtxKernel:
 
     def __init__(self, kernel: Kernel, block: int = BLOCK, registers: int = REGISTERS) -> None:
         """`block`: threads in a block; `registers`: the most that a thread has."""
-        self.entry = entry_name(kernel.name)
-        self.sizes = [port.size for port in (*kernel.inputs, *kernel.outputs)]
+        self.entry: str = entry_name(kernel.name)
+        self.sizes: list[int] = [port.size for port in (*kernel.inputs, *kernel.outputs)]
         """The numbers of one sample in each input and output."""
         self.block = block
         self._kernel = kernel

@@ -29,19 +29,19 @@ class RolledSource:
         """`told_apart`: slots that an algorithm treats differently from the rest."""
         turned = aligned(model)
         self.model = model
-        self.tree = Source(turned.tree, told_apart)
+        self.tree: Source = Source(turned.tree, told_apart)
         bodies = list(turned.bodies.values())
-        self.slots = [self.tree.number[body.slot] for body in bodies]
-        self.placements = Columns([body.placement for body in bodies])
+        self.slots: list[int] = [self.tree.number[body.slot] for body in bodies]
+        self.placements: Columns = Columns([body.placement for body in bodies])
         self._moved = [turned.bodies[joint.child] for joint in turned.joints.values()]
-        self.number_of = {body.name: k for k, body in enumerate(bodies)}
-        self.floating_base = model.floating_base
-        self.driven_nv = model.driven_nv
-        self.frames = Named(
+        self.number_of: dict[str, int] = {body.name: k for k, body in enumerate(bodies)}
+        self.floating_base: bool = model.floating_base
+        self.driven_nv: int = model.driven_nv
+        self.frames: Named[Frame] = Named(
             "frame", {name: replace(f, slot=self.tree.number[f.slot]) for name, f in turned.frames.items()}
         )
-        self.name = model.name
-        self.mass = model.mass
+        self.name: str = model.name
+        self.mass: float = model.mass
 
     @cached_property
     def joint_slots(self) -> list[int]:
@@ -67,12 +67,12 @@ class RolledModel:
         self._source = source
         self._recorder = recorder
         self._tree = RolledTree(source.tree, recorder, knowledge)
-        self.name = source.name
-        self.mass = source.mass
-        self.driven_nv = source.driven_nv
+        self.name: str = source.name
+        self.mass: float = source.mass
+        self.driven_nv: int = source.driven_nv
         self.frames: Named[Frame] = source.frames
         self._carried: dict[tuple[str, ...], CarriedBodies] = {}
-        self.one_by_one = source.model
+        self.one_by_one: Model = source.model
 
     @property
     def tree(self) -> Tree:

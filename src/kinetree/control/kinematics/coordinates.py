@@ -27,9 +27,9 @@ class Coordinates:
         moves = (rates != 0.0).any(axis=0)
         pairs = [(i, int(np.argmax(moves[i]))) for i in range(robot.nv) if moves[i].sum() == 1]
         pairs = [(i, j) for i, j in pairs if (rates[:, i, j] == 1.0).all() and moves[:, j].sum() == 1]
-        self.freedoms = [i for i, _ in pairs]
+        self.freedoms: list[int] = [i for i, _ in pairs]
         """The degrees of freedom with a coordinate of their own."""
-        self.own = [j for _, j in pairs]
+        self.own: list[int] = [j for _, j in pairs]
         """Their coordinates."""
         self._freedom_of = {j: k for k, j in enumerate(self.own)}
         reach = np.full(robot.nq, math.pi)
@@ -44,7 +44,7 @@ class Coordinates:
         """How far starts are from the first one at unlimited coordinates: half a turn, or a metre."""
         self.drawn = len(self.own) + 3 * len(self._attitudes)
         """How many numbers from 0 to 1 a start is made from."""
-        self.steps = np.sqrt(_primes(self.drawn)) % 1.0
+        self.steps: NDArray[np.float64] = np.sqrt(_primes(self.drawn)) % 1.0
 
     def unlimited(self, limits: NDArray[np.float64]) -> list[int]:
         """The coordinates with a finite limit that is not one of a degree of freedom."""

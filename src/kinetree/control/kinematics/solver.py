@@ -19,6 +19,7 @@ from kinetree.control.tasks import Task
 from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
+from kinetree.programs.program import Program
 
 __all__ = ["Solver", "solver_of"]
 
@@ -34,11 +35,11 @@ class Solver:
     def __init__(self, robot: Model, tasks: Sequence[Task]) -> None:
         self.tasks = tasks
         """They live as long as this, so that one without fields of its own is known by its identity."""
-        self.program = made_program(robot, tasks)
-        self.coordinates = Coordinates(robot)
-        self.sizes = [task.size(robot) for task in tasks]
+        self.program: Program = made_program(robot, tasks)
+        self.coordinates: Coordinates = Coordinates(robot)
+        self.sizes: list[int] = [task.size(robot) for task in tasks]
         self._limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-        self.levels = [level.places for level in levels_of(robot, tasks)]
+        self.levels: list[list[int]] = [level.places for level in levels_of(robot, tasks)]
         self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
         self._ends = np.cumsum(self.sizes).tolist()

@@ -76,8 +76,8 @@ class Room:
     def __init__(self, size: Size) -> None:
         n, m, equal = size.n, max(size.m, 1), max(size.equal, 1)
         shapes = (n, n), (n,), (equal, n), (equal,), (m, n), (m,), (m,), (n,), (n,)
-        self.given = Problems(*(np.zeros((1, *shape)) for shape in shapes))
-        self.results = Solutions.of(1, size)
+        self.given: Problems = Problems(*(np.zeros((1, *shape)) for shape in shapes))
+        self.results: Solutions = Solutions.of(1, size)
         self.solve: Callable[[], None] = prepared(solved, size, self.given, self.results, size.workspace())
 
 

@@ -18,6 +18,7 @@ from kinetree.control.quadratic.workspace import Levels, Workspace
 from kinetree.control.whole_body.effort import Effort
 from kinetree.control.whole_body.matrices import Layout, matrices
 from kinetree.control.whole_body.result import WholeBodyStep
+from kinetree.programs.program import Program
 
 __all__ = ["Solver"]
 
@@ -123,11 +124,11 @@ class Solver:
 
     def __init__(self, layout: Layout, levels: list[list[str]], effort: Effort, limit: Array) -> None:
         self._layout = layout
-        self.program = matrices(layout, limit)
+        self.program: Program = matrices(layout, limit)
         self._function = self.program.compile()
         weights, starts = _weights_and_starts(layout, levels, effort)
         n, m, R, soft = layout.n, layout.side_count, layout.row_count, len(layout.limited)
-        self.levels = Levels(
+        self.levels: Levels = Levels(
             n, m - soft, soft, np.vstack([np.zeros((R, n + 1)), np.eye(n, n + 1)]), weights, starts,
             np.zeros((m, n + 1)), np.zeros(m), np.zeros(m),
         )  # fmt: skip

@@ -29,6 +29,7 @@ from kinetree.errors import OptionError
 from kinetree.inputs import common_axes
 from kinetree.model import Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
+from kinetree.programs.program import Program
 
 __all__ = ["WholeBody"]
 
@@ -103,10 +104,10 @@ class WholeBody:
         torque_limit: ArrayLike | None = None,
         joint_limit_horizon: float | None = _HORIZON,
     ) -> None:
-        self.robot = check_robot(robot)
-        self.tasks = checked_tasks(robot, tasks)
-        self.contacts = checked_contacts(robot, contacts, self.tasks)
-        self.effort = Effort() if effort is None else effort
+        self.robot: Model = check_robot(robot)
+        self.tasks: dict[str, Task] = checked_tasks(robot, tasks)
+        self.contacts: dict[str, Support] = checked_contacts(robot, contacts, self.tasks)
+        self.effort: Effort = Effort() if effort is None else effort
         if not isinstance(self.effort, Effort):
             raise OptionError(f"WholeBody: effort must be a kt.control.Effort, not {effort!r:.60}")
         horizon = checked_horizon(joint_limit_horizon)
@@ -115,7 +116,7 @@ class WholeBody:
         self._nq, self._nv = robot.nq, robot.nv
         levels = checked_priorities(self.tasks, self.effort)
         self._solver = Solver(self._layout, levels, self.effort, checked_limit(robot, torque_limit))
-        self.program = self._solver.program
+        self.program: Program = self._solver.program
         """The program of q, v and all references that gives the matrices."""
 
     def __repr__(self) -> str:

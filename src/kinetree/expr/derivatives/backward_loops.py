@@ -67,7 +67,7 @@ class Backward:
     """
 
     def __init__(self, tables: Sequence[tuple[int, ...]]) -> None:
-        self.tables = [*tables]
+        self.tables: list[tuple[int, ...]] = [*tables]
         """The program's tables, and those that are made here."""
         self._numbers: dict[tuple[int, ...], int] = {}
         self._composed: dict[tuple[int, int], int] = {}

@@ -46,8 +46,8 @@ class Emitter:
 
     def __init__(self, inputs: int) -> None:
         self._fresh = count(inputs)
-        self.top = Scope()
-        self.scopes = [self.top]
+        self.top: Scope = Scope()
+        self.scopes: list[Scope] = [self.top]
         self.home: dict[int, Scope] = dict.fromkeys(range(inputs), self.top)
         """The scope in which each value is defined."""
         self._negated: dict[int, Argument] = {}

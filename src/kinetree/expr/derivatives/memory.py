@@ -15,8 +15,9 @@ class AdjointMemory:
 
     def __init__(self, program: Program, wrt: tuple[int, ...], activity: Activity, *, outputs: bool) -> None:
         """`outputs`: whether the program's own outputs are returned too; otherwise their arrays are scratch memory."""
-        self.inputs = (*program.inputs, *map(_adjoint, program.outputs))
-        self.outputs = (*(program.outputs if outputs else ()), *(_adjoint(program.inputs[k]) for k in wrt))
+        self.inputs: tuple[Port, ...] = (*program.inputs, *map(_adjoint, program.outputs))
+        own = program.outputs if outputs else ()
+        self.outputs: tuple[Port, ...] = (*own, *(_adjoint(program.inputs[k]) for k in wrt))
         self.own: list[Array] = []
         """The arrays that are not ports."""
         n_in = len(program.inputs)

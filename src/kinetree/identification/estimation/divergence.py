@@ -54,12 +54,12 @@ class Bodies:
         """Prior parameters (n, 10), with positive definite pseudo-inertias."""
         L = np.linalg.cholesky(pseudo_inertia(prior))
         J = np.einsum("nij,kjl,nml->nkim", L, _BASIS, L)
-        self.maps = (
+        self.maps: Array = (
             np.stack([ten_parameters(x) for x in J.swapaxes(0, 1)], axis=-1) if len(prior) else np.zeros((0, 10, 10))
         )
         """(n, 10, 10): from the entries of S to the parameters."""
-        self.start = np.tile(_IDENTITY, len(prior))
-        self.count = len(prior)
+        self.start: Array = np.tile(_IDENTITY, len(prior))
+        self.count: int = len(prior)
 
     def terms(self, s: Array) -> tuple[float, Array, Array]:
         """The divergence, and F and r of its gradient Fᵀ r (10 n,) and its Hessian Fᵀ F; infinite outside."""
@@ -90,7 +90,7 @@ class Numbers:
 
     def __init__(self, prior: Array) -> None:
         self.prior = prior
-        self.start = np.ones(len(prior))
+        self.start: Array = np.ones(len(prior))
 
     def terms(self, x: Array) -> tuple[float, Array, Array]:
         """The same for these: the divergence, and F and r of its derivatives."""

@@ -66,8 +66,9 @@ class Regression:
             raise OptionError(
                 f"Regression takes the result of kt.identification.base_parameters, not {type(base).__name__}"
             )
-        self.base, self.offsets = base, flag("offsets", offsets)
-        self.friction = FrictionColumns.of(base) if friction is None else friction
+        self.base = base
+        self.offsets: bool = flag("offsets", offsets)
+        self.friction: FrictionColumns = FrictionColumns.of(base) if friction is None else friction
         more = [f"offset({name})" for name in base.robot.v_names] if offsets else []
         self.names = (*base.names, *self.friction.names(base), *more)
         n = len(self.names) + 1

@@ -35,14 +35,14 @@ class Problem:
         self.robot, self.base, self.kind, self.bounds, self.program = robot, base, kind, bounds, keep_positive
         self.period, self.harmonics = period, harmonics
         time = np.arange(_PER_HARMONIC * harmonics) * period / (_PER_HARMONIC * harmonics)
-        self.functions = basis(period, harmonics, time)
+        self.functions: tuple[Array, ...] = basis(period, harmonics, time)
         # v(0) = q̈(0) = 0 are two equations for a and b: x are coordinates in what they leave.
         rest = np.stack([f[0] for f in self.functions[1:]])
-        self.free = np.linalg.svd(rest)[2][2:].T
+        self.free: Array = np.linalg.svd(rest)[2][2:].T
         self.functions = tuple(f @ self.free for f in self.functions)
-        self.beta = base.of(inertial_parameters(robot, drives=base.drives))
+        self.beta: Array = base.of(inertial_parameters(robot, drives=base.drives))
         n = robot.nv
-        self.shape = (self.free.shape[1], n)
+        self.shape: tuple[int, int] = (self.free.shape[1], n)
         self.lows, self.highs = bounds.q
 
     def motion(self, x: Array) -> tuple[Array, Array, Array]:

@@ -113,7 +113,7 @@ class DeviceArray:
         self.stream = stream
         """The stream on which the numbers will be ready."""
         self._device = device
-        self.is_known_elsewhere = False
+        self.is_known_elsewhere: bool = False
         """Whether it is used on other streams than its own: its memory is freed when the device has come to rest."""
         self._pointer = device.allocate(math.prod(shape) * dtype.itemsize, stream)
 

@@ -36,9 +36,11 @@ class Device:
         handle = calls.number("cuDeviceGet", number)
         text = ctypes.create_string_buffer(256)
         calls("cuDeviceGetName", text, 256, handle)
-        self.name = text.value.decode(errors="replace")
+        self.name: str = text.value.decode(errors="replace")
         """The name of the product."""
-        self.capability = tuple(calls.number("cuDeviceGetAttribute", k, handle) for k in (_MAJOR, _MINOR))
+        self.capability: tuple[int, ...] = tuple(
+            calls.number("cuDeviceGetAttribute", k, handle) for k in (_MAJOR, _MINOR)
+        )
         """The compute capability, such as (9, 0)."""
         if self.capability < _OLDEST:
             raise DeviceError(

@@ -24,11 +24,11 @@ class Driver:
             if code == _NO_DEVICE:
                 raise _no_device("its driver is here, but")
             raise DeviceError(f"NVIDIA's driver does not start: {self._words(code)}")
-        self.count = self.number("cuDeviceGetCount")
+        self.count: int = self.number("cuDeviceGetCount")
         """How many devices there are."""
         if self.count == 0:
             raise _no_device("its driver is here, but")
-        self.version = self.number("cuDriverGetVersion")
+        self.version: int = self.number("cuDriverGetVersion")
         """1000 times the main number of the CUDA version, and 10 times the other one: 12080 is 12.8."""
 
     def __call__(self, name: str, *arguments: Any) -> None:

@@ -34,7 +34,7 @@ class Launcher:
         self._plans: dict[Any, list[_Way]] = {}
         self._has_kernel = all(port.size for port in node.outputs)
         with device:
-            self.kernel = device.kernel(self._ptx.text(), self._ptx.entry) if self._has_kernel else 0
+            self.kernel: int = device.kernel(self._ptx.text(), self._ptx.entry) if self._has_kernel else 0
 
     def __call__(
         self,

@@ -18,7 +18,7 @@ class Call:
         """`transposed`: the call that takes the other inputs and then cotangents of the outputs, and gives those of
         the inputs `linear`."""
         self.node = node
-        self.linear = tuple(linear)
+        self.linear: tuple[int, ...] = tuple(linear)
         self._transposed = transposed
         self._tangents: dict[tuple[int, ...], Call] = {}
 

@@ -25,9 +25,10 @@ class JaxFunction:
     """A function of kinetree, or a program, for JAX's arrays; `kt.interop.to_jax` makes it."""
 
     def __init__(self, subject: Subject) -> None:
-        self.names = subject.names
+        self.names: tuple[str, ...] = subject.names
         """The names of its arguments, in order."""
-        self.__name__ = self.__qualname__ = subject.name
+        self.__name__: str = subject.name
+        self.__qualname__ = subject.name
         self._subject = subject
         self._calls: dict[str, Call] = {}
         self._leaves = jax.jit(self._computed, inline=True)

@@ -20,7 +20,7 @@ from kinetree.interop.jax.versions import knows_devices, results_like, usable_in
 
 __all__ = ["call_with", "program_call"]
 
-program_call = Primitive("kinetree")
+program_call: Primitive = Primitive("kinetree")
 program_call.multiple_results = True
 
 

@@ -49,9 +49,10 @@ class TorchFunction:
     """A function of kinetree, or a program, for PyTorch's tensors; `kt.interop.to_torch` makes it."""
 
     def __init__(self, subject: Subject) -> None:
-        self.names = subject.names
+        self.names: tuple[str, ...] = subject.names
         """The names of its arguments, in order."""
-        self.__name__ = self.__qualname__ = subject.name
+        self.__name__: str = subject.name
+        self.__qualname__ = subject.name
         self._subject = subject
         self._compiled = {
             getattr(torch, name): subject.compiled(name)

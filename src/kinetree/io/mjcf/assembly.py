@@ -43,7 +43,7 @@ class Assembly:
         self.frame_names: dict[int, str] = {}
         """The names of the frames of sites and cameras, by the identity of their parts."""
         self._bodies = list(_outward(world))
-        self.bodies = [body for body, _ in self._bodies]
+        self.bodies: list[BodyPart] = [body for body, _ in self._bodies]
         """All bodies, in the order of the file."""
         self._inertias: dict[int, Inertia] = {}
         self._heavy: set[int] = set()

@@ -26,7 +26,7 @@ class Attributes:
     __slots__ = ("_chain", "_owners", "element")
 
     def __init__(self, element: Element, defaults: Sequence[Element] = ()) -> None:
-        self.element = element
+        self.element: Element = element
         self._chain = (*defaults, element)
         self._owners: dict[str, Element] = {}
         for one in self._chain:

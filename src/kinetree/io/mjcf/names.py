@@ -99,7 +99,7 @@ class Reference:
         self.names = names
         self.scope = scope
         self.space = space
-        self.found_inside = False
+        self.found_inside: bool = False
 
     def __call__(self, a: Attributes, attribute: str, kind: str, *, alone: bool = False) -> str:
         """The full name of an attribute's object.

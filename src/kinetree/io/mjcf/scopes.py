@@ -50,7 +50,7 @@ class _Tree:
         self.unknown: list[Unknown] = []
         """Elements and attributes that MJCF does not have."""
         document = read_document(path, SHAPES, data, problems=problems)
-        self.root = document.root
+        self.root: Element = document.root
         self.unknown += document.unknown
         self._expand(self.root, "mujoco", self._folder)
 

@@ -128,7 +128,7 @@ class Records:
         self._cameras = {one.frame: one for one in extras.cameras}
         self._targets: list[tuple[str, Tag]] = []
         self._in_order: list[WrittenJoint] = []
-        self.reference = self._reference()
+        self.reference: dict[str, tuple[float, ...]] = self._reference()
         """The coordinates of each joint where the file places the bodies."""
 
     def _reference(self) -> dict[str, tuple[float, ...]]:

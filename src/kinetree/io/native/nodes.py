@@ -31,8 +31,8 @@ class Node:
     __slots__ = ("place", "value")
 
     def __init__(self, value: Any, place: str) -> None:
-        self.value = value
-        self.place = place
+        self.value: Any = value
+        self.place: str = place
 
     def __str__(self) -> str:
         return self.place

@@ -28,8 +28,8 @@ class Base:
         self, scoping: Scoping, edges: Sequence[Edge], above: Mapping[Node, Edge], floating: bool | None
     ) -> None:
         free = [link for link in scoping.links if link not in above]
-        self.static = [link for link in free if link.scope is not None and link.scope.static]
-        self.floating = [link for link in free if link.scope is not None and not link.scope.static]
+        self.static: list[Node] = [link for link in free if link.scope is not None and link.scope.static]
+        self.floating: list[Node] = [link for link in free if link.scope is not None and not link.scope.static]
         on_world = next((edge for edge in edges if edge.parent.kind == "world"), None)
         if floating and (on_world or self.static or not self.floating):
             what = on_world.joint if on_world else (self.static or scoping.links or [scoping.root])[0]
@@ -41,9 +41,9 @@ class Base:
             what.element.fail(
                 f"{why}, so the robot has no floating base; load it without floating_base=True", "bad-joint"
             )
-        self.fixed = floating is False
+        self.fixed: bool = floating is False
         frames = any(body_of(frame).kind == "world" for frame in scoping.frames)
-        self.has_world = bool(
+        self.has_world: bool = bool(
             scoping.world is not None or on_world or self.static or frames or len(self.floating) != 1 or self.fixed
         )
 

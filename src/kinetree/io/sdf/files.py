@@ -43,8 +43,8 @@ class Files:
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
         self._problems = problems
-        self.first = _read(path, data, problems)
-        self.documents = {self._open[0]: self.first}
+        self.first: Document = _read(path, data, problems)
+        self.documents: dict[str, Document] = {self._open[0]: self.first}
         self._count = 0
 
     def find(self, address: str, folder: str) -> Path | None:

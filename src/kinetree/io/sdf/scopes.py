@@ -83,23 +83,23 @@ class Node:
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, element: Element, scope: Scope | None, pose: Element | None) -> None:
-        self.kind = kind
-        self.name = name
-        self.element = element
-        self.scope = scope
+        self.kind: str = kind
+        self.name: str = name
+        self.element: Element = element
+        self.scope: Scope | None = scope
         """Where the names in its element are looked up."""
-        self.full = name if scope is None else scope.prefix + name
-        self.home = None if scope is None else scope.frame
+        self.full: str = name if scope is None else scope.prefix + name
+        self.home: Node | None = None if scope is None else scope.frame
         self.inner: Scope | None = None
-        self.own_word = "world" if kind == "world" else "__model__"
-        self.placed_by = pose
-        self.raw = read_pose(pose)
-        self.placement_frame = ""
+        self.own_word: str = "world" if kind == "world" else "__model__"
+        self.placed_by: Element | None = pose
+        self.raw: Transform = read_pose(pose)
+        self.placement_frame: str = ""
         self.base: Node | None = None
         self.local: Transform | None = _IDENTITY if scope is None else None
         self.world: Transform | None = _IDENTITY if scope is None else None
         self.body: Node | None = self if kind in ("world", "link") else None
-        self.busy = False
+        self.busy: bool = False
 
     def find_base(self) -> Node:
         """The frame in which its pose is given."""

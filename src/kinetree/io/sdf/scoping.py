@@ -43,9 +43,9 @@ class Scoping:
                 "repeated-element",
             )
         self.world: Element | None = worlds[0] if worlds else None
-        self.top = worlds[0] if worlds else models[0]
-        self.root = Node("world", "world", self.top, None, None)
-        self.scope = Scope(self.root, "", version, os.path.dirname(os.path.abspath(path)), static=False)
+        self.top: Element = worlds[0] if worlds else models[0]
+        self.root: Node = Node("world", "world", self.top, None, None)
+        self.scope: Scope = Scope(self.root, "", version, os.path.dirname(os.path.abspath(path)), static=False)
         self.root.inner = self.scope
         if self.world is None:
             self._model(self.top, self.scope, version, self.scope.folder, prefix="", depth=0)

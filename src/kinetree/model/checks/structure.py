@@ -31,12 +31,12 @@ class Structure:
         self._links = links
         self._problems = problems
         self.above: dict[str, JointSpec] = {}
-        self.root = ""
+        self.root: str = ""
         self.order: list[str] = []
         if not links:
             if not problems.lacks_parts:
                 problems.add(fault(source, f"robot {name!r} has no bodies; add at least one", "no-bodies"))
-            self.is_tree = False
+            self.is_tree: bool = False
             return
         before = problems.fatal
         is_whole = self._find_joints_above(joints)

@@ -43,7 +43,7 @@ class Knowledge:
     """Facts from earlier traces, by memory (in order of creation) and kind."""
 
     def __init__(self) -> None:
-        self.changed = False
+        self.changed: bool = False
         self._shapes: dict[tuple[int, int], _Shape] = {}
         self._plain: set[int] = set()
         self._memories = 0
@@ -107,7 +107,7 @@ class Bodies:
     """A memory's data about the bodies: how many, their kinds, and which two are never the same."""
 
     def __init__(self, kind_of: Sequence[int], parent: Sequence[int] = ()) -> None:
-        self.kind_of = tuple(kind_of)
+        self.kind_of: tuple[int, ...] = tuple(kind_of)
         self._parent = parent
         self.distinct: set[frozenset[Index]] = set()
 

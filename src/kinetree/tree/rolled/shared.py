@@ -16,8 +16,8 @@ class SharedMemory:
     def __init__(self, recorder: Recorder, shared: CoordinateMap) -> None:
         self._recorder = recorder
         self._shared = shared
-        self.nv = shared.nv
-        self.forces = transposed(shared.v_rows, shared.nv)
+        self.nv: int = shared.nv
+        self.forces: tuple[Row, ...] = transposed(shared.v_rows, shared.nv)
         """Gᵀ, by rows."""
 
     def width(self, space: str) -> int:

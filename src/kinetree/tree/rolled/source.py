@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from kinetree.joints import JointKind
-from kinetree.spatial import LDLT
+from kinetree.spatial import LDLT, Motion
 from kinetree.tree.rolled.tables import Columns
 from kinetree.tree.unrolled import UnrolledTree
 
@@ -27,17 +27,17 @@ class Source:
         self.tree = tree
         self._told_apart = told_apart
         order = [0, *(i for i, _ in tree.outward)]
-        self.number = {slot: n for n, slot in enumerate(order)}
+        self.number: dict[int, int] = {slot: n for n, slot in enumerate(order)}
         """A slot's number here."""
         self._order = order
-        self.size = len(order)
-        self.parent = [0] + [self.number[tree.parent[i]] for i in order[1:]]
+        self.size: int = len(order)
+        self.parent: list[int] = [0] + [self.number[tree.parent[i]] for i in order[1:]]
         kinds: dict[tuple[JointKind, bool], int] = {}
         own_kind = [kinds.setdefault((tree.joint[i], i in told_apart), len(kinds) + 1) for i in order[1:]]
-        self.kind_of = [0, *own_kind]  # the root is a kind of its own
+        self.kind_of: list[int] = [0, *own_kind]  # the root is a kind of its own
         self.kinds: list[JointKind] = [tree.joint[0], *(joint for joint, _ in kinds)]
-        self.told_apart = frozenset(self.number[slot] for slot in told_apart)
-        self.gravity = tree.gravity
+        self.told_apart: frozenset[int] = frozenset(self.number[slot] for slot in told_apart)
+        self.gravity: Motion = tree.gravity
         self._changed: dict[Callable[[UnrolledTree], UnrolledTree], Source] = {}
 
         own = [(frozenset((k,)), frozenset((self.kind_of[p],))) for k, p in zip(self.kind_of, self.parent, strict=True)]
@@ -47,7 +47,7 @@ class Source:
         parents = {kind: frozenset(q for k, ps in self._pairs for q in ps if kind in k) for kind in set(self.kind_of)}
         self.cases: list[Case] = [(frozenset((k,)), parents[k]) for k in range(1, len(self.kinds))]
         """The kinds, each with the kinds of its parents."""
-        self.case_of = [max(k - 1, 0) for k in self.kind_of]
+        self.case_of: list[int] = [max(k - 1, 0) for k in self.kind_of]
 
     @cached_property
     def X_T(self) -> Columns:

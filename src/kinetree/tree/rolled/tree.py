@@ -16,6 +16,7 @@ from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, Shared, 
 from kinetree.joints import JointKind
 from kinetree.spatial import Motion
 from kinetree.tree.clusters import Cluster
+from kinetree.tree.coordinate_map import CoordinateMap
 from kinetree.tree.elimination import Elimination, elimination
 from kinetree.tree.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
 from kinetree.tree.rolled.results import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
@@ -37,14 +38,14 @@ class RolledTree:
         self._bodies = Bodies(source.kind_of, source.parent)
         self.X_T = QuantityTable(recorder, self._bodies, source.X_T)
         self.I = QuantityTable(recorder, self._bodies, source.I, varying=source.light)
-        self.armature = QuantityTable(recorder, self._bodies, source.armature)
-        self.rotor = QuantityTable(recorder, self._bodies, source.rotor)
-        self.drive = QuantityTable(recorder, self._bodies, source.drive)
-        self.limits = QuantityTable(recorder, self._bodies, source.limits)
-        self.coordinates = source.tree.coordinates
+        self.armature: QuantityTable = QuantityTable(recorder, self._bodies, source.armature)
+        self.rotor: QuantityTable = QuantityTable(recorder, self._bodies, source.rotor)
+        self.drive: QuantityTable = QuantityTable(recorder, self._bodies, source.drive)
+        self.limits: QuantityTable = QuantityTable(recorder, self._bodies, source.limits)
+        self.coordinates: CoordinateMap | None = source.tree.coordinates
         self.clusters: tuple[Cluster, ...] = ()
         self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
-        self.joint = _Kinds(self._bodies, source.kinds)
+        self.joint: _Kinds = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
 
     is_one_system = True
