@@ -13,8 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from kinetree.codegen.ptx.gather import AXES, ENTRY
-from kinetree.interop.cuda.device import device
-from kinetree.interop.cuda.driver import driver
+from kinetree.interop.cuda.device import device, driver
 from kinetree.interop.cuda.launch import _gather_kernel
 from kinetree.interop.node import Node
 
@@ -182,7 +181,7 @@ def _gathered(parameters: list[int]) -> None:
 def counting(made: CountingDriver) -> Iterator[CountingDriver]:
     """In here it is the driver of this machine."""
     caches = (driver, device, _gather_kernel)
-    with patch("kinetree.interop.cuda.driver._library", lambda: made):
+    with patch("kinetree.interop.cuda.device._library", lambda: made):
         for cache in caches:
             cache.cache_clear()
         yield made

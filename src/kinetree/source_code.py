@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["contains_parts", "takes_part"]
+import ast
+import gc
+
+__all__ = ["contains_parts", "syntax_tree", "takes_part"]
 
 _NO_PART = frozenset({
     "__main__", "announcement", "appearance", "charts", "checking", "cli", "comparison", "display", "files", "guide",
@@ -29,3 +32,23 @@ def takes_part(name: str) -> bool:
 def contains_parts(folder: str) -> bool:
     """Whether a folder of the package may contain such files; `folder` as seen from there, with slashes."""
     return takes_part(folder) or any(part.startswith(f"{folder}/") for part in _PART_NEVERTHELESS)
+
+
+def syntax_tree(text: str) -> ast.Module:
+    """The syntax tree of a module's text; raises the errors of `ast.parse` for a wrong one.
+
+    Until 3.11.7, CPython 3.11 counts the depth of all trees of a process with one counter, and raises a `SystemError`
+    if it differs at the end. Other threads parse in between only if a garbage collection lets them, so it is off.
+
+    Source: https://github.com/python/cpython/issues/106905.
+
+    >>> len(syntax_tree("x = 1").body)
+    1
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(text)
+    finally:
+        if collects:
+            gc.enable()

@@ -27,7 +27,7 @@ from kinetree.model.extras import (
 )
 from kinetree.model.extras.bodies import Site
 from kinetree.model.extras.contacts import ContactExclusion, ContactPair
-from kinetree.model.extras.joint_limits import Calibration
+from kinetree.model.extras.joints import Calibration
 from kinetree.model.reference import reference_configuration
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.io.round_trips import BY_QUATERNION, came_back, differences, mjcf_robots

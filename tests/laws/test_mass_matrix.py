@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.tree.elimination import elimination
-from kinetree.tree.one_system import OneSystemTree
+from kinetree.tree.recorded import OneSystemTree
 from tests.laws.reference import BOTH, close, compiled, reference
 from tests.laws.test_centroidal import with_rotors
 from tests.laws.test_rolled import interpreted, program_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.joints import JointKind
-from kinetree.tree.one_system import OneSystemTree
+from kinetree.tree.recorded import OneSystemTree
 from tests.kernels import compiled_late
 from tests.strategies import Blueprint, State, blueprints, law, numbers, states
 

@@ -13,8 +13,7 @@ with _lazy_names(__name__):
         shared_out,
         within_range,
     )
-    from kinetree.algorithms.articulated import articulated
-    from kinetree.algorithms.articulated_bias import articulated_bias
+    from kinetree.algorithms.articulated import articulated, articulated_bias
     from kinetree.algorithms.assembly import assembly_residual, assembly_step, nearest_velocity
     from kinetree.algorithms.base_wrench import base_wrench, base_wrench_of_system
     from kinetree.algorithms.center_of_mass import (

@@ -54,9 +54,9 @@ class Kernel:
     state: tuple[int, ...] = ()
     """Inputs that the result of a round replaces in the next."""
     optional: range = range(0)
-    """Inputs of which calls may leave out the last few, which are then zero."""
+    """Inputs whose last few may be omitted in calls, and are then zero."""
     general: Callable[..., Any] | None = None
-    """The function that takes all calls which a quicker one declines; None: there are to be no quicker ones."""
+    """The function that takes all calls which a quicker one declines; None: no quicker ones."""
     optimize: Callable[[], Optimization] = optimization
     """When its machine code is optimised; asked whenever some has been made."""
     declines_huge: bool = False

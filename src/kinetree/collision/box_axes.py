@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kinetree.collision.guarded import chosen
+from kinetree.collision.contact_point import chosen
 from kinetree.collision.shapes import Box
 from kinetree.expr import Scalar, absolute, less, maximum, select, sqrt
 from kinetree.records import record

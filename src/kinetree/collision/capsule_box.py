@@ -7,10 +7,9 @@ face: that is the second one. Coordinates are those of the box; along the segmen
 
 from __future__ import annotations
 
-from kinetree.collision.contact_point import ContactPoint, nowhere_unless
-from kinetree.collision.guarded import chosen, clipped
+from kinetree.collision.contact_point import ContactPoint, chosen, clipped, nowhere_unless
 from kinetree.collision.shapes import Box, Capsule
-from kinetree.collision.sphere_box import ball_box
+from kinetree.collision.spheres import ball_box
 from kinetree.expr import Scalar, absolute, equal, less, maximum, minimum, select
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kinetree.collision.contact_point import ContactPoint, between_spheres, either, nearest, nowhere_unless
-from kinetree.collision.guarded import clipped, sign_of
+from kinetree.collision.contact_point import (
+    ContactPoint,
+    between_spheres,
+    clipped,
+    either,
+    nearest,
+    nowhere_unless,
+    sign_of,
+)
 from kinetree.collision.shapes import Capsule
 from kinetree.collision.spheres import of_coincident
 from kinetree.expr import Scalar, absolute, less, select

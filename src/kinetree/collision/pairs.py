@@ -1,4 +1,11 @@
-"""The table of pairs of shapes: which function finds their contacts, and how many slots it has."""
+"""The table of pairs of shapes: which function finds their contacts, and how many slots it has.
+
+A height field and other shapes: the triangle below each point of the shape that may touch it counts as a plane.
+
+The points are those that touch the plane of the triangle below the shape's centre, so there are as many contacts. This
+is exact where the ground is flat under the shape, and in error by how much it bends there: ridges between the points
+are not seen.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +15,160 @@ from typing import Any
 from kinetree.collision.box_box import box_box
 from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
-from kinetree.collision.contact_point import ContactPoint
+from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, clipped, nowhere_unless, unit
 from kinetree.collision.convex import convex_convex
-from kinetree.collision.height_fields import (
-    field_box,
-    field_capsule,
-    field_cylinder,
-    field_ellipsoid,
-    field_hull,
-    field_sphere,
-)
 from kinetree.collision.manifold import face_face, face_line
-from kinetree.collision.plane_box import plane_box
-from kinetree.collision.plane_hull import plane_hull
-from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
-from kinetree.collision.shapes import KINDS, Shape
-from kinetree.collision.sphere_box import sphere_box
-from kinetree.collision.spheres import sphere_capsule, sphere_cylinder, sphere_sphere
+from kinetree.collision.plane_hull import (
+    lowest_corners,
+    lowest_of_rims,
+    plane_capsule,
+    plane_cylinder,
+    plane_ellipsoid,
+    plane_hull,
+    plane_sphere,
+)
+from kinetree.collision.repeated import over_table
+from kinetree.collision.shapes import KINDS, Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
+from kinetree.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, absolute, equal, floor, less, less_equal, minimum, select
 from kinetree.records import record
-from kinetree.spatial import Transform
+from kinetree.spatial import Transform, Vec3
 
 __all__ = ["ITERATIVE", "PAIRS", "contacts", "has_loops", "in_order", "is_supported", "slots", "unsupported"]
+
+_SLOTS = 4
+
+
+def plane_box(_: Plane, X_a: Transform, box: Box, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
+    """The first four of the corners that are within the margin and not above the centre; x changes sign first."""
+    normal = X_a.E.z
+    height = normal.dot(X_b.r - X_a.r)
+    halves = X_b.E.x * box.x, X_b.E.y * box.y, X_b.E.z * box.z
+    rises = tuple(normal.dot(half) for half in halves)
+    distances: list[Scalar] = [FAR] * _SLOTS
+    corners = [Vec3.zero()] * _SLOTS
+    before: Scalar = 0.0
+    for k in range(8):
+        signs = [1.0 if k >> axis & 1 else -1.0 for axis in range(3)]
+        rise: Scalar = 0.0
+        corner = Vec3.zero()
+        for sign, r, half in zip(signs, rises, halves, strict=True):
+            rise, corner = rise + r * sign, corner + half * sign
+        distance = height + rise
+        counts = less_equal(distance, margin) * less_equal(rise, 0.0)
+        for slot in range(min(k + 1, _SLOTS)):
+            here = counts * equal(before, float(slot))
+            distances[slot] = select(here, distance, distances[slot])
+            corners[slot] = chosen(here, corner, corners[slot])
+        before = before + counts
+    return tuple(
+        along(normal, distance, X_b.r + corner - normal * select(less(distance, FAR), 0.5 * distance, 0.0))
+        for distance, corner in zip(distances, corners, strict=True)
+    )
+
+
+Points = tuple[ContactPoint, ...]
+
+
+def field_sphere(field: HeightField, X_a: Transform, sphere: Sphere, X_b: Transform, _: Scalar) -> Points:
+    return (_ball(field, X_a, X_b.r, sphere.radius),)
+
+
+def field_capsule(field: HeightField, X_a: Transform, capsule: Capsule, X_b: Transform, _: Scalar) -> Points:
+    """Both ends."""
+    half = X_b.E.z * capsule.half_length
+    return _ball(field, X_a, X_b.r + half, capsule.radius), _ball(field, X_a, X_b.r - half, capsule.radius)
+
+
+def field_ellipsoid(field: HeightField, X_a: Transform, ellipsoid: Ellipsoid, X_b: Transform, _: Scalar) -> Points:
+    """The point that is lowest over the triangle below the centre."""
+    n = X_b.E @ _below(field, X_a, X_b.r)
+    x, y, z = ellipsoid.x, ellipsoid.y, ellipsoid.z
+    u, _length = unit(Vec3(n.x * x, n.y * y, n.z * z))
+    return (_point(field, X_a, X_b.r - X_b.E.T @ Vec3(u.x * x, u.y * y, u.z * z)),)
+
+
+def field_cylinder(field: HeightField, X_a: Transform, cylinder: Cylinder, X_b: Transform, _: Scalar) -> Points:
+    normal = _below(field, X_a, X_b.r)
+    return tuple(_point(field, X_a, X_b.r + p) for p in lowest_of_rims(normal, cylinder, X_b))
+
+
+def field_box(field: HeightField, X_a: Transform, box: Box, X_b: Transform, _: Scalar) -> Points:
+    """The lower one of each two opposite corners."""
+    normal = _below(field, X_a, X_b.r)
+    points = []
+    for sx, sy in ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)):
+        corner = X_b.E.x * (sx * box.x) + X_b.E.y * (sy * box.y) + X_b.E.z * box.z
+        corner = corner * select(less(0.0, normal.dot(corner)), -1.0, 1.0)
+        points.append(_point(field, X_a, X_b.r + corner))
+    return tuple(points)
+
+
+def field_hull(field: HeightField, X_a: Transform, hull: Hull, X_b: Transform, _: Scalar) -> Points:
+    corners = lowest_corners(_below(field, X_a, X_b.r), hull, X_b)
+    return tuple(nowhere_unless(exists, _point(field, X_a, corner)) for exists, corner in corners)
+
+
+def _below(field: HeightField, X_a: Transform, p: Vec3) -> Vec3:
+    """The normal of the triangle below a point, in the world."""
+    return X_a.E.T @ _slope(field, X_a.E @ (p - X_a.r))[1]
+
+
+def _point(field: HeightField, X_a: Transform, p: Vec3) -> ContactPoint:
+    """The contact of a point in the world."""
+    local = X_a.E @ (p - X_a.r)
+    height, normal, within = _slope(field, local)
+    distance = (local.z - height) * normal.z
+    n = X_a.E.T @ normal
+    return nowhere_unless(within, along(n, distance, p - n * (0.5 * distance)))
+
+
+def _ball(field: HeightField, X_a: Transform, center: Vec3, radius: Scalar) -> ContactPoint:
+    """The contact of a ball."""
+    local = X_a.E @ (center - X_a.r)
+    lowest = local - _slope(field, local)[1] * radius
+    height, normal, within = _slope(field, lowest)
+    distance = normal.dot(local - Vec3(lowest.x, lowest.y, height)) - radius
+    n = X_a.E.T @ normal
+    return nowhere_unless(within, along(n, distance, center - n * (radius + 0.5 * distance)))
+
+
+def _slope(field: HeightField, p: Vec3) -> tuple[Scalar, Vec3, Scalar]:
+    """The height of the surface at a point's x and y, its normal, and whether the point is over the field."""
+    rows, columns = len(field.heights), len(field.heights[0])
+    per_x, per_y = 0.5 * (columns - 1) / field.half_x, 0.5 * (rows - 1) / field.half_y
+    x = clipped((p.x + field.half_x) * per_x, 0.0, columns - 1.0)
+    y = clipped((p.y + field.half_y) * per_y, 0.0, rows - 1.0)
+    column, row = minimum(floor(x), columns - 2.0), minimum(floor(y), rows - 2.0)
+    low, right, left, high = _corners(field, row, column)
+    u, v = x - column, y - row
+    # Two triangles, on both sides of the diagonal u = v.
+    first = less(u, v)
+    by_u = select(first, high - left, right - low)
+    by_v = select(first, left - low, high - right)
+    normal, _ = unit(Vec3(-by_u * per_x, -by_v * per_y, 1.0))
+    within = less_equal(absolute(p.x), field.half_x) * less_equal(absolute(p.y), field.half_y)
+    return low + by_u * u + by_v * v, normal, within
+
+
+def _corners(field: HeightField, row: Scalar, column: Scalar) -> list[Scalar]:
+    """The heights of a cell's corners at (u, v) = (0, 0), (1, 0), (0, 1) and (1, 1).
+
+    Every height is looked at: no index of a program may depend on data.
+    """
+    table = [
+        (float(i), float(j), height) for i, heights in enumerate(field.heights) for j, height in enumerate(heights)
+    ]
+
+    def step(entry: tuple[Scalar, Scalar, Scalar], corners: list[Scalar]) -> list[Scalar]:
+        i, j, height = entry
+        in_row = equal(i, row), equal(i, row + 1.0)
+        in_column = equal(j, column), equal(j, column + 1.0)
+        here = (in_row[v] * in_column[u] for v in range(2) for u in range(2))
+        return [select(is_here, height, old) for is_here, old in zip(here, corners, strict=True)]
+
+    return over_table(table, [0.0] * 4, step, like=row)
 
 
 @record(frozen=True, slots=True)

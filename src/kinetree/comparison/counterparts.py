@@ -16,8 +16,7 @@ from kinetree.comparison.pinocchio import PinocchioSide
 from kinetree.comparison.result import Counterpart, Difference, Settings
 from kinetree.comparison.side import FIXED, Array, Side, Solid
 from kinetree.comparison.source import Source, format_of
-from kinetree.comparison.structure import MOVING, Pair, neutral_states, structure
-from kinetree.comparison.tally import Tally
+from kinetree.comparison.structure import MOVING, Pair, Tally, neutral_states, structure
 from kinetree.model import Model
 
 __all__ = ["counterparts_of"]

@@ -9,23 +9,12 @@ import numpy as np
 
 from kinetree.comparison.own import OwnSide
 from kinetree.comparison.reasons import about_turn, factor, length, numbers, of_axis, of_inertia, of_limit, vectors
-from kinetree.comparison.result import Difference
-from kinetree.comparison.side import (
-    FIXED,
-    Array,
-    SeenBody,
-    SeenJoint,
-    Side,
-    Solid,
-    State,
-    UnfollowableError,
-    inverse,
-)
-from kinetree.comparison.tally import Tally
+from kinetree.comparison.result import Difference, Quantity
+from kinetree.comparison.side import FIXED, Array, SeenBody, SeenJoint, Side, Solid, State, UnfollowableError, inverse
 from kinetree.errors import listed, nearest_names
 from kinetree.records import record
 
-__all__ = ["MOVING", "Pair", "neutral_states", "structure"]
+__all__ = ["MOVING", "Pair", "Tally", "neutral_states", "structure"]
 
 MOVING = frozenset(
     ["type", "mimic", "parent", "origin", "orientation", "axis", "point on the axis", "pitch", "motions"]
@@ -452,3 +441,55 @@ def _total_mass(pair: Pair) -> None:
     if all(solid is not None for solid in [*ours, *theirs]):
         a, b = (sum(solid.mass for solid in solids if solid is not None) for solids in (ours, theirs))
         pair.tally.add("total mass", abs(a - b) / max(a, b) if a or b else 0.0, "")
+
+
+SCALES = {
+    "total mass": "the larger of the two",
+    "masses": "the body's mass",
+    "centers of mass": "the robot's size",
+    "inertias": "the body's inertia about its frame",
+    "placements": "the robot's size, or rad",
+    "joint axes": "rad, or the robot's size",
+    "frames": "the robot's size, or rad",
+    "limits": "the limit, or 1",
+    "drives": "the larger of the two",
+    "mass matrix": "√(M_ii M_jj), entry by entry",
+    "bias forces": "the largest h_i / √M_ii, or the largest √M_ii",
+    "gravity forces": "the largest h_i / √M_ii, or the largest √M_ii",
+}
+"""The scales of the errors of each quantity. "drives" are armature, damping, friction and stiffness."""
+
+
+class Tally:
+    """Errors of quantities, as they are found."""
+
+    def __init__(self) -> None:
+        self._worst: dict[str, tuple[float, str]] = {}
+        self._count: dict[str, int] = {}
+        self._problem: dict[str, str] = {}
+
+    def add(self, quantity: str, error: float, where: str) -> None:
+        """One more comparison in this quantity; an error that is NaN counts as infinite."""
+        error = error if error == error else float("inf")
+        self._count[quantity] = self._count.get(quantity, 0) + 1
+        if quantity not in self._worst or error > self._worst[quantity][0]:
+            self._worst[quantity] = error, where
+
+    def fail(self, quantity: str, problem: str) -> None:
+        """A quantity that could not be compared."""
+        self._problem[quantity] = problem
+
+    def worst(self, quantity: str) -> tuple[float, str]:
+        """(the largest error, where)."""
+        return self._worst.get(quantity, (0.0, ""))
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """All compared quantities, and those that could not be."""
+        quantities = []
+        for name, scale in SCALES.items():
+            if name in self._problem:
+                quantities.append(Quantity(name, float("nan"), scale, "", 0, self._problem[name]))
+            elif name in self._worst:
+                error, where = self._worst[name]
+                quantities.append(Quantity(name, error, scale, where, self._count[name]))
+        return tuple(quantities)

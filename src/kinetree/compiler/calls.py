@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.codegen.optimization import Optimization, optimization
+from kinetree.compiler.arguments import LeftOut
 from kinetree.compiler.compiled import BareFunction, CompiledFunction
 from kinetree.compiler.definition import Array, Definition, public_function
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.foreign import dtype_abroad, is_single
 from kinetree.compiler.hooks import HERE, DeviceFunction, on_device
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
+from kinetree.compiler.specialization import Specialization
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import usual
-from kinetree.compiler.with_numbers import WithNumbers
-from kinetree.errors import DTypeError, OptionError
+from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.inputs import plain
 from kinetree.locks import compiling
 from kinetree.model import Model, check_robot
@@ -323,3 +324,38 @@ def _stand_in(model: Model) -> Model:
     if model not in _stand_ins:
         _stand_ins[model] = replace(model)
     return _stand_ins[model]
+
+
+class WithNumbers:
+    """A function as `kinetree.compile` returns it, with the numbers of the constraints or weights that it was given."""
+
+    def __init__(self, compiled: CompiledFunction, numbers: Sequence[Array]) -> None:
+        source = compiled.source
+        assert isinstance(source, Specialization)
+        for array, port in zip(numbers, source.numbers, strict=True):
+            if array.shape[array.ndim - len(port.shape) :] != port.shape:
+                raise ShapeError(
+                    f"{compiled.name}: {port.name} has shape {array.shape}, but "
+                    f"(…, {', '.join(map(str, port.shape))}) is needed"
+                )
+        self.__self__ = compiled
+        self.numbers: tuple[Array, ...] = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
+        """The numbers that are used where a call leaves them out."""
+        self._left_out = LeftOut(source, compiled.dtype, self.numbers).by_count
+        self._call = compiled.prepare()
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """As the compiled function; the numbers may be left out, all together, and other optional arguments."""
+        place = self._left_out.get(len(arguments))
+        if place is None:
+            return self._call(*arguments, **more)
+        at, values = place  # as `LeftOut.filled`, without another call
+        if at == len(arguments):
+            return self._call(*arguments, *values, **more)
+        return self._call(*arguments[:at], *values, *arguments[at:], **more)
+
+    def __repr__(self) -> str:
+        return repr(self.__self__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WithNumbers, (self.__self__, self.numbers)

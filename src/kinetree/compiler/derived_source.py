@@ -356,13 +356,13 @@ class DerivedSource(Derivation):
         return self.of.divides_by_inertia
 
     def check(self) -> None:
-        """Raise if there is no such function."""
+        """Raise if the function does not exist."""
         self.of.check()
         if len(self.inputs) + 1 > MOST_ARRAYS:
             raise OptionError(f"{self.name} would take {len(self.inputs)} arrays, more than a function can")
 
     def key(self, *more: object) -> bytes | None:
-        """A key for code: of the function's, and of what is done to it."""
+        """A key for code: of the function's, and of its transformation."""
         displaced = [(k, fingerprint(robot)) for k, robot in self.of.configurations.items()]
         if any(found is None for _, found in displaced):
             return None

@@ -30,11 +30,11 @@ class Ports(Protocol):
 
     @property
     def configurations(self) -> Mapping[int, Model]:
-        """The arguments that are configurations, by number, and of which robots."""
+        """The arguments that are configurations, by number, and their robots."""
 
 
 class Source(Ports, Protocol):
-    """The ports of a function, its program, and what tells it apart from others."""
+    """The ports of a function, its program, and its identity."""
 
     @property
     def name(self) -> str:

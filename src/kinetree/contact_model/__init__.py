@@ -4,8 +4,8 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
     from kinetree.contact_model.build import soft_constraints
+    from kinetree.contact_model.equalities import anchored
     from kinetree.contact_model.fitting import with_fitted_shapes
-    from kinetree.contact_model.held_frames import anchored
     from kinetree.contact_model.held_spec import (
         ConnectionSpec,
         HeldFrame,

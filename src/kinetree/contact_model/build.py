@@ -7,17 +7,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import Any
 
-from kinetree.collision import is_supported, unsupported
+from kinetree.algorithms.softness import Softness
+from kinetree.collision import HeightField, Plane, contacts, is_supported, unsupported
+from kinetree.collision.convex import are_apart
 from kinetree.contact_model.equalities import connections, couplings, other_equalities
-from kinetree.contact_model.held_spec import ConnectionSpec
+from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec
 from kinetree.contact_model.inverse_weights import InverseWeights
 from kinetree.contact_model.limits import frictions, limits
-from kinetree.contact_model.loops import loop_rows
-from kinetree.contact_model.many_pairs import about_many
 from kinetree.contact_model.mixing import LEAST_FRICTION, softness, softness_across
-from kinetree.contact_model.overlaps import overlap_at_rest
-from kinetree.contact_model.pairs import TouchingPair, touching_pairs
+from kinetree.contact_model.pairs import FREE, TouchingPair, about_many, touching_pairs
 from kinetree.contact_model.settings import Rigid, SettingName, friction_number, setting_named
 from kinetree.contact_model.shapes import Shapes, Surface, kind_of
 from kinetree.contact_model.spec import (
@@ -32,7 +32,8 @@ from kinetree.contact_model.spec import (
 from kinetree.contact_model.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError, SimulationWarning
 from kinetree.model import Model, check_robot
-from kinetree.model.constraints import Constraint
+from kinetree.model.constraint_numbers import listed
+from kinetree.model.constraints import Constraint, Contact, Loop, holds
 from kinetree.model.extras import SimulationOptions
 
 __all__ = ["soft_constraints"]
@@ -246,3 +247,91 @@ def _of_parts(robot: Model) -> list[Unsupported]:
         for part in robot.extras.unused
         if part.tag == "deformable"
     ]
+
+
+def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair, shapes: Shapes) -> bool:
+    """Whether two shapes of one mechanism, whose file says nothing of contacts, overlap in the reference configuration.
+
+    Shapes of bodies between which there is a free joint are not of one mechanism.
+    """
+    a, b = pair.first, pair.second
+    if not (a.is_plain and b.is_plain) or robot.extras.collision_pairs or _is_joint_free_between(robot, a, b):
+        return False
+    placed = [(shapes.of(side), weights.placement_of(side.body)) for side in (a, b)]
+    (one, X_one), (other, X_other) = ((surface.shape, surface.placement @ X) for surface, X in placed if surface)
+    if not isinstance(one, Plane | HeightField) and are_apart(one, X_one, other, X_other):
+        return False
+    return any(float(point.distance) < 0.0 for point in contacts(one, X_one, other, X_other))
+
+
+def _is_joint_free_between(robot: Model, a: Surface, b: Surface) -> bool:
+    tree = robot.tree
+    i, j = robot.bodies[a.body].slot, robot.bodies[b.body].slot
+    meeting = tree.meeting(i, j)
+    between = [k for end in (i, j) for k, _ in tree.toward_root(end, meeting)]
+    return any(tree.joint[k].nv == FREE for k in between)
+
+
+_HARD = 0.9999
+"""The impedance: a force moves rows by a ten-thousandth of the displacement without the constraint."""
+_USUAL = (0.02, 1.0)
+"""The time constant, s, and the damping ratio with which errors vanish unless gains are given: those of MuJoCo."""
+
+
+def loop_rows(robot: Model, weights: InverseWeights, constraints: Any, period: float) -> list[LoopSpec]:
+    """The rows of the constraints.
+
+    Raises:
+        OptionError: it is not a list of constraints, a number differs from sample to sample, or a contact has no place.
+        NameNotFoundError: the robot has no such frame.
+    """
+    rows = []
+    for c in _checked(constraints):
+        (hold,) = holds(robot.frames, [c])
+        if isinstance(c, Contact) and hold.has_place and c.at is None:
+            raise OptionError(
+                f"soft_constraints: {c!r} says not where {c.frame!r} is held, and it would creep; give at=, such as "
+                "kt.frame_placement(robot, q, frame)"
+            )
+        bodies = [robot.frames[name].body for name in _frames(c)]
+        inverse = [weights.of_body(body) for body in bodies]
+        reference = _reference(c)
+        soft = Softness(
+            reference, (_HARD, _HARD, 0.0, 0.5, 2.0), sum(one.translation for one in inverse),
+            period if reference is _USUAL else 0.0,
+        )  # fmt: skip
+        rows.append(LoopSpec(c, soft, sum(one.rotation for one in inverse)))
+    return rows
+
+
+def _checked(constraints: Any) -> Sequence[Constraint]:
+    several, kind = (
+        listed(constraints),
+        "soft_constraints: constraints must be a list of kt.constraints.Contact and kt.constraints.Loop",
+    )
+    if not isinstance(several, tuple):
+        raise OptionError(f"{kind}, not {several!r:.60}")
+    for k, c in enumerate(several):
+        if not isinstance(c, Contact | Loop):
+            raise OptionError(f"{kind}, but constraint {k} is {c!r:.60}")
+        numbers = [c.position_gain, c.velocity_gain, *([c.length] if isinstance(c, Loop) else [])]
+        is_array = isinstance(c, Contact) and hasattr(c.at, "shape")
+        if is_array or not all(x is None or isinstance(x, float) for x in numbers):
+            raise OptionError(
+                f"soft_constraints: the place, the length or a gain of constraint {k} on {' and '.join(_frames(c))} "
+                "differs from sample to sample, but it is part of the compiled function here; give one for all"
+            )
+    return several
+
+
+def _frames(c: Constraint) -> tuple[str, ...]:
+    return (c.frame,) if isinstance(c, Contact) else (c.frame_a, c.frame_b)
+
+
+def _reference(c: Constraint) -> tuple[float, float]:
+    """How errors vanish: by the gains that are given, if any is, as stiffness and damping with the opposite sign."""
+    assert isinstance(c.position_gain, float)
+    assert isinstance(c.velocity_gain, float)
+    if not c.position_gain and not c.velocity_gain:
+        return _USUAL
+    return -c.position_gain * _HARD, -c.velocity_gain * _HARD

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kinetree.algorithms.soft_equalities import Turning
-from kinetree.contact_model.held_frames import frame_of_site
 from kinetree.contact_model.held_spec import ConnectionSpec, HeldFrame
 from kinetree.contact_model.inverse_weights import InverseWeights
 from kinetree.contact_model.mixing import softness
@@ -14,8 +13,9 @@ from kinetree.model.extras import Equality
 from kinetree.model.reference import reference_configuration
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion, quaternion_normalize
+from kinetree.tree.holds import Anchor
 
-__all__ = ["active", "coefficients_of", "connections", "couplings", "other_equalities"]
+__all__ = ["active", "anchored", "coefficients_of", "connections", "couplings", "frame_of_site", "other_equalities"]
 
 
 def couplings(robot: Model, weights: InverseWeights, period: float) -> list[CouplingSpec]:
@@ -94,3 +94,15 @@ def _frames(robot: Model, weights: InverseWeights, one: Equality) -> tuple[HeldF
         return HeldFrame(one.first, anchor @ X_2 @ X_1.inverse), second
     R = from_quaternion(*quaternion_normalize(one.relative_rotation))
     return HeldFrame(one.first, Transform(R.T, Vec3(*one.relative_position))), second
+
+
+def frame_of_site(robot: Model, name: str) -> HeldFrame:
+    """The frame of a site, which has another name if something else has the site's."""
+    frame = robot.frames[next((site.frame for site in robot.extras.sites if site.name == name), name)]
+    return HeldFrame(frame.body, frame.placement @ robot.bodies[frame.body].placement.inverse)
+
+
+def anchored(robot: Model, frame: HeldFrame) -> Anchor:
+    """The same as algorithms read it."""
+    body = robot.bodies[frame.body]
+    return Anchor(body.slot, frame.placement @ body.placement)

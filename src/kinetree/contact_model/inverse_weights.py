@@ -18,16 +18,14 @@ from numpy.typing import NDArray
 
 from kinetree import algorithms
 from kinetree.algorithms.transmissions import Reach, View, viewed
-from kinetree.contact_model.origin import is_from_mjcf
-from kinetree.contact_model.slide_bodies import slide_bodies
 from kinetree.errors import ModelError, listed
-from kinetree.joints import FloatingBase, Free, JointKind, Spherical
+from kinetree.joints import FloatingBase, Free, JointKind, Prismatic, Spherical
 from kinetree.joints.wrapping import Wrapping
-from kinetree.model import Body, Model
+from kinetree.model import Body, Joint, Model
 from kinetree.model.reference import reference_configuration, with_tendon_armature
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["BodyWeight", "InverseWeights"]
+__all__ = ["BodyWeight", "InverseWeights", "is_from_mjcf"]
 
 Array = NDArray[np.float64]
 
@@ -141,3 +139,64 @@ def _alike(kind: JointKind) -> tuple[slice, ...]:
     if isinstance(kind, Spherical):
         return (slice(0, 3),)
     return (slice(0, 3), slice(3, 6)) if isinstance(kind, Free | FloatingBase) else ()
+
+
+_TINY = 1e-14
+
+
+class SlideBodies(NamedTuple):
+    """Bodies that only slide, and their joints, with the masses that these move."""
+
+    bodies: dict[str, float]
+    joints: dict[str, float]
+
+
+def slide_bodies(robot: Model) -> SlideBodies:
+    """The bodies that carry no others and that sliding joints along their axes join to the world.
+
+    Their frame is that of their inertia. Joints' armature does not count for them, and they do not turn.
+    """
+    bodies = SlideBodies({}, {})
+    if not is_from_mjcf(robot):
+        return bodies
+    carrying = {spec.parent for spec in robot.parts.joints}
+    below = {joint.child: joint for joint in robot.joints.values()}
+    fixed = {spec.child: spec.parent for spec in robot.parts.joints if spec.child not in below}
+    plain = {one.body for one in robot.extras.bodies if one.simple == "false"}
+    for name, body in robot.bodies.items():
+        if name in carrying or name in plain or not body.mass or not _has_own_frame(body):
+            continue
+        joint, parent, chain = below.get(name), "", []
+        while joint is not None and _slides(joint):
+            chain.append(joint.name)
+            parent = joint.parent
+            joint = below.get(parent) if parent and not robot.bodies[parent].mass else None
+        if joint is None and chain and robot.root in (parent, fixed.get(parent)):
+            bodies.bodies[name] = body.mass
+            bodies.joints.update(dict.fromkeys(chain, body.mass))
+    return bodies
+
+
+def _slides(joint: Joint) -> bool:
+    kind = joint.kind
+    while isinstance(kind, Wrapping):
+        kind = kind.kind
+    return isinstance(kind, Prismatic) and sum(abs(float(x)) > _TINY for x in kind.axis.components()) == 1
+
+
+def _has_own_frame(body: Body) -> bool:
+    """Whether its frame is that of its inertia: at the centre of mass, along the principal axes."""
+    I = body.rotational_inertia
+    if np.abs(body.center_of_mass).max() > _TINY or np.abs(I - np.diag(np.diag(I))).max() > _TINY * np.abs(I).max():
+        return False
+    if len(body.geometry) != 1:
+        return True
+    E = body.geometry[0].placement.E
+    return all(abs(float(x) - 1.0) <= _TINY for x in (E.x.x, E.y.y, E.z.z))
+
+
+def is_from_mjcf(robot: Model) -> bool:
+    """Whether it has the records of an MJCF file, whose rules are then those of MuJoCo; a ground does not count."""
+    return robot.extras.options is not None or any(
+        shape.contact is not None for body in robot.bodies.values() if body.slot for shape in body.geometry
+    )

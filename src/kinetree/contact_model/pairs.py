@@ -6,23 +6,28 @@ along the tree. In an MJCF file bodies fixed to the world are nobody's neighbour
 body are neighbours of those that a joint joins to it, except for a ground.
 
 Source: MuJoCo documentation, "Computation", section on collision detection; version 4.
+
+Bodies that move as one: between them, and between neighbours along the tree, nothing touches.
+
+A massless body without shapes between two joints is part of the joint: it has no neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import combinations, combinations_with_replacement, product
 
 from kinetree.collision.shapes import KINDS
-from kinetree.contact_model.groups import WORLD, Groups
-from kinetree.contact_model.many_pairs import MOST_PAIRS, too_many
 from kinetree.contact_model.mixing import Touch, mixed, of_pair
 from kinetree.contact_model.shapes import Surface, kind_of, surfaces
+from kinetree.contact_model.spec import TouchSpec
+from kinetree.errors import ModelError, listed
 from kinetree.model import Model
 from kinetree.model.extras import SimulationOptions
 from kinetree.records import record
 
-__all__ = ["TouchingPair", "touching_pairs"]
+__all__ = ["FREE", "TouchingPair", "about_many", "touching_pairs"]
 
 _GROUNDS = ("plane", "heightfield")
 
@@ -149,3 +154,95 @@ def _in_order(a: Surface, b: Surface, touch: Touch, pair: str | None = None) -> 
 def _rank(one: Surface) -> int:
     kind = kind_of(one.geometry)
     return KINDS.index(kind) if kind in KINDS else len(KINDS)
+
+
+WORLD = ""
+"""The group of the world and of all that is fixed to it."""
+FREE = 6
+"""Degrees of freedom of a joint that joins nothing."""
+
+
+class Groups:
+    """Groups of bodies that move as one, by the name of one of their bodies."""
+
+    def __init__(self, robot: Model) -> None:
+        self._robot = robot
+        self._above = {joint.slot: joint for joint in robot.joints.values()}
+        self._shaped = {body.slot for body in robot.bodies.values() if body.geometry}
+        self._carrier = {spec.child: spec.parent for spec in robot.parts.joints}
+        self._moved = {one.body for one in robot.extras.bodies if one.mocap}
+        self._of: dict[str, str] = {}
+
+    def of(self, body: str) -> str:
+        """The group of a body; bodies that are moved from outside have their own, in which nothing accelerates."""
+        if body not in self._of:
+            self._of[body] = self._group(body)
+        return self._of[body]
+
+    def above(self, body: str) -> str:
+        """The group that carries the group of a body."""
+        slot = self._robot.bodies[body].slot
+        if slot == 0:
+            return WORLD
+        parent = self._above[slot].parent
+        while parent and (slot := self._robot.bodies[parent].slot) and self._is_between(slot):
+            parent = self._above[slot].parent
+        return self.of(parent) if parent else WORLD
+
+    def joined_to_root(self, body: str) -> str | None:
+        """The body fixed to the root that a joint, not a free one, joins to the group of this one; None if none is."""
+        slot = self._robot.bodies[body].slot
+        free = False
+        parent: str | None = body
+        while parent and slot:
+            joint = self._above[slot]
+            free |= joint.kind.nv == FREE
+            parent = joint.parent
+            slot = self._robot.bodies[parent].slot if parent else 0
+            if slot and not self._is_between(slot):
+                return None
+        return None if free else parent
+
+    def _group(self, body: str) -> str:
+        slot = self._robot.bodies[body].slot
+        if slot:
+            return self._above[slot].child
+        name = body
+        while name and name not in self._moved:
+            name = self._carrier.get(name, "")
+        return name
+
+    def _is_between(self, slot: int) -> bool:
+        return slot not in self._shaped and self._robot.tree.I[slot].mass == 0.0
+
+
+MANY_PAIRS = 300
+"""More are warned of: robots rarely need them, and their programs are large."""
+MOST_PAIRS = 10_000
+"""More are rejected: no program of them would be compiled in a reasonable time."""
+_CHOICES = (
+    "robot.without_self_contact() keeps those with the ground, robot.with_contacts(bodies) those of some bodies, such "
+    "as the feet; an SRDF file leaves out bodies that never meet, <exclude>, contype and conaffinity of an MJCF file "
+    "do so, too (docs/collision.md)"
+)
+
+
+def about_many(robot: Model, touches: Sequence[TouchSpec]) -> str:
+    """A sentence about a robot with many pairs; empty for one with few."""
+    if len(touches) <= MANY_PAIRS:
+        return ""
+    kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in touches)
+    counts = listed((f"{count} {kind}" for kind, count in kinds.most_common()), most=8)
+    return (
+        f"{robot.name!r} has {len(touches):,} pairs of shapes that may touch ({counts}); their program takes long to "
+        f"compile and to run. Choose those that matter: {_CHOICES}"
+    )
+
+
+def too_many(robot: Model, shapes: Sequence[Surface]) -> ModelError:
+    kinds = Counter(kind_of(one.geometry) for one in shapes)
+    counts = listed((f"{count:,} {kind}" for kind, count in kinds.most_common()), most=8)
+    return ModelError(
+        f"{robot.name!r} has more than {MOST_PAIRS:,} pairs of shapes that may touch, the limit; its shapes are "
+        f"{counts}. Choose those that matter: {_CHOICES}"
+    )

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from kinetree.algorithms.tendon_paths import Round, Stretch, along_path
 from kinetree.algorithms.transmissions import Reach, View, along_tendon
-from kinetree.contact_model.equalities import active, coefficients_of
-from kinetree.contact_model.held_frames import anchored, frame_of_site
+from kinetree.contact_model.equalities import active, anchored, coefficients_of, frame_of_site
 from kinetree.contact_model.held_spec import (
     HeldFrame,
     LengthSpec,

@@ -17,8 +17,7 @@ from kinetree.control.laws.computed_torque import computed_torque
 from kinetree.control.laws.joint_impedance import joint_impedance
 from kinetree.control.laws.operational_space import operational_space
 from kinetree.control.laws.passivity_based import passivity_based
-from kinetree.control.laws.pd_with_gravity import pd_with_gravity
-from kinetree.control.laws.weight_compensation import weight_compensation
+from kinetree.control.laws.pd_with_gravity import pd_with_gravity, weight_compensation
 from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
 from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task

@@ -226,7 +226,7 @@ def _apart(X_a: Transform, X_b: Transform) -> Array:
 
 def _outer(shape: Shape) -> float:
     """The radius of the ball around a shape's origin that contains it."""
-    return float(collision.supports.core_of(shape).reach)
+    return float(collision.convex.core_of(shape).reach)
 
 
 def _inner(shape: Shape) -> float:

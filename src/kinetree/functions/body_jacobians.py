@@ -13,8 +13,8 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.chosen_frames import CHOICE, About, Names, asked, frame_count, numbered_frames, row_per_frame
+from kinetree.functions.jacobians import Part, part_of, part_option, rows_of
 from kinetree.functions.options import ExpressedIn, expressed_in_option
-from kinetree.functions.parts import Part, part_of, part_option, rows_of
 from kinetree.model import Model
 from kinetree.spatial import Vec3
 

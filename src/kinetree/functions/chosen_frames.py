@@ -12,7 +12,7 @@ from kinetree.expr import is_zero
 from kinetree.functions.options import one_of
 from kinetree.model import Body, Frame, Model
 from kinetree.spatial import Mat3, Transform
-from kinetree.tree.body_rows import Rows
+from kinetree.tree.matrices import Rows
 
 __all__ = ["CHOICE", "About", "Names", "asked", "frame_count", "frame_rows", "numbered_frames", "row_per_frame"]
 

@@ -118,7 +118,7 @@ class ClosedLoop:
         """The rows of results (…, T, n); see `part`.
 
         Args:
-            state: the initial q, v, energies, state of the controller, and what is held, by name.
+            state: the initial q, v, energies, state of the controller, and held values, by name.
             times: when each step begins (…, T); for the parts of a step, when that does.
             fresh: 1 for each step in which the controller runs, 0 otherwise (T,); of parts, in the first of them.
             rows: the controller's arguments with one row per step (…, T, *shape).
@@ -127,7 +127,7 @@ class ClosedLoop:
             forces: external forces (…, 6).
             parameters: values of the robot's parameters.
             numbers: those of constraints.
-            tau: joint forces besides commands (…, T, nv).
+            tau: joint forces in addition to commands (…, T, nv).
             parts: how many parts there are of each step, all of which T counts.
             threads: as for `kt.rollout`.
         """

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact_model import SoftConstraints
+from kinetree.contact_model import Rigid, SoftConstraints
+from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import (
     ContactOption,
@@ -20,15 +21,15 @@ from kinetree.functions.contact_options import (
     touching_blocks,
     touching_points,
 )
-from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 from kinetree.spatial import Vec3
 
 if TYPE_CHECKING:
+    from kinetree.algorithms.convex_dynamics import Block
     from kinetree.collision import ContactPoint
 
-__all__ = ["ContactForces", "ContactPair", "contact_forces", "contact_pairs"]
+__all__ = ["ContactForces", "ContactPair", "check_exerted", "contact_forces", "contact_pairs", "exerted"]
 
 _WIDTH = 13
 
@@ -190,3 +191,29 @@ def _leading(*given: ArrayLike) -> tuple[int, ...]:
     """The axes of the batch, of arrays that no kernel looks at."""
     shapes = [np.shape(x)[:-1] for x in given]
     return np.broadcast_shapes(*shapes)
+
+
+def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
+    """Forces of the rows of a soft constraint at an acceleration in the order of v: -s'(J a - a_ref), less pulls.
+
+    Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
+    """
+    from kinetree.algorithms.dot import dot
+    from kinetree.algorithms.rigid_contact import has_rigid_contacts, in_one_round
+
+    (rows,) = in_one_round([block]) if has_rigid_contacts([block]) else [block]
+    x = [dot(row, a) - reference for row, reference in zip(rows.J, rows.reference, strict=True)]
+    first, *others = rows.cost.at(x).force
+    return [first - rows.pull, *others]
+
+
+def check_exerted(function: str, constraints: SoftConstraints | None) -> None:
+    """Reject contacts whose forces do not follow from the acceleration."""
+    setting = None if constraints is None else constraints.setting
+    if isinstance(setting, Rigid) and (setting.accurate or setting.restitution > 0.0):
+        which = "accurate rigid contacts have no compliance" if setting.accurate else "bounces depend on their energy"
+        raise OptionError(
+            f"{function}: {which}, so the forces do not follow from the acceleration, and are not "
+            "computed one by one; kt.contact_dynamics(…).forces has what all of them exert along the joints, and "
+            "accurate=False contacts without restitution have forces one by one"
+        )

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 from kinetree import algorithms
-from kinetree.contact_model.origin import is_from_mjcf
+from kinetree.contact_model.inverse_weights import is_from_mjcf
 from kinetree.errors import OptionError, nearest_names
 from kinetree.functions.contact_options import is_without_contact
 from kinetree.model import Model

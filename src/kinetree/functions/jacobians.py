@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -12,12 +13,43 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.kinematics import acceleration
-from kinetree.functions.options import ExpressedIn, Kind, expressed_in_option, frame_option, kind_option
-from kinetree.functions.parts import Part, part_of, part_option, rows_of
+from kinetree.functions.options import ExpressedIn, Kind, expressed_in_option, frame_option, kind_option, one_of
 from kinetree.model import Frame, Model
 from kinetree.spatial import Motion
 
-__all__ = ["frame_bias_acceleration", "frame_jacobian", "frame_jacobian_rate", "kinematic_hessian"]
+__all__ = [
+    "Part",
+    "frame_bias_acceleration",
+    "frame_jacobian",
+    "frame_jacobian_rate",
+    "kinematic_hessian",
+    "part_of",
+    "part_option",
+    "rows_of",
+]
+
+Part = Literal["full", "linear", "angular"]
+
+_one_of_them = one_of("part", "full", "linear", "angular")
+
+
+def part_option(model: Model, value: Any) -> Hashable:
+    """The selected part; all rows for None."""
+    return "full" if value is None else _one_of_them(model, value)
+
+
+def rows_of(part: str) -> int:
+    """Number of rows of a part."""
+    return 6 if part == "full" else 3
+
+
+def part_of(m: Motion, part: str) -> Sequence[Scalar]:
+    """The entries of a column that belong to a part."""
+    if part == "linear":
+        return m.linear.components()
+    if part == "angular":
+        return m.angular.components()
+    return m.linear_first()
 
 
 def _jacobian(model: Form, q: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:

@@ -10,7 +10,7 @@ from kinetree.expr import Scalar
 from kinetree.inputs import chosen_word
 from kinetree.model import Body, Frame, Model
 from kinetree.spatial import Motion, Transform
-from kinetree.tree.body_rows import Rows
+from kinetree.tree.matrices import Rows
 
 __all__ = [
     "ExpressedIn",

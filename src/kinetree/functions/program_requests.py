@@ -84,7 +84,7 @@ class ProgramRequest(Requested):
     """A program and the arguments of a call."""
 
     def __init__(self, program: Program, arguments: Any, threads: int | None, refused: Mapping[str, Any]) -> None:
-        """`refused`: what was given and is for functions of a robot only."""
+        """`refused`: the given arguments that are for functions of a robot only."""
         if refused:
             raise OptionError(f"{program.name} is a program, which has no {next(iter(refused))}=: leave it out")
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence | Mapping):

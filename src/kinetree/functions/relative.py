@@ -13,6 +13,7 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
+from kinetree.functions.jacobians import Part, part_of, part_option, rows_of
 from kinetree.functions.options import (
     ExpressedIn,
     Kind,
@@ -22,7 +23,6 @@ from kinetree.functions.options import (
     frame_option,
     kind_option,
 )
-from kinetree.functions.parts import Part, part_of, part_option, rows_of
 from kinetree.model import Frame, Model
 from kinetree.spatial import Transform
 

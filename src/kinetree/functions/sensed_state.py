@@ -17,9 +17,9 @@ from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints, TendonLimit, TouchSpec
 from kinetree.expr import Scalar
+from kinetree.functions.contact_forces import check_exerted, exerted
 from kinetree.functions.contact_laws import ahead, timed_laws
 from kinetree.functions.contact_options import check_whose, touching_blocks, touching_points
-from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.functions.sensor_specs import Place
 from kinetree.model import Model
 from kinetree.spatial import Transform

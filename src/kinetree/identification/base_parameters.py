@@ -9,6 +9,7 @@ Source: Gautier, "Numerical calculation of the base inertial parameters of robot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import field
 
@@ -16,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.forms.parameters import parameter_ports
+from kinetree.compiler.reference import on_numbers
 from kinetree.errors import DTypeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.identification.options import random_generator
-from kinetree.identification.random_states import stacked_at_random
 from kinetree.inputs import number_between, real_array, samples
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -231,3 +232,30 @@ def _in_words(row: Array, column: int, order: list[int], names: list[str]) -> st
             size = "" if abs(x) == 1.0 else f"{abs(x):.6g} "
             words += f" {'-' if x < 0.0 else '+'} {size}{names[k]}"
     return words
+
+
+_STATES_MORE = 2
+"""The number of rows of the stacked regressor per column."""
+
+
+def stacked_at_random(
+    model: Model, columns: int, drives: bool, parameters: Mapping[str, list[float]], rng: np.random.Generator
+) -> Array:
+    """The regressor at random states, stacked: computed by the algorithm on arrays with one entry per state."""
+    count = (_STATES_MORE * columns) // max(model.nv, 1) + 10
+    q = np.array([_anywhere(model, rng) for _ in range(count)]).reshape(count, model.nq)
+    # Accelerations due to v and to q̈ are comparable with gravity's 9.81.
+    v, qdd = 3.0 * rng.normal(size=(count, model.nv)), 10.0 * rng.normal(size=(count, model.nv))
+    state = [list(x.T) for x in (q, v, qdd)]
+    numbers = on_numbers(JOINT_TORQUE_REGRESSOR, model, state, parameters=parameters, drives=drives)
+    W = np.empty((count, model.nv * columns))
+    for k, x in enumerate(numbers):
+        W[:, k] = x
+    return W.reshape(count * model.nv, columns)
+
+
+def _anywhere(model: Model, rng: np.random.Generator) -> Array:
+    """A random configuration that ignores limits: narrow ones would make the columns nearly dependent."""
+    inf = math.inf
+    pieces = [kind.random(rng, (-inf,) * kind.nq, (inf,) * kind.nq) for kind in model.tree.joint[1:]]
+    return np.array(model.tree.joined(pieces, "nq"), dtype=np.float64)

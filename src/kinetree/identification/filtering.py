@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError, MissingPackageError, OptionError
-from kinetree.identification.logs.log import Log, check_log
-from kinetree.identification.logs.smoothing import Smoothing
+from kinetree.identification.logs.log import Log, Smoothing, check_log
 from kinetree.identification.options import whole_between
 from kinetree.inputs import chosen_word, flag, real_number
 

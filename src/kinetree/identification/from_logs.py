@@ -16,9 +16,8 @@ from kinetree.identification.friction.curve import curve_of, has_own_friction, w
 from kinetree.identification.friction.forms import COULOMB, FORMS
 from kinetree.identification.logs.log import Log, check_log
 from kinetree.identification.logs.suspicions import suspicions
-from kinetree.identification.report.identification import Identification
+from kinetree.identification.report.identification import Identification, told_unexcited
 from kinetree.identification.report.validation import validated
-from kinetree.identification.report.words import told_unexcited
 from kinetree.inputs import chosen_word, flag
 
 __all__ = ["identify"]

@@ -106,7 +106,7 @@ class Node:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel that is to be compiled, for any processor."""
+        """The kernel to compile, for any processor."""
         return kernel_of(self, self, self.outputs)
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ from kinetree.errors import ConfigurationError, OptionError, nearest_names
 from kinetree.inputs import holds_symbols, samples
 from kinetree.lie.representations import REPRESENTATIONS, Representation
 from kinetree.spatial.euler_angles import ORDERS
+from kinetree.symbolic import by_sample
 
-__all__ = ["attitudes", "representation"]
+__all__ = ["attitudes", "on_numbers", "representation"]
 
 _TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-6}
 """How far R Rᵀ may be from 1."""
@@ -88,3 +91,27 @@ def _first(wrong: NDArray[np.bool_]) -> tuple[tuple[int, ...], str]:
     """The first sample that is wrong, and how to write its index."""
     index = tuple(int(k) for k in np.argwhere(wrong)[0])
     return index, "".join(f"[{k}]" for k in index)
+
+
+def on_numbers(
+    function: Callable[[Sequence[Any]], Sequence[Any]],
+    array: NDArray[Any],
+    core: tuple[int, ...],
+    shape: tuple[int, ...],
+    dtype: Any,
+) -> NDArray[Any]:
+    """Results (…, *shape) of a function of the numbers of each sample of an array (…, *core).
+
+    A number is an array with one entry per sample, even for a single sample: `kinetree.expr` does not take NumPy
+    scalars. Of a symbolic array it is a symbol.
+    """
+    if holds_symbols(array):
+        inside: NDArray[Any] = by_sample(function, [array], [core], shape, dtype)
+        return inside
+    leading = array.shape[: array.ndim - len(core)]
+    flat = array.reshape(-1, math.prod(core))
+    result = np.empty((math.prod(leading), math.prod(shape)), dtype)
+    with np.errstate(all="ignore"):
+        for k, number in enumerate(function([flat[:, k] for k in range(flat.shape[1])])):
+            result[:, k] = number
+    return result.reshape(*leading, *shape)

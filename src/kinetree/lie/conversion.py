@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError
-from kinetree.lie.arguments import attitudes, representation
-from kinetree.lie.numbers import on_numbers
+from kinetree.lie.arguments import attitudes, on_numbers, representation
 from kinetree.spatial import Vec3
 
 __all__ = ["convert", "jacobian"]

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, ShapeError
 from kinetree.inputs import holds_symbols, real_array, samples
-from kinetree.lie.arguments import attitudes
+from kinetree.lie.arguments import attitudes, on_numbers
 from kinetree.lie.conversion import convert, jacobian
-from kinetree.lie.numbers import on_numbers
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.spatial import pose_exponential as poses
 from kinetree.spatial.exponential import translation_log

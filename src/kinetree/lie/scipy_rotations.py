@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.lie.conversion import convert
-from kinetree.spatial.scipy_rotation import scipy_rotation
+from kinetree.spatial.transform import scipy_rotation
 
 __all__ = ["from_scipy", "to_scipy"]
 

@@ -64,7 +64,7 @@ class Model(Robot):
         return describe(self)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: a picture and the text; None, and so the text alone, where none can be drawn."""
+        """The form in notebooks: a picture and the text; None, and so the text alone, where none can be drawn."""
         return html_of(describe(self), registered("png_of_robot")(self))
 
     @property

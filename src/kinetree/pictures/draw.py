@@ -10,6 +10,7 @@ to the last bit for any number of threads.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,18 +19,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
 from kinetree.appearance.srgb import linear_of
+from kinetree.codegen.loops.compiled import compiled
+from kinetree.codegen.loops.kinds import Bytes, Singles
 from kinetree.compiler.helper_threads import on_threads
 from kinetree.display import Size
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.assembled import ENCODED, LINEAR, assemble
-from kinetree.pictures.camera import Camera, checked_size
+from kinetree.pictures.camera import Camera, checked_size, half_height
 from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
-from kinetree.pictures.kernels.develop import develop
 from kinetree.pictures.kernels.shading import Lighting, Surfaces, shade
 from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
 from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
-from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
 
 __all__ = ["Drawing", "Picture", "draw"]
@@ -218,3 +219,91 @@ def _checked_samples(given: int) -> int:
             f"{given!r:.40}"
         )
     return int(given)
+
+
+_FADES, _GONE = 2.5, 9.0
+"""Radii of the floor, as parts of half the picture's height at the camera's target."""
+_LINES = 5.0
+"""Lines of the grid, about, in that length."""
+
+FloorView = tuple[Array, Array, Array, Array]
+"""`plane`, `disc`, `colors` and `to_shadow` of `kernels/backdrop.py`."""
+
+
+def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> FloorView:
+    """The kernel's view of the floor. It depends on the camera but not on the robot, so the grid rests in a film."""
+    nothing = np.zeros((3, 3)), np.zeros(5), np.zeros((2, 3)), np.zeros((2, 3))
+    if floor is None:
+        return nothing
+    normal, eye, target = np.array(floor.normal), np.array(camera.position), np.array(camera.target)
+    above = float(normal @ eye) - floor.height
+    if above <= 0.0:  # the floor is not seen from below
+        return nothing
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    first /= np.linalg.norm(first)
+    if abs(normal[2]) > 0.999:  # a level floor has the world's axes
+        first = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+        first /= np.linalg.norm(first)
+    second = np.cross(normal, first)
+    # A pixel's ray for depth 1 is rays·(column, row, 1); it meets the floor at the depth −above/(normal·ray).
+    rays = np.linalg.inv(camera.matrix(size)[:, :3])
+    nearness = -(normal @ rays) / above
+    plane = np.array(
+        [nearness, first @ rays + float(first @ eye) * nearness, second @ rays + float(second @ eye) * nearness]
+    )
+    half = half_height(camera)
+    disc = np.array([first @ target, second @ target, _FADES * half, _GONE * half, _round(half / _LINES)])
+    to_world = np.array([first, second, floor.height * normal]).T
+    to_shadow = 0.5 * (lamp[:2, :3] @ to_world + np.column_stack((np.zeros((2, 2)), lamp[:2, 3])))
+    return plane, disc, linear_of([floor.color, floor.lines]), to_shadow
+
+
+def _round(x: float) -> float:
+    """The nearest of 1, 2, 5, 10, … times a power of ten, from below."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return power * max(n for n in (1.0, 2.0, 5.0) if n <= x / power * (1.0 + 1e-9))
+
+
+@compiled
+def develop(
+    backdrop: Singles,
+    covered: Bytes,
+    light: Singles,
+    supersampling: int,
+    top: int,
+    bottom: int,
+    columns: int,
+    encoded: Bytes,
+    picture: Bytes,
+) -> None:
+    """The mean of the samples of each pixel, in sRGB.
+
+    Args:
+        backdrop: (pixels, 4), visible where nothing covers it.
+        covered: (pixels), 1 where something does.
+        light: (rows, columns, 3) of samples; rows begin at that of pixel row `top`.
+        supersampling: samples per pixel in each direction.
+        top, bottom: rows of pixels.
+        columns: number of columns of pixels.
+        encoded: (n,), the byte of each amount of light from 0 to 1.
+        picture: (height, width, 3), result.
+    """
+    most = float(len(encoded) - 1)
+    scale = most / (supersampling * supersampling)
+    for row in range(top, bottom):
+        for column in range(columns):
+            r = float(backdrop[row - top, column, 0])
+            g = float(backdrop[row - top, column, 1])
+            b = float(backdrop[row - top, column, 2])
+            unit = most
+            if int(covered[row - top, column]) == 1:
+                unit = scale
+                r, g, b = 0.0, 0.0, 0.0
+                for i in range((row - top) * supersampling, (row - top + 1) * supersampling):
+                    for j in range(column * supersampling, (column + 1) * supersampling):
+                        r += float(light[i, j, 0])
+                        g += float(light[i, j, 1])
+                        b += float(light[i, j, 2])
+            picture[row, column, 0] = int(encoded[int(min(max(0.0, r * unit + 0.5), most))])
+            picture[row, column, 1] = int(encoded[int(min(max(0.0, g * unit + 0.5), most))])
+            picture[row, column, 2] = int(encoded[int(min(max(0.0, b * unit + 0.5), most))])

@@ -102,7 +102,7 @@ class ProgramMotion:
         return {name: np.array(self._rows(x, step)) for name, x in self._own.items()}
 
     def given(self, step: int, row: Array) -> Array:
-        """What is given at a moment, from a step that is not kept; at the end that of the last step holds."""
+        """The inputs at a moment, from a step that is not kept; at the end those of the last step hold."""
         result = self._run(row, step, 1, 1)
         for part, place in self._parts:
             if part.name in self.recorded:

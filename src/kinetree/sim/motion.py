@@ -45,10 +45,10 @@ class Acting(Protocol):
 
 
 class Motion(Acting, Protocol):
-    """What `simulate` asks for."""
+    """A motion as `simulate` uses it."""
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        """Take steps from row `step` on, each divided into equal parts: fill in rows, and what was given and told."""
+        """Take steps from row `step` on, each divided into equal parts: fill in rows, inputs and reports."""
 
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""

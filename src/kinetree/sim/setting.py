@@ -28,7 +28,7 @@ __all__ = ["Setting", "Start", "Tolerances", "held_frames", "leading_axes", "tol
 
 _RTOL, _ATOL = 1e-6, 1e-8
 _FINEST = 1e-13
-"""Smaller relative tolerances are below what rounding leaves."""
+"""Smaller relative tolerances are below rounding."""
 _MET = 1e-6
 """The largest error of a start under constraints, m or rad, and of its velocity relative to 1 + |v|."""
 

@@ -202,7 +202,7 @@ class Shown:
         )  # fmt: skip
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: moments of the motion and the text; None, so the text alone, if none can be drawn."""
+        """The form in notebooks: moments of the motion and the text; None, so the text alone, if none can be drawn."""
         return html_of(repr(self), registered("png_of_motion")(self))
 
     def _early_ends(self: RecordedMotion, before: str) -> str:

@@ -46,7 +46,7 @@ def wanted_of(
     stride = stride_of(every, dt)
     if what is None:
         return Wanted(stride)
-    from kinetree.functions.exerted_forces import check_exerted
+    from kinetree.functions.contact_forces import check_exerted
 
     chosen = _chosen(what)
     for name in chosen:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.errors import MissingPackageError
 from kinetree.expr import Scalar, Symbol
 from kinetree.records import record
 from kinetree.spatial.coriolis import CoriolisInertia
@@ -16,11 +17,10 @@ from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.pose_matrices import pose_matrix
 from kinetree.spatial.rotation_log import quaternion_from_matrix
 from kinetree.spatial.rotations import quaternion_normalize
-from kinetree.spatial.scipy_rotation import scipy_rotation
 from kinetree.spatial.turn import Turn
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
-__all__ = ["Transform"]
+__all__ = ["Transform", "scipy_rotation"]
 
 
 @record(frozen=True, slots=True)
@@ -298,3 +298,12 @@ def _back_coriolis(E_T: Mat3, r: Vec3, coriolis: CoriolisInertia) -> CoriolisIne
     p = E_T @ coriolis.p
     A = E_T.times(coriolis.A).times(E_T.T) - p.outer(r)
     return CoriolisInertia(A + Sym3.scalar(r.dot(p)).full, p)
+
+
+def scipy_rotation(quaternions: Any) -> Any:
+    """The `scipy.spatial.transform.Rotation` of quaternions x, y, z, w (…, 4); it raises ValueError for odd shapes."""
+    try:
+        from scipy.spatial.transform import Rotation
+    except ImportError:
+        raise MissingPackageError("to_scipy needs SciPy: pip install scipy") from None
+    return Rotation.from_quat(quaternions)

@@ -7,8 +7,7 @@ with _lazy_names(__name__):
     from kinetree.tree.coordinate_map import CoordinateMap
     from kinetree.tree.drive import Drive, Limits
     from kinetree.tree.matrices import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
-    from kinetree.tree.one_system import OneSystemTree
-    from kinetree.tree.recorded import RecordedTree
+    from kinetree.tree.recorded import OneSystemTree, RecordedTree
     from kinetree.tree.topology import SPACES, Topology
     from kinetree.tree.tree import Tree
     from kinetree.tree.unrolled import UnrolledTree

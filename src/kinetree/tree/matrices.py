@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from kinetree.expr import Recorder
     from kinetree.tree.sparse_matrix import SparseMatrix
 
-__all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "JointRows", "JointSquare", "JointSquares"]
+__all__ = [
+    "BodyColumns",
+    "JointBlocks",
+    "JointColumns",
+    "JointDiagonal",
+    "JointRows",
+    "JointSquare",
+    "JointSquares",
+    "Rows",
+]
 
 
 class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
@@ -190,3 +199,31 @@ class JointRows:
             return [x for row in self._rows for x in row]
         columns = [shared.gathered(column, "forces") for column in zip(*self._rows, strict=True)]
         return [x for row in zip(*columns, strict=True) for x in row]
+
+
+class Rows:
+    """A result with some numbers per body: `rows[k]` are those of body k."""
+
+    def __init__(self, count: int) -> None:
+        self._rows: list[Sequence[Scalar]] = [()] * count
+
+    def __setitem__(self, k: int, numbers: Sequence[Scalar]) -> None:
+        self._rows[k] = numbers
+
+    def flat(self) -> list[Scalar]:
+        """All numbers, row by row."""
+        return [x for row in self._rows for x in row]
+
+
+class BodyColumns:
+    """A result of some rows, with some columns per body: `columns[k]` are the rows of body k."""
+
+    def __init__(self, count: int) -> None:
+        self._bodies: list[Sequence[Sequence[Scalar]]] = [()] * count
+
+    def __setitem__(self, k: int, rows: Sequence[Sequence[Scalar]]) -> None:
+        self._bodies[k] = rows
+
+    def flat(self) -> list[Scalar]:
+        """All numbers, row by row."""
+        return [x for rows in zip(*self._bodies, strict=True) for row in rows for x in row]

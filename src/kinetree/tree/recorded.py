@@ -8,10 +8,11 @@ from dataclasses import fields
 from kinetree import expr
 from kinetree.expr import Grid, Recorder, Scalar, Shared
 from kinetree.records import record
+from kinetree.tree.clusters import Cluster
 from kinetree.tree.matrices import JointBlocks
 from kinetree.tree.unrolled import UnrolledTree
 
-__all__ = ["RecordedTree"]
+__all__ = ["OneSystemTree", "RecordedTree"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -35,3 +36,21 @@ class RecordedTree(UnrolledTree):
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
         return expr.call_shared(self.recorder, function, numbers)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class OneSystemTree(UnrolledTree):
+    """An `UnrolledTree` whose joints are never eliminated one by one or in clusters, where there is a choice."""
+
+    @staticmethod
+    def of(tree: UnrolledTree) -> OneSystemTree:
+        """The same tree, to be solved as one system."""
+        return OneSystemTree(**{field.name: getattr(tree, field.name) for field in fields(UnrolledTree)})
+
+    @property
+    def is_one_system(self) -> bool:
+        return True
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        return ()

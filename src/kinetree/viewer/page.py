@@ -13,14 +13,13 @@ from kinetree.appearance import Unseen
 from kinetree.errors import KinetreeError
 from kinetree.model import Model
 from kinetree.viewer.bodies import unused_name
-from kinetree.viewer.controls import Text, add_list
+from kinetree.viewer.controls import Text, add_list, add_switches
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
 from kinetree.viewer.server import address
 from kinetree.viewer.sliders import Sliders
 from kinetree.viewer.subject import Subject
 from kinetree.viewer.surroundings import Surroundings
-from kinetree.viewer.switches import add_switches
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiEvent, GuiFolderHandle, ViserServer

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.appearance.atlas import Painted, atlas
+from kinetree.appearance.assembly import Painted, atlas
 from kinetree.appearance.images import colors_at
 from kinetree.appearance.mesh_files import file_mesh
 from tests.unit.appearance.files import write_obj, write_png

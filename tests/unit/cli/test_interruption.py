@@ -38,7 +38,7 @@ MOMENTS = {
     "while energies are computed": ("kinetree.sim.recording.kinetic_energy", 1),
     "while the numbers are packed": ("numpy.savez_compressed", 1),
     "while the numbers go to the disk": ("kinetree.files.os.fsync", 1),
-    "while the picture is drawn": ("kinetree.plots.stacked.dress", 1),
+    "while the picture is drawn": ("kinetree.plots.figures.dress", 1),
     "while the picture goes to the disk": ("kinetree.files.os.fsync", 2),
     "while the table is printed": ("kinetree.cli.simulate.summary", 1),
 }

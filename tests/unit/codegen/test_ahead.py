@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen.cpu.ahead import worth_fetching
+from kinetree.codegen.cpu.batch import worth_fetching
 from kinetree.codegen.cpu.module import emit
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host

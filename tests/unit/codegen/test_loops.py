@@ -14,7 +14,7 @@ from kinetree.codegen.loops.compiled import compiled, prepared
 from kinetree.codegen.loops.instructions import Unknown
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
 from kinetree.codegen.loops.translate import module_text
-from kinetree.syntax import syntax_tree
+from kinetree.source_code import syntax_tree
 
 THIRD = 3
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import Loop, Port, Program, Recorder, interpret, trace, trace_memory
 from kinetree.expr.symbol import is_zero
-from kinetree.tree.stored_factors import StoredFactors
+from kinetree.tree.sparse_matrix import StoredFactors
 from tests.strategies import law
 
 Array = NDArray[np.float64]

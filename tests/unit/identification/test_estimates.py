@@ -22,8 +22,8 @@ from kinetree.identification import (
     suspicions,
 )
 from kinetree.identification.estimation.divergence import Bodies, Numbers
-from kinetree.identification.estimation.reduction import reduce_rows
-from kinetree.identification.report.words import told_unexcited
+from kinetree.identification.estimation.regression import reduce_rows
+from kinetree.identification.report.identification import told_unexcited
 from tests.strategies import law
 
 from .motions import PENDULUM, changed, exact_log, waves

@@ -9,11 +9,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.identification import exciting_trajectory
-from kinetree.identification.excitation.criterion import condition_number, criterion
-from kinetree.identification.excitation.descent import descend
 from kinetree.identification.excitation.fourier import FourierTrajectory
 from kinetree.identification.excitation.limits import bounds_of
-from kinetree.identification.excitation.problem import Problem
+from kinetree.identification.excitation.problem import Problem, condition_number, criterion
+from kinetree.identification.excitation.search import descend
 
 from .motions import PENDULUM
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.joints import JointKind
-from kinetree.joints.unseen import unseen_by_trial
+from kinetree.joints.composite import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from tests.kernels import compiled_late
 from tests.laws.reference import reference

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.algorithms.drives import spring_derivatives, spring_forces
 from kinetree.expr import Port, Symbol, interpret, trace
 from kinetree.joints import JointKind
 from kinetree.joints.derivatives import bias_derivatives, subspace_derivatives, subspace_rate
-from kinetree.joints.springs import spring_derivatives, spring_forces
 from kinetree.spatial import Motion, Subspace
 from tests.laws.reference import close, directional
 from tests.laws.test_joints import columns, numbers, scalars, six, state_of

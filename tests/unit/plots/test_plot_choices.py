@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import kinetree as kt
-from kinetree.plots.small import _quantiles
+from kinetree.plots.batches import _quantiles
 from kinetree.sim.endings import Divergence
 
 ROBOT = kt.zoo.load("double_pendulum")

@@ -16,8 +16,7 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Index, Port, Program, Range, Recorder, Scalar, interpret
 from kinetree.spatial import Force, Inertia, Motion, Transform, Turn, Vec3
 from kinetree.tree.rolled import Knowledge, NotYetKnown
-from kinetree.tree.rolled.memory import Bodies, QuantityMemory
-from kinetree.tree.rolled.structure import numbers_of, rebuilt
+from kinetree.tree.rolled.memory import Bodies, QuantityMemory, numbers_of, rebuilt
 from kinetree.tree.rolled.tables import Columns
 from tests.kernels import compiled_late
 from tests.unit.model.bodies import ball, chain, point, shift

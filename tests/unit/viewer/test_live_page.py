@@ -16,8 +16,7 @@ import pytest
 import kinetree as kt
 from kinetree.sim.live import Live
 from kinetree.viewer import view
-from kinetree.viewer.live import LivePage
-from kinetree.viewer.push import Hand
+from kinetree.viewer.live import Hand, LivePage
 from kinetree.viewer.viewer import Viewer
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.errors.SimulationWarning")  # joints swing through their stops

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.codegen.c.function import FunctionWriter
-from kinetree.codegen.c.lines import wrapped
+from kinetree.codegen.c.real import wrapped
 from kinetree.expr import Port
 from kinetree.records import record
 

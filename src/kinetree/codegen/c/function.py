@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.lines import INDENT, wrapped
 from kinetree.codegen.c.operations import expression
 from kinetree.codegen.c.places import Places
-from kinetree.codegen.c.real import Real
+from kinetree.codegen.c.real import INDENT, Real, wrapped
 from kinetree.expr import (
     Argument,
     Block,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.lines import wrapped
-from kinetree.codegen.c.real import Real
+from kinetree.codegen.c.real import Real, wrapped
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.expr import Index, Port, Program
 

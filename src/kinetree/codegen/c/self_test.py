@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.lines import wrapped
-from kinetree.codegen.c.real import Real
+from kinetree.codegen.c.real import Real, wrapped
 from kinetree.codegen.c.unit import length_name
 
 __all__ = ["self_test"]

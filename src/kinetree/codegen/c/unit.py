@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.codegen.c.function import FunctionWriter
-from kinetree.codegen.c.lines import wrapped
 from kinetree.codegen.c.names import comment
 from kinetree.codegen.c.preamble import preamble
-from kinetree.codegen.c.real import Real
+from kinetree.codegen.c.real import Real, wrapped
 
 __all__ = ["length_name", "texts"]
 

@@ -18,12 +18,11 @@ import numpy as np
 
 from kinetree.codegen.cpu.c_function import address_of, c_function, fields
 from kinetree.codegen.cpu.jit import MachineCode
-from kinetree.codegen.cpu.numpy_api import numpy_functions
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.expr import Port
 from kinetree.records import record
 
-__all__ = ["ArrayObject", "Batches", "Context", "chain", "layout_is_known", "make_builtin"]
+__all__ = ["ArrayObject", "Batches", "Context", "chain", "layout_is_known", "make_builtin", "numpy_functions"]
 
 _NUMPY_2 = 0x02000000  # the version of NumPy's ABI
 # Indices into NumPy's table of C functions, from numpy/__multiarray_api.h.
@@ -209,3 +208,12 @@ def chain(first: MachineCode, second: MachineCode) -> None:
     """
     first.keep(second)
     second.put("call", lambda: first.data_address("context") + Context.next.offset)
+
+
+@functools.cache
+def numpy_functions(table: str) -> Any:
+    """A table of addresses by index: "_ARRAY_API", as in numpy/__multiarray_api.h, or "_UFUNC_API"."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    get_pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
+    address = get_pointer(getattr(np._core._multiarray_umath, table), None)  # type: ignore[attr-defined]
+    return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))

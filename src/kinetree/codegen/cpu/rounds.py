@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.cpu.signature import place_of_rounds
-from kinetree.expr import Program
+from kinetree.expr import Port, Program
 from kinetree.records import record
 
-__all__ = ["COPY", "ROUNDS_END", "Rounds", "round_count"]
+__all__ = ["COPY", "ROUNDS_END", "Rounds", "round_count", "signature"]
 
 ROUNDS_END = "%rounds_done"
 """The block after the last round of a group."""
@@ -65,3 +64,36 @@ def round_count(program: Program, rounds: Rounds) -> str:
         f"  %round_count_p = getelementptr i64, ptr %dimensions, i64 {place}\n"
         "  %round_count = load i64, ptr %round_count_p"
     )
+
+
+_ROUNDS, _NOTHING = "rounds", "nothing"
+
+
+def signature(inputs: Sequence[Port], outputs: Sequence[Port], rows: Sequence[int] = ()) -> str:
+    """The signature in NumPy's notation. The first axes of the inputs `rows` and of the outputs share one free length.
+    Axes without numbers share another one, because NumPy takes no fixed length of zero.
+
+    >>> signature([Port("x", (1, 3)), Port("t", ())], [Port("y", (1, 4))], rows=[0])
+    '(rounds,3),()->(rounds,4)'
+    >>> signature([Port("x", (3,)), Port("act", (0,))], [Port("y", (2,))])
+    '(3),(nothing)->(2)'
+    """
+    axes = [f"({','.join(names)})" for names in _axes(inputs, outputs, rows)]
+    return f"{','.join(axes[: len(inputs)])}->{','.join(axes[len(inputs) :])}"
+
+
+def place_of_rounds(inputs: Sequence[Port], outputs: Sequence[Port], rows: Sequence[int]) -> int:
+    """Index of that length among a kernel's `dimensions`, which begin with the number of samples.
+
+    >>> place_of_rounds([Port("q", (3,)), Port("x", (1, 3))], [Port("y", (1, 4))], rows=[1])
+    2
+    """
+    return 1 + list(dict.fromkeys(name for names in _axes(inputs, outputs, rows) for name in names)).index(_ROUNDS)
+
+
+def _axes(inputs: Sequence[Port], outputs: Sequence[Port], rows: Sequence[int]) -> list[list[str]]:
+    varied = [*rows, *(range(len(inputs), len(inputs) + len(outputs)) if rows else ())]
+    return [
+        [_ROUNDS if k in varied and axis == 0 else str(n) if n else _NOTHING for axis, n in enumerate(port.shape)]
+        for k, port in enumerate((*inputs, *outputs))
+    ]

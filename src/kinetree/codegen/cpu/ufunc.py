@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.codegen.cpu.builtin import numpy_functions
 from kinetree.codegen.cpu.jit import MachineCode, compile_module
-from kinetree.codegen.cpu.numpy_api import numpy_functions
-from kinetree.codegen.cpu.signature import signature
+from kinetree.codegen.cpu.rounds import signature
 from kinetree.codegen.llvm.precision import F64, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.codegen.optimization import optimization

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.codegen.llvm.polynomials import horner
+from kinetree.codegen.llvm.arc_tangent import horner
 from kinetree.codegen.llvm.precision import F32, F64, Lanes
 from kinetree.records import record
 

@@ -21,7 +21,7 @@ from typing import Any
 from kinetree.codegen.loops.expressions import Expressions
 from kinetree.codegen.loops.instructions import Unknown, Value
 from kinetree.codegen.loops.kinds import ArrayKind, parameters, parts
-from kinetree.syntax import syntax_tree
+from kinetree.source_code import syntax_tree
 
 __all__ = ["module_text"]
 

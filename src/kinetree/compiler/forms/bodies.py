@@ -10,7 +10,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.rolled import RolledModel
 from kinetree.model import Body
 from kinetree.spatial import Transform
-from kinetree.tree.body_rows import BodyColumns, Rows
+from kinetree.tree.matrices import BodyColumns, Rows
 from kinetree.tree.rolled import RolledTree
 
 __all__ = [

@@ -9,10 +9,11 @@ import numpy as np
 
 from kinetree.expr import slopes_of
 from kinetree.expr.repeat import otherwise
+from kinetree.spatial.linear import LDLT
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.array import made as symbolic
 
-__all__ = ["array_of", "constant", "numbers_of", "unless_idle", "with_slopes_of"]
+__all__ = ["array_of", "constant", "damped", "numbers_of", "solve", "unless_idle", "with_slopes_of"]
 
 
 def numbers_of(x: Any) -> Any:
@@ -49,3 +50,21 @@ def with_slopes_of(x: Any, y: Any) -> Any:
 def constant(x: Any) -> Any:
     """The array x without derivatives."""
     return with_slopes_of(x, np.zeros(np.shape(x)))
+
+
+_RELATIVE, _ABSOLUTE = 1e-12, 1e-30
+
+
+def damped(A: Any, amount: Any) -> Any:
+    """A + amount I for a positive semidefinite A; a little more, relative to A, so that it can be factored."""
+    n = len(A)
+    return A + (amount + _RELATIVE * np.trace(A) + _ABSOLUTE) * np.eye(n)
+
+
+def solve(A: Any, b: Any) -> Any:
+    """A⁻¹ b for a symmetric positive definite A (n, n) and b (n,) or (n, k)."""
+    factors = LDLT(numbers_of(A))
+    if b.ndim == 1:
+        return array_of(factors.solve(numbers_of(b)), A, b)
+    columns = [factors.solve(numbers_of(column)) for column in b.T]
+    return array_of(columns, A, b).T

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
-from kinetree.control.kinematics.numbers import unless_idle
-from kinetree.control.kinematics.positive_definite import damped, solve
+from kinetree.control.kinematics.numbers import damped, solve, unless_idle
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 

@@ -1,10 +1,21 @@
-"""Everything known of a robot and its tasks before targets are given, kept as long as the robot lives."""
+"""Everything known of a robot and its tasks before targets are given, kept as long as the robot lives.
+
+How a solution changes with targets, limits and weights: as one more step from it would.
+
+The search itself is not differentiated. At a solution the errors stay zero, so a displacement d follows a change of the
+errors δe by A d = δe; of all such d it is the shortest, in which coordinates at a limit move as the limit does.
+
+Sources: Nocedal and Wright, *Numerical Optimization* (2006), appendix A.2 (implicit function theorem); Bolte, Pauwels
+and Vaiter, "One-step differentiation of iterative algorithms", NeurIPS 2023.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import is_dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +23,17 @@ from numpy.typing import NDArray
 
 from kinetree.control.kinematics.arguments import checked_limits, checked_number
 from kinetree.control.kinematics.coordinates import Coordinates
-from kinetree.control.kinematics.program import Found, linearized_program, made_program
+from kinetree.control.kinematics.numbers import constant, with_slopes_of
+from kinetree.control.kinematics.priorities import refined, solved_by_priority
 from kinetree.control.kinematics.result import InverseKinematics, SearchLimits
-from kinetree.control.kinematics.rows import levels_of
+from kinetree.control.kinematics.rows import Rows, error_jacobian_of, error_of, levels_of
+from kinetree.control.kinematics.search import Bounds, Errors, Search, room, search, solved_for
 from kinetree.control.tasks import Task
+from kinetree.functions.kinematics import integrate
 from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
-from kinetree.programs.program import Program
+from kinetree.programs.program import Program, program
 
 __all__ = ["Solver", "solver_of"]
 
@@ -170,3 +184,108 @@ def _key(task: Task) -> Hashable:
 
 def _is_record(task: Task) -> bool:
     return is_dataclass(task) and "__dataclass_fields__" in vars(type(task)) and not hasattr(task, "__dict__")
+
+
+_DAMPING = 1e-8
+"""Damping relative to the trace of A Aᵀ, for matrices without full rank, in addition to the cost of unmet tasks. A
+second step takes its error away."""
+
+
+def with_slopes(at: Coordinates, q: Any, levels: Sequence[tuple[Any, Any]], bounds: Bounds) -> Any:
+    """The configuration q with the derivatives of one more step.
+
+    `levels` has, for each priority, weighted errors at a constant q, and their derivatives A, which are constant.
+    """
+    fixed = constant(q)
+    low, high = room(at, fixed, bounds)
+    is_low, is_high = low >= 0.0, high <= 0.0
+    d = np.where(is_low, low, np.where(is_high, high, 0.0))
+    at_limit = np.where(is_low | is_high, 1.0, 0.0)
+    damping = [_DAMPING * np.sum(A * A) + 0.5 * np.sum(constant(e) ** 2) for e, A in levels]
+    for _ in range(2):
+        if len(levels) == 1:
+            ((e, A),) = levels
+            d = d + solved_for(e - A @ d, A * (1.0 - at_limit), damping[0])
+        else:
+            d = solved_by_priority(levels, damping, d, at_limit)
+    return with_slopes_of(q, integrate(at.robot, fixed, with_slopes_of(np.zeros(at.robot.nv), d)))
+
+
+_KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NUMBERS = ("lower", "upper", "weights", "tolerance", "starts", "evaluations", "shift")
+"""The arguments after the targets."""
+
+
+class Found(NamedTuple):
+    """The results of the program, by name."""
+
+    q: Any
+    errors: Any
+    """The errors of all tasks, one after the other (m,)."""
+    reached: Any
+    starts: Any
+    evaluations: Any
+
+
+def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
+    """The program of `inverse_kinematics_program`, for tasks that are checked."""
+    at, levels = Coordinates(robot), levels_of(robot, tasks)
+    names, shapes = _targets(robot, tasks)
+    first = levels[0]
+    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
+
+    def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
+        values = signature.bind(*arguments, **by_name).args
+        q, reached, tried, count = found_by(*map(constant, values))
+        _, *targets = values
+        lower, upper, weights, *_ = targets[len(names) :]
+        targets = targets[: len(names)]
+        q = with_slopes(at, q, [x.at_rest(constant(q), targets, weights) for x in levels], Bounds(lower, upper))
+        left = np.concatenate([error_of(task, robot, q, x) for task, x in zip(tasks, targets, strict=True)])
+        return Found(q, left, reached, tried, count)
+
+    def found_by(q0: Any, *targets: Any) -> tuple[Any, Any, Any, Any]:
+        lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
+        targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
+
+        def errors(q: Any, rows: Rows = first) -> Errors:
+            return rows.errors(q, targets, roots), partial(rows.slopes, q, targets, roots)
+
+        def is_met(e: Any) -> Any:
+            return np.all(np.abs(e) <= tolerance * roots[first.places])
+
+        setting = Search(tolerance, starts, evaluations, shift)
+        q, reached, tried, count = search(at, errors, is_met, q0, bounds, setting)
+        if len(levels) > 1:
+            better = refined(at, lambda q: [errors(q, rows) for rows in levels], q, bounds)
+            again = search(at, errors, is_met, better, bounds, setting._replace(starts=0.0))
+            q, count = np.where(reached & ~again[1], q, again[0]), count + again[3]
+        return q, reached, tried, count
+
+    inverse_kinematics.__signature__ = signature  # type: ignore[attr-defined]
+    size = sum(task.size(robot) for task in tasks)
+    return program(
+        inverse_kinematics, q0=robot, **shapes, lower=robot.nq, upper=robot.nq, weights=size, tolerance=(), starts=(),
+        evaluations=(), shift=at.drawn,
+    )  # fmt: skip
+
+
+def linearized_program(robot: Model, tasks: Sequence[Task]) -> Program:
+    """The program of q and targets that returns the errors of all tasks, and their decrease per displacement."""
+    names, shapes = _targets(robot, tasks)
+    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q", *names)])
+
+    def linearized(*arguments: Any, **by_name: Any) -> tuple[Any, Any]:
+        q, *targets = signature.bind(*arguments, **by_name).args
+        pairs = list(zip(tasks, targets, strict=True))
+        e = np.concatenate([error_of(task, robot, q, x) for task, x in pairs])
+        return e, -np.concatenate([error_jacobian_of(task, robot, q, x) for task, x in pairs])
+
+    linearized.__signature__ = signature  # type: ignore[attr-defined]
+    return program(linearized, q=robot, **shapes)
+
+
+def _targets(robot: Model, tasks: Sequence[Task]) -> tuple[list[str], dict[str, tuple[int, ...]]]:
+    """The names of the targets as arguments, and their shapes."""
+    names = ["target"] if len(tasks) == 1 else [f"target_{k}" for k in range(len(tasks))]
+    return names, {name: task.target_shape(robot) for name, task in zip(names, tasks, strict=True)}

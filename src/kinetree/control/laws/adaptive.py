@@ -1,4 +1,13 @@
-"""The adaptive tracking law of Slotine and Li, which learns inertial parameters while it tracks."""
+"""The adaptive tracking law of Slotine and Li, which learns inertial parameters while it tracks.
+
+Steps of inertial parameters along gradients in the metric of the pseudo-inertia, which keep bodies possible.
+
+In the metric tr(P⁻¹ dP P⁻¹ dP) of positive definite matrices P the steepest way along the gradient L by P is P L P, the
+same in all frames and units.
+
+Source: Lee, Kwon and Park, "A natural adaptive control law for robot manipulators", IEEE/RSJ Int. Conf. Intelligent
+Robots and Systems (2018).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.control.laws.law import driven, makes_a_law
-from kinetree.control.laws.natural_gradient import natural_step
 from kinetree.control.laws.reference_forces import reference_forces, reference_regressor
 from kinetree.control.laws.tracking import Tracking
 from kinetree.functions.regressors import bodies_option
@@ -16,8 +24,9 @@ from kinetree.inputs import chosen_word
 from kinetree.model import Model
 from kinetree.programs import Program, program
 from kinetree.spatial import Inertia
+from kinetree.spatial.pseudo_inertia import pseudo_inertia, ten_parameters
 
-__all__ = ["adaptive"]
+__all__ = ["adaptive", "natural_step"]
 
 
 @makes_a_law
@@ -97,3 +106,18 @@ def adaptive(robot: Model, *, bodies: Sequence[str] | None = None, metric: str =
 def _ten(inertia: Inertia) -> list[Any]:
     I = inertia.I
     return [inertia.mass, *inertia.h.components(), I.xx, I.xy, I.yy, I.xz, I.yz, I.zz]
+
+
+_ENTRIES = ten_parameters(np.eye(16).reshape(16, 4, 4)).T.reshape(10, 4, 4)
+"""The derivatives of the ten parameters by the entries of P."""
+_GRADIENTS = 0.5 * (_ENTRIES + _ENTRIES.swapaxes(1, 2))
+
+
+def natural_step(ten: Any, gradient: Any, step: Any) -> Any:
+    """The parameters after a step along a gradient (10,), in the metric of P: (1 + ½ step P L) P (1 + ½ step P L)ᵀ.
+
+    To first order that is P + step P L P, and it is positive definite however long the step.
+    """
+    P, L = pseudo_inertia(ten), np.sum(_GRADIENTS * gradient[:, None, None], axis=0)
+    G = np.eye(4) + 0.5 * step * (P @ L)
+    return ten_parameters(G @ P @ G.T)

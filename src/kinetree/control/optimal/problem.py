@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.control.optimal.arguments import arguments_given, number_of_controls
-from kinetree.control.optimal.phase import Phase
-from kinetree.control.optimal.redundancy import usual_rank
+from kinetree.compiler.reference import on_numbers
+from kinetree.control.optimal.phase import Phase, returned_by
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.functions.constrained import CONSTRAINT_JACOBIAN
 from kinetree.functions.integrator_options import rollout_integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.programs import Argument, Program
 from kinetree.records import record
 
-__all__ = ["OptimalControl"]
+__all__ = ["LEAST_PART", "OptimalControl"]
 
 Limits = Literal["effort"] | tuple[ArrayLike, ArrayLike] | None
 
@@ -188,3 +188,69 @@ def _limits(own: NDArray[np.float64], limits: Limits, nu: int) -> tuple[NDArray[
         k = int(np.argmin(lower < upper))
         raise OptionError(f"lower limits must be below upper ones; control {k} has {lower[k]} and {upper[k]}")
     return lower, upper
+
+
+def number_of_controls(robot: Model, phases: Sequence[Phase], motors: int) -> int:
+    """How many controls a step has: one per motor, or as many as all dynamics say."""
+    sizes = {motors for phase in phases if phase.dynamics is None}
+    for phase in phases:
+        for program in (phase.dynamics, phase.cost):
+            if program is not None and "u" in program.arguments:
+                shape = program.arguments["u"].shape
+                if len(shape) != 1:
+                    raise ShapeError(f"the program {program.name!r} takes u of shape {shape}; controls are (nu,)")
+                sizes.add(shape[0])
+    if len(sizes) != 1:
+        words = ", ".join(map(str, sorted(sizes))) or "none"
+        raise ShapeError(
+            f"all programs must have the same number of controls u, not {words}; where {robot.name!r} moves by its own "
+            f"equations it has {motors}, one per motor: name those that are meant, as in motors={robot.v_names[:1]}"
+        )
+    return sizes.pop()
+
+
+def arguments_given(robot: Model, phases: Sequence[Phase], terminal: Program | None, nu: int) -> dict[str, Argument]:
+    """The arguments of programs other than the motion and the results of dynamics."""
+    arguments: dict[str, Argument] = {}
+    for phase in phases:
+        returned = set(returned_by(robot, phase))
+        if phase.dynamics is not None:
+            _collect(arguments, robot, phase.dynamics, nu, set())
+        _collect(arguments, robot, phase.cost, nu, returned)
+    if terminal is not None:
+        if "u" in terminal.arguments:
+            raise OptionError(f"the terminal cost {terminal.name!r} takes u, but the last state has no controls")
+        _collect(arguments, robot, terminal, nu, set())
+    return arguments
+
+
+def _collect(arguments: dict[str, Argument], robot: Model, program: Program, nu: int, returned: set[str]) -> None:
+    motion = {"t": (), "q": (robot.nq,), "v": (robot.nv,), "u": (nu,)}
+    for name, argument in program.arguments.items():
+        if name in motion:
+            if argument.shape != motion[name]:
+                raise ShapeError(
+                    f"the program {program.name!r} takes {name} of shape {argument.shape}, but here it is "
+                    f"{motion[name]}"
+                )
+        elif name not in returned and arguments.setdefault(name, argument).shape != argument.shape:
+            raise ShapeError(f"programs take {name} of shapes {arguments[name].shape} and {argument.shape}")
+
+
+LEAST_PART = 1e-10
+"""The part of a row's mobility that must be its own, and not shared with other rows; that of `constrained_dynamics`."""
+
+_SAMPLES = 5
+
+
+def usual_rank(robot: Model, phase: Phase) -> int:
+    """The rank of the constraints' Jacobian in all configurations but special ones: the largest of some at random."""
+    if not phase.constraints:
+        return 0
+    ranks, rng = [], np.random.default_rng(0)
+    for _ in range(_SAMPLES):
+        q = robot.random(rng).tolist()
+        J = np.reshape(on_numbers(CONSTRAINT_JACOBIAN, robot, (q,), constraints=phase.constraints), (-1, robot.nv))
+        size = np.linalg.norm(J, axis=1, keepdims=True)
+        ranks.append(int(np.linalg.matrix_rank(J / np.where(size > 0.0, size, 1.0), tol=LEAST_PART**0.5)))
+    return max(ranks)

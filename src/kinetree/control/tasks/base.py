@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.control.tasks.checks import checked_priority, checked_weight
-from kinetree.control.tasks.derived import derivatives_of_error
+from kinetree.functions.derivatives import jacobian
+from kinetree.programs.program import program
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -96,3 +97,12 @@ def _missing(task: Task, method: str) -> NotImplementedError:
     return NotImplementedError(
         f"{type(task).__name__} has no method {method}, which is needed here: write it in the class"
     )
+
+
+def derivatives_of_error(task: Any, robot: Model, q: Any, target: Any) -> Any:
+    """The derivatives (m, nv) by displacements of q; in a program a part of it, and else compiled for each call."""
+
+    def error(q: Any, target: Any) -> Any:
+        return task.error(robot, q, target)
+
+    return jacobian(program(error, q=robot, target=task.target_shape(robot)), (q, target), wrt="q")

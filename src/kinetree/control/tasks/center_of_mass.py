@@ -28,7 +28,7 @@ class CenterOfMass(Task):
     """Move the robot's centre of mass to a position. A target is that position (3,), in metres.
 
     Attributes:
-        relative_to: the frame of the target's and rows' coordinates and axes, such as a foot; by default the world.
+        relative_to: the frame of the target's and rows' coordinates and axes, such as a foot; default: world.
         axes: which rows matter, of "x", "y" and "z"; "xyz" is all of them. The others of a target are not looked at.
 
     Raises:

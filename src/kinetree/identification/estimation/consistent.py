@@ -10,10 +10,15 @@ own numbers; and d is infinite where a body would be impossible, so the minimum 
 convex: there is one minimum, and Newton's method finds it from any start.
 
 Source: Lee, Wensing, Park, "Geometric robot dynamic identification: a convex programming approach" (2020).
+
+Newton's method with backtracking, for convex functions that are infinite outside of an open set.
+
+Source: Boyd and Vandenberghe, *Convex Optimization* (2004), algorithm 9.5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,7 +27,6 @@ from numpy.typing import NDArray
 from kinetree.errors import LogError, OptionError
 from kinetree.identification.estimation.base_estimate import BaseEstimate
 from kinetree.identification.estimation.divergence import Bodies, Numbers
-from kinetree.identification.estimation.newton import minimize
 from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.identification.log_cholesky import pseudo_inertia
 from kinetree.inputs import number_between
@@ -163,3 +167,47 @@ def _prior_drives(estimate: BaseEstimate, prior: Array, ten: int) -> tuple[list[
             numbers.append(k)
             guesses.append(float(guess))
     return numbers, np.array(guesses)
+
+
+Terms = Callable[[Array], tuple[float, Array, Array]]
+"""Value, M (m, n) and r (m,): the gradient is Mᵀ r and the Hessian Mᵀ M; the value is infinite outside.
+
+In this form a step is a least squares problem, which loses half as many digits as one with the Hessian.
+"""
+
+_STEPS = 200
+_DESCENT = 0.1
+"""The part of the promised descent that a step must reach."""
+_SHORTEST = 1e-12
+
+
+def minimize(terms: Terms, start: Array, accuracy: float = 1e-10) -> Array:
+    """The minimum, from a start inside, to within `accuracy` of its value.
+
+    Raises:
+        LogError: no more progress is possible, which only numbers of very different sizes bring about.
+    """
+    x = start
+    value, M, r = terms(x)
+    for _ in range(_STEPS):
+        Q, R = np.linalg.qr(M)
+        along = Q.T @ r
+        step = -np.linalg.solve(R, along)
+        decrement = float(along @ along)
+        if decrement <= 2.0 * accuracy * max(1.0, abs(value)):
+            return x
+        length = 1.0
+        while True:
+            ahead, next_M, next_r = terms(x + length * step)
+            if ahead <= value - _DESCENT * length * decrement:
+                break
+            length *= 0.5
+            if length < _SHORTEST:
+                if decrement <= 1e-6 * max(1.0, abs(value)):
+                    return x  # rounding hides the rest of the descent
+                raise LogError(
+                    "the search for possible inertias stopped early: the parameters or their noise are of very "
+                    "different sizes; check the units of the log"
+                )
+        x, value, M, r = x + length * step, ahead, next_M, next_r
+    return x

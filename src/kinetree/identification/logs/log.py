@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import LogError, OptionError, listed, visible
-from kinetree.identification.logs.smoothing import Smoothing
 from kinetree.inputs import number_between, real_number
 from kinetree.model import Model
 from kinetree.records import record
 
-__all__ = ["Log", "check_log"]
+__all__ = ["Log", "Smoothing", "check_log"]
 
 Array = NDArray[np.float64]
 
@@ -198,3 +197,15 @@ def _moment(name: str, given: Any, otherwise: float) -> float:
 
 def _between(time: Array, own: Array, x: Array | None) -> Array | None:
     return None if x is None else np.stack([np.interp(time, own, column) for column in x.T], axis=1)
+
+
+@record(frozen=True, slots=True, eq=False)
+class Smoothing:
+    """A filter of all measured rows, some of which a log keeps."""
+
+    v: Array
+    """(M, nv): the velocities at all M measured rows, smoothed."""
+    lowpass: Callable[[Array], Array]
+    """From signals (M, …) to smooth ones."""
+    kept: NDArray[np.intp]
+    """(T,): the rows that the log keeps."""

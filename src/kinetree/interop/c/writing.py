@@ -1,24 +1,32 @@
-"""From a node to the texts of C."""
+"""From a node to the texts of C.
+
+A function and its derivatives as CasADi knows them, by the names that `casadi.external` looks for.
+
+NAME is the function. jac_NAME has a matrix for each result and each argument; adj1_NAME the gradients, given weights of
+the results; jac_adj1_NAME the matrices of those, which Hessians are made of. Derivatives get the results as arguments
+as well; kinetree's do not need them, so they have a pattern without numbers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from kinetree.codegen.c.casadi import HEADER, casadi_function, order
+from kinetree.codegen.c.casadi import HEADER, Block, casadi_function, dense, order, zero
 from kinetree.codegen.c.function import FunctionWriter
 from kinetree.codegen.c.names import identifier
 from kinetree.codegen.c.real import REALS, Real
 from kinetree.codegen.c.self_test import self_test
 from kinetree.codegen.c.unit import length_name, texts
 from kinetree.expr import Port, in_pieces, interpret
-from kinetree.interop.c.casadi import with_derivatives
 from kinetree.interop.c.source import CSource
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
+from kinetree.records import record
 
 __all__ = ["casadi_source", "plain_source"]
 
@@ -174,3 +182,76 @@ def _results(node: Node, given: Sequence[Array]) -> list[Array]:
     count = len(given[0]) if given else 1
     rows = [interpret(node.program, *(x[k].tolist() for x in given)) for k in range(count)]
     return [np.array([row[n] for row in rows]) for n in range(len(node.outputs))]
+
+
+Named = tuple[str, Port]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Exported:
+    """One function of the file."""
+
+    name: str
+    node: Node
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+
+
+def with_derivatives(
+    name: str, node: Node, inputs: Sequence[Named], outputs: Sequence[Named], count: int
+) -> list[Exported]:
+    """The function; with `count` 1 its Jacobian; with 2 also gradients and their Jacobian.
+
+    `inputs` and `outputs`: the ports with their names in C.
+    """
+    own = [dense(c, port.shape, k) for k, (c, port) in enumerate(inputs)]
+    found = [Exported(name, node, tuple(own), tuple(dense(c, port.shape, k) for k, (c, port) in enumerate(outputs)))]
+    every = range(len(inputs))
+    unread = [zero(f"out_{c}", port.shape) for c, port in outputs]
+    columns: list[tuple[int | None, Named]] = [*enumerate(inputs)]
+    if count >= 1:
+        jacobian = node.jacobian(every)
+        blocks = _matrices(jacobian, outputs, columns, len(inputs))
+        found.append(Exported(f"jac_{name}", jacobian, (*own, *unread), tuple(blocks)))
+    if count >= 2:
+        reverse = node.reverse(every)
+        weights = [(f"adj_{c}", port) for c, port in outputs]
+        gradients = [(f"adj_{c}", port) for c, port in inputs]
+        given = [dense(c, port.shape, len(inputs) + k) for k, (c, port) in enumerate(weights)]
+        results = [dense(c, port.shape, k) for k, (c, port) in enumerate(gradients)]
+        found.append(Exported(f"adj1_{name}", reverse, (*own, *unread, *given), tuple(results)))
+        jacobian = reverse.jacobian(range(len(reverse.inputs)))
+        columns += [(None, (f"out_{c}", port)) for c, port in outputs]
+        columns += [*enumerate(weights, len(inputs))]
+        blocks = _matrices(jacobian, gradients, columns, len(reverse.inputs))
+        more = [zero(f"out_{c}", port.shape) for c, port in gradients]
+        found.append(Exported(f"jac_adj1_{name}", jacobian, (*own, *unread, *given, *more), tuple(blocks)))
+    return found
+
+
+def _matrices(
+    jacobian: Node, rows: Sequence[Named], columns: Sequence[tuple[int | None, Named]], arguments: int
+) -> list[Block]:
+    """The matrix of each result by each argument, in this order; `columns` has the numbers of the arguments, None for
+    those by which nothing changes."""
+    height = sum(port.size for _, port in rows)
+    widths = [port.size for port in jacobian.inputs[:arguments]]
+    starts = [height * n for n in accumulate(widths, initial=0)]
+    firsts = [*accumulate((port.size for _, port in rows), initial=0)]
+    results = jacobian.program.results
+    blocks = []
+    for first, (row_name, row_port) in zip(firsts, rows, strict=False):
+        for argument, (column_name, column_port) in columns:
+            name, shape = f"jac_{row_name}_{column_name}", (row_port.size, column_port.size)
+            if argument is None:
+                blocks.append(zero(name, shape))
+                continue
+            width, nonzeros, places = widths[argument], [], []
+            for column, j in enumerate(order(column_port.shape)):
+                for row, i in enumerate(order(row_port.shape)):
+                    place = starts[argument] + (first + i) * width + j
+                    if results is None or results[place] != 0.0 or isinstance(results[place], int):
+                        nonzeros.append((column, row))
+                        places.append(place)
+            blocks.append(Block(name, *shape, tuple(nonzeros), 0, tuple(places)))
+    return blocks

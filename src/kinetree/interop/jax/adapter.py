@@ -103,6 +103,6 @@ def adapted(subject: Subject) -> JaxFunction:
 def dtype_among(name: str, arrays: Sequence[Any]) -> str:
     """The dtype of a call of the function `name`, as `to_jax` decides it."""
     check_installed("kt.interop.to_jax", "jax", _OLDEST)
-    from kinetree.interop.jax.dtypes import common_dtype
+    from kinetree.interop.jax.calls import common_dtype
 
     return common_dtype(name, arrays).name

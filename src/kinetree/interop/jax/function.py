@@ -11,8 +11,7 @@ import numpy as np
 
 from kinetree.errors import DTypeError
 from kinetree.inputs import framework_of, real_array, sample_shape
-from kinetree.interop.jax.calls import Call
-from kinetree.interop.jax.dtypes import common_dtype
+from kinetree.interop.jax.calls import Call, common_dtype
 from kinetree.interop.jax.primitive import call_with
 from kinetree.interop.subject import Subject
 

@@ -1,8 +1,15 @@
-"""The result of `kt.interop.to_torch`: a function of PyTorch's tensors."""
+"""The result of `kt.interop.to_torch`: a function of PyTorch's tensors.
+
+The operator `kinetree::call`, the form of a call in the graphs of `torch.compile` and `torch.export`.
+
+It computes on the CPU, and knows the shapes of its results without computing. Its derivatives are those of `gradients`,
+which calls it, so it has none of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +20,7 @@ from kinetree.codegen.exchange import Exchange, exchange_functions
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.errors import KinetreeError
 from kinetree.interop.subject import Subject
-from kinetree.interop.torch.calls import Call
-from kinetree.interop.torch.gradients import differentiable
-from kinetree.interop.torch.operator import computed
+from kinetree.interop.torch.calls import Call, called
 from kinetree.interop.torch.tensors import as_tensor, cast, common_dtype, on_one_device
 from kinetree.locks import compiling
 
@@ -192,3 +197,98 @@ def _has_derivatives(arrays: list[torch.Tensor]) -> bool:
     if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
         return True
     return torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
+
+
+def differentiable(call: Call, arrays: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The results of a call with arrays of its dtype, whose leading axes broadcast."""
+    found: tuple[torch.Tensor, ...] = _Differentiable.apply(call, *arrays)
+    return found
+
+
+class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
+    """A call; its first argument is the call itself."""
+
+    @staticmethod
+    def forward(call: Call, *arrays: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(computed(call, arrays))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: ARG004
+        ctx.call, *arrays = inputs
+        ctx.save_for_backward(*arrays)
+        ctx.save_for_forward(*arrays)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        arrays = ctx.saved_tensors
+        active = [k for k, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
+        found: list[torch.Tensor | None] = [None] * len(arrays)
+        results = differentiable(ctx.call.reverse(active), [*arrays, *cotangents])
+        for k, result in zip(active, results, strict=True):
+            found[k] = result.sum_to_size(arrays[k].shape)  # the cotangents of what samples share add up
+        return None, *found
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
+        given = {k: x for k, x in enumerate(tangents[1:]) if x is not None}
+        return differentiable(ctx.call.forward(tuple(given)), [*ctx.saved_tensors, *given.values()])
+
+    @staticmethod
+    def vmap(
+        info: Any,  # noqa: ARG004
+        in_dims: tuple[int | None, ...],
+        call: Call,
+        *arrays: torch.Tensor,
+    ) -> tuple[tuple[torch.Tensor, ...], tuple[int, ...]]:
+        """The axis that is mapped becomes the first of the batch."""
+        cores = [len(port.shape) for port in call.node.inputs]
+        pairs = list(zip(arrays, in_dims[1:], cores, strict=True))
+        rank = max(x.dim() - (axis is not None) - core for x, axis, core in pairs)
+        results = differentiable(call, [_first(x, axis, rank + core + 1) for x, axis, core in pairs])
+        return results, (0,) * len(results)
+
+
+# PyTorch asks for it in each call, and it takes long to find.
+_Differentiable.forward.__signature__ = inspect.signature(_Differentiable.forward)  # type: ignore[attr-defined]
+
+
+def _first(x: torch.Tensor, axis: int | None, rank: int) -> torch.Tensor:
+    """The axis first, and then as many of length 1 as the rank needs."""
+    if axis is None:
+        return x
+    x = x.movedim(axis, 0)
+    return x[(slice(None), *(None,) * (rank - x.dim()))]
+
+
+_library = torch.library.Library("kinetree", "FRAGMENT")
+_library.define("call(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
+_KINDS = frozenset((torch.Tensor, torch.nn.Parameter))
+
+
+def computed(call: Call, arrays: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The results of a call, without derivatives; in a graph that is being made, the operator."""
+    is_plain = _KINDS.issuperset(map(type, arrays)) and all(x.device.type == "cpu" for x in arrays)
+    if is_plain and not torch._C._len_torch_dispatch_stack():
+        return _on_cpu(arrays, call)
+    found: list[torch.Tensor] = torch.ops.kinetree.call(list(arrays), call.name)
+    return found
+
+
+def _on_cpu(arrays: Sequence[torch.Tensor], call: Call) -> list[torch.Tensor]:
+    found = call.computed(*(x.numpy(force=True) for x in arrays))  # detached, and what is negated when read
+    return [torch.from_numpy(np.ascontiguousarray(x).reshape(x.shape)) for x in found]
+
+
+def _named(arrays: Sequence[torch.Tensor], program: str) -> list[torch.Tensor]:
+    return _on_cpu(arrays, called(program))
+
+
+def _shapes(arrays: Sequence[torch.Tensor], program: str) -> list[Any]:
+    node = called(program).node
+    leading = [x.shape[: x.dim() - len(port.shape)] for x, port in zip(arrays, node.inputs, strict=True)]
+    batch = torch.broadcast_shapes(*leading)
+    return [arrays[0].new_empty((*batch, *port.shape)) for port in node.outputs]
+
+
+_library.impl("call", _named, "CPU")
+torch.library.register_fake("kinetree::call", _shapes, lib=_library)

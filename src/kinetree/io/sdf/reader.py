@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from kinetree.io.document import Element
+from kinetree.errors import nearest_names
+from kinetree.io.document import Document, Element, shown
 from kinetree.io.notes import Notes
-from kinetree.io.sdf.base import Base
 from kinetree.io.sdf.files import Files
 from kinetree.io.sdf.gearboxes import Edge, read_gearbox
 from kinetree.io.sdf.geometry import read_geometry
 from kinetree.io.sdf.inertia import read_inertia
 from kinetree.io.sdf.joints import ends, joint_type, read_joint
-from kinetree.io.sdf.leftovers import keep_leftovers
 from kinetree.io.sdf.scopes import Node, between, body_of, resolve
 from kinetree.io.sdf.scoping import Scoping
+from kinetree.io.sdf.shapes import LISTED, SHAPES
 from kinetree.io.sdf.values import child, flag, numbers
+from kinetree.io.urdf.raw import as_written
+from kinetree.joints import Fixed, Free
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.building import NOTED
+from kinetree.model.extras import Extras, Unused
 from kinetree.model.problems import STRICT, Problems, coded
+from kinetree.problems import place_of
 
 __all__ = ["read_file"]
 
@@ -175,3 +182,150 @@ def _gravity(world: Element, version: int, builder: ModelBuilder) -> tuple[float
         return _GRAVITY
     x, y, z = numbers(element, 3)
     return x, y, z
+
+
+WORLD = "world"
+
+
+class Base:
+    """The links that no joint carries, and their treatment.
+
+    A robot that is one tree and floats has its first link as root, under kinetree's own floating base. In all other
+    cases the root is a body "world", on which the links stand that are fixed to it, and from which free joints lead to
+    those that float.
+    """
+
+    def __init__(
+        self, scoping: Scoping, edges: Sequence[Edge], above: Mapping[Node, Edge], floating: bool | None
+    ) -> None:
+        free = [link for link in scoping.links if link not in above]
+        self.static: list[Node] = [link for link in free if link.scope is not None and link.scope.static]
+        self.floating: list[Node] = [link for link in free if link.scope is not None and not link.scope.static]
+        on_world = next((edge for edge in edges if edge.parent.kind == "world"), None)
+        if floating and (on_world or self.static or not self.floating):
+            what = on_world.joint if on_world else (self.static or scoping.links or [scoping.root])[0]
+            why = (
+                f"the joint {shown(what.full)!r} attaches its child to the world"
+                if on_world
+                else f"the link {shown(what.full)!r} is in a static model"
+            )
+            what.element.fail(
+                f"{why}, so the robot has no floating base; load it without floating_base=True", "bad-joint"
+            )
+        self.fixed: bool = floating is False
+        frames = any(body_of(frame).kind == "world" for frame in scoping.frames)
+        self.has_world: bool = bool(
+            scoping.world is not None or on_world or self.static or frames or len(self.floating) != 1 or self.fixed
+        )
+
+    def add_world(self, builder: ModelBuilder) -> None:
+        """Add the body "world", if there is one."""
+        if self.has_world:
+            builder.add_body(WORLD)
+
+    def add_joints(self, scoping: Scoping, builder: ModelBuilder) -> None:
+        """Add the joints between the world and the links that no joint of the file carries."""
+        if not self.has_world:
+            self._tell_where(builder)
+            return
+        names = {joint.full for joint in scoping.joints}
+        fixed = {*self.static, *(self.floating if self.fixed else ())}
+        for link in scoping.links:
+            if link not in fixed and link not in self.floating:
+                continue
+            name = f"{link.full}_joint"
+            while name in names:
+                name += "_"
+            names.add(name)
+            if link in fixed:
+                builder.add_joint(name, Fixed(), WORLD, link.full, link.in_world(), where=link.element)
+            else:
+                builder.add_joint(name, Free(), WORLD, link.full, where=link.element)
+                self._tell(link, builder, name)
+
+    def _tell_where(self, builder: ModelBuilder) -> None:
+        for link in self.floating:
+            self._tell(link, builder, "root_joint")
+
+    def _tell(self, link: Node, builder: ModelBuilder, joint: str) -> None:
+        X = link.in_world()
+        numbers = [*X.r.components(), *map(float, X.quaternion)]
+        if numbers != [0.0] * 6 + [1.0]:
+            shown_ = ", ".join(f"{x + 0.0:.9g}" for x in numbers)
+            builder.note(f"the file places {link.full} at the coordinates ({shown_}) of {joint}, in q")
+
+
+_LOOKS = frozenset({"material", "light", "actor", "gui", "scene", "audio", "road", "meta", "cast_shadows"})
+"""Elements that only concern how things look or sound, which are not kept."""
+_USED = frozenset({"drake:rotor_inertia", "drake:gear_ratio"})
+_ACTS = re.compile("drake:.*(joint|mimic|constraint|bushing|spring|deformable)")
+"""Drake's own elements that act on the motion there."""
+_TOLD = 12
+_MOST_KINDS = 1000
+
+
+def keep_leftovers(documents: Iterable[Document], builder: ModelBuilder) -> None:
+    """Keep and list everything in the files that was not used; warn of names that SDF does not have."""
+    counts: Counter[str] = Counter()
+    kept = [_leftover(document.root, counts, builder) for document in documents]
+    if counts:
+        counted = ", ".join(f"{what} ({count})" for what, count in counts.most_common(_TOLD))
+        more = f" and {len(counts) - _TOLD} kinds more" if len(counts) > _TOLD else ""
+        builder.note(f"what does not concern the robot's motion was not used; see extras.unused: {counted}{more}")
+    unused = tuple(part for part in kept if part is not None)
+    if unused:
+        builder.extras = builder.extras.with_those_of(Extras(unused=unused))
+
+
+def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> Unused | None:
+    """The unused rest of an element; None if nothing remains. Elements nest at most 100 deep."""
+    shape = SHAPES[element.tag]
+    listed = LISTED.get(element.tag, frozenset())
+    remaining: list[Unused] = []
+    if not element.attributes.keys() <= shape.attributes:
+        _tell_attributes(element, shape.attributes, counts, builder)
+    for part in element.children:
+        if part.tag in shape.children:
+            left = _leftover(part, counts, builder)
+            if left is not None:
+                remaining.append(left)
+            continue
+        if part.tag in _USED:
+            continue
+        if part.tag not in listed and ":" not in part.tag and len(builder.suspicions) < NOTED:
+            builder.suspect(
+                part,
+                f"SDF has no element <{shown(part.tag)}> in <{element.tag}>, so it is not used: "
+                f"{nearest_names(shown(part.tag), sorted({*shape.children, *listed}))}",
+                "unknown-element",
+            )
+        if _ACTS.fullmatch(part.tag):
+            builder.suspect(
+                part, f"<{shown(part.tag)}> acts on the motion in Drake, but has no effect in kinetree", "kept-as-data"
+            )
+        _count(counts, f"{element.tag}/{shown(part.tag)}")
+        if part.tag not in _LOOKS and element.tag != "material":
+            remaining.append(as_written(part))
+    if not remaining:
+        return None
+    named = tuple((key, value) for key, value in element.attributes.items() if key == "name")
+    return Unused(element.tag, named, tuple(remaining), where=place_of(element))
+
+
+def _tell_attributes(element: Element, names: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:
+    for name in element.attributes:
+        if name in names or name == "xmlns" or name.startswith("xmlns:"):
+            continue
+        _count(counts, f"{element.tag} {shown(name)}")
+        if ":" not in name and len(builder.suspicions) < NOTED:
+            builder.suspect(
+                element,
+                f'SDF has no attribute "{shown(name)}" of <{element.tag}>, so it is not used: '
+                f"{nearest_names(shown(name), sorted(names))}",
+                "unknown-attribute",
+            )
+
+
+def _count(counts: Counter[str], what: str) -> None:
+    """Count a name, unless the file has too many different ones."""
+    counts[what if what in counts or len(counts) < _MOST_KINDS else "others"] += 1

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, NameNotFoundError, nearest_names
 from kinetree.records import record
-from kinetree.syntax import syntax_tree
+from kinetree.source_code import syntax_tree
 
 __all__ = ["Description", "description", "description_names"]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kinetree.io.document import MAX_RAW, Document, Element, read_document
+from kinetree.errors import nearest_names
+from kinetree.io.document import MAX_RAW, Document, Element, Shape, read_document, shown
 from kinetree.io.numbers import number, numbers
-from kinetree.io.srdf.names import Names
-from kinetree.io.srdf.shapes import SHAPES
 from kinetree.io.urdf.raw import as_written
+from kinetree.joints import Fixed
 from kinetree.model import Model
 from kinetree.model.extras import (
     BodySpheres,
@@ -192,3 +193,106 @@ def _notes(document: Document, robot: Model, path: Path) -> list[str]:
         )
         notes.append(f"elements and attributes inside others that SRDF does not define were skipped: {counts}")
     return notes
+
+
+BASE = "root_joint"
+"""The joint of a floating base, also where the file does not say that there is one, as in Pinocchio."""
+_VIRTUAL = {"fixed": 0, "planar": 3, "floating": 7}
+"""The number of values of a virtual joint, by its type."""
+
+
+class Names:
+    """Checks names, each at its place."""
+
+    def __init__(self, robot: Model, document: Element) -> None:
+        self._bodies = robot.bodies.keys()
+        self._joints = {spec.name: 0 if isinstance(spec.kind, Fixed) else spec.kind.nq for spec in robot.parts.joints}
+        self._joints.setdefault(next(iter(robot.joints)) if robot.floating_base else BASE, _VIRTUAL["floating"])
+        self._robot = robot.name
+        for element in document.all("virtual_joint"):
+            kind = self.word(element, "type")
+            if kind not in _VIRTUAL:
+                element.fail(
+                    f'type="{shown(kind, 40)}" is not a type of a virtual joint: {nearest_names(kind, _VIRTUAL)}'
+                )
+            name = self.word(element, "name")
+            if name in self._joints and name != BASE:
+                element.fail(
+                    f"{self._robot!r} has a joint {name!r} of its own; give the virtual joint another name",
+                    "duplicate-name",
+                )
+            self._joints[name] = _VIRTUAL[kind]
+        self._groups = self._once(document.all("group"))
+
+    def word(self, element: Element, attribute: str) -> str:
+        """An attribute without blanks around it."""
+        return element.text(attribute).strip()
+
+    def body(self, element: Element, attribute: str) -> str:
+        """An attribute that names a body."""
+        name = self.word(element, attribute)
+        if name not in self._bodies:
+            self._fail(element, attribute, name, "body", self._bodies)
+        return name
+
+    def joint(self, element: Element, attribute: str) -> str:
+        """An attribute that names a joint, of the robot or a virtual one."""
+        name = self.word(element, attribute)
+        if name not in self._joints:
+            self._fail(element, attribute, name, "joint", self._joints)
+        return name
+
+    def values(self, joint: str) -> int:
+        """The number of values that a joint has in a state; 0 if it is fixed."""
+        return self._joints[joint]
+
+    def group(self, element: Element, attribute: str) -> str:
+        """An attribute that names a group of this file."""
+        name = self.word(element, attribute)
+        if name not in self._groups:
+            element.fail(
+                f"{attribute}={shown(name, 80)!r}: this file has no such group; {nearest_names(name, self._groups)}",
+                "unknown-name",
+            )
+        return name
+
+    def _once(self, elements: Iterable[Element]) -> Mapping[str, Element]:
+        elements_by_name: dict[str, Element] = {}
+        for element in elements:
+            name = self.word(element, "name")
+            if name in elements_by_name:
+                element.fail(
+                    f"there is another group of this name in line {elements_by_name[name].line}; rename one of them",
+                    "duplicate-name",
+                )
+            elements_by_name[name] = element
+        return elements_by_name
+
+    def _fail(self, element: Element, attribute: str, name: str, what: str, names: Iterable[str]) -> None:
+        element.fail(
+            f"{attribute}={shown(name, 80)!r}: {self._robot!r} has no such {what}; {nearest_names(name, names)}",
+            f"unknown-{what}",
+        )
+
+
+SHAPES = {
+    "robot": Shape.of(
+        "virtual_joint group group_state end_effector passive_joint joint_property link_sphere_approximation "
+        "disable_default_collisions disable_collisions=pair enable_collisions=pair",
+        "name version",
+        raw=True,
+    ),
+    "virtual_joint": Shape.of("", "name type parent_frame child_link"),
+    "group": Shape.of("joint=name link=name chain group=name", "name"),
+    "name": Shape.of("", "name"),
+    "chain": Shape.of("", "base_link tip_link"),
+    "group_state": Shape.of("joint=value", "name group"),
+    "value": Shape.of("", "name value"),
+    "end_effector": Shape.of("", "name group parent_link parent_group"),
+    "passive_joint": Shape.of("", "name"),
+    "joint_property": Shape.of("", "joint_name property_name value"),
+    "link_sphere_approximation": Shape.of("sphere", "link"),
+    "sphere": Shape.of("", "center radius"),
+    "disable_default_collisions": Shape.of("", "link"),
+    "pair": Shape.of("", "link1 link2 reason"),
+}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from kinetree.io.document import Element
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
 from kinetree.io.numbers import number, numbers
-from kinetree.io.urdf.placement import read_placement
-from kinetree.io.urdf.version import read_version
+from kinetree.io.urdf.version import read_version, version_around
 from kinetree.model import Geometry, extras
 from kinetree.model.problems import STRICT, Problems
+from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.spatial.rotations import from_quaternion, from_rpy
 
-__all__ = ["Color", "GeometryReader"]
+__all__ = ["Color", "GeometryReader", "read_placement"]
 
 Color = tuple[float, float, float, float]
 
@@ -120,3 +123,35 @@ def _image(material: Element) -> str:
     """The address of a material's image; empty without one."""
     texture = material.parts().get("texture")
     return "" if texture is None else texture.attributes.get("filename", "").strip()
+
+
+_ZERO = (0.0, 0.0, 0.0)
+_AXES = Mat3.identity()
+_IDENTITY = Transform.identity()
+_ROUNDED = 1e-4
+"""Files commonly have five digits and more; a quaternion whose length is further from one was not rounded."""
+
+
+def read_placement(origin: Element | None) -> Transform:
+    """The placement of an element by its <origin>, in the frame of the link around; by default the identity."""
+    if origin is None:
+        return _IDENTITY
+    xyz = numbers(origin, "xyz", 3, _ZERO)
+    if "quat_xyzw" in origin.attributes:
+        return Transform(_turned(origin), Vec3(*xyz))
+    rpy = numbers(origin, "rpy", 3, _ZERO)
+    E = _AXES if rpy == _ZERO else from_rpy(*rpy).T
+    return Transform(E, Vec3(*xyz))
+
+
+def _turned(origin: Element) -> Mat3:
+    """The axes that a quaternion gives."""
+    if "rpy" in origin.attributes:
+        origin.fail("has both rpy and quat_xyzw; remove one of them")
+    if version_around(origin) < (1, 1):
+        origin.fail('quat_xyzw came with version 1.1 of URDF; write version="1.1" on <robot>, or give rpy instead')
+    x, y, z, w = numbers(origin, "quat_xyzw", 4)
+    length = math.hypot(x, y, z, w)
+    if not abs(length - 1.0) <= _ROUNDED:
+        origin.fail(f"quat_xyzw has length {length:.6g}, but a rotation is a quaternion x y z w of length one")
+    return from_quaternion(x / length, y / length, z / length, w / length).T

@@ -11,7 +11,7 @@ from kinetree.io.document import Element
 from kinetree.io.notes import Notes
 from kinetree.io.numbers import bound, number, numbers
 from kinetree.io.urdf.controllers import ControllerReader
-from kinetree.io.urdf.placement import read_placement
+from kinetree.io.urdf.geometry import read_placement
 from kinetree.io.urdf.version import Version
 from kinetree.joints import Continuous, Fixed, JointKind, Prismatic, Revolute
 from kinetree.model import Limits, Mimic, ModelBuilder

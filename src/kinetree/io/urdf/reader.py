@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.io.document import MAX_RAW, Document, Element, read_document
+from kinetree.errors import ModelError
+from kinetree.io.document import MAX_RAW, Document, Element, Unknown, read_document, shown
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
-from kinetree.io.skipped import skipped_parts
+from kinetree.io.numbers import number, number_each, numbers
 from kinetree.io.urdf.controllers import ControllerReader
-from kinetree.io.urdf.geometry import GeometryReader
+from kinetree.io.urdf.geometry import GeometryReader, read_placement
 from kinetree.io.urdf.joints import read_joint
-from kinetree.io.urdf.links import read_link
 from kinetree.io.urdf.raw import as_written
 from kinetree.io.urdf.shapes import SHAPES
-from kinetree.io.urdf.suspicious import suspicious_elements
 from kinetree.io.urdf.transmissions import read_transmission
 from kinetree.io.urdf.version import read_version
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.extras import NO_EXTRAS, Extras
+from kinetree.model.problems import STRICT, Problems
+from kinetree.problems import Problem, problem
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 if TYPE_CHECKING:
     from kinetree.model.extras import Transmission, Unused
-from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["read_file", "read_urdf"]
 
@@ -170,3 +172,124 @@ def _skipped(document: Document) -> list[str]:
             more = f" and {len(counter) - 12} kinds more" if len(counter) > 12 else ""
             sentences.append(f"{sentence}: {counts}{more}")
     return sentences
+
+
+_ALIKE = 0.8
+"""Likeness to a known name above which an unknown one counts as misspelt."""
+
+
+def skipped_parts(document: Document) -> Iterator[Problem]:
+    """A warning for each kind of unknown name that may be misspelt, and a note for each other."""
+    kinds: dict[tuple[str, str], list[Unknown]] = {}
+    for unknown in document.unknown:
+        around = unknown.place.parent
+        if unknown.attribute is None:
+            key = ("" if around is None else around.tag, unknown.place.tag)
+        else:
+            key = (f"{unknown.place.tag} ", unknown.attribute)
+        kinds.setdefault(key, []).append(unknown)
+    for (_, name), all_of_kind in kinds.items():
+        yield _problem(all_of_kind[0], name, len(all_of_kind))
+
+
+def _problem(unknown: Unknown, name: str, count: int) -> Problem:
+    is_element = unknown.attribute is None
+    more = f" ({count} times in this file)" if count > 1 else ""
+    what = f"<{shown(name)}>" if is_element else f'"{shown(name)}"'
+    from difflib import get_close_matches  # files without such names do not need it
+
+    near = get_close_matches(name[:60].lower(), sorted(unknown.known), n=1, cutoff=_ALIKE)
+    if near:
+        code = "unknown-element" if is_element else "unknown-attribute"
+        sentence = f"{'the element' if is_element else 'the attribute'} {what} is unknown and was skipped{more}"
+        return problem(unknown.place, f"{sentence}: did you mean {near[0]!r}?", code, severity="warning")
+    sentence = f"{what} does not concern the robot's motion and was skipped{more}"
+    return problem(unknown.place, sentence, "skipped", severity="note")
+
+
+_ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+_AXES = Mat3.identity()
+_ORIGIN = Vec3.zero()
+_ZERO = Sym3.zero()
+_IDENTITY = Transform.identity()
+
+
+def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) -> None:
+    """Add a link to the builder."""
+    name = link.text("name")
+    inertial = link.all("inertial")
+    problems = builder.problems
+    if len(inertial) > 1:
+        sentence = f"{link!r} has a second <inertial> (the first is in line {inertial[0].line}); remove one"
+        problems.add(inertial[1].error(sentence, "repeated-element", repair="the first one is used"))
+    inertia = None
+    if inertial:
+        before = problems.fatal
+        inertia = problems.attempt(None, _inertia, inertial[0], problems)
+        if problems.fatal > before:
+            inertia = None
+            problems.doubt(name)
+    described = [child for child in link.children if child.tag == "visual" or child.tag == "collision"]
+    shapes = [problems.attempt(None, geometry.read, child, name, place) for place, child in enumerate(described)]
+    builder.add_body(
+        name,
+        inertia,
+        geometry=[shape for shape in shapes if shape is not None],
+        where=inertial[0] if inertial else link,
+    )
+
+
+def _inertia(inertial: Element, problems: Problems) -> Inertia:
+    """The inertia in the link's frame; the file gives it about the centre of mass, in the axes of <origin>."""
+    parts = inertial.parts()
+    mass = problems.attempt(0.0, _mass, inertial, parts.get("mass"))
+    I = problems.attempt(_ZERO, _about_center, inertial, parts.get("inertia"))
+    X = problems.attempt(_IDENTITY, read_placement, parts.get("origin"))
+    if X.E == _AXES:
+        if X.r == _ORIGIN:
+            return Inertia(mass, _ORIGIN, I)
+        return Inertia.from_com(mass, X.r, I)
+    # Rotated about the centre of mass first and then moved: moving a rotated frame would lose a digit.
+    return Inertia.from_com(mass, X.r, I.rotated(X.E.T))
+
+
+def _mass(inertial: Element, mass: Element | None) -> float:
+    return number(mass or inertial.lacks("mass"), "value")
+
+
+def _about_center(inertial: Element, inertia: Element | None) -> Sym3:
+    return Sym3(*number_each(inertia or inertial.lacks("inertia"), _ENTRIES))
+
+
+_TURN = 2.0 * math.pi * (1.0 + 1e-3)
+_UNIT = 1e-3
+"""How far from one the length of an axis may be: some files have three digits."""
+
+
+def suspicious_elements(robot: Element) -> Iterator[Problem]:
+    """Angles that seem to be in degrees, and axes that are not of length one."""
+    pending = [robot]
+    while pending:
+        element = pending.pop()
+        pending += element.children
+        try:
+            if element.tag == "origin" and "rpy" in element.attributes:
+                yield from _angles(element)
+            elif element.tag == "axis" and "xyz" in element.attributes:
+                yield from _axis(element)
+        except ModelError:  # which has been said already
+            continue
+
+
+def _angles(origin: Element) -> Iterator[Problem]:
+    rpy = numbers(origin, "rpy", 3)
+    if max(map(abs, rpy)) > _TURN:
+        sentence = f'rpy="{origin.attributes["rpy"]:.60}" has an angle of more than a turn'
+        yield problem(origin, f"{sentence}; give radians if these are degrees", "degrees", severity="warning")
+
+
+def _axis(axis: Element) -> Iterator[Problem]:
+    length = math.hypot(*numbers(axis, "xyz", 3))
+    if length and abs(length - 1.0) > _UNIT:
+        sentence = f'xyz="{axis.attributes["xyz"]:.60}" has the length {length:.4g}; only its direction is used'
+        yield problem(axis, f"{sentence}, so give a unit vector", "axis-length", severity="warning")

@@ -3,23 +3,19 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.model.changes.actuation import with_actuation
-    from kinetree.model.changes.attach import attach, attach_body
+    from kinetree.model.changes.attach import attach, attach_body, detach, remove
     from kinetree.model.changes.common import Changed
-    from kinetree.model.changes.contacts import with_contacts, without_self_contact
-    from kinetree.model.changes.elastic import with_elastic_joint
-    from kinetree.model.changes.gravity import with_gravity
-    from kinetree.model.changes.ground import on_ground, on_slope
+    from kinetree.model.changes.ground import on_ground, on_slope, with_contacts, without_self_contact
+    from kinetree.model.changes.kinds import with_elastic_joint
     from kinetree.model.changes.lock import lock
     from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
-    from kinetree.model.changes.mocap import with_mocap
-    from kinetree.model.changes.motors import with_motors, with_servos
+    from kinetree.model.changes.motors import with_actuation, with_motors, with_servos
     from kinetree.model.changes.principal_axes import in_principal_axes
-    from kinetree.model.changes.remove import detach, remove
     from kinetree.model.changes.root import rerooted
     from kinetree.model.changes.scale import scaled
-    from kinetree.model.changes.scene import beside, with_free_body, with_obstacle
+    from kinetree.model.changes.scene import beside, with_free_body, with_mocap, with_obstacle
     from kinetree.model.changes.terrain import on_terrain
+    from kinetree.model.changes.world import with_gravity
 
 __all__ = [
     "Changed",

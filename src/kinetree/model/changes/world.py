@@ -9,13 +9,14 @@ from dataclasses import replace
 from kinetree.errors import ModelError
 from kinetree.inputs import real_array
 from kinetree.joints import Free
-from kinetree.model.changes.common import Changed, base_joint, closed, opened, unused
+from kinetree.model.changes.common import Changed, base_joint, changed, closed, opened, unused
 from kinetree.model.collector import Collector
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import ContactParameters
+from kinetree.model.given import gravity_of
 from kinetree.model.robot import Robot
 
-__all__ = ["in_the_world", "shape_name", "surface_contact", "with_shapes_in_the_world", "world_of"]
+__all__ = ["in_the_world", "shape_name", "surface_contact", "with_gravity", "with_shapes_in_the_world", "world_of"]
 
 _ALL_BITS = 2**31 - 1
 """All shapes that touch anything touch those that a scene adds."""
@@ -82,3 +83,13 @@ def surface_contact(model: Robot, friction: float | Sequence[float] | None) -> C
     return replace(
         _USUAL, condim=condim, priority=max(own, default=0) + 1, friction=(three[0], three[1], three[2])
     )  # fmt: skip
+
+
+def with_gravity(model: Robot, gravity: Sequence[float]) -> Changed:
+    """See `Model.with_gravity`."""
+    given = gravity_of(gravity)
+    return changed(replace(model.parts, gravity=given), f"gravity is {_text(given)} m/s², not {_text(model.gravity)}")
+
+
+def _text(numbers: Sequence[float]) -> str:
+    return f"({', '.join(f'{x:.12g}' for x in numbers)})"

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from kinetree.model.extras.change import Change
-from kinetree.model.extras.renaming import renamed
-from kinetree.model.extras.unused import Unused
+from kinetree.model.extras.change import Change, Unused, renamed
 from kinetree.record_text import call_text
 from kinetree.records import record
 

@@ -7,9 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from kinetree.errors import listed
-from kinetree.model.extras.change import Change
+from kinetree.model.extras.change import Change, renamed
 from kinetree.model.extras.extras import Extras
-from kinetree.model.extras.renaming import renamed
 
 __all__ = ["carried"]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any
 
+from kinetree.record_text import call_text
 from kinetree.records import record
 
-__all__ = ["Change"]
+__all__ = ["Change", "Unused", "renamed"]
 
 
 def _same(name: str) -> str:
@@ -63,3 +66,58 @@ class Change:
         names = list(names)
         self.lost.extend(repr(name) for name in names if name not in known)
         return tuple(known[name] for name in names if name in known)
+
+
+def renamed(one: Any, change: Change) -> Any:
+    """A record under the new names of the objects it refers to; None if one is gone, or moves otherwise."""
+    new: dict[str, Any] = {}
+    for slot, kind in one.REFERS.items():
+        held = getattr(one, slot)
+        if isinstance(held, tuple):
+            inside = [renamed(part, change) for part in held]
+            if None in inside:
+                return None
+            new[slot] = tuple(inside)
+            continue
+        name = _new_name(held, getattr(one, kind[1:]) if kind.startswith("=") else kind, change)
+        if name is None:
+            return None
+        new[slot] = name
+    return replace(one, **new)
+
+
+def _new_name(name: str, kind: str, change: Change) -> str | None:
+    """The new name of a part of some kind; None if it is there no longer."""
+    if not name:
+        return name
+    if kind in ("joint", "jointinparent"):
+        is_same = all(factor == 1.0 for factor in change.factors.get(name, (0.0,)))
+        return change.joints.get(name) if is_same else None
+    if kind in ("body", "xbody", "subtree"):
+        return change.bodies.get(name, name if name == "world" and name not in change.gone else None)
+    if kind in ("own", "geom", "tendon", "actuator", "sensor"):
+        return change.own(name)
+    seen = change.seen.get("site" if kind == "slidercrank" else kind, {})
+    if name in seen:
+        return seen[name]
+    if kind in ("frame", "site", "camera", "slidercrank") and name in change.frames:
+        return change.frames[name]
+    return None if name in change.gone else name
+
+
+@record(frozen=True, slots=True, repr=False)
+class Unused:
+    """A part of a file that has no meaning in kinetree, as it is written there."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...] = ()
+    children: tuple[Unused, ...] = ()
+    text: str = ""
+    """The text in it, without blanks around it."""
+    where: object = field(default="", compare=False)
+    """Its place in the file: `str` of it is file, line and element."""
+    path: Path | None = field(default=None, compare=False)
+    """The path on disk of the image of a texture, if it lies inside the given roots."""
+
+    def __repr__(self) -> str:
+        return call_text(self)

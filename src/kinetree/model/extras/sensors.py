@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinetree.model.extras.unused import Unused
+from kinetree.model.extras.change import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
 

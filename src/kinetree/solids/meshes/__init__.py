@@ -2,16 +2,14 @@
 
 from kinetree.solids.meshes.builtins import builtin_mesh
 from kinetree.solids.meshes.compiled import CompiledMesh, compile_mesh, fitted
-from kinetree.solids.meshes.files import FORMATS, read_mesh
+from kinetree.solids.meshes.files import FORMATS, read_mesh, read_msh
 from kinetree.solids.meshes.hulls import convex_hull, fewer_corners, hull_faces
 from kinetree.solids.meshes.integrals import InertiaMode
-from kinetree.solids.meshes.msh import read_msh
 from kinetree.solids.meshes.numbers import numbers_in
 from kinetree.solids.meshes.obj import ObjFile
 from kinetree.solids.meshes.principal import principal_axes, rotation
-from kinetree.solids.meshes.stl import stl_corners
+from kinetree.solids.meshes.stl import mixed, stl_corners, welded
 from kinetree.solids.meshes.triangles import Triangles, inline_mesh
-from kinetree.solids.meshes.welding import mixed, welded
 
 __all__ = [
     "FORMATS",

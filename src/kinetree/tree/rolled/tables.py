@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Symbol
-from kinetree.tree.rolled.memory import Bodies, Slot
-from kinetree.tree.rolled.structure import numbers_of, rebuilt
+from kinetree.tree.rolled.memory import Bodies, Slot, numbers_of, rebuilt
 
 __all__ = ["Columns", "QuantityTable"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kinetree.codegen.ptx.backend import assembly, gpu
 from kinetree.codegen.ptx.gather import AXES, ENTRY, gather
-from kinetree.codegen.ptx.target import assembly, gpu
 from tests.ptx_threads import GraphicsProcessor
 
 

@@ -9,9 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.llvm.precision import F32, F64, Precision
-from kinetree.codegen.ptx.backend import PtxKernel
-from kinetree.codegen.ptx.module import module
-from kinetree.codegen.ptx.target import MOST_LOCAL, assembly, gpu
+from kinetree.codegen.ptx.backend import MOST_LOCAL, PtxKernel, assembly, gpu, module
 from kinetree.expr import (
     OPS,
     Array,

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.control.laws.natural_gradient import natural_step
+from kinetree.control.laws.adaptive import natural_step
 from kinetree.control.laws.tracking import Tracking
 from kinetree.spatial.pseudo_inertia import pseudo_inertia, ten_parameters
 from tests.unit.control.laws.test_tracking import ARM, balls, reference

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.control.laws.cartesian_impedance import PoseSpring
 from kinetree.control.laws.damping_design import damping_by_ratio
-from kinetree.control.laws.pose_spring import PoseSpring
 from kinetree.control.laws.task_blocks import LEAST_FREEDOM, TaskBlocks
 from tests.kernels import interpreted
 

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import OptimalControl, Phase, ilqr
-from kinetree.control.optimal.quadratic_model import hessian_program, knot_program
+from kinetree.control.optimal.models import hessian_program, knot_program
 from kinetree.control.optimal.shooting import Motions, shooting
 
 ARM = kt.zoo.load("double_pendulum")

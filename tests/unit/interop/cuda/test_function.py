@@ -281,7 +281,7 @@ def test_the_device_is_full(gpu: CountingDriver) -> None:
 
 
 def test_machines_without_a_device() -> None:
-    missing = patch("kinetree.interop.cuda.driver.ctypes.CDLL", side_effect=OSError)
+    missing = patch("kinetree.interop.cuda.device.ctypes.CDLL", side_effect=OSError)
     with (
         missing,
         pytest.raises(kt.errors.DeviceError, match=r"a graphics processor of NVIDIA: its driver \(.*\) is missing"),
