@@ -27,7 +27,7 @@ class Interruption:
         """The first signal received; 0 if none."""
         self.outcome = ""
         """The outcome of the work, as the end of a sentence."""
-        self.is_held = False
+        self.is_held: bool = False
         """Whether signals wait."""
         self._is_kept = False
         self._waits = False

@@ -102,7 +102,7 @@ class CompiledFunction:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self._output = source.output
         ports, core = source.inputs, self._output.shape
-        self.left_out = LeftOut(source, self.dtype)
+        self.left_out: LeftOut = LeftOut(source, self.dtype)
         """What takes the place of arguments that a call leaves out."""
         self._arguments = Arguments(
             source.name, source.subject, ports, core, self.dtype, source.quaternions, self.left_out

@@ -185,17 +185,17 @@ class Request(Requested):
             what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
             raise DTypeError(f"{definition.name}: arguments must be a tuple of its own ({own}), not {what}")
         self.arguments = arguments
-        self.forces = {} if f_ext is None else _named(definition, "f_ext", "frames", f_ext)
+        self.forces: dict[Any, ArrayLike] = {} if f_ext is None else _named(definition, "f_ext", "frames", f_ext)
         self.parameters = {} if parameters is None else _named(definition, "parameters", "parameters", parameters)
-        self.options = self._completed(function, options)
+        self.options: dict[str, Any] = self._completed(function, options)
         self.numbers: list[Array] = []
         if definition.numbers:
             resolved = resolved_options(definition, self.robot, self.options)
             self.numbers = definition.arrays_of_numbers(self.options)
             self.options |= {name: resolved[name] for name in definition.numbers if name in self.options}
         self._compiled = compiled_for(definition, robot, self.options, tuple(self.forces), tuple(self.parameters))
-        self.names = self._compiled.source.names
-        self.known = self.names[fixed:]
+        self.names: Sequence[str] = self._compiled.source.names
+        self.known: Sequence[str] = self.names[fixed:]
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options with defaults from the function's own signature; a rollout has one step per row of tau."""
@@ -278,7 +278,7 @@ class Request(Requested):
         if self.options.get("divide"):
             from kinetree.functions.step_division import warn_where_stiff
 
-            asked = resolved_options(self.definition, self.robot, self.options)
+            asked: Mapping[str, Any] = resolved_options(self.definition, self.robot, self.options)
             warn_where_stiff(
                 f"a derivative of {self.name}", self.robot, self.arguments[0], self.arguments[-1], asked["integrator"],
                 asked["passive"], getattr(asked.get("actuators"), "actuation", None), stacklevel=5,
@@ -295,8 +295,8 @@ class Request(Requested):
         )
 
 
-def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[Any, ArrayLike]:
-    if given is not None and not isinstance(given, Mapping):
+def _named(definition: Definition, argument: str, what: str, given: Named) -> dict[Any, ArrayLike]:
+    if not isinstance(given, Mapping):
         raise DTypeError(
             f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
         )

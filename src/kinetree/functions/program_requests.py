@@ -95,7 +95,7 @@ class ProgramRequest(Requested):
         own, named = ((), arguments) if isinstance(arguments, Mapping) else (arguments, {})
         self.program, self.name, self.names, self.threads = program, program.name, list(program.arguments), threads
         self._arguments = program.bound(own, named)
-        self.known = [name for name, argument in program.arguments.items() if argument.dtype is float]
+        self.known: list[str] = [name for name, argument in program.arguments.items() if argument.dtype is float]
         self._counted: list[Any] = []
         self._count(self._arguments)
 

@@ -161,9 +161,9 @@ class Stiffness:
         self._stiff = stiff = _stiff_parts(robot, integrator, passive, actuation, dt, parameters)
         self._friction, self._springs = Fastest(stiff.friction, parameters), Fastest(stiff.springs, parameters)
         is_bounded = stiff.fastest == 0.0 or not {*parameters} - {"gravity"}
-        self.is_zero = is_bounded and 1.01 * dt * stiff.fastest <= self._reach
+        self.is_zero: bool = is_bounded and 1.01 * dt * stiff.fastest <= self._reach
         """Whether no step need be divided, wherever the motion goes."""
-        self.period = max(1, int(min(_PERIOD / dt, 1e9))) if dt else 1
+        self.period: int = max(1, int(min(_PERIOD / dt, 1e9))) if dt else 1
         """How many steps lie between two looks."""
         self.parts: Parts = 1
         """Into how many parts each step is divided where the motion is now."""

@@ -238,7 +238,7 @@ class Fastest:
         """Where the next search begins, (…, nv)."""
         self._found: Array
         self._parameters = [np.asarray(x, order="C") for x in parameters.values()] if parameters else []
-        self.is_zero = not search.root.any()
+        self.is_zero: bool = not search.root.any()
 
     def along(self, q: Array) -> Array:
         """The eigenvalue at each configuration of a motion (…, T, nq), of each sample of a batch by itself: (…, T).

@@ -80,8 +80,8 @@ class Subject:
         self.source: Source = compiled.source
         """In double precision, if there is a choice."""
         self._left_out = LeftOut(self.source, np.dtype(np.float64), numbers)
-        self.name = compiled.name
-        self.names = self.source.names
+        self.name: str = compiled.name
+        self.names: tuple[str, ...] = self.source.names
         """The names of its arguments, in order."""
 
     def __reduce__(self) -> tuple[Any, ...]:

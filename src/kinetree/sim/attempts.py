@@ -237,7 +237,7 @@ class Field:
             )
             self._places = self._of_constraints(self._projection, ERRORS.arrays(setting.held), flat)
         self._nq, self._nv = robot.nq, robot.nv
-        self.moves_ends = bool(setting.held) or any(joint.kind.recharts for joint in robot.joints.values())
+        self.moves_ends: bool = bool(setting.held) or any(joint.kind.recharts for joint in robot.joints.values())
         """Whether a step ends in another state, or in other coordinates, than the stage there had."""
 
     def fixed_velocity(self, q: Array, v: Array) -> Array:

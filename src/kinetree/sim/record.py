@@ -41,7 +41,7 @@ class Record:
         self.told: Array | None = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
-        self.forces = tuple(setting.sources.values())
+        self.forces: tuple[str, ...] = tuple(setting.sources.values())
         """The names of external forces among the recorded quantities."""
         self.recorded: Mapping[str, NDArray[Any]] = {}
         """A controller's other results, (…, steps + 1, *shape)."""
@@ -51,7 +51,7 @@ class Record:
         """Where motions with steps of their own length cannot go on."""
         self.step_counts: StepCounts | None = None
         """Counts of the steps, if they have variable length."""
-        self.done = 0
+        self.done: int = 0
         """How many rows are complete."""
         self.mark = 0
         """The last row from which the motion can be continued."""

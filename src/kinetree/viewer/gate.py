@@ -67,7 +67,7 @@ class Gate:
         self._names = self._allowed | {"localhost", host.lower()}
         if not self._is_local:
             self._names |= {name.lower() for name in (socket.gethostname(), f"{socket.gethostname()}.local")}
-        self.token = "" if self._is_local else secrets.token_urlsafe(16)
+        self.token: str = "" if self._is_local else secrets.token_urlsafe(16)
         """The token required in the path of every request; empty on a server for this machine only."""
         self._server: ViserServer | None = None
 

@@ -40,9 +40,9 @@ class Coordinates:
                 reach[joint.q_slice] = [math.pi if unit == "rad" else 1.0 for unit in joint.kind.q_units]
                 if joint.kind.quaternions and joint.kind.nv == 3:
                     self._attitudes.append(list(range(joint.q_slice.start, joint.q_slice.stop)))
-        self.reach = reach[self.own]
+        self.reach: NDArray[np.float64] = reach[self.own]
         """How far starts are from the first one at unlimited coordinates: half a turn, or a metre."""
-        self.drawn = len(self.own) + 3 * len(self._attitudes)
+        self.drawn: int = len(self.own) + 3 * len(self._attitudes)
         """How many numbers from 0 to 1 a start is made from."""
         self.steps: NDArray[np.float64] = np.sqrt(_primes(self.drawn)) % 1.0
 

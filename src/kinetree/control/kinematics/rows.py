@@ -24,7 +24,7 @@ class Rows:
         self._tasks = [(k, tasks[k]) for k in numbers]
         sizes = [task.size(robot) for task in tasks]
         ends = np.cumsum(sizes)
-        self.places = [j for k in numbers for j in range(ends[k] - sizes[k], ends[k])]
+        self.places: list[int] = [j for k in numbers for j in range(ends[k] - sizes[k], ends[k])]
         """Where its rows are among those of all tasks."""
 
     def errors(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:

@@ -77,11 +77,11 @@ class Shooting:
         self._sizes = problem.robot.nq, problem.robot.nv, problem.nu
         self._limits = np.stack(problem.limits)
         self._times = problem.times
-        self.models = Models(problem)
+        self.models: Models = Models(problem)
         constrained = [phase for phase in problem.phases if phase.constraints]
         each = compiled_each(constrained, lambda phase: independence_program(problem, phase), of_any_length=True)
         self._independence = dict(zip(constrained, each, strict=True))
-        self.steps = problem.steps
+        self.steps: int = problem.steps
 
     def workspace(self) -> Workspace:
         return Workspace.of(2 * self._sizes[1], self._sizes[2])
