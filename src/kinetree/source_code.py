@@ -14,7 +14,7 @@ _NO_PART = frozenset({
 })  # fmt: skip
 """Rooms and files of kinetree that run in no trace and no compilation; a new room takes part until it is added here."""
 _PART_NEVERTHELESS = (
-    "identification/estimation/reduction", "io/gray_images", "io/mjcf/elevations", "pictures/kernels/",
+    "identification/estimation/reduction", "io/mjcf/elevations", "pictures/kernels/",
 )  # fmt: skip
 """Compiled loops, and the readers of height fields, which contacts call."""
 

@@ -88,7 +88,7 @@ def test_what_takes_part_in_compiling_imports_nothing_else() -> None:
 
 def test_compiled_loops_take_part_in_compiling() -> None:
     paths = [path for path in SOURCE.rglob("*.py") if "codegen.loops.compiled import" in path.read_text()]
-    assert len(paths) > 10
+    assert len(paths) > 5
     assert [path for path in paths if not takes_part(path.relative_to(SOURCE).as_posix())] == []
 
 

@@ -103,7 +103,7 @@ class CompiledFunction:
         self._output = source.output
         ports, core = source.inputs, self._output.shape
         self.left_out: LeftOut = LeftOut(source, self.dtype)
-        """What takes the place of arguments that a call leaves out."""
+        """The values of arguments that a call leaves out."""
         self._arguments = Arguments(
             source.name, source.subject, ports, core, self.dtype, source.quaternions, self.left_out
         )

@@ -46,7 +46,7 @@ class Requested(ABC):
     @property
     @abstractmethod
     def source(self) -> Source:
-        """What is differentiated."""
+        """The function to differentiate."""
 
     @property
     @abstractmethod

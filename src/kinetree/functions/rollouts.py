@@ -88,7 +88,7 @@ _WITH_ERRORS = {
 
 
 class _Options(TypedDict, total=False):
-    """What all forms of a call of `rollout` take by name."""
+    """The keyword arguments of every form of `rollout`."""
 
     steps: int | None
     arguments: Inputs | None

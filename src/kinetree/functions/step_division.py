@@ -300,11 +300,11 @@ class Given(NamedTuple):
 
     @property
     def at_first(self) -> Array:
-        """What the first step is given, in double precision."""
+        """The inputs of the first step, in double precision."""
         return np.asarray(self.x[(..., 0, *[slice(None)] * (self.rank - 1))] if self.is_row else self.x, np.float64)
 
     def between(self, step: int, end: int, parts: int) -> Any:
-        """What the parts of some steps are given; after the last step that of the last one."""
+        """The inputs of the parts of some steps; after the last step those of the last one."""
         if not self.is_row:
             return self.x
         first = min(step, self.x.shape[-self.rank] - (end - step))

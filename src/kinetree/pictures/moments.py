@@ -1,4 +1,4 @@
-"""What is drawn of a motion: which robot, when, and where it is then."""
+"""The moments of a motion to draw: which robot, when, and where it is then."""
 
 from __future__ import annotations
 

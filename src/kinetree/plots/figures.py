@@ -36,7 +36,7 @@ _ARRAYS = {
     "positions": ("q",), "velocities": ("v",), "accelerations": ("qdd",), "torques": ("tau",),
     "energies": ("kinetic", "potential", "work", "dissipated"), "contacts": ("recorded.contact.wrench",),
 }  # fmt: skip
-"""What is read for a word of `what`; "balance" needs the energies, too."""
+"""The quantities to read for a word of `what`; "balance" needs the energies, too."""
 
 
 def figure(
@@ -96,7 +96,7 @@ def _until_ended(motion: Trajectory, seen: Seen, panels: Sequence[Panel]) -> lis
 
 
 def _events(motion: Trajectory, seen: Seen) -> list[Occurrence]:
-    """What happened to the one motion that is drawn."""
+    """Events of the one motion that is drawn."""
     (index,) = seen.indices
     return [event for event in motion.events if tuple(event.sample) == index]
 
@@ -104,7 +104,7 @@ def _events(motion: Trajectory, seen: Seen) -> list[Occurrence]:
 def _on_hand(
     name: str, motion: Any, what: Any, joints: Any, samples: Samples | None, *, is_alone: bool
 ) -> tuple[Trajectory, Choice, Seen]:
-    """What is drawn of a motion; of one on disk that is drawn alone, as many rows are read as can be told apart.
+    """The rows of a motion to draw; of one on disk that is drawn alone, as many are read as can be distinguished.
 
     `name` is what an error calls the motion. Raises OptionError, NameNotFoundError, TrajectoryFileError.
     """

@@ -14,7 +14,7 @@ __all__ = ["endings_of", "notes_of", "title_of"]
 
 
 def title_of(motion: Trajectory, seen: Seen) -> str:
-    """What was simulated, and how."""
+    """The robot and the settings of a simulation."""
     which = ""
     if seen.shape:
         if len(seen.numbers) == 1:

@@ -195,7 +195,7 @@ class ProgramMotion:
         q, v, act = setting.ends
 
         def of(x: ArrayLike, rank: int, *, is_row: bool = False) -> Array:
-            """What the samples that are meant are given in these steps."""
+            """The inputs of the chosen samples in these steps."""
             given: Array = Given(np.asarray(x), rank, is_row).of(some).between(step, step + count, parts)
             return given
 

@@ -83,7 +83,7 @@ class Cursor:
 
 
 class GridInputs:
-    """What acts on each motion of a batch, whose axes are one here."""
+    """The inputs of each motion of a batch, whose axes are one here."""
 
     def __init__(self, setting: Setting, torques: Source, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
         """`count`: how many steps of the grid there are.
@@ -115,7 +115,7 @@ class GridInputs:
                 "f_ext must have it, zero if it acts no longer"
             )
         self._used = {name: np.array(carried.get(name, zero)) for name, zero in zip(names, nothing, strict=True)}
-        """What acts on each motion from where it would go on."""
+        """The inputs of each motion from where it would go on."""
 
     def times(self, rows: NDArray[np.intp]) -> Array:
         """The times of rows of the grid, s."""
@@ -149,7 +149,7 @@ class GridInputs:
             x[some] = values
 
     def carried(self) -> dict[str, NDArray[Any]]:
-        """What acts on each motion from where it would go on."""
+        """The inputs of each motion from where it would go on."""
         return {name: x.copy() for name, x in self._used.items()}
 
 

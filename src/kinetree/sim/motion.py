@@ -25,11 +25,11 @@ Array = NDArray[np.float64]
 
 
 class Acting(Protocol):
-    """What acts on a motion, step by step. Row k of a record is the state before step k."""
+    """Inputs of a motion, step by step. Row k of a record is the state before step k."""
 
     @property
     def recorded(self) -> Mapping[str, NDArray[Any]]:
-        """What a controller returned besides at each moment, and forces that functions gave."""
+        """The recorded outputs of a controller at each moment, and the forces from functions."""
 
     def most(self, step: int) -> int:
         """For how many steps from one on what acts can be given at once."""
@@ -41,7 +41,7 @@ class Acting(Protocol):
         """Steps `first` to `end` are final: reject torques and commands that cannot be."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:
-        """What the steps from a step on depend on, besides the state at its beginning and their inputs."""
+        """All that later steps depend on, apart from the state at their beginning and their inputs."""
 
 
 class Motion(Acting, Protocol):
@@ -176,7 +176,7 @@ class Samples:
         """Results of functions are checked then."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """What was given last, if it is held."""
+        """The last inputs, if they are held."""
         return {} if self.period is None else {name: np.array(x) for name, x in self._held.items()}
 
     def _rows(self, step: int, count: int) -> Array:

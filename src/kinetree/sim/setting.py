@@ -1,4 +1,4 @@
-"""What all steps of a motion have in common, where contacts are held, and where they begin."""
+"""Settings that all steps of a motion share, where contacts are held, and where steps begin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be seen of a motion, in memory or on disk: films, pictures, plots, and what a notebook shows.
+"""Views of a motion, in memory or on disk: films, pictures, plots, and its form in a notebook.
 
 Applications draw them (`display.py`); what they take and return is here.
 """
@@ -33,7 +33,7 @@ class Camera(Protocol):
 
 
 class RecordedMotion(Protocol):
-    """What `Trajectory` and `TrajectoryFolder` have in common."""
+    """The base of `Trajectory` and `TrajectoryFolder`."""
 
     @property
     def robot(self) -> str:

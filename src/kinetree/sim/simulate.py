@@ -41,7 +41,7 @@ _log = logging.getLogger("kinetree")
 
 
 class _Options(TypedDict, total=False):
-    """What `simulate` takes by name, but for `stream`."""
+    """The keyword arguments of `simulate`, except `stream`."""
 
     q: ArrayLike | None
     v: ArrayLike | None

@@ -1,4 +1,4 @@
-"""What is known of a simulation in advance: torques and commands, none, constant, or held over a step each; external
+"""Inputs of a simulation known in advance: torques and commands, none, constant, or held over a step each; external
 forces, parameters, and the activations at the beginning."""
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _log = logging.getLogger("kinetree")
 
 
 def watched(task: Task, compute: Callable[[Live], M], view: Any, speed: float, *, is_streamed: bool) -> M:
-    """What `compute` returns, a motion that is shown on a page while it is computed: that of `view`, or a new one.
+    """The motion that `compute` returns, shown on a page while it is computed: that of `view`, or a new one.
 
     Raises:
         MissingPackageError: viser is not installed.

@@ -16,8 +16,11 @@ from tests.functions import EVERY, FIXED, PUBLIC, gives_one_array, options_of, s
 
 PAGE = (Path(__file__).parents[3] / "docs" / "which_function.md").read_text()
 SENTENCES = " ".join(PAGE.split("\n\n")[1].split())
-WITHOUT_PARAMETERS = set(re.findall(r"`(\w+)`", SENTENCES.partition("or gravity:")[2].partition("What calls")[0]))
-CALLING = set(re.findall(r"`(?:kt\.)?(\w+)`", SENTENCES.partition("What calls")[2].partition("returns")[0]))
+BEFORE, _, AFTER = SENTENCES.partition("Functions that call")
+WITHOUT_PARAMETERS = set(
+    re.findall(r"`(\w+)`", BEFORE.partition("or gravity:")[2])
+)
+CALLING = set(re.findall(r"`(?:kt\.)?(\w+)`", AFTER.partition("return new")[0]))
 ALL: dict[str, Callable[..., Any]] = {
     **EVERY, "rollout": kt.rollout, "nearest_configuration": kt.constraints.nearest_configuration,
 }  # fmt: skip

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import LogError, OptionError
 from kinetree.identification.base_parameters import BaseParameters
-from kinetree.identification.estimation.regression import Regression, reduce_rows
+from kinetree.identification.estimation.reduction import reduce_rows
+from kinetree.identification.estimation.regression import Regression
 from kinetree.inputs import number_between, number_or_row
 from kinetree.records import record
 

@@ -2,6 +2,11 @@
 
 Colors are amounts of red, green and blue light. The light: a key light with a highlight (Blinn and Phong) whose shadows
 are looked up in the light's own picture, and light from the sky and the floor, by how far a surface faces upward.
+
+How much of the key light reaches a point: from the light's own picture (shadow maps).
+
+Source: L. Williams, "Casting curved shadows on curved surfaces", SIGGRAPH 1978; for the part of several places W. T.
+Reeves, D. H. Salesin and R. L. Cook, "Rendering antialiased shadows with depth maps", SIGGRAPH 1987.
 """
 
 from __future__ import annotations
@@ -11,9 +16,8 @@ from typing import NamedTuple
 
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
-from kinetree.pictures.kernels.key_light import Shade, lit_part
 
-__all__ = ["Lighting", "Surfaces", "shade"]
+__all__ = ["Lighting", "Shade", "Surfaces", "blur", "shade", "shadow_of"]
 
 GLOSS = 0.10
 """Brightness of a highlight relative to its light."""
@@ -226,3 +230,112 @@ def between(texels: Bytes, linear: Floats, p: int, q: int, r: int, s: int, k: in
     upper = (1.0 - a) * linear[int(texels[p, k])] + a * linear[int(texels[q, k])]
     lower = (1.0 - a) * linear[int(texels[r, k])] + a * linear[int(texels[s, k])]
     return float((1.0 - b) * upper + b * lower)
+
+
+@compiled
+def shadow_of(shade: Shade, floor: Floats, shadow: Floats) -> None:
+    """The part of 2 × 2 samples of light that something above the floor takes away.
+
+    Args:
+        shade: (2 n, 2 n), depths are very negative where the light sees nothing opaque.
+        floor: (3,), coefficients of column, row and 1 in the floor's nearness.
+        shadow: (n, n), result, from 0 to 1.
+    """
+    n = len(shadow)
+    for i in range(n):
+        for j in range(n):
+            taken = 0.0
+            for k in range(4):
+                row, column = 2 * i + k // 2, 2 * j + k % 2
+                level = floor[0] * (column + 0.5) + floor[1] * (row + 0.5) + floor[2]
+                if float(shade.depths[row, column]) > level:
+                    taken += 0.25
+                elif len(shade.veil) > 1 and float(shade.veil[row, column]) > level:
+                    taken += 0.25 * float(shade.veiling[row, column])
+            shadow[i, j] = taken
+
+
+@compiled
+def blur(shadow: Floats, radius: int, totals: Floats, between: Floats) -> None:
+    """The mean over 2 `radius` + 1 neighbours along columns, then along rows; the outside has no shadow.
+
+    Three such blurs are a good approximation of a Gaussian one.
+
+    Args:
+        shadow: (n, n), blurred in place.
+        radius: less than n.
+        totals, between: (n,) and (n, n), for intermediate results.
+    """
+    n = len(shadow)
+    share = 1.0 / ((2 * radius + 1) * (2 * radius + 1))
+    for j in range(n):
+        totals[j] = 0.0
+    for i in range(radius):
+        for j in range(n):
+            totals[j] += shadow[i, j]
+    for i in range(n):
+        if i + radius < n:
+            for j in range(n):
+                totals[j] += shadow[i + radius, j]
+        if i - radius - 1 >= 0:
+            for j in range(n):
+                totals[j] -= shadow[i - radius - 1, j]
+        for j in range(n):
+            between[i, j] = totals[j]
+    for i in range(n):
+        total = 0.0
+        for j in range(radius):
+            total += between[i, j]
+        for j in range(n):
+            if j + radius < n:
+                total += between[i, j + radius]
+            if j - radius - 1 >= 0:
+                total -= between[i, j - radius - 1]
+            shadow[i, j] = total * share
+
+
+class Shade(NamedTuple):
+    """Obstacles of the light, in pictures of n × n samples."""
+
+    depths: Singles
+    """The nearness of opaque surfaces."""
+    veil: Singles
+    """The same of transparent surfaces: of several the nearest; (1, 1) without any."""
+    veiling: Singles
+    """The opacity of the veil."""
+
+
+def lit_part(
+    shade: Shade, lamp: Floats, p_x: float, p_y: float, p_z: float, n_x: float, n_y: float, n_z: float
+) -> float:
+    """The part of 3 × 3 places around a point, in the light's picture, that the light reaches.
+
+    The point is moved along its normal by two columns of that picture, so that no surface shades itself.
+    """
+    n = len(shade.depths)
+    step = 2.0 / sqrt(lamp[0, 0] * lamp[0, 0] + lamp[0, 1] * lamp[0, 1] + lamp[0, 2] * lamp[0, 2])
+    x, y, z = p_x + step * n_x, p_y + step * n_y, p_z + step * n_z
+    column = lamp[0, 0] * x + lamp[0, 1] * y + lamp[0, 2] * z + lamp[0, 3] - 0.5
+    row = lamp[1, 0] * x + lamp[1, 1] * y + lamp[1, 2] * z + lamp[1, 3] - 0.5
+    nearness = lamp[2, 0] * x + lamp[2, 1] * y + lamp[2, 2] * z + lamp[2, 3]
+    if not (column > 1.0 and row > 1.0 and column < n - 2.0 and row < n - 2.0):
+        return 1.0
+    j, i = floor(column), floor(row)
+    a, b = column - j, row - i
+    reached = 0.0
+    for d in range(3):
+        weight = 1.0 - b if d == 0 else (1.0 if d == 1 else b)
+        along = (1.0 - a) * let_through(shade, i + d - 1, j - 1, nearness)
+        along += let_through(shade, i + d - 1, j, nearness)
+        along += a * let_through(shade, i + d - 1, j + 1, nearness)
+        reached += weight * along
+    return 0.25 * reached
+
+
+def let_through(shade: Shade, i: int, j: int, nearness: float) -> float:
+    """The part of the light, at a place in its picture, that comes as far as this."""
+    if float(shade.depths[i, j]) > nearness:
+        return 0.0
+    if len(shade.veil) > 1 and float(shade.veil[i, j]) > nearness:
+        return 1.0 - float(shade.veiling[i, j])
+    return 1.0
