@@ -135,7 +135,7 @@ def test_each_joint_has_its_own_weight() -> None:
     assert errors[0] < 0.05 * errors[1]
     with pytest.raises(kt.errors.OptionError, match="positive numbers"):
         base_estimate(equations, torque_noise=[1.0, 0.0])
-    with pytest.raises(kt.errors.ShapeError, match="one number or .2,., one per degree of freedom"):
+    with pytest.raises(kt.errors.ShapeError, match=r"one number or \(2,\), one per degree of freedom"):
         base_estimate(equations, torque_noise=[1.0, 1.0, 1.0])
 
 
