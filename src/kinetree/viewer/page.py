@@ -179,7 +179,7 @@ def _named_states(robot: Model) -> dict[str, Array]:
         try:
             q = robot.named_configuration(state.name, group=state.group)
         except KinetreeError:
-            continue  # values of a coupling's joints are no coordinates; `named_configuration` says so when it is asked
+            continue  # values of a coupling's joints are not coordinates; `named_configuration` reports that
         found[unused_name(found, f"{state.name} of {state.group}")] = q
     return found
 
