@@ -17,9 +17,7 @@ from tests.functions import EVERY, FIXED, PUBLIC, gives_one_array, options_of, s
 PAGE = (Path(__file__).parents[3] / "docs" / "which_function.md").read_text()
 SENTENCES = " ".join(PAGE.split("\n\n")[1].split())
 BEFORE, _, AFTER = SENTENCES.partition("Functions that call")
-WITHOUT_PARAMETERS = set(
-    re.findall(r"`(\w+)`", BEFORE.partition("or gravity:")[2])
-)
+WITHOUT_PARAMETERS = set(re.findall(r"`(\w+)`", BEFORE.partition("or gravity:")[2]))
 CALLING = set(re.findall(r"`(?:kt\.)?(\w+)`", AFTER.partition("return new")[0]))
 ALL: dict[str, Callable[..., Any]] = {
     **EVERY, "rollout": kt.rollout, "nearest_configuration": kt.constraints.nearest_configuration,
