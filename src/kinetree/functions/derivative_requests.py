@@ -281,7 +281,7 @@ class Request(Requested):
             asked: Mapping[str, Any] = resolved_options(self.definition, self.robot, self.options)
             warn_where_stiff(
                 f"a derivative of {self.name}", self.robot, self.arguments[0], self.arguments[-1], asked["integrator"],
-                asked["passive"], getattr(asked.get("actuators"), "actuation", None), stacklevel=5,
+                asked["passive"], getattr(asked.get("actuators"), "actuation", None),
             )  # fmt: skip
         return run(
             definition,

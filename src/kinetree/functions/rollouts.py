@@ -471,7 +471,7 @@ def _run(
             stiff = None if never_divides(model, *stiff, names) else stiff
         if stiff is not None and not _are_arrays((*state, *rows, dt, f_ext, parameters)):
             what = "rollout: inside a program, or for another framework, it"
-            warn_where_stiff(what, model, state[0], dt, *stiff, stacklevel=3)
+            warn_where_stiff(what, model, state[0], dt, *stiff)
             stiff = None
     if is_some and framework_among([*state, *rows, dt]):  # adapters call programs of all steps
         definition, switches["steps"] = _OF_STEPS[definition], rows[0].shape[-2]

@@ -6,6 +6,7 @@ Simulations and rollouts look at this at the same moments, so both divide the sa
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -398,8 +399,7 @@ def _follow(stiffness: Stiffness, q: Array, rows: NDArray[Any], again: Callable[
 
 
 def warn_where_stiff(
-    what: str, robot: Model, q: Any, dt: Any, integrator: str, passive: Collection[str], actuation: Actuation | None,
-    stacklevel: int,
+    what: str, robot: Model, q: Any, dt: Any, integrator: str, passive: Collection[str], actuation: Actuation | None
 ) -> None:  # fmt: skip
     """Warn if steps must be divided, by what cannot: at q, or in the neutral position if that is not known."""
     lengths, places = (np.asarray(x) if isinstance(x, _NUMBERS) else np.empty(0, object) for x in (dt, q))
@@ -421,7 +421,12 @@ def warn_where_stiff(
             f"kt.rollout of NumPy's arrays divides it into up to {parts} parts; give dt / {parts} and each row {parts} "
             "times, take another integrator, or say divide=False if they are meant"
         )
-    warnings.warn(f"{what} takes steps as they are, but {message}", SimulationWarning, stacklevel=stacklevel + 1)
+    from kinetree.symbolic.refusals import OUTSIDE  # motions without programs do not import it
+
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OUTSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{what} takes steps as they are, but {message}", SimulationWarning, stacklevel=level)
 
 
 def most_parts(parts: Parts) -> int:
