@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -65,7 +66,7 @@ annotate the attributes that the test lists: what takes an object of their class
 
 @cache
 def reported(folder: Path) -> dict[str, dict[int, str]]:
-    """What mypy says of the lines of the algorithm with wrong lines and of the user's program."""
+    """The messages of mypy about the algorithm with wrong lines and about the user's program."""
     text = ABA.read_text()
     for line, (wrong, _) in WRONG.items():
         assert text.count(line) == 1
@@ -110,9 +111,10 @@ def test_what_is_compiled_has_the_attributes_of_its_type() -> None:
 
 @pytest.mark.deep
 def test_public_names_have_types_that_every_checker_knows() -> None:
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
-    command += ["--verifytypes", "kinetree", "--ignoreexternal"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--verifytypes", "kinetree", "--ignoreexternal"]
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # Pyright asks the first Python
+    environment = {**os.environ, "PATH": paths}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)["typeCompleteness"]
     assert sum(report["exportedSymbolCounts"].values()) > 10_000
