@@ -69,8 +69,6 @@ _SLOWEST = 1e-6
 class _Stiff(NamedTuple):
     """The stiff parts of a robot, with some passive forces, an integrator, a length of steps and servos."""
 
-    names: Sequence[str]
-    """The names of the degrees of freedom of the joints."""
     friction: Search
     springs: Search
     or_servo: Sequence[str]
@@ -84,11 +82,6 @@ class _Stiff(NamedTuple):
         parameters: Sequence[str],
     ) -> _Stiff:  # fmt: skip
         """The searches for the rates that the integrator's steps must resolve."""
-        names = [
-            f"{joint.name}.{suffix}" if suffix else joint.name
-            for joint in robot.joints.values()
-            for suffix in joint.kind.v_names
-        ]
         at_the_end = AT_THE_END.get(integrator, "nothing")  # friction at the end of a step is steady, however large
         friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
         springs = [name for name in ("spring",) if name in passive]
@@ -113,7 +106,7 @@ class _Stiff(NamedTuple):
             fastest_anywhere(moving, search.root**2)
             for moving, search in zip((braking, swinging), searches, strict=True)
         ]
-        return cls(names, *searches, or_servo, decay + math.sqrt(swing))
+        return cls(*searches, or_servo, decay + math.sqrt(swing))
 
 
 _KNOWN: ByIdentity[dict[tuple[Hashable, ...], _Stiff]] = ByIdentity()
@@ -157,7 +150,7 @@ class Stiffness:
         dt: float,
         parameters: Mapping[str, Array],
     ) -> None:
-        self._integrator = integrator
+        self._robot, self._integrator = robot, integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
         self._stiff = stiff = _stiff_parts(robot, integrator, passive, actuation, dt, parameters)
         self._friction, self._springs = Fastest(stiff.friction, parameters), Fastest(stiff.springs, parameters)
@@ -263,7 +256,12 @@ class Stiffness:
 
     def _name(self, cause: str, sample: tuple[int, ...]) -> str:
         """The degree of freedom that is fastest."""
-        return self._stiff.names[(self._friction if cause == "friction" else self._springs).joint(sample)]
+        names = [
+            f"{joint.name}.{suffix}" if suffix else joint.name
+            for joint in self._robot.joints.values()
+            for suffix in joint.kind.v_names
+        ]
+        return names[(self._friction if cause == "friction" else self._springs).joint(sample)]
 
     def _refuse(self, decay: float, swing: float, needed: float, sample: tuple[int, ...]) -> None:
         if decay >= swing:
@@ -367,12 +365,10 @@ def divide_steps(
         _follow(stiffness, np.broadcast_to(given[0].x, (*shape, *cores[0])), rows, again)
     if stopped := stiffness.stopped:
         sample, (name, cause) = next(iter(stopped.items()))
-        warnings.warn(
+        _warn_user(
             f"rollout: {len(stopped):,} of {math.prod(shape):,} motions are not numbers from where a step of "
             f"{lengths[0]:g} s would need more than {MAX_SUBSTEPS} parts, the first for the {cause} of {name!r} in "
-            f"sample {sample}; take smaller steps, or another integrator",
-            SimulationWarning,
-            stacklevel=5,
+            f"sample {sample}; take smaller steps, or another integrator"
         )
     return divided
 
@@ -421,12 +417,16 @@ def warn_where_stiff(
             f"kt.rollout of NumPy's arrays divides it into up to {parts} parts; give dt / {parts} and each row {parts} "
             "times, take another integrator, or say divide=False if they are meant"
         )
+    _warn_user(f"{what} takes steps as they are, but {message}")
+
+
+def _warn_user(message: str) -> None:
     from kinetree.symbolic.refusals import OUTSIDE  # motions without programs do not import it
 
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OUTSIDE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(f"{what} takes steps as they are, but {message}", SimulationWarning, stacklevel=level)
+    warnings.warn(message, SimulationWarning, stacklevel=level)
 
 
 def most_parts(parts: Parts) -> int:
