@@ -194,7 +194,7 @@ def _period(one: Actuator, transmission: TransmissionSpec) -> float:
 
 
 _GAINS, _BIASES = ("fixed", "affine"), ("none", "affine")
-_KNOWN_DYNAMICS = ("none", "integrator", "filter", "filterexact")
+_KNOWN_DYNAMICS = _DYNAMICS.keys() - {"muscle"}
 _TRANSMISSIONS = {
     "body": "adhesion, the transmission that is a body's contacts",
 }
