@@ -37,5 +37,5 @@ if hasattr(os, "register_at_fork"):
         restoring,
         preparing,
         compiling,
-    ):  # what is registered last is taken first
+    ):  # the lock registered last is taken first
         os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

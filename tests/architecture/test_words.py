@@ -43,7 +43,7 @@ OF_PAGES = {
     r"(?<!\bthere )\b(?:is|are|be) no (?!(?:long|few|fast|quick|slow|larg|small|short|bett|furth|farth|wid)\w*er\b|"
     r"more|less|such|matter|result|worse)\w+": 'say "is not a X"',
 }
-"""What else no page, docstring or comment of `src` may have; history and benchmarks keep their words."""
+"""More that pages, docstrings and comments of `src` must not contain; history and benchmarks keep their words."""
 OF_WHOLE_PAGES = {r"\bwhat(?:ever)?\b": 8.4, r"\b(?:told|tells?)\b": 0.3, r"\bbesides?\b": 1.0}
 """Words that may occur so often in 10,000: three times as often as in NumPy's documentation, or about never."""
 EMPTY_SUBJECT = r"^(?:Of|That|Those|What|Whatever|Whom|Whose|In which|To which|By which|From which)\b"

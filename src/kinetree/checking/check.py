@@ -120,7 +120,7 @@ def check_names(subject: Subject, _: Collected) -> Iterator[Problem]:
 _FAR = 100.0
 """Metres: no part of a robot is so large, but a mesh in millimetres is."""
 _RATIO = 50.0
-"""How many times as long as the longest offset of a joint a mesh may be, if it is longer than five metres."""
+"""The largest ratio of a mesh's length to the longest offset of a joint, for meshes longer than five metres."""
 _SMALL = 1e-4
 """Metres: a mesh whose scale was applied twice is not larger."""
 

@@ -113,7 +113,7 @@ class Requested(ABC):
         return self.source.output.shape
 
     def direction_shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a displacement of what has this name."""
+        """The shape of a displacement of the argument of this name."""
         return direction_shape(self.source, self.names.index(name))
 
     def labelled(self, whole: Any, shape: tuple[int, ...], name: str | None = None) -> Any:

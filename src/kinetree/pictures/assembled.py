@@ -1,6 +1,6 @@
 """Surfaces put together as the arrays that the kernels read.
 
-Source: L. Williams, "Pyramidal parametrics", SIGGRAPH 1983, for smaller images of what is far away.
+Source: L. Williams, "Pyramidal parametrics", SIGGRAPH 1983, for smaller images of distant surfaces.
 """
 
 from __future__ import annotations

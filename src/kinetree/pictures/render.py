@@ -165,7 +165,7 @@ def png_of_motion(motion: Shown) -> bytes | None:
 
 
 def _png_or_none(draw: Callable[[], Picture]) -> bytes | None:
-    """The PNG file of what is drawn; None if it cannot be drawn, since a notebook then shows the text."""
+    """A picture as a PNG file; None if it cannot be drawn, since a notebook then shows the text."""
     try:
         return png_bytes(draw())
     except KinetreeError:

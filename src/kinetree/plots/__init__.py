@@ -1,4 +1,4 @@
-"""Plots of motions over time: what is drawn, in which panels."""
+"""Plots of motions over time: the quantities and their panels."""
 
 from kinetree.plots.figures import figure, plot
 

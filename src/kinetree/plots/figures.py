@@ -1,4 +1,4 @@
-"""From a motion, and what is asked for, to a picture of it."""
+"""From a motion and the requested quantities to a picture."""
 
 from __future__ import annotations
 

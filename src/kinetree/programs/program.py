@@ -331,7 +331,7 @@ def program(
             named: they are constants then.
 
     Returns:
-        The `Program`, or as a decorator a function that makes it.
+        The `Program`; without a function, a decorator that makes it.
 
     Raises:
         OptionError: an argument is not one of the function's, has no such shape, or is missing.

@@ -203,7 +203,7 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
 
 @lru_cache(maxsize=16)
 def _digest_of_contact(contact: SoftConstraints) -> str:
-    """Each is told once: hundreds of pairs make a long text."""
+    """The digest of soft constraints, made once: hundreds of pairs make a long text."""
     return digest_of(repr(contact))
 
 

@@ -219,7 +219,7 @@ class Staged:
 
     @staticmethod
     def _put(record: Record, step: int, part: int, told: Array) -> None:
-        """Keep what the first part of a step tells, with the largest error of all."""
+        """Keep the contact report of a step's first part, with the largest error of all parts."""
         if record.told is not None:
             own = record.told[step]
             error = told[0] if not part else np.fmax(own[0], told[0])
@@ -228,7 +228,7 @@ class Staged:
             own[0] = error
 
     def _part(self, row: Array, step: int, part: int, length: float) -> tuple[Array, Array]:
-        """The row after one part, of some length, of a step, and what it tells of its contacts."""
+        """The row after one part, of some length, of a step, and the report of its contacts."""
         integrator, nq, nv = self._integrator, self._nq, self._nv
         h = np.array([length])
         past: list[Array] = []

@@ -54,7 +54,7 @@ class _Told:
         self._lock = threading.Lock()
 
     def tell_of(self, handle: Any, pieces: Sequence[int]) -> None:
-        """Tell of what is clicked on of a node; `pieces`: what the instances of each sample are."""
+        """Describe the clicked instance of a node; `pieces`: the pieces of each sample's instances."""
 
         @handle.on_click  # type: ignore[untyped-decorator, unused-ignore]
         def _(event: SceneNodePointerEvent[Any]) -> None:

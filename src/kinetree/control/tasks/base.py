@@ -100,7 +100,7 @@ def _missing(task: Task, method: str) -> NotImplementedError:
 
 
 def derivatives_of_error(task: Any, robot: Model, q: Any, target: Any) -> Any:
-    """The derivatives (m, nv) by displacements of q; in a program a part of it, and else compiled for each call."""
+    """The derivatives (m, nv) by displacements of q; part of the program inside one, otherwise compiled."""
 
     def error(q: Any, target: Any) -> Any:
         return task.error(robot, q, target)
