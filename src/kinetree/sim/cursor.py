@@ -50,17 +50,8 @@ class Cursor:
     def at(cls, time: float, rows: Array, nv: int) -> Cursor:
         """The beginning of a motion."""
         n = len(rows)
-        none, unknown = np.zeros(n, np.int64), np.full((n, 2 * nv + 3), np.nan)
-        return cls(
-            np.full(n, time),
-            rows.copy(),
-            unknown,
-            np.full(n, np.nan),
-            np.ones(n),
-            none,
-            none.copy(),
-            np.full(n, np.inf),
-        )
+        none, rates, length = np.zeros(n, np.int64), np.full((n, 2 * nv + 3), np.nan), np.full(n, np.nan)
+        return cls(np.full(n, time), rows.copy(), rates, length, np.ones(n), none, none.copy(), np.full(n, np.inf))
 
     @classmethod
     def of_carried(cls, carried: Mapping[str, NDArray[Any]]) -> Cursor | None:

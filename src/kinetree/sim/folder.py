@@ -18,7 +18,7 @@ from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.motion_folder import MotionFolder, PieceEnd
-from kinetree.sim.outcomes import outcomes_in
+from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
@@ -238,14 +238,20 @@ class TrajectoryFolder(Shown):
                 return np.broadcast_to(np.nan, (*axes, *self._folder.at_one_moment(name)))
             return self._folder.take(name, numbers, samples)
 
-        time, counts = self._times(numbers), end.step_counts
-        if counts is not None and samples is not None:
-            counts = counts[np.unravel_index(samples, self.shape)]
-        fields: dict[str, Any] = {name: read(name) for name in PER_MOTION} | outcomes_in(self, samples, time)
+        time, counts, ended = self._times(numbers), end.step_counts, self.ended
+        events, diverged = self.events, self.diverged
+        if samples is not None:
+            where = np.unravel_index(samples, self.shape)
+            ended, (events, diverged) = ended[where], picked(self.shape, where, events, diverged)
+            counts = counts and counts[where]
+        fields: dict[str, Any] = {name: read(name) for name in PER_MOTION}
         return Trajectory(
             robot=self.robot, integrator=self.settings["integrator"], dt=self.dt, substeps=end.substeps, time=time,
             q_names=self.q_names, q_joints=self.q_joints, q_units=self.q_units, v_names=self.v_names,
             recorded={name: read(RECORDED + name) for name in end.recorded}, units=end.units, step_counts=counts,
+            ended=np.asarray(np.minimum(ended, time[-1])),
+            events=tuple(one for one in events if time[0] <= one.time <= time[-1]),
+            diverged={sample: one for sample, one in diverged.items() if one.time <= time[-1]},
             kept=self._kept, **fields,
         )  # fmt: skip
 

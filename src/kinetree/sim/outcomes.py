@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 
-__all__ = ["Known", "early_ends", "outcomes_content", "outcomes_in", "outcomes_of", "picked"]
+__all__ = ["early_ends", "outcomes_content", "outcomes_of", "picked"]
 
 Array = NDArray[np.float64]
 Diverged = Mapping[tuple[int, ...], Divergence]
@@ -50,32 +50,6 @@ def picked(
         for index in found.get(int(numbers[one.sample]), ())
     )
     return told, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
-
-
-class Known(Protocol):
-    """A motion on disk whose outcome is known."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def ended(self) -> Array: ...
-    @property
-    def events(self) -> tuple[Occurrence, ...]: ...
-    @property
-    def diverged(self) -> Diverged: ...
-
-
-def outcomes_in(motion: Known, samples: NDArray[np.intp] | None, time: Array) -> dict[str, Any]:
-    """The fields `ended`, `events` and `diverged` of some motions of a batch, by their numbers, at some moments."""
-    ended, events, diverged = motion.ended, motion.events, motion.diverged
-    if samples is not None:
-        where = np.unravel_index(samples, motion.shape)
-        ended, (events, diverged) = ended[where], picked(motion.shape, where, events, diverged)
-    return {
-        "ended": np.asarray(np.minimum(ended, time[-1])),
-        "events": tuple(one for one in events if time[0] <= one.time <= time[-1]),
-        "diverged": {sample: one for sample, one in diverged.items() if one.time <= time[-1]},
-    }
 
 
 def outcomes_content(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> dict[str, Any]:

@@ -90,29 +90,15 @@ def trajectory_of(
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
         units[f"frame.{name}"] = "m"
     return Trajectory(
-        robot=robot.name,
-        integrator=setting.integrator,
-        dt=setting.dt,
-        substeps=record.substeps,
-        time=times,
-        q=q,
-        v=v,
-        qdd=_shown(qdd, record, rows, wanted),
-        tau=limited_forces(robot, tau, v) if setting.limits else tau,
-        kinetic=kinetic,
-        potential=potential,
-        work=exchanged[..., 0].copy(),
-        dissipated=exchanged[..., 1].copy(),
-        **coordinate_names(robot),
-        recorded=recorded,
-        units=units,
+        robot=robot.name, integrator=setting.integrator, dt=setting.dt, substeps=record.substeps, time=times, q=q, v=v,
+        qdd=_shown(qdd, record, rows, wanted), tau=limited_forces(robot, tau, v) if setting.limits else tau,
+        kinetic=kinetic, potential=potential, work=exchanged[..., 0].copy(), dissipated=exchanged[..., 1].copy(),
+        **coordinate_names(robot), recorded=recorded, units=units,
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
         events=tuple(sorted((one for one in occurrences if one.time <= until), key=lambda one: one.time)),
         diverged={sample: one for sample, one in endings.diverged.items() if one.time <= until},
-        step_counts=record.step_counts,
-        end=end,
-        kept=KeptRobot(robot),
-    )
+        step_counts=record.step_counts, end=end, kept=KeptRobot(robot),
+    )  # fmt: skip
 
 
 def _add_contacts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, overload
+from typing import Literal, Protocol, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,6 +70,19 @@ class RecordedMotion(Protocol):
         """(v, qdd) of the same, with nv in place of nq; accelerations that were not recorded are NaN."""
 
 
+class _StripOptions(TypedDict, total=False):
+    """The keyword arguments of `Shown.strip`."""
+
+    moments: int
+    size: Size
+    camera: Camera | None
+    shapes: Shapes
+    samples: Samples
+    which: int | tuple[int, ...]
+    robot: Model | None
+    parameters: Mapping[str, ArrayLike] | None
+
+
 class Shown:
     """A motion that can be drawn as films and pictures."""
 
@@ -129,33 +142,9 @@ class Shown:
         )  # fmt: skip
 
     @overload
-    def strip(
-        self,
-        path: None = None,
-        *,
-        moments: int = 6,
-        size: Size = (1600, 400),
-        camera: Camera | None = None,
-        shapes: Shapes = "visual",
-        samples: Samples = "side by side",
-        which: int | tuple[int, ...] = 0,
-        robot: Model | None = None,
-        parameters: Mapping[str, ArrayLike] | None = None,
-    ) -> NDArray[np.uint8]: ...
+    def strip(self, path: None = None, **options: Unpack[_StripOptions]) -> NDArray[np.uint8]: ...
     @overload
-    def strip(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        moments: int = 6,
-        size: Size = (1600, 400),
-        camera: Camera | None = None,
-        shapes: Shapes = "visual",
-        samples: Samples = "side by side",
-        which: int | tuple[int, ...] = 0,
-        robot: Model | None = None,
-        parameters: Mapping[str, ArrayLike] | None = None,
-    ) -> Path: ...
+    def strip(self, path: str | os.PathLike[str], **options: Unpack[_StripOptions]) -> Path: ...
     def strip(
         self,
         path: str | os.PathLike[str] | None = None,

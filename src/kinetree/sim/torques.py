@@ -3,7 +3,7 @@ forces, parameters, and the activations at the beginning."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,34 +31,33 @@ Array = NDArray[np.float64]
 def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
     """Torques that are known in advance, one row per step (…, steps, nv)."""
     nv = robot.nv
-    shape = (steps, nv)
     if tau is None:
-        return np.broadcast_to(np.zeros(nv), shape)
+        return np.broadcast_to(np.zeros(nv), (steps, nv))
     values = _real("tau", tau, f"({nv},) or (…, {steps}, {nv})")
-    if values.ndim == 1:
-        constant = _vector(robot, "tau", values, robot.v_names)
-        robot.check_actuation(constant)
-        return np.broadcast_to(constant, shape)
-    if not _fits(values, shape):
+    if not _fits(values, steps, nv):
         raise ShapeError(
-            f"tau has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({robot.nv},) for constant "
-            f"torques or ({steps}, {robot.nv}) for one row per step; a batch has (…, {steps}, {robot.nv}), or "
-            f"(…, 1, {robot.nv}) for torques that are constant"
+            f"tau has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({nv},) for constant torques "
+            f"or ({steps}, {nv}) for one row per step; a batch has (…, {steps}, {nv}), or (…, 1, {nv}) for torques "
+            "that are constant"
         )
     if not np.isfinite(values).all():
-        *sample, row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
-        place = ", ".join(map(str, (*sample, row, column)))
-        raise ConfigurationError(
-            f"tau[{place}] ({robot.v_names[column]}) is {values[(*sample, row, column)]}: it must be finite"
-        )
+        raise _not_finite("tau", values, robot.v_names)
     robot.check_actuation(values)
-    return np.broadcast_to(values, (*values.shape[:-2], *shape))
+    return np.broadcast_to(values, (*values.shape[:-2], steps, nv))
 
 
-def _fits(values: Array, shape: tuple[int, ...]) -> bool:
-    """Whether values have one row per step, or in a batch one row for all of them."""
+def _fits(values: Array, steps: int, n: int) -> bool:
+    """Whether values are constant, or have one row per step, or in a batch one row for all of them."""
     rows = values.shape[-2:]
-    return rows == shape or (values.ndim > 2 and rows == (1, shape[-1]))
+    return rows in ((n,), (steps, n)) or (values.ndim > 2 and rows == (1, n))
+
+
+def _not_finite(name: str, values: Array, columns: Sequence[str]) -> ConfigurationError:
+    """The error that names the first of the values (…, n) that is not finite."""
+    place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
+    return ConfigurationError(
+        f"{name}[{', '.join(map(str, place))}] ({columns[place[-1]]}) is {values[place]}: it must be finite"
+    )
 
 
 def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[ForceKey, Array]:
@@ -75,7 +74,7 @@ def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[F
         acting(robot.frames, key)  # raises if there is no such frame
         name = f"f_ext[{key!r:.80}]"
         values = _real(name, given, f"(6,) or (…, {steps}, 6)")
-        if values.shape != (6,) and (values.ndim < 2 or not _fits(values, (steps, 6))):
+        if not _fits(values, steps, 6):
             raise ShapeError(
                 f"{name} has shape {values.shape}, but a motion of {steps} steps needs (6,) for a constant force or "
                 f"({steps}, 6) for one row per step; a batch has (…, {steps}, 6), or (…, 1, 6) for a constant force"
@@ -123,20 +122,8 @@ def checked_state(robot: Model, name: str, x: ArrayLike, coordinates: list[str])
         raise ShapeError(f"{name} has shape {values.shape}, but {robot.name!r} needs ({n},), or (…, {n}) for a batch")
     if not np.isfinite(values).all():
         if values.ndim == 1:
-            return _vector(robot, name, values, coordinates)
+            raise _not_finite(name, values, coordinates)
         raise ConfigurationError(f"{name} must be finite everywhere")
-    return values
-
-
-def _vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
-    """x as a new array with one finite number per coordinate, or an error that describes the fault."""
-    n = len(coordinates)
-    values = _real(name, x, f"({n},)")
-    if values.shape != (n,):
-        raise ShapeError(f"{name} has shape {values.shape}, but {robot.name!r} needs ({n},)")
-    if not np.isfinite(values).all():
-        k = int(np.argmin(np.isfinite(values)))
-        raise ConfigurationError(f"{name}[{k}] ({coordinates[k]}) is {values[k]}: it must be finite")
     return values
 
 
@@ -152,21 +139,15 @@ def command_rows(robot: Model, ctrl: ArrayLike, steps: int) -> Array:
     names = actuator_names(robot)
     nu = len(names)
     values = _real("ctrl", ctrl, f"({nu},) or (…, {steps}, {nu})")
-    rows = values[None] if values.ndim == 1 else values
-    is_constant = values.ndim != 2 and rows.shape[-2:] == (1, nu)
-    if not is_constant and rows.shape[-2:] != (steps, nu):
+    if not _fits(values, steps, nu):
         raise ShapeError(
             f"ctrl has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({nu},) for constant "
             f"commands or ({steps}, {nu}) for one row per step; a batch has (…, {steps}, {nu}), or (…, 1, {nu}) for "
             f"commands that are constant. Its actuators are {listed(map(repr, names), most=8)}"
         )
-    if rows.ndim == 2 and not np.isfinite(rows).all():
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(rows))[0])
-        place = str(column) if values.ndim == 1 else f"{row}, {column}"
-        raise ConfigurationError(
-            f"ctrl[{place}], the command of {names[column]!r}, is {rows[row, column]}: it must be finite"
-        )
-    return np.broadcast_to(rows, (*rows.shape[:-2], steps, nu))
+    if values.ndim < 3 and not np.isfinite(values).all():
+        raise _not_finite("ctrl", values, names)
+    return np.broadcast_to(values, (*values.shape[:-2], steps, nu))
 
 
 def first_activations(robot: Model, act: ArrayLike | None) -> Array:

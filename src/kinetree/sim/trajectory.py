@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.display import registered
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import MissingPackageError, OptionError, ShapeError
 from kinetree.files import file_path, write_file
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
@@ -25,7 +25,6 @@ from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.resampling import Moments
 from kinetree.sim.shown import RecordedMotion, Shown, plot
 from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.table import table
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_trajectory
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_names"]
 
 Array = NDArray[np.float64]
+_ENERGIES = ("kinetic", "potential", "work", "dissipated")
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
@@ -239,22 +239,15 @@ class Trajectory(TrajectoryArrays, Shown):
         """
         wanted = self._checked(real_array("times", times, "(K,)").astype(np.float64))
         at = Moments(self.time, wanted)
+        energies: Any = {name: at.linear(getattr(self, name)[..., None])[..., 0] for name in _ENERGIES}
         return replace(
-            self,
-            time=wanted,
-            q=at.configurations(self),
-            v=at.linear(self.v),
-            qdd=at.linear(self.qdd),
-            tau=at.held(self.tau),
-            kinetic=at.linear(self.kinetic[..., None])[..., 0],
-            potential=at.linear(self.potential[..., None])[..., 0],
-            work=at.linear(self.work[..., None])[..., 0],
-            dissipated=at.linear(self.dissipated[..., None])[..., 0],
+            self, time=wanted, q=at.configurations(self), v=at.linear(self.v), qdd=at.linear(self.qdd),
+            tau=at.held(self.tau), **energies,
             recorded={
                 name: at.linear(x) if name == "act" and "ctrl" in self.recorded else self._held_at(at, x)
                 for name, x in self.recorded.items()
             },
-        )
+        )  # fmt: skip
 
     def _held_at(self, at: Moments, x: NDArray[Any]) -> NDArray[Any]:
         """The records at the beginning of the step that each moment is in."""
@@ -290,16 +283,23 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> table.shape
         (1001, 12)
         """
-        return table(self.time, self.shape, self._columns())
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackageError("to_dataframe needs pandas: pip install kinetree[pandas]") from None
+        index: pandas.Index[float] | pandas.MultiIndex = pandas.Index(self.time, name="time")
+        if shape := self.shape:
+            axes = ["motion"] if len(shape) == 1 else [f"motion_{k}" for k in range(len(shape))]
+            index = pandas.MultiIndex.from_product([*map(range, shape), self.time], names=[*axes, "time"])
+        return pandas.DataFrame({name: x.ravel() for name, x in self._columns().items()}, index=index)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         """Every number of the motion by name, each (…, T)."""
-        scalars = ("kinetic", "potential", "work", "dissipated")
         vectors = (("q", self.q_names), ("v", self.v_names), ("qdd", self.v_names), ("tau", self.v_names))
         found = {
             f"{field}.{name}": getattr(self, field)[..., k] for field, names in vectors for k, name in enumerate(names)
         }
-        found |= {field: getattr(self, field) for field in scalars}
+        found |= {field: getattr(self, field) for field in _ENERGIES}
         first = len(self.shape) + 1
         for name, x in self.recorded.items():
             for place in np.ndindex(x.shape[first:]):

@@ -182,12 +182,12 @@ def test_of_contacts_accelerations_are_those_of_the_steps(leg: kt.Model) -> None
         (
             {"ctrl": [0.1, np.nan, 0.2]},
             kt.errors.ConfigurationError,
-            r"ctrl\[1\], the command of 'actuator\[1\]', is nan",
+            r"ctrl\[1\] \(actuator\[1\]\) is nan: it must be finite",
         ),
         (
             {"ctrl": np.full((20, 3), np.inf)},
             kt.errors.ConfigurationError,
-            r"ctrl\[0, 0\], the command of 'hip', is inf",
+            r"ctrl\[0, 0\] \(hip\) is inf: it must be finite",
         ),
         (
             {"ctrl": CTRL, "act": [0.1]},
