@@ -76,39 +76,39 @@ def compile(
     optimize: Optimization | None = None,
     **options: Any,
 ) -> BareFunction | DeviceFunction:
-    """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
+    """Compile one of kinetree's functions for a robot now, and return it as a builtin, for loops that must be fast.
 
-    It takes the public function's arrays, then the numbers of constraints (see below), then those of f_ext, then those
-    of parameters, all by position, and `out=` and `threads=`. For one sample in contiguous arrays of the dtype, the
+    The result takes the public function's arrays, then the numbers of constraints (see below), then external forces,
+    then parameters, all by position, and `out=` and `threads=`. For one sample in contiguous arrays of the dtype, the
     overhead of a call is well under a microsecond; everything else works as in the public function. Code for batches
-    is compiled with the first batch. Its `__self__` is a `CompiledFunction`, whose `program` can be read. It can be
-    pickled; the robot goes with it, and where it is unpickled it is compiled, or taken from the disk.
+    is compiled with the first batch. The builtin's `__self__` is a `CompiledFunction`, whose `program` can be read. It
+    can be pickled, with the robot; where it is unpickled, its code is compiled, or loaded from the disk.
 
     Numbers of constraints are arguments: one (…, 3) or (…, 4, 4) for each place `at=`, in the order of the list, then
-    (…, n) for the lengths of all rods, then (…, n) for the gains, of each constraint the position gain and then the
-    velocity gain, if it has them. Pass the values that the function uses: a Jacobian uses none, errors use no gains. If
+    (…, n) for the lengths of all rods, then (…, n) for the gains: the position gain and then the velocity gain of each
+    constraint that has them. Pass the values that the function uses: a Jacobian uses none, errors use no gains. If
     you pass none, those of `constraints` are used. The same holds for weights.
 
     Args:
         robot: the robot.
         function: `kt.aba`, `kt.rnea`, …
         dtype: "float64" or "float32".
-        f_ext: the frames on which external forces will act, each by its name, `kt.dynamics.WrenchOn` or
+        f_ext: the frames on which external forces act, each by its name, `kt.dynamics.WrenchOn` or
             `kt.dynamics.ForceOn`; each becomes an argument (…, 6) after the others.
         parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
             each becomes an argument after those of f_ext. See docs/parameters.md.
-        unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than
+        unroll: True writes out every body's arithmetic, which is fastest, but slow to compile for robots of more than
             a hundred joints; False loops over the bodies; by default the size decides.
         device: "cpu", or "cuda" (or "cuda:1", the second one) for a graphics processor of NVIDIA: the function then
-            takes arrays of CuPy, PyTorch, JAX or Numba there, or NumPy's. See docs/gpu.md.
+            takes arrays of CuPy, PyTorch, JAX or Numba on that device, or NumPy's. See docs/gpu.md.
         optimize: "background": the code runs as soon as it is compiled without optimisation, and optimised code, with
-            the same bits, takes its place later; "now": the code is optimised first; "quick": it is not optimised. By
+            the same bits, replaces it later; "now": the code is optimised first; "quick": it is not optimised. By
             default the environment variable KINETREE_OPTIMIZE decides, or else "background". `f.__self__.optimized`
-            is whether it has been. See docs/compiling.md.
+            says whether the code is optimised. See docs/compiling.md.
         options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
 
     Raises:
-        OptionError: `function` is not kinetree's, an option or dtype is none it has, or `optimize` is something else.
+        OptionError: `function` is not one of kinetree's, or an option, a dtype or the value of `optimize` is unknown.
         NameNotFoundError: the robot has no such frame or parameter.
         DeviceError: this machine has no such device.
 

@@ -45,7 +45,7 @@ _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`
 
 
 class BareFunction(Protocol):
-    """A function of arrays as `kinetree.compile` and `Program.compile` return it: a builtin, where there can be one.
+    """The type of the functions that `kinetree.compile` and `Program.compile` return: builtins, where possible.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("arm7")
@@ -58,17 +58,17 @@ class BareFunction(Protocol):
 
     @property
     def __self__(self) -> CompiledFunction:
-        """The compiled function behind it, which has its `program`, `dtype` and `optimized`."""
+        """The `CompiledFunction` that it belongs to, with `program`, `dtype` and `optimized`."""
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """The result for one sample, or for each of many.
 
         Args:
             arguments: the arrays of the function that was compiled, in its order, such as q (…, nq), v (…, nv) and tau
-                (…, nv) for `kt.aba`, whose leading axes broadcast; then those that the request added, as
-                `kinetree.compile` says.
-            out: an array to write to, with the result's shape and dtype.
-            threads: how many threads a batch may take; by default as many as are worth it.
+                (…, nv) for `kt.aba`, whose leading axes broadcast; then those of the options of `kinetree.compile`,
+                such as external forces and parameters.
+            out: an array for the result, with its shape and dtype.
+            threads: the largest number of threads for a batch; by default as many as make it faster.
 
         Returns:
             The function's result, (…, *shape of one sample); several results are one array (…, n), in order.
@@ -83,8 +83,8 @@ class BareFunction(Protocol):
 class CompiledFunction:
     """A source compiled for one dtype; call it with arrays.
 
-    Its machine code is compiled, or taken from the disk, when it is first needed: for one sample and for batches by
-    itself. `call` is the quickest way in.
+    Its machine code is compiled, or loaded from the disk, when it is first needed, separately for one sample and for
+    batches. `call` is the fastest way to call it.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class CompiledFunction:
         backend: Backend | None = None,
         general: Callable[..., Any] | None = None,
     ) -> None:
-        """`general`: what takes the calls that a quicker way declines, by default this object itself."""
+        """`general`: the function for calls that a faster one declines, by default this object itself."""
         source.check()
         self._optimize: Optimization | None = None  # until someone asks
         self.source = source
@@ -123,7 +123,7 @@ class CompiledFunction:
         self.adapters: dict[str, Callable[..., Any]] = {}
         """Functions for calls with arrays of a framework, by its name."""
         self.asked: tuple[Any, ...] | None = None
-        """A function that makes this one again, and what it takes; for pickles."""
+        """A function that makes this one again, and its arguments; for pickles."""
         if backend is None:
             from kinetree.codegen.cpu.backend import CpuKernels
 
@@ -150,7 +150,7 @@ class CompiledFunction:
 
     @property
     def arrays(self) -> int:
-        """How many arrays a call takes."""
+        """The number of arrays that a call takes."""
         return len(self._arguments.ports)
 
     @property
@@ -188,13 +188,13 @@ class CompiledFunction:
         return self._kernels.optimized
 
     def optimize(self, when: Optimization) -> None:
-        """Have its machine code optimised at this time, or earlier, if that was asked for before."""
+        """Request that its machine code is optimised at this time, or earlier, if an earlier request says so."""
         with compiling:
             self._optimize = strongest(self._optimize or when, when)
             self._kernels.optimize()
 
     def prepare(self) -> BareFunction:
-        """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""
+        """Compile it now for one sample, or load its machine code from the disk; return the fastest function for it."""
         if self._output.size and not self._has_single():
             self._batch_function()
         return self.call

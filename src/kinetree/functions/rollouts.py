@@ -199,7 +199,7 @@ def rollout(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array | ControlledRollout | ReportedRollout:
-    """The states that joint forces lead to, step by step, for many motions at once.
+    """Simulate many motions at once: the states after each step, under joint forces that are given or computed.
 
     All steps run inside one kernel, with motions side by side in its lanes and on threads. The model has rigid bodies,
     rotors and gravity, as in `aba`, and on request friction, springs and motor limits.
@@ -208,70 +208,69 @@ def rollout(
         q: initial configuration (…, nq); rad, m, unit quaternions.
         v: initial velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N. Or a controller: a `kt.program`
-            whose arguments are among t (), q (nq,) and v (nv,), and others of its own, and which returns tau (nv,),
-            alone or as "tau" in a dict, named tuple or dataclass. It runs in the kernel, at the beginning of each step.
-            A result that is named as an argument is that argument's value at the next call: so a controller has a state
+            that takes any of t (), q (nq,) and v (nv,), and arguments of its own, and returns tau (nv,), alone or as
+            "tau" in a dict, named tuple or dataclass. It runs in the kernel, at the beginning of each step. A result
+            with the name of an argument is that argument's value at the next call, so a controller can have a state
             (an integral, a filter, the last command as "tau").
         dt: length of a step (…), s; by default that of the robot's MJCF file.
         f_ext: external wrenches (…, 6) by frame name, `kt.dynamics.WrenchOn` or `kt.dynamics.ForceOn`, as for `aba`:
-            the same numbers at every step, while those in the world's axes turn as seen from the bodies. A `kt.program`
-            in place of the numbers, such as wind or a thruster, takes what a controller takes and returns them (6,),
-            alone or as "f_ext"; it runs when a controller does, and tau may then be None.
-        steps: how many steps, with a program; as many as there are rows if some are given.
+            the same numbers at every step; seen from the bodies, those in the world's axes turn. A `kt.program` in
+            place of the numbers, such as wind or a thruster, may take the same arguments as a controller, and returns
+            the wrench (6,), alone or as "f_ext"; it runs when a controller does, and tau may then be None.
+        steps: number of steps, with a program; by default the number of rows, if some are given.
         arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
         rows: others of them, with one row per step: (…, T, *shape).
-        state: the initial state of the controller, by name, (…, *shape); where nothing is given, the default of
-            the argument, or zero.
-        control_dt: how often the controller runs, a multiple of dt in s, with its results held in between; None is each
-            step. "stages" runs it at every stage of the integrator, as a smooth function of the state.
+        state: the initial state of the controller, by name, (…, *shape); by default that of the argument, or zero.
+        control_dt: period of the controller, a multiple of dt in s, over which its results are held; None is each step.
+            "stages" runs it at every stage of the integrator, as a smooth function of the state.
         ctrl: commands of the robot's actuators (…, T, nu), one row per step and constant over it, as for
-            `actuator_forces`. If it is given, actuators act inside each stage of a step, and so do the weights that the
-            file says are carried; of its tendons the springs and dampers act if "spring" and "damping" are among the
-            passive forces. tau then acts besides, and may be None.
+            `actuator_forces`. Actuators then act inside each stage of a step, as do the weights that the file declares
+            as carried; springs and dampers of its tendons act if "spring" and "damping" are among the passive forces.
+            tau acts in addition, and may be None.
         act: initial activations (…, na), for ctrl; zeros by default.
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
             keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete"; by default that of
             the robot's MJCF file, and "semi_implicit_euler" for other robots. All move on the configuration manifold,
-            so that quaternions stay quaternions; docs/simulation.md says which one when.
-        passive: which passive forces of the joints act besides tau, as for `aba`. "semi_implicit_euler", "implicitfast"
-            and "discrete" take friction at the end of the step: it brakes without overshooting however stiff it is.
-            With the others a step must resolve friction, and with all but "discrete" it must resolve springs; where
-            it is too long for that, it is divided.
+            so that quaternions keep length 1; docs/simulation.md helps to choose one.
+        passive: the passive forces of the joints that act in addition to tau, as for `aba`. "semi_implicit_euler",
+            "implicitfast" and "discrete" take friction at the end of the step: it brakes without overshooting however
+            stiff it is. With the others a step must resolve friction, and with all except "discrete" it must resolve
+            springs; a step that is too long for that is divided.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
-            "mujoco", "compliant" and "rigid", or what `kt.contact.soft_constraints` returns, say how hard they push.
-            Take "discrete" with them; compliant and rigid ones do not go with "rk4", and none with "midpoint".
+            "mujoco", "compliant" and "rigid", or what `kt.contact.soft_constraints` returns, set how hard contacts
+            push. Take "discrete" with contacts; compliant and rigid ones exclude "rk4", and all exclude "midpoint".
         divide: whether steps that are too long for stiff friction, springs or servos are divided into equal parts. The
             rule and the bits are those of `kt.simulate`, which looks every 10 ms of motion. Rows of tau and ctrl are
             held over all parts, and a controller runs at the beginning of the step. Compiled functions, derivatives,
-            programs and other frameworks take steps as they are; with True a warning says where that is wrong: of
-            programs when they are traced, and not of compiled functions, which do not know dt.
-        gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
-            a controller.
+            programs and other frameworks do not divide steps; with True a warning says where that is wrong: for
+            programs when they are traced, and not for compiled functions, which do not know dt.
+        gradient_softness: makes the derivatives those of softer contacts, as for `contact_dynamics`. Not with a
+            controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
             `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
             "body.NAME.placement[:]"; not with a controller.
-        on_unactuated: what happens if rows of tau are not zero at a degree of freedom that has no motor, as for `aba`:
-            "allow" or "error". Not with a controller, whose forces are computed in the kernel.
+        on_unactuated: "error" raises if tau is not zero at a degree of freedom that has no motor, "allow" does not, as
+            for `aba`. Not with a controller, whose forces are computed in the kernel.
         report: whether to return two numbers per step as well. `contact_error`: how exactly its accelerations solve
             the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. `flagged`
             is True where that was not solved, and where velocities turn around in every step, so that the energy is
             not real: the step is too long for a stiff controller, servo or spring, and a `SimulationWarning` says so.
-            Another one says in any case where contacts have an error above 1e-8; of rigid contacts where the residual
-            is above 1e-6 m/s if they are accurate, and above 1 m/s otherwise. With a controller they are
+            Another warning, with or without a report, says where contacts have an error above 1e-8, and rigid contacts
+            a residual above 1e-6 m/s if they are accurate, above 1 m/s otherwise. With a controller both numbers are
             recorded["contact.error"] and recorded["flagged"].
-        out: where to put the result, (…, T, nq + nv), of the result's dtype.
+        out: an array for the result, (…, T, nq + nv), of the result's dtype.
 
     Returns:
         The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
         report=True (states, contact_error, flagged), the latter two of shape (…, T). With a controller (states,
-        recorded): recorded is a dict of what the controller returned besides tau, with one row per step.
+        recorded): recorded is a dict of its results other than tau, with one row per step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator or passive force, the controller is none, ctrl is given to a robot
-            without actuators, or dt is left out for a robot that is not of an MJCF file.
+        OptionError: an integrator, passive force or controller is unknown, the robot has no actuators for ctrl, or dt
+            is missing and the robot is not from an MJCF file.
         ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         NameNotFoundError: the controller has no such argument or state.
 
