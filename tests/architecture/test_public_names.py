@@ -114,8 +114,8 @@ GROUPS = {
         "Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan",
     ],
     "sim": [
-        "Event", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory",
-        "TrajectoryFolder", "actuated_rollout", "load_trajectory", "plot", "simulate",
+        "RK45", "Event", "Recording", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory",
+        "TrajectoryFolder", "Viewing", "actuated_rollout", "load_trajectory", "plot", "simulate",
     ],
     "solids": [
         "box", "capsule", "cylinder", "ellipsoid", "inertia", "mesh", "mesh_file", "sphere",

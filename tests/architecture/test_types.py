@@ -33,6 +33,7 @@ WRONG = {
 }
 """A line of the articulated-body algorithm, a wrong line to follow it, and what the type checker says of that one."""
 USER = """
+from pathlib import Path
 from typing import assert_type
 from numpy import float64
 from numpy.typing import NDArray
@@ -55,6 +56,13 @@ def square(x: NDArray[float64]) -> NDArray[float64]:
 assert_type(square, Program)
 assert_type(square.compile(dtype="float32"), BareFunction)
 assert_type(square.compile(device="cuda:1").device, str)
+assert_type(kt.simulate(robot, duration=1.0), kt.Trajectory)
+assert_type(kt.simulate(robot, record=["frames"]), kt.Trajectory)
+assert_type(kt.simulate(robot, record=kt.sim.Recording({"frames": ["tool"]}, every=10)), kt.Trajectory)
+assert_type(kt.simulate(robot, record=kt.sim.Recording(stream="run")), kt.sim.TrajectoryFolder)
+assert_type(kt.simulate(robot, record=kt.sim.Recording(stream=Path("run"))), kt.sim.TrajectoryFolder)
+folder: str | None = input() or None
+assert_type(kt.simulate(robot, record=kt.sim.Recording(stream=folder)), kt.Trajectory | kt.sim.TrajectoryFolder)
 f(robot.neutral(), stream=0)  # Unexpected keyword argument "stream"
 f.program  # "BareFunction" has no attribute "program"
 """

@@ -141,7 +141,7 @@ def _again(file: str) -> Kind:
 
 def _motion(file: str) -> Kind:
     def make(folder: Path) -> Path:
-        kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.01, stream=folder / "run")
+        kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.01, record=kt.sim.Recording(stream=folder / "run"))
         return folder / "run" / file
 
     def read(path: Path) -> object:

@@ -25,7 +25,7 @@ STEP = 0.05
 def motion() -> kt.Trajectory:
     """A double pendulum that falls from nearly upright, in steps so long that rows can be told apart."""
     robot = kt.zoo.load("double_pendulum")
-    return kt.simulate(robot, q=[2.0, 0.5], duration=1.0, dt=0.005, every=round(STEP / 0.005))
+    return kt.simulate(robot, q=[2.0, 0.5], duration=1.0, dt=0.005, record=kt.sim.Recording(every=round(STEP / 0.005)))
 
 
 @pytest.fixture(scope="module")

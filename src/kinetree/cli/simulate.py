@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kinetree.model import Model
-    from kinetree.sim import Trajectory
+    from kinetree.sim import RK45, Trajectory
     from kinetree.viewer import Viewer
 
 __all__ = ["simulate"]
@@ -87,7 +88,7 @@ def simulate(
     PREFIX.npz or .png exists already.
     """
     from kinetree.cli.input_file import read_commands, read_torques
-    from kinetree.sim import SimulationInterrupted
+    from kinetree.sim import RK45, SimulationInterrupted, Viewing
     from kinetree.sim.simulate import step_count
 
     if compare is not None:
@@ -96,11 +97,10 @@ def simulate(
     _exclude("--tau-file", tau_file, "--tau", tau)
     _exclude("--ctrl-file", ctrl_file, "--ctrl", ctrl)
     _exclude("--random", is_random or None, "--keyframe", keyframe)
-    if (rtol is not None or atol is not None) and integrator is not Integrator.rk45:
-        raise typer.BadParameter(
-            "it is for --integrator rk45, which chooses its steps by it",
-            param_hint="--atol" if rtol is None else "--rtol",
-        )
+    tolerances = {name: x for name, x in (("rtol", rtol), ("atol", atol)) if x is not None}
+    if tolerances and integrator is not Integrator.rk45:
+        raise typer.BadParameter("it is for --integrator rk45", param_hint=f"--{next(iter(tolerances))}")
+    method = None if integrator is Integrator.auto else RK45(**tolerances) if tolerances else integrator.value
     check_film(film)
     is_usual = model is None
     model = model or DEFAULT_ROBOT
@@ -134,9 +134,9 @@ def simulate(
     begin = time.perf_counter()
     try:
         trajectory = _run(
-            robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=acting,
-            limits=limits, contact=touch, view=page or False, speed=speed,
+            robot, method, quiet, interruption,
+            q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, passive=acting, limits=limits,
+            contact=touch, view=Viewing(page or False, speed),
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -239,12 +239,12 @@ def _commands(text: str | None, robot: Model) -> NDArray[np.float64] | None:
 
 def _run(
     robot: Model,
-    choice: Integrator,
+    integrator: str | RK45 | None,
     quiet: bool,
     interruption: Interruption,
     *,
     contact: bool | str,
-    **settings: object,
+    **settings: Any,
 ) -> Trajectory:
     from kinetree.errors import StiffFrictionError
 
@@ -259,11 +259,11 @@ def _run(
                 show(done, steps)
 
         interruption.keep()
-        if contact or choice is not Integrator.auto:
-            integrator = None if choice is Integrator.auto else choice.value
-            return _warned(robot, integrator=integrator, progress=progress, contact=contact, **settings)
+        settings["view"] = replace(settings["view"], progress=progress)
+        if contact or integrator is not None:
+            return _warned(robot, integrator=integrator, contact=contact, **settings)
         try:
-            motion = _warned(robot, integrator="rk4", progress=progress, **settings)
+            motion = _warned(robot, integrator="rk4", **settings)
             stiff = [str(one) for one in motion.diverged.values() if one.cause == "friction"]
         except StiffFrictionError as error:
             motion, stiff = None, [str(error).partition(";")[0]]
@@ -271,7 +271,7 @@ def _run(
             return motion
         if not quiet:
             print_note(f"took the integrator semi_implicit_euler: {stiff[0]}")
-        return _warned(robot, integrator="semi_implicit_euler", progress=progress, **settings)
+        return _warned(robot, integrator="semi_implicit_euler", **settings)
 
 
 def _warned(robot: Model, **settings: Any) -> Trajectory:

@@ -136,8 +136,8 @@ def compare_steps(
         raise OptionError('compare_steps needs accelerations, which kt.simulate has with record=["accelerations"]')
     if not np.allclose(np.diff(motion.time), motion.dt, rtol=1e-6):
         raise OptionError(
-            "compare_steps needs the state of every step, and whole ones: simulate with every=1, and without an event "
-            "that ends the motion within a step"
+            "compare_steps needs the state of every step, and whole ones: record every step, and simulate without an "
+            "event that ends the motion within a step"
         )
     soft_constraints = contact_option(robot, contact)
     if soft_constraints is not None and soft_constraints.setting is not None:

@@ -26,7 +26,7 @@ from kinetree.functions.constraint_options import ALL, ERRORS
 from kinetree.functions.displacements import displaced_state, fixed_velocity, free_rates, held_rates
 from kinetree.functions.step_stages import HELD_STAGES
 from kinetree.records import record
-from kinetree.sim.setting import Setting, Tolerances
+from kinetree.sim.setting import RK45, Setting
 
 __all__ = ["Attempted", "Beginning", "Field", "PairSteps", "after_acceptance", "attempted"]
 
@@ -76,7 +76,7 @@ _LEAST_AFTER_REJECTION = 0.1
 _ROUNDING = 2.0**-48
 
 
-def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Tolerances) -> Array:
+def errors_in_parts(error: Array, before: Array, after: Array, tolerances: RK45) -> Array:
     """Errors (m, 2 nv) of displacements and velocities relative to the tolerances.
 
     `before` and `after` (m, nv) are the velocities.
@@ -87,7 +87,7 @@ def errors_in_parts(error: Array, before: Array, after: Array, tolerances: Toler
     return parts
 
 
-def first_length(w: Array, rates: Array, tolerances: Tolerances) -> Array:
+def first_length(w: Array, rates: Array, tolerances: RK45) -> Array:
     """A length for the first step (m,): one in which the state changes by a hundredth, relative to the tolerances."""
     rtol, atol = tolerances.rtol, tolerances.atol
     allowed = np.concatenate((np.full_like(w, atol + rtol), atol + rtol * np.abs(w)), axis=-1)
@@ -164,7 +164,7 @@ class Attempted(NamedTuple):
         )  # fmt: skip
 
 
-def attempted(begin: Beginning, rates: Rates, tolerances: Tolerances, longest: float, dt: float) -> Attempted:
+def attempted(begin: Beginning, rates: Rates, tolerances: RK45, longest: float, dt: float) -> Attempted:
     """The first step of each motion whose error is allowed."""
     m, nv = len(begin.time), begin.y.shape[-1] // 2 - 1
     w, first = begin.y[:, nv : 2 * nv], begin.rates.copy()

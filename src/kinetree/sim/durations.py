@@ -12,7 +12,7 @@ __all__ = ["MAX_STEPS", "check_total", "step_count"]
 MAX_STEPS = 10_000_000
 """A trajectory holds every step; longer motions are streamed to disk."""
 
-_STREAM = 'stream="folder" keeps longer ones on disk, and every= fewer of their rows'
+_STREAM = 'record=kt.sim.Recording(stream="folder") keeps longer ones on disk, and its every= fewer of their rows'
 
 
 def step_count(duration: float, dt: float, most: float = MAX_STEPS) -> int:

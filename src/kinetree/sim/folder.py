@@ -36,7 +36,9 @@ def _every_array(name: str) -> bool:  # noqa: ARG001
 
 
 class TrajectoryFolder(Shown):
-    """A motion that `kt.simulate(…, stream=folder)` keeps on disk, in pieces. Nothing is read before it is asked for.
+    """A motion that `kt.simulate` keeps on disk, in pieces, for a `kt.sim.Recording` with a folder as `stream`.
+
+    Nothing is read before it is asked for.
 
     "rows" in the folder is a group of arrays in Zarr's format, one per field of a `kt.Trajectory`, time first. A folder
     can be opened while the motion is computed, and after it was interrupted: it has the pieces that are whole.
@@ -44,7 +46,8 @@ class TrajectoryFolder(Shown):
     >>> import kinetree as kt, tempfile, pathlib
     >>> robot = kt.zoo.load("double_pendulum")
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     run = kt.simulate(robot, q=[1.0, 0.5], duration=1.0, every=10, stream=pathlib.Path(place) / "run")
+    ...     recording = kt.sim.Recording(every=10, stream=pathlib.Path(place) / "run")
+    ...     run = kt.simulate(robot, q=[1.0, 0.5], duration=1.0, record=recording)
     ...     half = kt.load_trajectory(run.path).read(end=0.5)
     >>> run.robot, len(half.time)
     ('double_pendulum', 51)
@@ -326,7 +329,7 @@ class TrajectoryFolder(Shown):
 
 
 def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | Trajectory:
-    """The motion in a folder that `kt.simulate(…, stream=folder)` writes, or in a file of `Trajectory.save`.
+    """The motion in a folder that `kt.simulate` writes, or in a file of `Trajectory.save`.
 
     Of a folder nothing is read before it is asked for; a file is read at once, as by `kt.Trajectory.load`. Both have
     `time`, `shape`, `configurations` and `rates`.
@@ -344,7 +347,8 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | Trajecto
     >>> import kinetree as kt, tempfile, pathlib
     >>> robot = kt.zoo.load("double_pendulum")
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, stream=pathlib.Path(place) / "run")
+    ...     recording = kt.sim.Recording(stream=pathlib.Path(place) / "run")
+    ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, record=recording)
     ...     motion = kt.load_trajectory(pathlib.Path(place) / "run")
     ...     motion.is_complete, motion.time.shape, motion.configurations(rows=[0, 50]).shape
     (True, (101,), (2, 2))

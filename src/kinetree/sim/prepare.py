@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
 from kinetree.functions.force_programs import GIVEN, computed_forces, force_names, with_forces
-from kinetree.functions.integrator_options import simulated_integrator, usual_integrator
 from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -27,7 +27,7 @@ from kinetree.sim.controllers import checked_commander, checked_controller, chec
 from kinetree.sim.durations import MAX_STEPS, check_total, step_count
 from kinetree.sim.events import event_numbers
 from kinetree.sim.inputs import program_inputs
-from kinetree.sim.setting import Setting, Start, held_frames, leading_axes, tolerances_of
+from kinetree.sim.setting import Setting, Start, chosen_integrator, held_frames, leading_axes
 from kinetree.sim.snapshot import Snapshot, identity_of
 from kinetree.sim.task import Task
 from kinetree.sim.torques import (
@@ -45,51 +45,25 @@ __all__ = ["prepared"]
 Array = NDArray[np.float64]
 _MOST_STREAMED = 1e15
 """Steps whose numbers times dt are still exact enough."""
+_INPUTS = itemgetter("q", "v", "tau", "ctrl", "act", "f_ext", "arguments", "rows", "state", "resume")
+_SETTINGS = itemgetter("constraints", "duration", "dt", "control_dt", "limits", "record")
 
 
-def prepared(
-    robot: Model,
-    *,
-    q: ArrayLike | None,
-    v: ArrayLike | None,
-    tau: Any,
-    ctrl: Any,
-    act: Any,
-    f_ext: Any,
-    constraints: Constraints | None,
-    duration: float,
-    dt: float,
-    control_dt: Any,
-    arguments: Any,
-    rows: Any,
-    state: Any,
-    integrator: Any,
-    rtol: Any,
-    atol: Any,
-    passive: Any,
-    limits: Any,
-    contact: Any,
-    parameters: Any,
-    until: Any,
-    record: Any,
-    every: Any,
-    resume: Any,
-    is_streamed: bool,
-) -> Task:
-    """The motion that `simulate` is asked for, with its documentation."""
-    acting = switched_on(robot, passive, limits).get("passive", ())
+def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
+    """The motion that these arguments of `simulate` describe, by their names; `record` is a `Recording`."""
+    q, v, tau, ctrl, act, f_ext, arguments, rows, state, resume = _INPUTS(options)
+    constraints, duration, dt, control_dt, limits, recording = _SETTINGS(options)
+    acting = switched_on(robot, options["passive"], limits).get("passive", ())
+    is_streamed = recording.stream is not None
     steps = step_count(duration, dt, _MOST_STREAMED if is_streamed else MAX_STEPS)
-    soft = contact_option(robot, contact)
+    soft = contact_option(robot, options["contact"])
     if soft is not None and constraints is not None:
         raise OptionError(
             "simulate: with contacts, constraints are soft rows among the others; leave constraints= out, and give "
             "contact=kt.contact.soft_constraints(robot, constraints=[…])"
         )
-    if integrator is None:
-        integrator = usual_integrator(robot, soft is not None)
-    simulated_integrator(integrator)
-    integrator, dt = str.__str__(integrator), float(dt)
-    tolerances = tolerances_of(integrator, rtol, atol, soft)
+    integrator, tolerances = chosen_integrator(robot, options["integrator"], soft)
+    dt = float(dt)
     if ctrl is not None and tolerances is not None:
         raise OptionError(
             f"simulate: commands of actuators (ctrl=) are for steps of dt, and {integrator!r} takes steps of its own; "
@@ -132,12 +106,12 @@ def prepared(
                 raise OptionError(
                     f"simulate: {name}= is for a controller that is a kt.program, or a force that is one; leave it out"
                 )
-    _check_resumed(resume, q, v, state, act)
-    q, v = _start_of(robot, q, v, soft) if resume is None else _state_of(robot, resume)
+    _check_resumed(robot, resume, q, v, state, act)
+    q, v = _start_of(robot, q, v, soft) if resume is None else (resume.q, resume.v)
     w = np.zeros(0)
     if actuation is not None:
         w = first_activations(robot, act) if resume is None else resume.act
-    forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
+    forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, options["parameters"])
     known = None if callable(tau) else torque_rows(robot, tau, steps)
     commands = ctrl if ctrl is None or callable(ctrl) else command_rows(robot, ctrl, steps)
     leading = {} if inputs is None or program is None else inputs.leading(program)
@@ -174,8 +148,8 @@ def prepared(
     functions = {} if program is not None else {
         setting.sources[key]: checked_force(robot, key, x, shape) for key, x in computed.items()
     }  # fmt: skip
-    events = event_numbers(robot, until, shape)
-    wanted = wanted_of(robot, record, every, dt, soft, bool(held), has_commands=actuation is not None)
+    events = event_numbers(robot, options["until"], shape)
+    wanted = wanted_of(robot, recording, dt, soft, bool(held), has_commands=actuation is not None)
     identity = identity_of(setting, period, program)
     if resume is None:
         row = np.concatenate((q, v, w, np.zeros((*shape, 2))), axis=-1)
@@ -232,12 +206,7 @@ def _start_of(
     return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
 
 
-def _state_of(robot: Model, resume: Snapshot) -> tuple[Array, Array]:
-    resume.check({"robot": robot.name})
-    return resume.q, resume.v
-
-
-def _check_resumed(resume: Any, q: Any, v: Any, state: Any, act: Any) -> None:
+def _check_resumed(robot: Model, resume: Any, q: Any, v: Any, state: Any, act: Any) -> None:
     if resume is None:
         return
     if not isinstance(resume, Snapshot):
@@ -248,6 +217,7 @@ def _check_resumed(resume: Any, q: Any, v: Any, state: Any, act: Any) -> None:
     for name, given in (("q", q), ("v", v), ("state", state), ("act", act)):
         if given is not None:
             raise OptionError(f"simulate: {name}= and resume= exclude each other: the snapshot has the state")
+    resume.check({"robot": robot.name})
 
 
 def _batch_shape(

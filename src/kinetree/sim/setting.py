@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from numbers import Real
@@ -15,7 +15,7 @@ from kinetree.actuation import Actuation
 from kinetree.contact_model import SoftConstraints
 from kinetree.errors import ConfigurationError, OptionError
 from kinetree.functions.constraint_options import ALL, apart, checked_constraints, first_sample, listed
-from kinetree.functions.integrator_options import ADAPTIVE
+from kinetree.functions.integrator_options import ADAPTIVE, simulated_integrator, usual_integrator
 from kinetree.functions.kinematics import frame_placement
 from kinetree.functions.step_stages import HELD_STAGES, HeldStages
 from kinetree.functions.steps import StepKind
@@ -24,9 +24,8 @@ from kinetree.model.constraints import Constraint, Contact, holds
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
 
-__all__ = ["Setting", "Start", "Tolerances", "held_frames", "leading_axes", "tolerances_of"]
+__all__ = ["RK45", "Setting", "Start", "chosen_integrator", "held_frames", "leading_axes"]
 
-_RTOL, _ATOL = 1e-6, 1e-8
 _FINEST = 1e-13
 """Smaller relative tolerances are below rounding."""
 _MET = 1e-6
@@ -34,40 +33,53 @@ _MET = 1e-6
 
 
 @record(frozen=True, slots=True)
-class Tolerances:
-    """The largest error of one step: of a velocity v, atol + rtol |v|; of a configuration, atol + rtol (rad, m)."""
+class RK45:
+    """The integrator "rk45" of `simulate`, the pair of Dormand and Prince, with tolerances for the error of each step.
 
-    rtol: float
-    atol: float
+    Attributes:
+        rtol: the largest error of a configuration, rad or m, and the largest relative error of a velocity.
+        atol: an absolute error that is added to both.
+
+    Raises:
+        OptionError: a tolerance is not a positive number, or rtol is below 1e-13.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> exact = kt.sim.RK45(rtol=1e-9, atol=1e-11)
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=1.0, dt=0.1, integrator=exact)
+    >>> bool(abs(motion.balance_error).max() < 1e-7)
+    True
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+
+    def __post_init__(self) -> None:
+        for name, usual, least in (("rtol", 1e-6, _FINEST), ("atol", 1e-8, 0.0)):
+            x = getattr(self, name)
+            is_number = isinstance(x, Real) and not isinstance(x, bool)
+            if not is_number or not 0.0 < x <= sys.float_info.max:
+                raise OptionError(f"RK45: {name} must be a positive number, such as {usual:g}, not {x!r:.60}")
+            if x < least:
+                raise OptionError(f"RK45: {name} must be at least {least:g}, which is near rounding, not {x:g}")
+            object.__setattr__(self, name, float(x))
 
 
-def tolerances_of(integrator: Any, rtol: Any, atol: Any, contact: SoftConstraints | None) -> Tolerances | None:
-    """The tolerances of a motion; None for an integrator of fixed steps. Raises OptionError."""
-    if integrator != ADAPTIVE:
-        for name, value in (("rtol", rtol), ("atol", atol)):
-            if value is not None:
-                raise OptionError(
-                    f"simulate: {name}= is for the integrator {ADAPTIVE!r}, which chooses its steps by it; leave it "
-                    f'out, or give integrator="{ADAPTIVE}"'
-                )
-        return None
+def chosen_integrator(robot: Model, given: Any, contact: SoftConstraints | None) -> tuple[str, RK45 | None]:
+    """The name of a motion's integrator, and its tolerances, unless it has fixed steps. Raises OptionError."""
+    if given is None:
+        return usual_integrator(robot, contact is not None), None
+    if not isinstance(given, RK45):
+        name = str.__str__(simulated_integrator(given))
+        if name != ADAPTIVE:
+            return name, None
+        given = RK45()
     if contact is not None and contact.setting is not None:
         raise OptionError(
             f"simulate: contacts of this setting are laws of a whole step, but {ADAPTIVE!r} divides it into stages; "
             'take integrator="discrete", or the setting "mujoco"'
         )
-    return Tolerances(_checked("rtol", rtol, _RTOL, _FINEST), _checked("atol", atol, _ATOL, 0.0))
-
-
-def _checked(name: str, value: Any, default: float, least: float) -> float:
-    if value is None:
-        return default
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value <= 0.0:
-        raise OptionError(f"simulate: {name} must be a positive number, such as {default:g}, not {value!r:.60}")
-    if value < least:
-        raise OptionError(f"simulate: {name} must be at least {least:g}, which is near rounding, not {value:g}")
-    return float(value)
+    return ADAPTIVE, given
 
 
 Array = NDArray[np.float64]
@@ -95,7 +107,7 @@ class Setting:
     """How many steps the motion has had before these."""
     actuation: Actuation | None = None
     """The actuators that have commands; None without commands."""
-    tolerances: Tolerances | None = None
+    tolerances: RK45 | None = None
     """How exact steps are whose length follows from that; None for steps of dt."""
     sources: Mapping[ForceKey, str] = field(default_factory=dict)
     """The external forces that functions or programs give, with the names by which they are recorded."""

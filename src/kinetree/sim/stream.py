@@ -118,12 +118,15 @@ def _rows_per_piece(task: Task) -> int:
     return max(1, min(_NUMBERS_PER_PIECE // width, _NUMBERS_AT_ONCE // width // stride))
 
 
-def inputs_of(task: Task, given: Mapping[str, Any]) -> dict[str, str]:
-    """The inputs of a motion other than its settings, as texts by name: it must be the same when it goes on."""
+def inputs_of(task: Task, options: Mapping[str, Any]) -> dict[str, str]:
+    """The inputs of a motion other than its settings, as texts by name: it must be the same when it goes on.
+
+    `options` are the arguments of `simulate`.
+    """
     found = {"steps": str(task.steps), "start": digest_of(task.start.row), "first step": str(task.start.step)}
     found |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
-    for name, x in given.items():
-        if isinstance(x, Mapping):
+    for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state"):
+        if isinstance(x := options[name], Mapping):
             found[name] = ", ".join(f"{key!r}: {_told(value)}" for key, value in x.items()) or "none"
         else:
             found[name] = _told(x)

@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from kinetree.contact_model import SoftConstraints
 from kinetree.errors import NameNotFoundError, OptionError, nearest_names
 from kinetree.model import Model
 from kinetree.records import record
 
-__all__ = ["Every", "RecordOption", "Wanted", "stride_of", "wanted_of"]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Stream = TypeVar("Stream", bound=str | os.PathLike[str] | None, default=None, covariant=True)
+else:
+    from typing import TypeVar
+
+    Stream = TypeVar("Stream")
+
+__all__ = ["Every", "RecordOption", "Recording", "Wanted", "stride_of", "wanted_of"]
 
 RecordOption = Sequence[str] | Mapping[str, bool | Sequence[str]]
 Every = int | float
 
 NAMES = ("accelerations", "energies", "contacts", "constraint_forces", "sensors", "frames")
 _WITH_NAMES = ("sensors", "frames")
+_QUANTITIES = "record, or quantities of a kt.sim.Recording,"
 _MOST = 2**53
 """Beyond this whole numbers are not distinguished."""
+
+
+@record(frozen=True, slots=True)
+class Recording(Generic[Stream]):
+    """The quantities of a motion that `simulate` records, the rows that have them, and the folder, if there is one.
+
+    Attributes:
+        quantities: the recorded quantities besides states, torques, work and dissipation: a list of "accelerations",
+            "energies" (None stands for these two), "contacts", "constraint_forces", "sensors" and "frames", or a dict,
+            which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
+        every: the number of steps (an int), or of seconds (a float, a multiple of dt), between two rows. The end always
+            has a row.
+        stream: a folder into which the motion is written while it is computed, in pieces: for motions that are longer
+            than the memory, or must survive a kill. The same call resumes where the last one stopped, and returns a
+            `kt.sim.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too. None keeps the motion in memory.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> tip = kt.sim.Recording({"frames": ["tip"]}, every=0.1)
+    >>> kt.simulate(robot, q=[1.0, 0.5], duration=1.0, record=tip).recorded["frame.tip"].shape
+    (11, 4, 4)
+    """
+
+    quantities: RecordOption | None = None
+    every: Every = 1
+    stream: Stream = None  # type: ignore[assignment]
 
 
 @record(frozen=True, slots=True)
@@ -39,16 +76,16 @@ class Wanted:
 
 
 def wanted_of(
-    robot: Model, what: Any, every: Any, dt: float, contact: SoftConstraints | None, is_held: bool, *,
+    robot: Model, recording: Recording[Any], dt: float, contact: SoftConstraints | None, is_held: bool, *,
     has_commands: bool,
 ) -> Wanted:  # fmt: skip
-    """The options `record` and `every`, checked. Raises OptionError, NameNotFoundError."""
-    stride = stride_of(every, dt)
-    if what is None:
+    """The quantities and rows of a recording, checked. Raises OptionError, NameNotFoundError."""
+    stride = stride_of(recording.every, dt)
+    if recording.quantities is None:
         return Wanted(stride)
     from kinetree.functions.contact_forces import check_exerted
 
-    chosen = _chosen(what)
+    chosen = _chosen(recording.quantities)
     for name in chosen:
         if name not in NAMES:
             raise NameNotFoundError(
@@ -122,7 +159,7 @@ def _chosen(what: Any) -> dict[str, Sequence[str] | None]:
         return found
     if isinstance(what, str) or not isinstance(what, Sequence):
         hint = f", such as [{what!r}]" if isinstance(what, str) else ""
-        raise OptionError(f"simulate: record must be a list of names, or a dict{hint}, not {what!r:.60}")
+        raise OptionError(f"simulate: {_QUANTITIES} must be a list of names, or a dict{hint}, not {what!r:.60}")
     if not all(isinstance(name, str) for name in what):
-        raise OptionError(f"simulate: record must be a list of names, not {what!r:.60}")
+        raise OptionError(f"simulate: {_QUANTITIES} must be a list of names, not {what!r:.60}")
     return dict.fromkeys(what)

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.functions.integrator_options import ADAPTIVE
+from kinetree.sim.setting import RK45
 from kinetree.sim.simulate import simulate
 
-__all__ = ["DEFAULTS", "are_kept_options", "kept_options"]
+__all__ = ["DEFAULTS", "IN_FILES", "are_kept_options", "kept_options"]
 
-_LEFT_OUT = ("robot", "resume", "stream", "progress", "view", "speed")
-"""Arguments of `simulate` that studies do not have."""
-DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _LEFT_OUT}
-
-
+_OTHERS = ("robot", "view", "deprecated")
+DEFAULTS = {name: one.default for name, one in inspect.signature(simulate).parameters.items() if name not in _OTHERS}
+"""The arguments of `simulate` for motions of studies."""
+IN_FILES = (*(name for name in DEFAULTS if name not in ("record", "resume")), "rtol", "atol")
+"""The names of a study's options in files: the tolerances of `RK45` have entries of their own."""
 _LONGEST = 100_000
 """Numbers in an array that is kept as text."""
 
@@ -24,8 +26,10 @@ _LONGEST = 100_000
 def kept_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """`{"options": …}` for JSON; and `{"missing": names}` of those that are not data, such as controllers, or long."""
     texts, missing = {}, []
+    if isinstance(own := options["integrator"], RK45):
+        options = {**options, "integrator": ADAPTIVE, "rtol": own.rtol, "atol": own.atol}
     for name, x in options.items():
-        if name not in ("record", "every"):
+        if name in IN_FILES:
             try:
                 texts[name] = _as_data(x)
             except TypeError:
@@ -53,6 +57,6 @@ def are_kept_options(entries: Any) -> bool:
         isinstance(entries, dict)
         and isinstance(options := entries.get("options"), dict)
         and isinstance(missing := entries.get("missing"), list)
-        and all(name in DEFAULTS for name in options)
+        and all(name in IN_FILES for name in options)
         and all(isinstance(name, str) for name in missing)
     )

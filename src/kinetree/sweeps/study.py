@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from kinetree.errors import MissingPackageError, NameNotFoundError, OptionError, listed, nearest_names, visible
 from kinetree.files import file_path
 from kinetree.model import Model
+from kinetree.sim.simulate import with_records
 from kinetree.sim.task import at_once
 from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.wanted import Recording
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
 from kinetree.sweeps.motion_options import DEFAULTS
@@ -177,8 +179,8 @@ class Study:
         robot, options, values = self._sample(int(sample))
         if refused := impossible(robot, values):
             raise OptionError(f"motion: sample {sample} was refused: {refused[0]}")
-        recording = {"every": 1, "record": ["accelerations", "energies"], **changes}
-        return at_once(task_of(robot, options, values, 1, **recording), None)[0]
+        recording = Recording(changes.get("record"), changes.get("every", 1))
+        return at_once(task_of(robot, options, values, 1, record=recording), None)[0]
 
     def _sample(self, number: int) -> tuple[Model, Mapping[str, Any], Mapping[str, NDArray[Any]]]:
         """The robot, the options of `simulate`, and the values (1, …) of a sample."""
@@ -196,7 +198,7 @@ class Study:
             raise OptionError(f"motion: sample {number} is not computed yet; {again}")
         return (
             robot,
-            {**DEFAULTS, **about["options"]},
+            {**DEFAULTS, **with_records(about["options"])},
             {name: self.inputs.part(name, number, number + 1) for name in self.inputs},
         )
 

@@ -17,7 +17,6 @@ q = {uniform = [-1.0, 1.0]}
 
 from __future__ import annotations
 
-import inspect
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +25,8 @@ from typing import Any
 from kinetree.errors import OptionError, nearest_names
 from kinetree.files import read_regular, reason
 from kinetree.records import record
-from kinetree.sim.simulate import simulate
+from kinetree.sim.simulate import with_records
+from kinetree.sweeps.motion_options import IN_FILES
 from kinetree.sweeps.variations import Anywhere, Grid, LogUniform, Normal, Uniform
 
 __all__ = ["StudyFile", "read_study_file"]
@@ -37,8 +37,6 @@ _LONGEST = 2**24
 _KINDS = (*_TWO_NUMBERS, "grid", "anywhere", "values")
 _OPTIONS = ("samples", "seed", "keep", "every", "record", "chunk")
 _KNOWN = ("robot", "folder", *_OPTIONS, "motion", "vary")
-_NOT_TEXT = ("robot", "every", "record", "until", "resume", "stream", "progress", "view", "speed")
-"""Arguments of `simulate` that have another place in the file, or are none of a study."""
 
 
 @record(frozen=True, slots=True)
@@ -85,11 +83,10 @@ def read_study_file(path: Path) -> StudyFile:
 
 
 def _motion(path: Path, table: Any) -> dict[str, Any]:
-    available = [name for name in inspect.signature(simulate).parameters if name not in _NOT_TEXT]
     for name in _table(path, "motion", table):
-        if name not in available:
-            raise OptionError(f"{path}: [motion] has no {name!r}: {nearest_names(name, available)}")
-    return dict(table)
+        if name not in IN_FILES or name == "until":
+            raise OptionError(f"{path}: [motion] has no {name!r}: {nearest_names(name, IN_FILES)}")
+    return with_records(table)
 
 
 def _varied(path: Path, table: Any) -> dict[Any, Any]:

@@ -19,14 +19,15 @@ from kinetree.files import file_path
 from kinetree.model import Model, check_robot
 from kinetree.sim.durations import MAX_STEPS
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.simulate import with_records
 from kinetree.sim.stream import inputs_of
 from kinetree.sim.task import Task
 from kinetree.sim.trajectory import Trajectory
-from kinetree.sim.wanted import Every, RecordOption
+from kinetree.sim.wanted import Every, Recording, RecordOption
 from kinetree.store.arrays import StoredArray, write_group
 from kinetree.sweeps.folder import StudyFolder
 from kinetree.sweeps.impossible import impossible
-from kinetree.sweeps.motion_options import DEFAULTS, kept_options
+from kinetree.sweeps.motion_options import DEFAULTS, IN_FILES, kept_options
 from kinetree.sweeps.on_dask import client_of, compute_on
 from kinetree.sweeps.plan import planned
 from kinetree.sweeps.quantities import Quantities
@@ -116,19 +117,20 @@ def sweep(
     """
     check_robot(robot)
     for name in options:
-        if name not in DEFAULTS or name in ("every", "record"):
+        if name not in IN_FILES:
             raise OptionError(
                 f"kt.sweep takes what kt.simulate takes, and {name!r:.60} is not among it: "
-                f"{nearest_names(name, DEFAULTS)}"
+                f"{nearest_names(name, IN_FILES)}"
             )
+    options = with_records(options, warns=True)
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, samples), not {progress!r:.60}")
     if measure is not None and not callable(measure):
         raise OptionError(f"kt.sweep: measure must be a function of a kt.Trajectory, not {measure!r:.60}")
     plan = planned(robot, Quantities(robot, options), vary, samples, seed)
     names = _names(keep)
-    setup = {**DEFAULTS, **options, "record": _recorded(record, names)}
-    work = Work(robot, plan, {**setup, "every": 2**52 if every is None else every}, names, every is not None, measure)
+    recording = Recording(_recorded(record, names), 2**52 if every is None else every)
+    work = Work(robot, plan, {**DEFAULTS, **options, "record": recording}, names, every is not None, measure)
     task = work.task(plan.middle(), 1)
     folder = StudyFolder(file_path("kt.sweep", path, what="folder").absolute())
     client, closes = client_of(scheduler)
@@ -236,9 +238,7 @@ def _compute_here(folder: StudyFolder, work: Work, pending: Sequence[int], repor
 
 def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
     """The description of a study; its `settings` must be the same when it goes on."""
-    options = work.options
-    inputs = {name: options[name] for name in ("tau", "ctrl", "f_ext", "arguments", "rows", "state")}
-    motion = {**task.identity, **inputs_of(task, inputs)}
+    motion = {**task.identity, **inputs_of(task, work.options)}
     del motion["batch"]
     measure = "none" if work.measure is None else getattr(work.measure, "__qualname__", type(work.measure).__name__)
     quantities = "q, v and what is recorded" if work.keep is None else ", ".join(work.keep) or "nothing"
@@ -251,7 +251,7 @@ def about_study(work: Work, task: Task, chunk: int) -> dict[str, Any]:
         "grid": plan.grid,
         "each": plan.each,
         "settings": {**plan.settings(), **motion, "keep": quantities, "rows": rows, "measure": measure},
-        "motion": kept_options(options),
+        "motion": kept_options(work.options),
     }
 
 

@@ -189,12 +189,9 @@ def _plain(name: str, x: NDArray[Any]) -> NDArray[Any]:
     return x.astype(_DTYPES[x.dtype.kind])
 
 
-def task_of(
-    robot: Model, options: Mapping[str, Any], values: Mapping[str, Array], count: int, **changes: Any
-) -> Task:  # fmt: skip
+def task_of(robot: Model, options: Mapping[str, Any], values: Mapping[str, Array], count: int, **changes: Any) -> Task:
     """The motions of `count` samples with these values, and options of `simulate` that are the same for all."""
-    arguments = Quantities(robot, options).arguments(values, count)
-    return prepared(robot, **{**arguments, **changes}, resume=None, is_streamed=False)
+    return prepared(robot, {**Quantities(robot, options).arguments(values, count), **changes})
 
 
 def _refused(number: int, sentence: str) -> Block:

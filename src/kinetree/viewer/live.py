@@ -78,7 +78,10 @@ def _viewer(task: Task, given: Any) -> Viewer:
         shown = {name: x for name, x in values if x.ndim == robot.parameter(name).ndim}  # a page has one value of each
         return view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq), parameters=shown)
     if not isinstance(given, Viewer):
-        raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {given!r:.60}")
+        raise OptionError(
+            "simulate: view must be True, False or a kt.view of the robot (as must page of kt.sim.Viewing), not "
+            f"{given!r:.60}"
+        )
     if given.robot is not robot and given.robot != robot:
         raise OptionError(
             f"simulate: view is a page of another robot, {given.robot.name!r}, and this is {robot.name!r}"

@@ -208,7 +208,7 @@ def test_python_gets_the_motion_with_the_exception() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(kt.sim.SimulationInterrupted, match=r"at t = 0\.006 s of 0\.02 s; .* `trajectory`") as caught:
-        kt.simulate(robot, q=[1.0, 0.5], duration=0.02, progress=interrupt)
+        kt.simulate(robot, q=[1.0, 0.5], duration=0.02, view=kt.sim.Viewing(page=False, progress=interrupt))
     assert isinstance(caught.value, KeyboardInterrupt)
     assert not isinstance(caught.value, Exception)
     whole, part = kt.simulate(robot, q=[1.0, 0.5], duration=0.02), caught.value.trajectory

@@ -18,7 +18,7 @@ def files(kinetree: Command) -> None:  # noqa: ARG001
     """A motion, some motions, and a folder, in the folder that commands run in."""
     kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.05).save("one")
     kt.simulate(ROBOT, q=[[1.0, 0.5]] * 4, duration=0.05).save("many")
-    kt.simulate(ROBOT, q=[0.5, 0.5], duration=0.05, stream="folder")
+    kt.simulate(ROBOT, q=[0.5, 0.5], duration=0.05, record=kt.sim.Recording(stream="folder"))
 
 
 @pytest.mark.usefixtures("files", "drawn")

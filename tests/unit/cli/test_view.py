@@ -68,7 +68,7 @@ def test_pages_in_files(kinetree: Command) -> None:
     _swing("one"), _swing("two")
     assert kinetree("view", "arm6", "--html", "arm.html").out == "wrote arm.html\n"
     assert kinetree("view", "one.npz", "two.npz", "--html", "both.html").code == 0
-    kt.simulate(kt.zoo.load("double_pendulum"), duration=0.1, stream="run")
+    kt.simulate(kt.zoo.load("double_pendulum"), duration=0.1, record=kt.sim.Recording(stream="run"))
     assert kinetree("view", "run", "--html", "run.html").code == 0
     assert all(Path(name).stat().st_size > 500_000 for name in ("arm.html", "both.html", "run.html"))
 

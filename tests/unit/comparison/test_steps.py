@@ -53,7 +53,7 @@ def test_motions_that_cannot_be_compared_are_refused(scene: tuple[kt.Model, kt.T
         (replace(motion, qdd=np.full_like(motion.qdd, np.nan)), r"needs accelerations, .* record=\[.accelerations.\]"),
         (
             replace(motion, time=10.0 * motion.time),
-            "needs the state of every step, and whole ones: simulate with every=1",
+            "needs the state of every step, and whole ones: record every step",
         ),
         (replace(motion, q=motion.q[:, 1:]), "the motion has 7 coordinates, 'scene' 8"),
     ):

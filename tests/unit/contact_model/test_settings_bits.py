@@ -74,7 +74,9 @@ def test_a_motion_that_is_resumed_or_streamed_has_the_bits_of_one_without_a_paus
     half = kt.simulate(robot, q=q[:3], v=v[:3], duration=0.013, **settings)
     moment = kt.sim.Snapshot.load(half.snapshot().save(tmp_path / "moment"))
     rest = kt.simulate(robot, resume=moment, duration=0.017, **settings)
-    streamed = kt.simulate(robot, q=q[:3], v=v[:3], duration=0.03, stream=tmp_path / "motion", **settings)
+    streamed = kt.simulate(
+        robot, q=q[:3], v=v[:3], duration=0.03, record=kt.sim.Recording(stream=tmp_path / "motion"), **settings
+    )
     alone = kt.simulate(robot, q=q[1], v=v[1], duration=0.03, **settings)
     for field in ("q", "v", "dissipated"):
         held = getattr(whole, field)

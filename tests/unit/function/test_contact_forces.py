@@ -43,7 +43,9 @@ def test_forces_and_moments_of_all_points_are_those_of_newton_and_euler() -> Non
 
 def test_the_recorded_ones_are_those(tmp_path) -> None:  # type: ignore[no-untyped-def]
     q, v = pressed()
-    motion = kt.simulate(BOX, q=q, v=v, duration=0.02, contact=True, every=5, record=["contacts", "accelerations"])
+    motion = kt.simulate(
+        BOX, q=q, v=v, duration=0.02, contact=True, record=kt.sim.Recording(["contacts", "accelerations"], every=5)
+    )
     expected = kt.contact.contact_forces(BOX, motion.q, motion.v, motion.qdd)
     wrenches = expected.wrenches(kt.contact.contact_pairs(BOX))
     np.testing.assert_allclose(motion.recorded["contact.force"], expected.forces, rtol=1e-11, atol=1e-11)

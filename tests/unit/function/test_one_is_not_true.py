@@ -31,7 +31,8 @@ SWITCHES = [
 
 def called(function: Callable[..., Any], **options: Any) -> Any:
     """The function of what it needs, with these options."""
-    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty or p.name == "dt"]
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind != p.VAR_KEYWORD]
+    needed = [p for p in parameters if p.default is p.empty or p.name == "dt"]
     given = {p.name: USUAL.get(p.name, X) for p in needed if p.kind == p.KEYWORD_ONLY}
     return function(*(USUAL.get(p.name, X) for p in needed if p.kind != p.KEYWORD_ONLY), **given, **options)
 

@@ -205,7 +205,9 @@ def test_an_older_file_needs_the_robot(motion: kt.Trajectory, tmp_path: Path) ->
 
 def test_motions_on_disk_are_filmed(motion: kt.Trajectory, tmp_path: Path) -> None:
     opened = kt.load_trajectory(motion.save(tmp_path / "run"))
-    folder = kt.simulate(ROBOT, q=[-0.5], v=[1.0], duration=1.0, record=[], stream=tmp_path / "folder")
+    folder = kt.simulate(
+        ROBOT, q=[-0.5], v=[1.0], duration=1.0, record=kt.sim.Recording([], stream=tmp_path / "folder")
+    )
     ours = [one.film(tmp_path / f"{k}.gif", **SMALL).read_bytes() for k, one in enumerate((motion, opened, folder))]
     assert ours[0] == ours[1] == ours[2]
 

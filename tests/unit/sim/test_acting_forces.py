@@ -171,7 +171,7 @@ def test_a_motion_goes_on_from_a_snapshot_to_the_same_bits(
     rest = kt.simulate(BALL, resume=first.snapshot(), duration=0.057, **given)
     assert np.array_equal(rest.q[-1], whole.q[-1])
     assert np.array_equal(rest.work[-1], whole.work[-1])
-    streamed = kt.simulate(BALL, duration=0.1, stream=tmp_path / "motion", **START, **given)
+    streamed = kt.simulate(BALL, duration=0.1, record=kt.sim.Recording(stream=tmp_path / "motion"), **START, **given)
     assert np.array_equal(streamed.read().q, whole.q)
 
 

@@ -35,7 +35,7 @@ START: dict[str, Any] = {"q": [1.0, -0.5, 0.4], "v": [0.0, 2.0, -1.0]}
 
 
 def adaptive(robot: kt.Model, **settings: Any) -> kt.Trajectory:
-    return kt.simulate(robot, integrator="rk45", **{"dt": 0.01, "record": (), **settings})
+    return kt.simulate(robot, **{"integrator": "rk45", "dt": 0.01, "record": (), **settings})
 
 
 def tumbling(motions: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def test_errors_are_in_proportion_to_the_tolerance_as_scipy_sees_them() -> None:
     start = np.concatenate((START["q"], START["v"]))
     peer = solve_ivp(rate, (0.0, 1.0), start, "DOP853", np.linspace(0.0, 1.0, 101), rtol=1e-13, atol=1e-13).y.T
     tolerances = np.array([1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
-    motions = [adaptive(TREE, duration=1.0, rtol=r, atol=0.01 * r, **START) for r in tolerances]
+    motions = [adaptive(TREE, duration=1.0, integrator=kt.sim.RK45(r, 0.01 * r), **START) for r in tolerances]
     errors = np.array([np.abs(np.hstack((m.q, m.v)) - peer).max() for m in motions])
     assert (errors < 30.0 * tolerances).all()
     np.testing.assert_allclose(np.diff(np.log10(errors)), -1.0, atol=0.4)
@@ -193,8 +193,8 @@ def test_forces_are_known_by_their_names_at_a_pause(tmp_path: Path) -> None:
 
 
 def test_a_long_motion_in_pieces(tmp_path: Path) -> None:
-    whole = adaptive(TREE, duration=0.5, every=5, **START)
-    run = adaptive(TREE, duration=0.5, every=5, stream=tmp_path / "run", **START)
+    whole = adaptive(TREE, duration=0.5, record=kt.sim.Recording((), every=5), **START)
+    run = adaptive(TREE, duration=0.5, record=kt.sim.Recording((), every=5, stream=tmp_path / "run"), **START)
     read = run.read()
     np.testing.assert_array_equal(read.q, whole.q)
     assert repr(read.step_counts) == repr(whole.step_counts)
@@ -242,9 +242,9 @@ def test_the_time_of_an_event_is_as_exact_as_the_tolerance() -> None:
     def crosses(_t: Any, q: Array, _v: Any) -> Any:
         return q[..., 0] + 0.2
 
-    exact = adaptive(TREE, duration=1.0, until=crosses, rtol=1e-12, atol=1e-13, **START)
+    exact = adaptive(TREE, duration=1.0, until=crosses, integrator=kt.sim.RK45(1e-12, 1e-13), **START)
     for rtol in (1e-5, 1e-7, 1e-9):
-        motion = adaptive(TREE, duration=1.0, until=crosses, rtol=rtol, atol=0.01 * rtol, **START)
+        motion = adaptive(TREE, duration=1.0, until=crosses, integrator=kt.sim.RK45(rtol, 0.01 * rtol), **START)
         assert abs(motion.time[-1] - exact.time[-1]) < 10.0 * rtol
         assert abs(motion.q[-1, 0] + 0.2) < 1e-11
     assert 0.0 < exact.time[-1] < 1.0
@@ -261,7 +261,7 @@ def test_torques_that_change_at_every_row_are_integrated_exactly() -> None:
     builder.add_body("mass", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "rail", "mass")
     tau = np.random.default_rng(0).uniform(-100.0, 100.0, size=(60, 1))
-    motion = adaptive(builder.build(), tau=tau, rtol=1e-3, atol=1e-3, duration=0.6)
+    motion = adaptive(builder.build(), tau=tau, integrator=kt.sim.RK45(1e-3, 1e-3), duration=0.6)
     np.testing.assert_allclose(motion.v[1:, 0], 0.01 * np.cumsum(tau), rtol=0, atol=1e-10)
 
 
@@ -313,7 +313,8 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
     thing = Thing("sphere", (0.1,), ball, kt.Prismatic([0, 0, 1]), at=(0, 0, 0.1))
     robot = world(thing, ground=ground).with_gravity((0, 0, 0))
     for rtol, error in ((1e-6, 1e-3), (1e-9, 1e-5)):
-        motion = adaptive(robot, q=[0.01], v=[-1.0], duration=0.12, contact=True, rtol=rtol, atol=0.01 * rtol)
+        integrator = kt.sim.RK45(rtol, 0.01 * rtol)
+        motion = adaptive(robot, q=[0.01], v=[-1.0], duration=0.12, contact=True, integrator=integrator)
         np.testing.assert_allclose(motion.v[-1], restitution(0.2), rtol=error)
         assert motion.step_counts is not None
         assert motion.step_counts.rejected > 5  # at the first touch and the last one
@@ -325,12 +326,6 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"integrator": "rk4", "rtol": 1e-6}, "rtol= is for the integrator 'rk45'"),
-        ({"integrator": "rk4", "atol": 1e-6}, "atol= is for the integrator 'rk45'"),
-        ({"rtol": 0.0}, "rtol must be a positive number, such as 1e-06, not 0.0"),
-        ({"rtol": True}, "rtol must be a positive number"),
-        ({"atol": "small"}, "atol must be a positive number, such as 1e-08, not 'small'"),
-        ({"rtol": 1e-16}, "rtol must be at least 1e-13, which is near rounding"),
         ({"integrator": "RK45"}, "there is no integrator 'RK45'.*rk45"),
         ({"ctrl": [0.0]}, r"commands of actuators \(ctrl=\) are for steps of dt, and 'rk45' takes"),
         ({"tau": pulls, "control_dt": "stages"}, "'rk45' a program runs once every dt"),
@@ -341,9 +336,25 @@ def test_what_does_not_fit_is_refused(settings: Any, text: str) -> None:
         kt.simulate(TREE, **{"integrator": "rk45", "duration": 0.1, **settings})
 
 
+@pytest.mark.parametrize(
+    ("tolerances", "text"),
+    [
+        ({"rtol": 0.0}, "RK45: rtol must be a positive number, such as 1e-06, not 0.0"),
+        ({"rtol": True}, "RK45: rtol must be a positive number"),
+        ({"rtol": 10**400}, "RK45: rtol must be a positive number"),
+        ({"atol": "small"}, "RK45: atol must be a positive number, such as 1e-08, not 'small'"),
+        ({"atol": np.nan}, "RK45: atol must be a positive number"),
+        ({"rtol": 1e-16}, "RK45: rtol must be at least 1e-13, which is near rounding"),
+    ],
+)
+def test_what_is_no_tolerance_is_refused(tolerances: Any, text: str) -> None:
+    with pytest.raises(kt.errors.OptionError, match=text):
+        kt.sim.RK45(**tolerances)
+
+
 def test_another_tolerance_is_another_motion_and_a_rollout_has_none() -> None:
     first = adaptive(TREE, duration=0.1, **START)
     with pytest.raises(kt.errors.OptionError, match="rtol = 1e-06, and here rtol = 1e-05"):
-        adaptive(TREE, duration=0.1, resume=first.snapshot(), rtol=1e-5)
+        adaptive(TREE, duration=0.1, resume=first.snapshot(), integrator=kt.sim.RK45(1e-5))
     with pytest.raises(kt.errors.OptionError, match=r"kt\.rollout takes a fixed number"):
         kt.rollout(TREE, np.zeros(3), np.zeros(3), np.zeros((2, 3)), 0.01, integrator="rk45")  # type: ignore[call-overload]

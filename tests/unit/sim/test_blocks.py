@@ -118,7 +118,12 @@ def test_an_error_comes_at_its_own_time_however_far_ahead_steps_are_computed(mon
             kt.errors.StiffFrictionError, match=r"'hinge' stops it within .* would need 1\d\d parts"
         ) as error:
             kt.simulate(
-                robot, q=[0.0, 0.95], v=[0.3, -2.0], duration=0.95, dt=0.01, progress=lambda *at: done.append(at)
+                robot,
+                q=[0.0, 0.95],
+                v=[0.3, -2.0],
+                duration=0.95,
+                dt=0.01,
+                view=kt.sim.Viewing(page=False, progress=lambda *at: done.append(at)),
             )
         messages.append(str(error.value))
         last.append(max(done))

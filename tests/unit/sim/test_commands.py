@@ -106,10 +106,10 @@ def test_a_motion_goes_on_to_the_same_bits(leg: kt.Model, tmp_path: Path) -> Non
         kt.simulate(leg, ctrl=CTRL, act=[0.0, 0.0], resume=snapshot, **options)
     back = kt.Trajectory.load(whole.save(tmp_path / "run"))
     same(back, whole)
-    streamed = kt.simulate(leg, ctrl=CTRL, stream=tmp_path / "folder", every=3, **START).read()
+    streamed = kt.simulate(leg, ctrl=CTRL, record=kt.sim.Recording(stream=tmp_path / "folder", every=3), **START).read()
     np.testing.assert_array_equal(streamed.recorded["act"], whole.recorded["act"][[*range(0, 20, 3), 20]])
     with pytest.raises(kt.errors.OptionError, match="holds another motion: ctrl is"):
-        kt.simulate(leg, ctrl=0.5 * CTRL, stream=tmp_path / "folder", every=3, **START)
+        kt.simulate(leg, ctrl=0.5 * CTRL, record=kt.sim.Recording(stream=tmp_path / "folder", every=3), **START)
 
 
 @pytest.mark.parametrize("is_function", [False, True])
@@ -163,7 +163,9 @@ def test_constraints_and_limits_go_with_commands(leg: kt.Model) -> None:
 
 
 def test_of_contacts_accelerations_are_those_of_the_steps(leg: kt.Model) -> None:
-    found = kt.simulate(leg, q=[0.3, 0.8], tau=[1.0, 2.0], contact=True, dt=0.002, duration=0.04, every=5)
+    found = kt.simulate(
+        leg, q=[0.3, 0.8], tau=[1.0, 2.0], contact=True, dt=0.002, duration=0.04, record=kt.sim.Recording(every=5)
+    )
     expected = kt.contact_dynamics(leg, found.q, found.v, found.tau)
     np.testing.assert_allclose(found.qdd, expected.qdd, rtol=0, atol=1e-9 * abs(expected.qdd).max())
     whole = kt.simulate(leg, q=[0.3, 0.8], contact=True, dt=0.002, duration=0.04, integrator="discrete")

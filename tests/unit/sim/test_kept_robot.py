@@ -65,7 +65,8 @@ def test_a_file_has_the_robot_and_where_its_meshes_are(tmp_path: Path) -> None:
 
 
 def test_a_folder_has_the_robot_once(tmp_path: Path) -> None:
-    run = motion(stream=tmp_path / "run")
+    recording = kt.sim.Recording(stream=tmp_path / "run")
+    run = motion(record=recording)
     assert run.model is ROBOT
     opened = kt.load_trajectory(tmp_path / "run")
     assert isinstance(opened, kt.sim.TrajectoryFolder)
@@ -74,7 +75,7 @@ def test_a_folder_has_the_robot_once(tmp_path: Path) -> None:
     assert opened.piece(0).model is opened.model
     (tmp_path / "run" / "robot.json").unlink()
     assert kt.load_trajectory(tmp_path / "run").model is None, "as in a folder of an older version"
-    assert motion(stream=tmp_path / "run").model is ROBOT
+    assert motion(record=recording).model is ROBOT
     assert kt.load_trajectory(tmp_path / "run").model == ROBOT
 
 

@@ -35,7 +35,7 @@ def damped(q: Any, v: Any, total: Any) -> dict[str, Any]:
 CASES: dict[str, dict[str, Any]] = {
     "no torques": {},
     "rk45": {"integrator": "rk45"},
-    "implicit, every seventh": {"integrator": "discrete", "every": 7},
+    "implicit, every seventh": {"integrator": "discrete", "record": kt.sim.Recording(every=7)},
     "rows of torques": {"tau": np.linspace(0.0, 0.4, 400).reshape(200, 2)},
     "a function": {"tau": swing, "control_dt": 0.005},
     "a function at stages": {"tau": swing, "control_dt": "stages"},
@@ -105,10 +105,10 @@ def test_a_continued_motion_is_the_same_to_the_bit(live_motion: Any) -> None:
 
 def test_a_stream_is_the_same_to_the_bit_and_goes_on_after_it_was_ended(live_motion: Any, tmp_path: Path) -> None:
     live = Live(lambda t, *_: live.stop() if t > 0.1 else None, speed=4.0)
-    half = live_motion(live, stream=tmp_path / "run")
+    half = live_motion(live, record=kt.sim.Recording(stream=tmp_path / "run"))
     assert not half.is_complete
     assert 0.1 < half.time[-1] < 0.19
-    whole = live_motion(Live(lambda *_: None, speed=4.0), stream=tmp_path / "run")
+    whole = live_motion(Live(lambda *_: None, speed=4.0), record=kt.sim.Recording(stream=tmp_path / "run"))
     assert whole.is_complete
     np.testing.assert_array_equal(whole.read().q, kt.simulate(ROBOT, **START).q)
 
@@ -266,9 +266,12 @@ def test_a_speed_needs_no_page(caplog: pytest.LogCaptureFixture) -> None:
         times.append((t, time.perf_counter()))
         return [0.0, 0.0]
 
-    assert_same(kt.simulate(ROBOT, **START, speed=2.0, tau=torque), kt.simulate(ROBOT, **START, tau=torque))
-    assert_same(kt.simulate(ROBOT, **START, speed=2.0), wanted)
-    assert_same(kt.simulate(ROBOT, **START, speed=math.inf), wanted)
+    assert_same(
+        kt.simulate(ROBOT, **START, view=kt.sim.Viewing(page=False, speed=2.0), tau=torque),
+        kt.simulate(ROBOT, **START, tau=torque),
+    )
+    assert_same(kt.simulate(ROBOT, **START, view=kt.sim.Viewing(page=False, speed=2.0)), wanted)
+    assert_same(kt.simulate(ROBOT, **START, view=kt.sim.Viewing(page=False, speed=math.inf)), wanted)
     assert time.perf_counter() - began >= 2 * 0.2 / 2.0 - FRAME
     (t0, first), (t1, last) = times[0], times[199]
     assert last - first >= (t1 - t0) / 2.0 - FRAME
@@ -280,11 +283,11 @@ def test_a_motion_that_cannot_keep_its_pace_says_so(caplog: pytest.LogCaptureFix
         time.sleep(0.15)
         return [0.0, 0.0]
 
-    kt.simulate(ROBOT, duration=0.1, control_dt=0.05, tau=slow, speed=10.0)
+    kt.simulate(ROBOT, duration=0.1, control_dt=0.05, tau=slow, view=kt.sim.Viewing(page=False, speed=10.0))
     assert "computing did not keep up with speed=10" in caplog.text
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, math.nan, True, "fast"])
 def test_what_is_no_speed_is_refused_without_a_page_too(speed: Any) -> None:
-    with pytest.raises(kt.errors.OptionError, match="speed must be a positive number"):
-        kt.simulate(ROBOT, duration=0.1, speed=speed)
+    with pytest.raises(kt.errors.OptionError, match="Viewing: speed must be a positive number"):
+        kt.sim.Viewing(page=False, speed=speed)

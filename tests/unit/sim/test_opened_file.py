@@ -137,9 +137,9 @@ def test_rows_and_samples_that_are_not_there_are_refused(
 def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path) -> None:
     turns = kt.sim.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
     given: Any = {"q": [[1.0, 0.5], [0.3, 0.2], [0.5, 0.9]], "duration": 0.5, "until": {"turns": turns}}
-    given |= {"record": ["energies", "frames"], "integrator": "rk45"}
-    picked = kt.simulate(ROBOT, **given)[[2, 0]]
-    folder = kt.simulate(ROBOT, **given, stream=tmp_path / "run")
+    given |= {"integrator": "rk45"}
+    picked = kt.simulate(ROBOT, **given, record=["energies", "frames"])[[2, 0]]
+    folder = kt.simulate(ROBOT, **given, record=kt.sim.Recording(["energies", "frames"], stream=tmp_path / "run"))
     some = folder.part(samples=np.array([2, 0]))
     assert isinstance(some, kt.Trajectory)
     for name in ("time", "q", "v", "qdd", "tau", "kinetic", "work", "ended"):
@@ -244,7 +244,7 @@ def test_a_robot_without_joints_has_configurations_too(tmp_path: Path) -> None:
     builder = kt.ModelBuilder("statue")
     builder.add_body("stone")
     given: Any = {"robot": builder.build(), "duration": 0.003}
-    for motion in (kt.simulate(**given), kt.simulate(**given, stream=tmp_path / "run")):
+    for motion in (kt.simulate(**given), kt.simulate(**given, record=kt.sim.Recording(stream=tmp_path / "run"))):
         assert motion.configurations().shape == (4, 0)
         assert motion.configurations([3, 1]).shape == (2, 0)
 
@@ -276,9 +276,8 @@ def test_a_picture_reads_what_it_shows_and_is_the_same(tmp_path: Path, monkeypat
     tau = np.zeros((4, 300, 2))
     tau[1, 120] = 1e308
     given: Any = {"q": [[1.0, 0.5], [0.1, 0.2], [0.3, 0.1], [0.5, 0.5]], "tau": tau, "duration": 0.3}
-    given["record"] = ["energies", "frames"]
-    motions = kt.simulate(ROBOT, **given)
-    path = kt.simulate(ROBOT, **given, stream=tmp_path / "run").path
+    motions = kt.simulate(ROBOT, **given, record=["energies", "frames"])
+    path = kt.simulate(ROBOT, **given, record=kt.sim.Recording(["energies", "frames"], stream=tmp_path / "run")).path
     assert kt.load_trajectory(path).pieces > 1  # type: ignore[union-attr]
     read: list[tuple[str, int, int]] = []
 

@@ -171,7 +171,7 @@ def test_ctrl_c_keeps_what_was_recorded() -> None:
     options: dict[str, Any] = {"tau": INTEGRAL, "arguments": {"target": [TARGET, 2.0 * TARGET]}, "duration": 0.3}
     whole = kt.simulate(ARM, **options)
     with pytest.raises(kt.sim.SimulationInterrupted) as caught:
-        kt.simulate(ARM, progress=stop, **options)
+        kt.simulate(ARM, view=kt.sim.Viewing(page=False, progress=stop), **options)
     part = caught.value.trajectory
     count = part.time.size
     assert 41 <= count < 301

@@ -18,18 +18,18 @@ START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.025}
 
 
 def test_rows_are_kept_at_a_stride_and_at_the_end() -> None:
-    whole, some = kt.simulate(ROBOT, **START), kt.simulate(ROBOT, every=10, **START)
+    whole, some = kt.simulate(ROBOT, **START), kt.simulate(ROBOT, record=kt.sim.Recording(every=10), **START)
     rows = [0, 10, 20, 25]
     for name in ("time", "q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated"):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[rows], err_msg=name)
-    in_seconds = kt.simulate(ROBOT, every=0.01, **START)
+    in_seconds = kt.simulate(ROBOT, record=kt.sim.Recording(every=0.01), **START)
     np.testing.assert_array_equal(in_seconds.time, some.time)
     assert some.snapshot().step == 25
 
 
 def test_rows_follow_the_whole_motion_s_steps_after_a_pause() -> None:
-    first = kt.simulate(ROBOT, every=10, **START)
-    rest = kt.simulate(ROBOT, resume=first.snapshot(), every=10, duration=0.02)
+    first = kt.simulate(ROBOT, record=kt.sim.Recording(every=10), **START)
+    rest = kt.simulate(ROBOT, resume=first.snapshot(), record=kt.sim.Recording(every=10), duration=0.02)
     np.testing.assert_allclose(rest.time, [0.03, 0.04, 0.045], atol=1e-15)
 
 
@@ -51,7 +51,9 @@ def test_frames_and_sensors(tmp_path: Path) -> None:
     builder.extras = Extras(sensors=(sensors[0], Sensor("where", "framepos", "xbody", list(ROBOT.bodies)[-1])))
     robot = builder.build()
     q = np.array([[1.0, 0.5], [0.2, 0.1]])
-    motion = kt.simulate(robot, q=q, duration=0.02, every=5, record={"frames": [frame], "sensors": True})
+    motion = kt.simulate(
+        robot, q=q, duration=0.02, record=kt.sim.Recording({"frames": [frame], "sensors": True}, every=5)
+    )
     assert motion.recorded[f"frame.{frame}"].shape == (2, 5, 4, 4)
     np.testing.assert_array_equal(motion.recorded[f"frame.{frame}"], kt.frame_placement(robot, motion.q, frame))
     np.testing.assert_array_equal(motion.recorded["sensor.angle"], motion.q[..., 1:])
@@ -99,9 +101,10 @@ def test_forces_of_constraints() -> None:
         (
             {"record": "frames"},
             kt.errors.OptionError,
-            r"record must be a list of names, or a dict, such as \['frames'\]",
+            r"record, or .*, must be a list of names, or a dict, such as \['frames'\]",
         ),
-        ({"record": 3}, kt.errors.OptionError, "record must be a list of names, or a dict, not 3"),
+        ({"record": 3}, kt.errors.OptionError, "record, or .*, must be a list of names, or a dict, not 3"),
+        ({"record": kt.sim.Recording(3)}, kt.errors.OptionError, "quantities of a kt.sim.Recording, must .*, not 3"),
         (
             {"record": {"frames": "tip"}},
             kt.errors.OptionError,
@@ -115,21 +118,29 @@ def test_forces_of_constraints() -> None:
         ({"record": {"frames": ["nose"]}}, kt.errors.NameNotFoundError, "has no frame 'nose' to record"),
         ({"record": ["sensors"]}, kt.errors.OptionError, "has no sensors"),
         ({"record": ["constraint_forces"]}, kt.errors.OptionError, "there are no constraint forces to record"),
-        ({"every": 0}, kt.errors.OptionError, "every must be a whole number of steps from 1 on, or seconds, not 0"),
-        ({"every": -2}, kt.errors.OptionError, "every must be a whole number of steps from 1 on"),
         (
-            {"every": 0.0},
+            {"record": kt.sim.Recording(every=0)},
+            kt.errors.OptionError,
+            "every must be a whole number of steps from 1 on, or seconds, not 0",
+        ),
+        (
+            {"record": kt.sim.Recording(every=-2)},
+            kt.errors.OptionError,
+            "every must be a whole number of steps from 1 on",
+        ),
+        (
+            {"record": kt.sim.Recording(every=0.0)},
             kt.errors.OptionError,
             "every must be a whole number of steps, .* or a positive number of seconds",
         ),
         (
-            {"every": 0.0015},
+            {"record": kt.sim.Recording(every=0.0015)},
             kt.errors.OptionError,
             r"every=0.0015 is a time in s .* must be a multiple of dt \(0.001 s\)",
         ),
-        ({"every": True}, kt.errors.OptionError, "not True"),
-        ({"every": np.nan}, kt.errors.OptionError, "every must be a whole number of steps"),
-        ({"every": "10"}, kt.errors.OptionError, "not '10'"),
+        ({"record": kt.sim.Recording(every=True)}, kt.errors.OptionError, "not True"),
+        ({"record": kt.sim.Recording(every=np.nan)}, kt.errors.OptionError, "every must be a whole number of steps"),
+        ({"record": kt.sim.Recording(every="10")}, kt.errors.OptionError, "not '10'"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(options: Any, error: type[Exception], text: str) -> None:

@@ -130,14 +130,20 @@ def test_progress_is_told_every_step_that_a_controller_takes(pendulum: Model, in
     def progress(done: int, steps: int) -> None:
         told.append((done, steps))
 
-    simulate(pendulum, tau=lambda _t, _q, _v: np.zeros(2), duration=0.005, integrator=integrator, progress=progress)
+    simulate(
+        pendulum,
+        tau=lambda _t, _q, _v: np.zeros(2),
+        duration=0.005,
+        integrator=integrator,
+        view=kt.sim.Viewing(page=False, progress=progress),
+    )
     assert told == [(k, 5) for k in range(1, 6)]
 
 
 def test_progress_is_told_after_every_block_of_steps(pendulum: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
     monkeypatch.setattr(importlib.import_module("kinetree.sim.blocks"), "SECONDS_PER_BLOCK", 1e9)
-    simulate(pendulum, duration=0.01, progress=lambda done, _: told.append(done))
+    simulate(pendulum, duration=0.01, view=kt.sim.Viewing(page=False, progress=lambda done, _: told.append(done)))
     assert told == [1, 9, 10]  # each eight times as long as the last
 
 

@@ -90,7 +90,7 @@ def test_an_interrupted_motion_goes_on() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(kt.sim.SimulationInterrupted) as stopped:
-        kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.05, progress=stop, **settings)
+        kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.05, view=kt.sim.Viewing(page=False, progress=stop), **settings)
     snapshot = stopped.value.trajectory.snapshot()
     rest = kt.simulate(ROBOT, resume=snapshot, duration=0.001 * (50 - snapshot.step), **settings)
     np.testing.assert_array_equal(rest.q, whole.q[snapshot.step :])

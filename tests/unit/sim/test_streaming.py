@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_NUMBERS_PER_PIECE", 1500)
 
 
+def in_folder(
+    path: Any, *, record: kt.sim.Recording | None = None, progress: Any = None, **options: Any
+) -> kt.sim.TrajectoryFolder:
+    """The motion of `kt.simulate` with these options, in a folder."""
+    recording = replace(record or kt.sim.Recording(), stream=path)
+    return kt.simulate(ROBOT, record=recording, view=kt.sim.Viewing(page=False, progress=progress), **options)
+
+
 def same(read: kt.Trajectory, whole: kt.Trajectory) -> None:
     for name in ("time", *PER_MOTION, "ended"):
         np.testing.assert_array_equal(getattr(read, name), getattr(whole, name), err_msg=name)
@@ -52,11 +61,12 @@ def pulls(t, q, v, integral):  # type: ignore[no-untyped-def]
 
 CASES: dict[str, dict[str, Any]] = {
     "one motion": START,
-    "some of its rows": START | {"every": 7, "record": ["energies", "frames"]},
+    "some of its rows": START | {"record": kt.sim.Recording(["energies", "frames"], every=7)},
     "torques of each step": START | {"tau": np.linspace(0.0, 0.2, 1900).reshape(950, 2)},
     "a program": START | {"tau": pulls},
     "a batch": START | {"q": [[1.0, 0.5], [0.2, 0.1]], "tau": pulls},
-    "an event": START | {"duration": 3.0, "until": kt.program(lambda q: q[0], q=2), "every": 3},
+    "an event": START
+    | {"duration": 3.0, "until": kt.program(lambda q: q[0], q=2), "record": kt.sim.Recording(every=3)},
     "a held command": START | {"tau": lambda t, _q, v: 0.1 * np.cos(t) - 0.1 * v, "control_dt": 0.013},
 }
 
@@ -64,7 +74,7 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    motion = kt.simulate(ROBOT, stream=tmp_path / "run", progress=lambda *at: told.append(at), **CASES[case])
+    motion = in_folder(tmp_path / "run", progress=lambda *at: told.append(at), **CASES[case])
     whole = kt.simulate(ROBOT, **CASES[case])
     assert motion.pieces > 1
     assert motion.is_complete
@@ -77,7 +87,7 @@ def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Pat
         with pytest.raises(kt.errors.OptionError, match="has no snapshot: an event ended the motion"):
             motion.snapshot()
     assert not [name for name in os.listdir(motion.path) if "lock" in name or name.startswith(".")]
-    again = kt.simulate(ROBOT, stream=tmp_path / "run", progress=pytest.fail, **CASES[case])  # it is there
+    again = in_folder(tmp_path / "run", progress=pytest.fail, **CASES[case])  # it is there
     assert again.pieces == motion.pieces
 
 
@@ -86,8 +96,8 @@ def test_an_event_between_the_last_row_of_a_piece_and_the_first_of_the_next_is_k
 ) -> None:
     monkeypatch.setattr(stream, "_rows_per_piece", lambda _: 10)
     noon = kt.sim.Event(kt.program(lambda t: t - 0.0655, t=()), terminal=False)
-    given: dict[str, Any] = START | {"duration": 0.2, "every": 10, "until": {"noon": noon}}
-    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **given)
+    given: dict[str, Any] = START | {"duration": 0.2, "until": {"noon": noon}, "record": kt.sim.Recording(every=10)}
+    motion = in_folder(tmp_path / "run", **given)
     assert [piece.time[-1] for piece in motion] == pytest.approx([0.06, 0.13, 0.2])
     assert [len(piece.events) for piece in motion] == [1, 0, 0]
     same(motion.read(), kt.simulate(ROBOT, **given))
@@ -96,7 +106,7 @@ def test_an_event_between_the_last_row_of_a_piece_and_the_first_of_the_next_is_k
 
 
 def test_parts_of_it_are_read_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    in_folder(tmp_path / "run", **START)
     motion, whole = kt.load_trajectory(tmp_path / "run"), kt.simulate(ROBOT, **START)
     np.testing.assert_array_equal(motion.time, whole.time)
     assert repr(motion).endswith("of 'double_pendulum': 9 pieces, complete>")
@@ -129,7 +139,7 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_pat
 
     while stops:
         with pytest.raises(KeyboardInterrupt) as stopped:
-            kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **settings)
+            in_folder(tmp_path / "run", progress=interrupt, **settings)
     assert isinstance(stopped.value, kt.sim.SimulationInterrupted)
     assert str(stopped.value).endswith(f"is in the folder {tmp_path / 'run'}, from which the same call goes on")
     whole = kt.simulate(ROBOT, **settings)
@@ -137,7 +147,7 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_pat
     assert not part.is_complete
     assert part.time.tolist() == whole.time[: len(part.time)].tolist()
     assert part.time[-1] > 0.85
-    same(kt.simulate(ROBOT, stream=tmp_path / "run", **settings).read(), whole)
+    same(in_folder(tmp_path / "run", **settings).read(), whole)
 
 
 def test_ctrl_c_after_the_last_step_loses_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,9 +161,9 @@ def test_ctrl_c_after_the_last_step_loses_no_row(tmp_path: Path, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(Piece, "run", interrupted)
         with pytest.raises(kt.sim.SimulationInterrupted):
-            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+            in_folder(tmp_path / "run", **START)
     assert not kt.load_trajectory(tmp_path / "run").is_complete  # type: ignore[union-attr]
-    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    motion = in_folder(tmp_path / "run", **START)
     assert motion.is_complete
     same(motion.read(), kt.simulate(ROBOT, **START))
 
@@ -164,12 +174,12 @@ def test_motions_with_little_in_them(case: str, tmp_path: Path) -> None:
     falls = kt.program(lambda q: {"tau": 0.0 * q, "falls": q[0] > 0.5}, q=2)
     given: dict[str, Any] = {
         "no motion": {"q": np.zeros((0, 2))},
-        "nothing touches": {"contact": True, "record": ["contacts"]},
-        "goes on": {"resume": kt.simulate(ROBOT, duration=0.003).snapshot(), "every": 7},
+        "nothing touches": {"contact": True, "record": kt.sim.Recording(["contacts"])},
+        "goes on": {"resume": kt.simulate(ROBOT, duration=0.003).snapshot(), "record": kt.sim.Recording(every=7)},
         "truth values": {"tau": falls},
     }[case]
     given = {"q": None if case == "goes on" else [1.0, 0.5], "duration": 0.3, **given}
-    motion, whole = kt.simulate(ROBOT, stream=tmp_path / "run", **given), kt.simulate(ROBOT, **given)
+    motion, whole = in_folder(tmp_path / "run", **given), kt.simulate(ROBOT, **given)
     assert motion.is_complete
     same(motion.read(begin=-1.0), whole)
     assert [x.dtype for x in motion.read().recorded.values()] == [x.dtype for x in whole.recorded.values()]
@@ -178,7 +188,7 @@ def test_motions_with_little_in_them(case: str, tmp_path: Path) -> None:
 def test_xarray_reads_the_rows(tmp_path: Path) -> None:
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     pytest.importorskip("zarr", reason="zarr is not installed")
-    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **START | {"q": [[1.0, 0.5], [0.2, 0.1]]})
+    motion = in_folder(tmp_path / "run", **START | {"q": [[1.0, 0.5], [0.2, 0.1]]})
     data = xarray.open_zarr(motion.path / "rows")
     assert (data["q"].dims, data["q"].shape) == (("time", "motion_0", "q_0"), (951, 2, 2))
     np.testing.assert_array_equal(np.moveaxis(data["q"].values, 0, 1), motion.configurations())
@@ -193,7 +203,8 @@ importlib.import_module("kinetree.sim.stream")._NUMBERS_PER_PIECE = 1500
 def progress(done, steps):
     if done > 500 and sys.argv[2] == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.95, stream=sys.argv[1], progress=progress)
+record, view = kt.sim.Recording(stream=sys.argv[1]), kt.sim.Viewing(page=False, progress=progress)
+kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.95, record=record, view=view)
 """
 
 
@@ -201,7 +212,7 @@ kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.95, stream=
 def test_files_are_closed_after_a_motion(tmp_path: Path) -> None:
     counts = []
     for k in range(3):
-        kt.simulate(ROBOT, stream=tmp_path / str(k), **START)
+        in_folder(tmp_path / str(k), **START)
         counts.append(len(os.listdir("/proc/self/fd")))
     assert counts[0] == counts[1] == counts[2]
 
@@ -214,7 +225,7 @@ def test_a_process_that_is_killed_loses_no_whole_piece(tmp_path: Path) -> None:
     assert motion.pieces >= 4
     kept = [(tmp_path / "run" / "rows" / "q" / "c" / f"{k}" / "0").stat().st_mtime_ns for k in range(4)]
     whole = kt.simulate(ROBOT, **START)
-    same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
+    same(in_folder(tmp_path / "run", **START).read(), whole)
     assert kept == [(tmp_path / "run" / "rows" / "q" / "c" / f"{k}" / "0").stat().st_mtime_ns for k in range(4)]
 
 
@@ -235,14 +246,14 @@ def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch:
         with pytest.raises(
             kt.errors.SaveError, match=r"\d(\.json|\.npz)?: cannot be written: No space left on device; "
         ) as error:
-            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+            in_folder(tmp_path / "run", **START)
     assert error.value.errno == errno.ENOSPC
     assert str(error.value).endswith("free some space, and the same call goes on from there")
     motion, whole = kt.load_trajectory(tmp_path / "run"), kt.simulate(ROBOT, **START)
     assert f"the motion until t = {motion.time[-1]:g} s is whole in" in str(error.value)
     assert motion.time.tolist() == whole.time[: len(motion.time)].tolist()
     assert [name for name in os.listdir(motion.path) if name.startswith(".")] == []
-    same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
+    same(in_folder(tmp_path / "run", **START).read(), whole)
 
 
 @pytest.mark.parametrize("name", ["rows/q/c/2/0", "rows/q/c/2", "pieces/000002.json", "snapshot-000003.npz"])
@@ -254,13 +265,13 @@ def test_nothing_is_written_through_links_in_the_folder(name: str, tmp_path: Pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **START)
+        in_folder(tmp_path / "run", progress=interrupt, **START)
     place, elsewhere = tmp_path / "run" / name, tmp_path / "elsewhere"
     assert not place.exists()
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(elsewhere)
     with pytest.raises((kt.errors.SaveError, kt.errors.TrajectoryFileError)):
-        kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+        in_folder(tmp_path / "run", **START)
     assert not elsewhere.exists()
 
 
@@ -270,7 +281,7 @@ def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("kinetree.files.os.fsync", full)
     with pytest.raises(kt.errors.SaveError, match=r"motion\.json: cannot be written: No space left on device"):
-        kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+        in_folder(tmp_path / "run", **START)
 
 
 def test_a_motion_that_diverges_keeps_what_there_was(tmp_path: Path) -> None:
@@ -278,17 +289,17 @@ def test_a_motion_that_diverges_keeps_what_there_was(tmp_path: Path) -> None:
     tau[60] = 1e308
     options: dict[str, Any] = {"q": [1.0, 0.5], "tau": tau, "duration": 0.95, "dt": 0.01}
     with pytest.raises(kt.errors.SimulationError, match="no longer finite") as error:
-        kt.simulate(ROBOT, stream=tmp_path / "run", **options)
+        in_folder(tmp_path / "run", **options)
     kept = error.value.trajectory.read()
     assert 0.5 < kept.time[-1] < 0.62
     batch = options | {"tau": np.stack([0.0 * tau, tau])}
-    motions = kt.simulate(ROBOT, stream=tmp_path / "batch", **batch)
+    motions = in_folder(tmp_path / "batch", **batch)
     same(motions.read(), kt.simulate(ROBOT, **batch))
     assert list(motions.read().diverged) == [(1,)]
 
 
 def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) -> None:
-    with pytest.raises(kt.errors.OptionError, match='stream="folder" keeps longer ones on disk'):
+    with pytest.raises(kt.errors.OptionError, match=r'Recording\(stream="folder"\) keeps longer ones on disk'):
         kt.simulate(ROBOT, duration=1e6)
 
     def stop(done: int, steps: int) -> None:
@@ -297,7 +308,7 @@ def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) ->
             raise KeyboardInterrupt
 
     with pytest.raises(kt.sim.SimulationInterrupted, match=r"of 1e\+06 s"):
-        kt.simulate(ROBOT, q=[1.0, 0.5], duration=1e6, stream=tmp_path / "run", progress=stop)
+        in_folder(tmp_path / "run", progress=stop, q=[1.0, 0.5], duration=1e6)
 
 
 @pytest.mark.parametrize(
@@ -308,43 +319,43 @@ def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) ->
         ({"duration": 2.0}, "another motion: steps is 950 there, and 2000 here"),
         ({"tau": [0.1, 0.0]}, "another motion: tau is none there"),
         ({"tau": lambda t, q, v: -v}, "another motion: tau is none there, and the function <lambda> here"),  # noqa: ARG005
-        ({"every": 5}, "another motion: recorded is"),
+        ({"record": kt.sim.Recording(every=5)}, "another motion: recorded is"),
         ({"f_ext": {"tip": [0.0] * 6}}, "another motion: f_ext is none there, and 'tip': "),
         ({"integrator": "semi_implicit_euler"}, "another motion: integrator is rk4 there"),
         ({"until": kt.program(lambda q: q[0], q=2)}, "another motion: until is none there"),
     ],
 )
 def test_the_folder_of_another_motion_is_refused(changed: Any, text: str, tmp_path: Path) -> None:
-    kt.simulate(ROBOT, stream=tmp_path / "run", **START | {"duration": 0.95})
+    in_folder(tmp_path / "run", **START | {"duration": 0.95})
     before = sorted(os.listdir(tmp_path / "run"))
     with pytest.raises(kt.errors.OptionError, match=text):
-        kt.simulate(ROBOT, stream=tmp_path / "run", **START | changed)
+        in_folder(tmp_path / "run", **START | changed)
     assert sorted(os.listdir(tmp_path / "run")) == before
 
 
 def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(kt.errors.SaveError, match="a motion is written into a folder, and this is a file"):
-        kt.simulate(ROBOT, stream=tmp_path / "file", **START)
+        in_folder(tmp_path / "file", **START)
     with pytest.raises(kt.errors.SaveError, match=r"none/run: cannot be made; make the folder .*none first"):
-        kt.simulate(ROBOT, stream=tmp_path / "none" / "run", **START)
+        in_folder(tmp_path / "none" / "run", **START)
     with pytest.raises(kt.errors.OptionError, match=r"holds other files \('file', …\) and no motion"):
-        kt.simulate(ROBOT, stream=tmp_path, **START)
+        in_folder(tmp_path, **START)
     with pytest.raises(kt.errors.DTypeError, match="simulate: stream takes the path of a folder, not int"):
-        kt.simulate(ROBOT, stream=3, **START)  # type: ignore[call-overload]
+        in_folder(3, **START)
     if os.geteuid():
         closed = tmp_path / "closed"
         closed.mkdir(0o500)
         with pytest.raises(kt.errors.SaveError, match="no file can be made in this folder"):
-            kt.simulate(ROBOT, stream=closed, **START)
+            in_folder(closed, **START)
     (tmp_path / "run").mkdir()
     lock = create_locked(str(tmp_path / "run" / "writing.lock"), 0o600)
     try:
         with pytest.raises(kt.errors.SaveError, match="another process is writing a motion into this folder"):
-            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+            in_folder(tmp_path / "run", **START)
     finally:
         os.close(lock)
-    kt.simulate(ROBOT, stream=tmp_path / "run", **START)  # the lock of a dead process is removed
+    in_folder(tmp_path / "run", **START)  # the lock of a dead process is removed
 
 
 def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
@@ -358,7 +369,7 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
         (tmp_path / "motion.json").write_text(content)
         with pytest.raises(kt.errors.TrajectoryFileError, match=text):
             kt.load_trajectory(tmp_path)
-    run = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    run = in_folder(tmp_path / "run", **START)
     with pytest.raises(kt.errors.TrajectoryFileError, match="cannot be read: No such file"):
         run.piece(99)
     chunk = run.path / "rows" / "q" / "c" / "1" / "0"
@@ -374,7 +385,7 @@ def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     tau[1, 120] = 1e308  # in the second piece or so
     given: Any = START | {"q": [[1.0, 0.5], [0.2, 0.1], [0.3, 0.9]], "tau": tau}
     given["until"] = kt.program(lambda q: q[0] - 0.55, q=2)
-    folder = kt.simulate(ROBOT, **given, stream=tmp_path / "run")
+    folder = in_folder(tmp_path / "run", **given)
     whole = kt.simulate(ROBOT, **given)
     assert [*whole.diverged] == [(1,)]
     assert folder.pieces > 4
@@ -390,7 +401,7 @@ def test_a_folder_of_a_motion_that_goes_on_knows_those_that_ended_before(tmp_pat
     tau = np.zeros((2, 100, 2))
     tau[1, 20] = 1e308
     first = kt.simulate(ROBOT, q=[[1.0, 0.5], [0.2, 0.1]], tau=tau, duration=0.1)
-    rest = kt.simulate(ROBOT, resume=first.snapshot(), duration=0.1, stream=tmp_path / "run")
+    rest = in_folder(tmp_path / "run", resume=first.snapshot(), duration=0.1)
     assert rest.diverged == {}
     assert rest.ended.tolist() == [0.2, first.diverged[1,].time]
     assert repr(rest).endswith("complete; 1 of 2 motions ended before the others>")

@@ -121,7 +121,7 @@ def test_an_array_that_would_take_very_much_memory_is_refused(chunk: int, folder
     ],
 )
 def test_a_wrong_description_of_a_motion_is_told(changes: dict[str, Any], sentence: str, tmp_path: Path) -> None:
-    kt.simulate(ROBOT, duration=0.01, stream=tmp_path / "run")
+    kt.simulate(ROBOT, duration=0.01, record=kt.sim.Recording(stream=tmp_path / "run"))
     changed(tmp_path / "run" / "motion.json", **changes)
     with pytest.raises(kt.errors.TrajectoryFileError, match=rf"motion\.json cannot be read: {sentence}"):
         kt.load_trajectory(tmp_path / "run")

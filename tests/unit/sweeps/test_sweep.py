@@ -57,6 +57,28 @@ def test_a_study_is_the_motions_of_its_samples(tmp_path: Path) -> None:
     assert (study.done, study.is_complete, study.failed, study.model) == (10, True, 0, ROBOT)
 
 
+def test_tolerances_of_a_study_are_entries_of_its_file(tmp_path: Path) -> None:
+    own = {"vary": VARY, "integrator": kt.sim.RK45(1e-4), **MOTION}
+    study = kt.sweep(ROBOT, tmp_path / "study", **own)
+    entries = json.loads((tmp_path / "study" / "study.json").read_text())["motion"]["options"]
+    assert (entries["integrator"], entries["rtol"], entries["atol"]) == ("rk45", 1e-4, 1e-8)
+    np.testing.assert_array_equal(load_study(tmp_path / "study").motion(3).q, study.motion(3).q)
+    with pytest.warns(DeprecationWarning, match=r"write integrator=kt.sim.RK45\(rtol=…\) instead of rtol=") as caught:
+        again = kt.sweep(ROBOT, tmp_path / "study", **{**own, "integrator": "rk45"}, rtol=1e-4)
+    assert (again.settings, caught[0].filename) == (study.settings, __file__)
+    with pytest.raises(kt.errors.OptionError, match=r"holds another study: rtol is 0\.0001 there"):
+        kt.sweep(ROBOT, tmp_path / "study", **{**own, "integrator": kt.sim.RK45()})
+
+
+def test_a_study_of_version_0_1_has_tolerances_that_are_not_given(tmp_path: Path) -> None:
+    study = kt.sweep(ROBOT, tmp_path / "study", vary=VARY, **MOTION)
+    about = json.loads((tmp_path / "study" / "study.json").read_text())
+    assert "rtol" not in about["motion"]["options"]
+    about["motion"]["options"] |= {"rtol": None, "atol": None}
+    (tmp_path / "study" / "study.json").write_text(json.dumps(about))
+    np.testing.assert_array_equal(load_study(tmp_path / "study").motion(3).q, study.motion(3).q)
+
+
 def test_rows_measures_and_recordings(tmp_path: Path) -> None:
     more: dict[str, Any] = {"every": 0.02, "record": {"frames": ["tip"]}, "measure": fastest}
     study = kt.sweep(ROBOT, tmp_path / "study", vary=VARY, keep=["frame.tip", "kinetic"], **more, **MOTION)

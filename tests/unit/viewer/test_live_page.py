@@ -77,7 +77,7 @@ def hand_of(page: LivePage) -> Hand:
 
 def test_a_motion_on_a_page_is_the_same_to_the_bit_and_stays_there(viewer: Viewer, pages: list[LivePage]) -> None:
     wanted = kt.simulate(ROBOT, **START)
-    motion = kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     np.testing.assert_array_equal(motion.q, wanted.q)
     assert motion.recorded.keys() == wanted.recorded.keys()
     assert viewer._player is not None
@@ -89,7 +89,7 @@ def test_a_motion_on_a_page_is_the_same_to_the_bit_and_stays_there(viewer: Viewe
 def test_bodies_are_where_the_motion_is(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
     placements: list[Any] = []
     seen = at_moments(monkeypatch, lambda *_: placements.append(viewer.stages[0].placements[2]))
-    motion = kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     assert len(seen) > 2
     rows = [round(t / motion.dt) for t in seen]
     np.testing.assert_allclose(placements, kt.frame_placement(ROBOT, motion.q[rows], "lower_rod"), atol=1e-12)
@@ -99,7 +99,7 @@ def test_nobody_opens_the_page(
     pages: list[LivePage], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("kinetree.viewer.live.PATIENCE", 0.05)
-    motion = kt.simulate(ROBOT, view=True, speed=math.inf, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(speed=math.inf), **START)
     viewer = pages[0]._viewer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -121,7 +121,7 @@ def test_the_page_is_closed_before_the_motion_ends(
                 viewer.close()
 
     seen = at_moments(monkeypatch, act)
-    motion = kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     np.testing.assert_array_equal(motion.q, kt.simulate(ROBOT, **START).q)
     assert viewer.is_closed
     assert seen[-1] > 0.1
@@ -131,7 +131,7 @@ def test_the_end_button_returns_what_was_computed(
     viewer: Viewer, pages: list[LivePage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_moments(monkeypatch, lambda t, page: page._motion.stop() if t > 0.1 else None)
-    motion = kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     assert 100 < len(motion.time) < 201
     assert texts(pages) == "The motion was ended here."
     assert viewer._player is not None
@@ -139,7 +139,7 @@ def test_the_end_button_returns_what_was_computed(
 
 def test_a_motion_that_diverges_says_so_on_the_page(viewer: Viewer, pages: list[LivePage]) -> None:
     with pytest.raises(kt.errors.SimulationError):
-        kt.simulate(ROBOT, view=viewer, speed=math.inf, v=[1e150, 0.0], **START)
+        kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=math.inf), v=[1e150, 0.0], **START)
     assert "no longer finite" in texts(pages)
 
 
@@ -150,7 +150,7 @@ def test_ctrl_c_leaves_the_motion_on_the_page(viewer: Viewer, monkeypatch: pytes
 
     at_moments(monkeypatch, act)
     with pytest.raises(kt.sim.SimulationInterrupted):
-        kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+        kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     assert viewer._player is not None
 
 
@@ -175,7 +175,7 @@ def test_a_body_is_pushed_towards_the_mouse_that_dragged_last(viewer: Viewer, mo
 
     at_moments(monkeypatch, act)
     monkeypatch.setattr("kinetree.sim.live.Live.waits", True)
-    motion = kt.simulate(ROBOT, view=viewer, speed=1.0, **START)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=1.0), **START)
     assert [one.body for one in held] == ["lower_rod", "lower_rod"]
     np.testing.assert_allclose(held[0].point, [0.0, 0.0, -0.2], atol=1e-12)
     assert held[1].target == (0.6, 0.0, 0.5)
@@ -198,7 +198,7 @@ def test_shapes_can_be_dragged_while_the_motion_is_computed_and_not_afterwards(
         draggable.append({pieces[0] for handle, pieces in grips if handle._impl.drag_cb})
 
     at_moments(monkeypatch, count)
-    kt.simulate(ROBOT, view=viewer, speed=4.0, **START)
+    kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), **START)
     assert draggable[0] == {1, 2}
     count()
     assert not draggable[-1]
@@ -206,7 +206,7 @@ def test_shapes_can_be_dragged_while_the_motion_is_computed_and_not_afterwards(
 
 def test_a_batch_is_seen_and_cannot_be_pushed(viewer: Viewer, pages: list[LivePage]) -> None:
     q = [[1.0, 0.5], [0.2, -0.4], [0.3, 0.3]]
-    motion = kt.simulate(ROBOT, view=viewer, speed=4.0, q=q, duration=0.1)
+    motion = kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=4.0), q=q, duration=0.1)
     assert motion.shape == (3,)
     assert pages[-1]._hand is None
 
@@ -215,11 +215,13 @@ def test_a_robot_without_joints_is_seen() -> None:
     builder = kt.ModelBuilder("stone")
     builder.add_body("stone", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
     with view(stone := builder.build(), port=0) as viewer:
-        assert kt.simulate(stone, view=viewer, speed=math.inf, duration=0.01).q.shape == (11, 0)
+        assert kt.simulate(stone, view=kt.sim.Viewing(viewer, speed=math.inf), duration=0.01).q.shape == (11, 0)
 
 
 def test_a_stream_is_seen(viewer: Viewer, tmp_path: Any) -> None:
-    motion = kt.simulate(ROBOT, view=viewer, speed=math.inf, stream=tmp_path / "run", **START)
+    motion = kt.simulate(
+        ROBOT, view=kt.sim.Viewing(viewer, speed=math.inf), record=kt.sim.Recording(stream=tmp_path / "run"), **START
+    )
     assert motion.is_complete
     assert viewer._player is not None
 
@@ -241,10 +243,9 @@ def test_the_page_tells_how_quickly_time_passes() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"view": True, "speed": 0.0}, "speed must be a positive number"),
-        ({"view": True, "speed": True}, "speed must be a positive number"),
-        ({"view": 1}, "view must be True, False, or"),
-        ({"view": None}, "view must be True, False, or"),
+        ({"view": 1}, r"view must be True, False or .* not 1$"),
+        ({"view": kt.sim.Viewing(3, speed=2.0)}, "must be True, False or .* not 3$"),
+        ({"view": None}, "must be True, False or .* not None$"),
     ],
 )
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
@@ -283,14 +284,14 @@ def test_a_stream_that_was_ended_at_once_leaves_nothing_to_play(
     viewer: Viewer, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_moments(monkeypatch, lambda _, page: page._motion.stop())
-    motion = kt.simulate(ROBOT, view=viewer, stream=tmp_path / "run", **START)
+    motion = kt.simulate(ROBOT, view=viewer, record=kt.sim.Recording(stream=tmp_path / "run"), **START)
     assert not motion.is_complete
     assert viewer._player is None
 
 
 def test_a_page_is_used_again(viewer: Viewer) -> None:
     for _ in range(2):
-        kt.simulate(ROBOT, view=viewer, speed=math.inf, **START)
+        kt.simulate(ROBOT, view=kt.sim.Viewing(viewer, speed=math.inf), **START)
         assert viewer._player is not None
     viewer.become(None)
     viewer.set([0.1, 0.2])

@@ -20,7 +20,7 @@ PENDULUM = kt.zoo.load("double_pendulum")
 
 
 def test_moments_between_rows_that_are_far_apart() -> None:
-    motion = kt.simulate(PENDULUM, q=[1.0, 0.5], duration=1.0, every=100)
+    motion = kt.simulate(PENDULUM, q=[1.0, 0.5], duration=1.0, record=kt.sim.Recording(every=100))
     frames = Frames(motion, PENDULUM)
     assert np.allclose(frames.q_at(0.1, [0]), motion.q[1])
     assert np.allclose(frames.q_at(0.15, [0]), 0.5 * (motion.q[1] + motion.q[2]))
