@@ -1,4 +1,4 @@
-"""Contact between shapes, on numbers of any kind: a fixed number of points per pair, without branches."""
+"""Contact between shapes, on numbers of any kind: a fixed number of points per pair."""
 
 from kinetree.lazy_names import lazy_names as _lazy_names
 

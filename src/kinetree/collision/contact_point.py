@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from kinetree.expr import Scalar, absolute, floor, less, maximum, minimum, select, sqrt
+from kinetree.expr import Scalar, absolute, less, maximum, minimum, otherwise, select, slopes_of, sqrt
 from kinetree.records import record
 from kinetree.spatial import Vec3
 
@@ -21,12 +21,13 @@ __all__ = [
     "frozen_vector",
     "nearest",
     "nowhere_unless",
+    "points_unless",
     "sign_of",
+    "tangents",
     "unit",
 ]
 
 X_AXIS = Vec3(1.0, 0.0, 0.0)
-_STEPS = 2.0**44
 _TINY = 1e-15
 """Lengths below this one count as zero, as in MuJoCo."""
 
@@ -42,9 +43,9 @@ def clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 
 def frozen(x: Scalar) -> Scalar:
-    """The number itself, with the derivative zero; to 6e-14, since that is the derivative of a floor."""
-    steps: Scalar = floor(x * _STEPS)
-    return steps * (1.0 / _STEPS)
+    """The number itself, with the derivative zero."""
+    constant: Scalar = slopes_of(x, 0.0)
+    return constant
 
 
 def frozen_vector(v: Vec3) -> Vec3:
@@ -65,8 +66,17 @@ def unit(v: Vec3, otherwise: Vec3 = X_AXIS) -> tuple[Vec3, Scalar]:
     return chosen(none, otherwise, v * (1.0 / length)), select(none, 0.0, length)
 
 
+def tangents(n: Vec3) -> tuple[Vec3, Vec3]:
+    """Two unit vectors across a third one, and across each other."""
+    x_is_across = less(absolute(n.x), 0.6)
+    axis = Vec3(select(x_is_across, 1.0, 0.0), select(x_is_across, 0.0, 1.0), 0.0)
+    a, _length = unit(axis - n * n.dot(axis))
+    return a, n.cross(a)
+
+
 FAR = 1e10
 """The distance of a contact that does not exist, m."""
+_NOWHERE = (FAR, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
 
 @record(frozen=True, slots=True)
@@ -115,6 +125,24 @@ def between_spheres(c1: Vec3, r1: Scalar, c2: Vec3, r2: Scalar, coincident: Vec3
 def nowhere_unless(exists: Scalar, point: ContactPoint) -> ContactPoint:
     """The point where the condition is not zero; elsewhere it is `FAR` away."""
     return ContactPoint(select(exists, point.distance, FAR), point.position, point.normal, point.tangent)
+
+
+def points_unless(idle: Scalar, count: int, make: Callable[[], Sequence[ContactPoint]]) -> tuple[ContactPoint, ...]:
+    """`count` points, or `FAR` ones where `idle` is not zero: compiled programs do not make them there."""
+
+    def numbers() -> list[Scalar]:
+        found: list[Scalar] = []
+        for point in make():
+            axes = (point.position, point.normal, point.tangent)
+            found += [point.distance, *(x for axis in axes for x in axis.components())]
+        return found
+
+    flat = iter(otherwise(idle, _NOWHERE * count, numbers))
+    points = []
+    for _ in range(count):
+        distance, *rest = (next(flat) for _ in range(10))
+        points.append(ContactPoint(distance, Vec3(*rest[:3]), Vec3(*rest[3:6]), Vec3(*rest[6:])))
+    return tuple(points)
 
 
 def either(condition: Scalar, a: ContactPoint, b: ContactPoint) -> ContactPoint:

@@ -1,107 +1,321 @@
-"""Two convex shapes by a fixed number of iterations: their nearest points, or a shallow way out of each other.
+"""Two convex shapes: their nearest points, or a short way out of each other, by iterations that end early.
 
 Points of A minus points of B are a convex body C, which contains the origin where the two overlap. The distance of C
-from a point x outside is found by GJK (Gilbert, Johnson and Keerthi, IEEE J. Robotics and Automation 4(2), 1988): in a
+from a point x outside is found by GJK (Gilbert, Johnson and Keerthi, IEEE J. Robotics and Automation 4(2), 1988): of a
 tetrahedron of points of C, one that its nearest point does not need is replaced by the one that is farthest toward x.
-With x the origin this is the distance of shapes that are apart.
+It ends where that one is not new, or hardly nearer to x. With x the origin this is the distance of shapes that are
+apart. A direction along which C does not reach the origin parts them: if by more than the margin, no more is computed.
 
 For shapes that overlap let h(n) be how far C extends along the unit vector n, so that moving A by -h(n) n parts them.
 The point x = (h(n) + δ) n is outside C. The direction n' to it from the nearest point c of C satisfies h(n') = n'.x -
 |x - c| <= h(n) n.n', as |x - c| >= δ. So the depth falls until c is along n: a (local) minimum of h, where a touching
-plane has its foot in C. The first n is the best one of some thirty directions.
+plane has its foot in C. Every iteration of GJK knows h of a direction, so x moves at once where that is less, not only
+where c is exact. Ways out start from some thirty directions, in the order of their h, as long as that is not much more
+than the least depth known.
+
+Where C is curved, GJK gains a digit in two to four iterations. The distance of shapes that are apart is the largest -h,
+their depth a smallest h, so directions of Newton's method for h are tried as well. Across an edge or a face of C that
+bears the nearest point, h has a crease, and the method goes along it. Its directions only count where they help.
 
 The point of a tetrahedron that is nearest to the origin, by the weights of its corners; it may be flat.
 
-Candidates are the nearest points of its edges, those of its faces whose nearest point is inside, and the origin itself.
-All are points of the tetrahedron, so that a face too thin to have a direction does no harm.
+Candidates are the nearest points of its edges, and those of its faces whose nearest point is inside. All are points of
+the tetrahedron, so that a face too thin to have a direction does no harm. A corner that brings the
+tetrahedron nearer belongs to its nearest point, so iterations try the edges and faces at the newest corner alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kinetree.collision.contact_point import ContactPoint, along, chosen, clipped, frozen, frozen_vector, sign_of, unit
-from kinetree.collision.repeated import farthest, repeated
+from kinetree.collision.contact_point import (
+    FAR,
+    ContactPoint,
+    along,
+    chosen,
+    clipped,
+    frozen,
+    frozen_vector,
+    nowhere_unless,
+    sign_of,
+    tangents,
+    unit,
+)
+from kinetree.collision.repeated import farthest, highest_each
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
-from kinetree.expr import Scalar, absolute, equal, less, less_equal, maximum, minimum, select, slopes_of, sqrt
+from kinetree.expr import (
+    Scalar,
+    absolute,
+    equal,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    repeat,
+    select,
+    slopes_of,
+    sqrt,
+    unless,
+)
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["POLYHEDRA", "ROUND", "Iterations", "are_apart", "convex_convex", "core_of"]
+__all__ = ["convex_convex", "core_of"]
 
-
-class Iterations(NamedTuple):
-    """How many there are."""
-
-    apart: int
-    """Toward the origin."""
-    rounds: int
-    """Rounds of the way out, …"""
-    within: int
-    """… and iterations in each of them."""
-
-
-POLYHEDRA, ROUND = Iterations(20, 8, 4), Iterations(24, 16, 6)
-"""Numbers for cores with corners, which are exact after some iterations, and for round ones, which gain digits."""
+_APART, _WITHIN = 40, 48
+"""The most iterations toward the origin, and on the way out."""
+_CONVERGED = 1e-12
+"""Iterations end where no point of C is nearer to x by more than this fraction of the distance."""
+_SHORTER = 1e-12
+"""The point outside stays where another depth is less by this fraction of the smaller shape, or not at all."""
+_STARTS, _STARTS_OF_HULLS = 3, 8
+"""The most ways out that are tried."""
+_CLOSE = 0.9
+"""The cosine of the angle to an earlier way out from which on none starts."""
+_STEEP = 2.0
+"""No way out starts from a direction along which the shapes overlap by so many times the depth that is known."""
+_HELPS = 1e-6
+"""The fraction by which a step must shorten the squared distance, or the next direction is that to x."""
+_SAME_CORNER = 1e-5
+"""Corners nearer to each other than this fraction of the shapes are the same."""
+_TILT = 1e-15
+"""The angle by which a step's direction leaves the normal of an edge, so that another corner than the newest comes."""
 _TOUCHING = 1e-6
-"""Cores nearer than this fraction of the smaller shape count as overlapping."""
+"""Cores nearer than this fraction of the smaller shape count as overlapping, as those do that no plane parts."""
 _OUTSIDE = 0.02
-"""How far outside the point of a round is, as a fraction of the smaller shape."""
+"""How far outside the point of the way out is, as a fraction of the smaller shape."""
 
 
-def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, _: Scalar = 0.0) -> tuple[ContactPoint, ...]:
-    """The one point where the distance of the shapes is measured."""
-    pair = _Pair(core_of(a), core_of(b), X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r))
-    size = minimum(pair.a.reach, pair.b.reach)
-    origin = Vec3.zero()
+def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar = FAR) -> tuple[ContactPoint, ...]:
+    """The one point where the distance of the shapes is measured; `FAR` away where they are apart by the margin."""
+    R, center = X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r)
+    pair = _Pair(core_of(a), core_of(b), R, center)
+    R = Mat3(*(frozen_vector(row) for row in (R.x, R.y, R.z)))
+    fixed = _Pair(core_of(_frozen_shape(a)), core_of(_frozen_shape(b)), R, frozen_vector(center))
+    size = minimum(fixed.a.reach, fixed.b.reach)
+    end = _toward_origin(fixed, size, margin)
+    differences = [d for _, d in end.simplex]
+    weights = nearest_weights(differences)
+    gap = weighted(weights, differences)
+    touching = maximum(less_equal(0.0, end.least), less(gap.dot(gap), _TOUCHING * _TOUCHING * size * size))
+
+    def out(numbers: Sequence[Scalar]) -> list[Scalar]:
+        starts = _STARTS_OF_HULLS if isinstance(a, Hull) or isinstance(b, Hull) else _STARTS
+        ends = _way_out(fixed, differences, (end.best, end.least), starts, size, touching)
+        return [select(touching, x, y) for x, y in zip(ends, numbers, strict=True)]
+
+    numbers = unless(1.0 - touching, [*_flat(end.simplex), 0.0, 0.0, 0.0, 0.0], out)
+    point = _at_end(pair, fixed, _simplex(numbers), (Vec3(*numbers[24:27]), numbers[27]), touching, X_a)
+    return (nowhere_unless(less_equal(point.distance, margin), point),)
+
+
+def _frozen_shape(shape: Any) -> Any:
+    if isinstance(shape, Hull):
+        return shape
+    return type(shape)(*(frozen(getattr(shape, length.name)) for length in fields(shape)))
+
+
+_Simplex = Sequence[tuple[Vec3, Vec3]]
+"""Four points of A, in its axes, and of C."""
+
+
+def _flat(simplex: _Simplex) -> list[Scalar]:
+    return [x for pair in simplex for p in pair for x in p.components()]
+
+
+def _simplex(numbers: Sequence[Scalar]) -> _Simplex:
+    return [(Vec3(*numbers[k : k + 3]), Vec3(*numbers[k + 3 : k + 6])) for k in range(0, 24, 6)]
+
+
+class _State(NamedTuple):
+    """The state that an iteration leaves to the next."""
+
+    simplex: _Simplex
+    weights: Sequence[Scalar]
+    """The weights of its nearest point."""
+    best: Vec3
+    """The direction along which C reaches least, of those seen, …"""
+    least: Scalar
+    """… and how far."""
+    toward: Vec3
+    """The direction to try."""
+    is_step: Scalar
+    """Whether this is a step of Newton's method from the best one, not the direction to x."""
+
+    def numbers(self) -> list[Scalar]:
+        return [*_flat(self.simplex), *self.weights, *self.best.components(), self.least, *self.toward.components(),
+                self.is_step]  # fmt: skip
+
+    @staticmethod
+    def of(x: Sequence[Scalar]) -> _State:
+        return _State(_simplex(x), x[24:28], Vec3(*x[28:31]), x[31], Vec3(*x[32:35]), x[35])
+
+
+def _search(
+    pair: _Pair,
+    start: tuple[Vec3, Scalar],
+    count: int,
+    ends: Callable[[_State, Vec3], Scalar],
+    outside: Callable[[Vec3, Scalar], Vec3] | None = None,
+    least_change: Scalar = 0.0,
+) -> _State:
+    """Iterations from a direction and how far C reaches along it; toward the origin, or `outside(best, least)`.
+
+    `ends` says whether a state is good enough, which has also the vector from that point to C.
+    """
+
+    def target_of(n: Vec3, h: Scalar) -> Vec3:
+        return outside(n, h) if outside else Vec3.zero()
+
+    def step(numbers: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        now = _State.of(numbers)
+        newest = pair.farthest(now.toward)
+        h = now.toward.dot(newest[1])
+        shorter = less(h, now.least - least_change)
+        best, least = chosen(shorter, now.toward, now.best), select(shorter, h, now.least)
+        old, target = weighted(now.weights, [d for _, d in now.simplex]), target_of(now.best, now.least)
+        length = sqrt((old - target).dot(old - target))
+        is_last = less_equal(length + h - now.toward.dot(target), _CONVERGED * length)
+        is_last = maximum(is_last, _is_among(newest[1], now) * (1.0 - now.is_step))
+
+        target = target_of(best, least)
+        simplex = _with_newest(now.simplex, now.weights, newest)
+        weights = nearest_weights([d - target for _, d in simplex], at_first=True)
+        nearest, old = weighted(weights, [d for _, d in simplex]) - target, old - target
+        worse = less_equal(old.dot(old) * (1.0 - _CONVERGED), nearest.dot(nearest))
+        is_step: Scalar = 0.0
+        if pair.is_round:
+            drop = now.is_step * worse
+            numbers = [select(drop, x, y) for x, y in zip(numbers, [*_flat(simplex), *weights], strict=False)]
+            simplex, weights, nearest = _simplex(numbers), numbers[24:], chosen(drop, old, nearest)
+        toward, length = unit(-nearest)
+        if pair.is_round:
+            further, exists = pair.newton_step(now.toward, newest[1], h, simplex, weights)
+            helps = less(nearest.dot(nearest), old.dot(old) * (1.0 - _HELPS))
+            is_step = exists * maximum(1.0 - now.is_step, helps)
+            toward = chosen(is_step, further, toward)
+        after = _State(simplex, weights, best, least, toward, is_step)
+        is_last = maximum(is_last, worse * (1.0 - now.is_step))
+        if outside:
+            is_last = is_last * (1.0 - shorter)
+        return after.numbers(), maximum(is_last, ends(after, nearest))
+
+    n, h = start
+    first = pair.farthest(n)
+    toward, _length = unit(target_of(n, h) - first[1])
+    begin = _State([first] * 4, [1.0, 0.0, 0.0, 0.0], n, h, toward, 0.0)
+    return _State.of(repeat(count, begin.numbers(), step))
+
+
+def _toward_origin(pair: _Pair, size: Scalar, margin: Scalar) -> _State:
     first, _length = unit(pair.center)
-    start = pair.farthest(first)
-    simplex = _Simplex((start,) * 4, (1.0, 0.0, 0.0, 0.0))
-    iterations = ROUND if pair.is_round else POLYHEDRA
-    simplex = _toward(pair, simplex, origin, iterations.apart)
-    gap = weighted(simplex.weights, pair.differences(simplex, origin))
-    touching = less(gap.dot(gap), _TOUCHING * _TOUCHING * size * size)
+    parted = -(margin + pair.a.radius + pair.b.radius)
 
-    n = _shallow(pair, first, pair.differences(simplex, origin))
-    target = chosen(touching, _outside(pair, n, size), origin)
+    def ends(now: _State, nearest: Vec3) -> Scalar:
+        length = sqrt(nearest.dot(nearest))
+        inside = contains_origin([d for _, d in now.simplex]) * less(0.0, now.least)
+        is_known = maximum(less(length, _TOUCHING * size), less_equal(length + now.least, _CONVERGED * length))
+        is_last: Scalar = maximum(maximum(inside, is_known), less(now.least, parted))
+        return is_last
 
-    def one_round(numbers: list[Scalar]) -> list[Scalar]:
-        return _round(pair, numbers, touching, size, iterations.within)
-
-    state = repeated(iterations.rounds, [*simplex.flat(), *target.components()], one_round)
-    simplex, target = _Simplex.of([frozen(x) for x in state[:28]]), frozen_vector(Vec3(*state[28:]))
-    return (_at_end(pair, simplex, target, touching, X_a),)
+    return _search(pair, (first, pair.extent(first)), _APART, ends)
 
 
-def are_apart(a: Shape, X_a: Transform, b: Shape, X_b: Transform) -> bool:
-    """Whether a plane between two shapes on floats is found soon; shapes that touch or overlap have none."""
-    pair = _Pair(core_of(a), core_of(b), X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r))
-    n, _length = unit(pair.center)
-    simplex = _Simplex((pair.farthest(n),) * 4, (1.0, 0.0, 0.0, 0.0))
-    for _ in range(POLYHEDRA.apart):
-        if float(pair.extent(n) + pair.a.radius + pair.b.radius) < 0.0:
-            return True
-        simplex = _toward(pair, simplex, Vec3.zero(), 1)
-        points = pair.differences(simplex, Vec3.zero())
-        weights, inside = nearest_weights(points)
-        if float(inside):
-            return False
-        n, _length = unit(-weighted(weights, points))
-    return False
+def _way_out(
+    pair: _Pair, around: Sequence[Vec3], start: tuple[Vec3, Scalar], most: int, size: Scalar, touching: Scalar
+) -> Sequence[Scalar]:
+    """The tetrahedron, direction and distance of the point outside where the way out is shortest, of a few starts.
+
+    The next start is the direction of least extent that is not close to an earlier start or to where it led.
+    """
+    starts = [start[0], *_directions(pair, around, start[0])]
+
+    def step(numbers: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
+        best, left = numbers[:29], numbers[29:]
+        n, h = starts[0], left[0]
+        for other, extent in zip(starts[1:], left[1:], strict=True):
+            shorter = less(extent, h)
+            n, h = chosen(shorter, other, n), select(shorter, extent, h)
+        bottom, end = _downhill(pair, n, h, size, touching)
+        shorter = less(bottom[-1], best[-1])
+        best = [select(shorter, x, y) for x, y in zip(bottom, best, strict=True)]
+        tried = [maximum(less(_CLOSE, other.dot(n)), less(_CLOSE, other.dot(end))) for other in starts]
+        left = [select(done, FAR, extent) for done, extent in zip(tried, left, strict=True)]
+        lowest = left[0]
+        for extent in left[1:]:
+            lowest = minimum(lowest, extent)
+        return [*best, *left], maximum(1.0 - touching, less(_STEEP * best[-1], lowest))
+
+    return repeat(most, [*[0.0] * 28, FAR, start[1], *pair.extents(starts[1:])], step)[:28]
 
 
-def _at_end(pair: _Pair, simplex: _Simplex, target: Vec3, touching: Scalar, X_a: Transform) -> ContactPoint:
+def _downhill(pair: _Pair, n: Vec3, h: Scalar, size: Scalar, touching: Scalar) -> tuple[list[Scalar], Vec3]:
+    """The same where a way out that starts along n ends, with the depth; and the direction."""
+
+    def above(h: Scalar) -> Scalar:
+        height: Scalar = 0.1 * maximum(h, 0.0) + _OUTSIDE * size
+        return height
+
+    def outside(n: Vec3, h: Scalar) -> Vec3:
+        return n * (h + above(h))
+
+    def ends(now: _State, nearest: Vec3) -> Scalar:
+        height = above(now.least) * (1.0 + _CONVERGED)
+        is_last: Scalar = maximum(1.0 - touching, less_equal(nearest.dot(nearest), height * height))
+        return is_last
+
+    end = _search(pair, (n, h), _WITHIN, ends, outside, _SHORTER * size)
+    return [*_flat(end.simplex), *end.best.components(), end.least + above(end.least), end.least], end.best
+
+
+def _longest(edges: Sequence[Vec3], tiny: Scalar) -> tuple[Vec3, Scalar]:
+    """The direction of the longest one, and whether it is longer than something tiny; else zeros."""
+    best, most = edges[0], edges[0].dot(edges[0])
+    for edge in edges[1:]:
+        squared = edge.dot(edge)
+        best, most = chosen(less(most, squared), edge, best), maximum(most, squared)
+    is_one = less(tiny * tiny, most)
+    return best * (is_one / sqrt(select(is_one, most, 1.0))), is_one
+
+
+def _is_among(d: Vec3, now: _State) -> Scalar:
+    """Whether a point of C is one of those that the nearest point lies between."""
+    among: Scalar = 0.0
+    for (_, other), weight in zip(now.simplex, now.weights, strict=True):
+        same = equal(d.x, other.x) * equal(d.y, other.y) * equal(d.z, other.z)
+        among = maximum(among, same * less(0.0, weight))
+    return among
+
+
+def _with_newest(simplex: _Simplex, weights: Sequence[Scalar], newest: tuple[Vec3, Vec3]) -> _Simplex:
+    """The newest corner first, in place of one without weight."""
+    replaced, free, (first_p, first_d) = [newest], 1.0 - equal(weights[0], 0.0), simplex[0]
+    for (p, d), weight in zip(simplex[1:], weights[1:], strict=True):
+        here = free * equal(weight, 0.0)
+        free = free * (1.0 - here)
+        replaced.append((chosen(here, first_p, p), chosen(here, first_d, d)))
+    return replaced
+
+
+def _at_end(
+    pair: _Pair, fixed: _Pair, simplex: _Simplex, outside: tuple[Vec3, Scalar], touching: Scalar, X_a: Transform
+) -> ContactPoint:
     """The contact, from the points that the iterations have chosen. These are constants as far as derivatives go."""
-    points = pair.differences(simplex, target)
-    weights, _ = nearest_weights(points)
+    on_both = [(p, fixed.in_b(p - d)) for p, d in simplex]
+    points = [p - pair.of_b(q) - outside[0] * outside[1] for p, q in on_both]
+    weights = nearest_weights(points)
     toward, _length = unit(-weighted(weights, points))
     if pair.is_round:
-        weights, toward = [frozen(weight) for weight in weights], frozen_vector(toward)
-    on_a = weighted(weights, [p for p, _ in simplex.points])
-    on_b = pair.of_b(weighted(weights, [q for _, q in simplex.points]))
+        weights, toward = (
+            [frozen(weight) for weight in weights],
+            frozen_vector(chosen(touching, outside[0], toward)),
+        )
+    on_a = weighted(weights, [p for p, _ in on_both])
+    on_b = pair.of_b(weighted(weights, [q for _, q in on_both]))
     along_toward = toward.dot(on_b - on_a)
     # Both are the distance where the iterations have converged; of overlapping shapes no depth is less than this one.
     distance = select(touching, -pair.extent(toward), along_toward)
@@ -130,102 +344,80 @@ class _Pair:
         """A point of the second shape in the first one's axes."""
         return self.center + self.R @ q
 
-    def farthest(self, direction: Vec3) -> tuple[Vec3, Vec3]:
-        """The points, each in its own axes, whose difference is farthest along a direction."""
-        return self.a.support(direction), self.b.support(-(self.R.T @ direction))
+    def in_b(self, p: Vec3) -> Vec3:
+        """A point in the second shape's axes, from the first one's."""
+        return self.R.T @ (p - self.center)
+
+    def farthest(self, n: Vec3) -> tuple[Vec3, Vec3]:
+        """The point of A and that of C that are farthest along a direction."""
+        p, q = self.a.support(n), self.b.support(-(self.R.T @ n))
+        return p, p - self.of_b(q)
 
     def extent(self, n: Vec3) -> Scalar:
         """h(n) of the cores."""
-        p, q = self.farthest(n)
-        return n.dot(p - self.of_b(q))
+        return n.dot(self.farthest(n)[1])
+
+    def extents(self, directions: Sequence[Vec3]) -> list[Scalar]:
+        """h of each."""
+        of_a, of_b = self.a.extents(directions), self.b.extents([-(self.R.T @ n) for n in directions])
+        return [x + y - n.dot(self.center) for x, y, n in zip(of_a, of_b, directions, strict=True)]
+
+    def newton_step(
+        self, n: Vec3, newest: Vec3, h: Scalar, simplex: _Simplex, weights: Sequence[Scalar]
+    ) -> tuple[Vec3, Scalar]:
+        """A step of Newton's method for the least h, from n and its farthest point of C.
+
+        C is flat between corners of the shapes that both count in its nearest point: n becomes normal to that edge or
+        face.
+        """
+        corners = [self.a.corner(p) - self.R @ self.b.corner(self.in_b(p - d)) for p, d in simplex]
+        counts = [less(0.0, weight) for weight in weights[1:]]
+        edges = [chosen(is_one, p - corners[0], Vec3.zero()) for is_one, p in zip(counts, corners[1:], strict=True)]
+        tiny = _SAME_CORNER * (self.a.reach + self.b.reach)
+        u, has_edge = _longest(edges, tiny)
+        v, has_face = _longest([edge - u * u.dot(edge) for edge in edges], tiny)
+        s, t = tangents(n)
+        s, t = chosen(has_edge, unit(u.cross(n))[0], s), chosen(has_edge, u, t)
+        m = -(self.R.T @ n)
+        along_s, along_t = (self.a.bend(n, x) + self.R @ self.b.bend(m, self.R.T @ x) for x in (s, t))
+        a, b, c = s.dot(along_s) - h, s.dot(along_t), t.dot(along_t) - h
+        x, y = s.dot(newest), t.dot(newest)
+        b, c, y = select(has_edge, 0.0, b), select(has_edge, 1.0, c), select(has_edge, t.dot(n), y)
+        determinant = a * c - b * b
+        exists = less(0.0, a) * less(0.0, determinant)
+        inverse = 1.0 / select(exists, determinant, 1.0)
+        step = n + s * ((b * y - c * x) * inverse) + t * ((b * x - a * y) * inverse)
+        normal = u.cross(v)
+        step = chosen(has_face, normal * sign_of(normal.dot(n)), step) + (u + v) * _TILT
+        return unit(step)[0], maximum(has_face, exists)
 
     def extent_by_sizes(self, n: Vec3) -> Scalar:
         """h(n) as a function of the lengths of the shapes alone: everything else counts as constant."""
-        n, on_b = (Vec3(*(slopes_of(x, 0.0) for x in v.components())) for v in (n, self.R.T @ n))
+        n, on_b = frozen_vector(n), frozen_vector(self.R.T @ n)
         return n.dot(self.a.support(n)) - on_b.dot(self.b.support(-on_b))
 
-    def differences(self, simplex: _Simplex, target: Vec3) -> list[Vec3]:
-        return [p - self.of_b(q) - target for p, q in simplex.points]
 
-
-@record(frozen=True, slots=True)
-class _Simplex:
-    """Four pairs of points, and the weights of their differences in the nearest one."""
-
-    points: tuple[tuple[Vec3, Vec3], ...]
-    weights: Sequence[Scalar]
-
-    def flat(self) -> list[Scalar]:
-        return [x for pair in self.points for p in pair for x in p.components()] + list(self.weights)
-
-    @staticmethod
-    def of(numbers: Sequence[Scalar]) -> _Simplex:
-        points = tuple((Vec3(*numbers[6 * k : 6 * k + 3]), Vec3(*numbers[6 * k + 3 : 6 * k + 6])) for k in range(4))
-        return _Simplex(points, numbers[24:28])
-
-
-def _toward(pair: _Pair, simplex: _Simplex, target: Vec3, count: int) -> _Simplex:
-    """The simplex after some iterations."""
-
-    def step(numbers: list[Scalar]) -> list[Scalar]:
-        now = _Simplex.of(numbers)
-        points = pair.differences(now, target)
-        weights, inside = nearest_weights(points)
-        nearest = weighted(weights, points)
-        p, q = pair.farthest(-nearest)
-        replaced, free = [], 1.0 - inside
-        for (old_p, old_q), weight in zip(now.points, weights, strict=True):
-            here = free * equal(weight, 0.0)
-            free = free * (1.0 - here)
-            replaced.append((chosen(here, p, old_p), chosen(here, q, old_q)))
-        return _Simplex(tuple(replaced), weights).flat()
-
-    return _Simplex.of(repeated(count, simplex.flat(), step))
-
-
-def _round(pair: _Pair, numbers: list[Scalar], touching: Scalar, size: Scalar, within: int) -> list[Scalar]:
-    """Move the point outside to where it is above the touching plane that is nearest to it."""
-    target = Vec3(*numbers[28:])
-    simplex = _toward(pair, _Simplex.of(numbers[:28]), target, within)
-    points = pair.differences(simplex, target)
-    weights, _ = nearest_weights(points)
-    n, _length = unit(-weighted(weights, points))
-    return [*simplex.flat(), *chosen(touching, _outside(pair, n, size), target).components()]
-
-
-def _outside(pair: _Pair, n: Vec3, size: Scalar) -> Vec3:
-    """The point of a round that starts from the direction n."""
-    h = pair.extent(n)
-    reach: Scalar = h + 0.1 * maximum(h, 0.0) + _OUTSIDE * size
-    return n * reach
-
-
-def _shallow(pair: _Pair, first: Vec3, around: Sequence[Vec3]) -> Vec3:
-    """The direction of the least extent among those of the axes, of their products, between the centres, and normal to
-    the faces of a tetrahedron around the origin."""
+def _directions(pair: _Pair, around: Sequence[Vec3], otherwise: Vec3) -> list[Vec3]:
+    """Directions of the axes, of their products, between the centres, and normal to the faces of a tetrahedron around
+    the origin."""
     x, y, z = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
     of_a, of_b = (x, y, z), (pair.R.T.x, pair.R.T.y, pair.R.T.z)
     directions = [sign for axis in (*of_a, *of_b) for sign in (axis, -axis)]
     for u in of_a:
         for w in of_b:
-            product, _length = unit(u.cross(w), first)
+            product, _length = unit(u.cross(w), otherwise)
             directions.append(product * select(less(product.dot(pair.center), 0.0), -1.0, 1.0))
-    directions += [unit(pair.center - u * u.dot(pair.center), first)[0] for u in (z, of_b[2])]
+    directions += [unit(pair.center - u * u.dot(pair.center), otherwise)[0] for u in (z, of_b[2])]
     for a, b, c in combinations(around, 3):
-        normal, _length = unit((b - a).cross(c - a), first)
+        normal, _length = unit((b - a).cross(c - a), otherwise)
         directions.append(normal * select(less(normal.dot(a), 0.0), -1.0, 1.0))
-    best, least = first, pair.extent(first)
-    for n in directions:
-        h = pair.extent(n)
-        shorter = less(h, least)
-        best, least = chosen(shorter, n, best), select(shorter, h, least)
-    return best
+    return directions
 
 
 _TINY = 1e-30
 _THIN = 1e-16
 """The squared sine of an angle below which a face has no direction."""
-_FLAT = 1e-9
+_FLAT = 1e-6
 """The volume, relative to the cube of its size, below which a tetrahedron has no inside."""
 
 
@@ -237,21 +429,14 @@ def weighted(weights: Sequence[Scalar], points: Sequence[Vec3]) -> Vec3:
     return total
 
 
-def nearest_weights(corners: Sequence[Vec3]) -> tuple[list[Scalar], Scalar]:
-    """The weights of four corners, and whether the origin is inside."""
-    best: tuple[Scalar, list[Scalar]] | None = None
-    for i, j in combinations(range(4), 2):
-        edge = corners[j] - corners[i]
-        length2 = edge.dot(edge)
-        t = clipped(-corners[i].dot(edge) / maximum(length2, _TINY), 0.0, 1.0)
-        point = corners[i] + edge * t
-        new = point.dot(point), _at((i, j), (1.0 - t, t))
-        best = new if best is None else _better(new, best)
-    assert best is not None
-    for face in combinations(range(4), 3):
-        best = _better(_on_face(corners, face), best)
-    inside, weights = _inside(corners)
-    return [select(inside, x, y) for x, y in zip(weights, best[1], strict=True)], inside
+def nearest_weights(corners: Sequence[Vec3], at_first: bool = False) -> list[Scalar]:
+    """The weights of four corners, for an origin outside; those of the best edge or face at the first one, if asked."""
+    edges, faces = ([k for k in combinations(range(4), size) if k[0] == 0 or not at_first] for size in (2, 3))
+    candidates = [_on_edge(corners, edge) for edge in edges] + [_on_face(corners, face) for face in faces]
+    best = candidates[0]
+    for new in candidates[1:]:
+        best = _better(new, best)
+    return best[1]
 
 
 def _better(new: tuple[Scalar, list[Scalar]], best: tuple[Scalar, list[Scalar]]) -> tuple[Scalar, list[Scalar]]:
@@ -266,7 +451,16 @@ def _at(places: Sequence[int], weights: Sequence[Scalar]) -> list[Scalar]:
     return point
 
 
-def _on_face(corners: Sequence[Vec3], face: tuple[int, int, int]) -> tuple[Scalar, list[Scalar]]:
+def _on_edge(corners: Sequence[Vec3], ends: Sequence[int]) -> tuple[Scalar, list[Scalar]]:
+    """Squared distance and weights of the nearest point of an edge."""
+    a, b = (corners[k] for k in ends)
+    edge = b - a
+    t = clipped(-a.dot(edge) / maximum(edge.dot(edge), _TINY), 0.0, 1.0)
+    point = a + edge * t
+    return point.dot(point), _at(ends, (1.0 - t, t))
+
+
+def _on_face(corners: Sequence[Vec3], face: Sequence[int]) -> tuple[Scalar, list[Scalar]]:
     """Squared distance and weights of the nearest point of a face's plane; far away if it is outside the face."""
     a, b, c = (corners[k] for k in face)
     u, v = b - a, c - a
@@ -281,20 +475,17 @@ def _on_face(corners: Sequence[Vec3], face: tuple[int, int, int]) -> tuple[Scala
     return select(within, point.dot(point), 1e30), _at(face, (1.0 - s - t, s, t))
 
 
-def _inside(corners: Sequence[Vec3]) -> tuple[Scalar, list[Scalar]]:
-    """Whether the origin is inside the tetrahedron, and its weights: volumes with it in place of a corner."""
+def contains_origin(corners: Sequence[Vec3]) -> Scalar:
+    """Whether the origin is inside a tetrahedron, by the volumes with it in place of a corner."""
     a, b, c, d = corners
     u, v, w = b - a, c - a, d - a
     volume = u.dot(v.cross(w))
     size2 = maximum(u.dot(u), maximum(v.dot(v), w.dot(w)))
-    flat = less(absolute(volume), maximum(_TINY, _FLAT * size2 * size2) / maximum(_TINY, size2))
-    inverse = 1.0 / select(flat, 1.0, volume)
-    s = -a.dot(v.cross(w)) * inverse
-    t = -u.dot(a.cross(w)) * inverse
-    r = -u.dot(v.cross(a)) * inverse
-    weights = [1.0 - s - t - r, s, t, r]
-    least = minimum(minimum(weights[0], s), minimum(t, r))
-    return less(0.0, least) * (1.0 - flat), weights
+    s, t, r = (x * volume for x in (-a.dot(v.cross(w)), -u.dot(a.cross(w)), -u.dot(v.cross(a))))
+    squared = volume * volume
+    least = minimum(minimum(squared - s - t - r, s), minimum(t, r))
+    contains: Scalar = less(0.0, least) * less(_FLAT * _FLAT * size2 * size2 * size2, squared)
+    return contains
 
 
 @record(frozen=True, slots=True)
@@ -307,28 +498,52 @@ class Core:
     """No point of the shape is farther from its origin."""
     support: Callable[[Vec3], Vec3]
     """A point of the core that is farthest along a direction, of any length."""
+    extents: Callable[[Sequence[Vec3]], list[Scalar]]
+    """How far the core reaches along each of some directions."""
+    bend: Callable[[Vec3, Vec3], Vec3] = lambda _n, _t: Vec3.zero()
+    """How fast that point moves as the direction, a unit vector, turns toward another one across it."""
+    corner: Callable[[Vec3], Vec3] = lambda p: p
+    """The part of such a point that stays where the direction changes a little."""
     is_round: bool = False
     """Whether the core is not a polyhedron."""
 
 
 def core_of(shape: Shape) -> Core:
     if isinstance(shape, Sphere):
-        return Core(shape.radius, shape.radius, lambda _: Vec3.zero())
-    if isinstance(shape, Capsule):
-        h = shape.half_length
-        return Core(shape.radius, h + shape.radius, lambda d: Vec3(0.0, 0.0, sign_of(d.z) * h))
-    if isinstance(shape, Box):
-        x, y, z = shape.x, shape.y, shape.z
-        reach = sqrt(x * x + y * y + z * z)
-        return Core(0.0, reach, lambda d: Vec3(sign_of(d.x) * x, sign_of(d.y) * y, sign_of(d.z) * z))
+        return Core(shape.radius, shape.radius, lambda _: Vec3.zero(), lambda directions: [0.0] * len(directions))
     if isinstance(shape, Hull):
         points = shape.vertices
-        return Core(0.0, max(math.hypot(*p) for p in points), lambda d: farthest(points, d))
+        reach = max(math.hypot(*p) for p in points)
+        return Core(0.0, reach, lambda d: farthest(points, d), lambda directions: highest_each(points, directions))
+    if isinstance(shape, Capsule):
+        return _capsule(shape)
+    if isinstance(shape, Box):
+        return _box(shape)
     if isinstance(shape, Cylinder):
         return _cylinder(shape)
     if isinstance(shape, Ellipsoid):
         return _ellipsoid(shape)
     raise TypeError(f"a {shape.kind} is not convex and bounded")
+
+
+def _capsule(shape: Capsule) -> Core:
+    h = shape.half_length
+    return Core(
+        shape.radius,
+        h + shape.radius,
+        lambda d: Vec3(0.0, 0.0, sign_of(d.z) * h),
+        lambda directions: [absolute(d.z) * h for d in directions],
+    )
+
+
+def _box(shape: Box) -> Core:
+    x, y, z = shape.x, shape.y, shape.z
+    return Core(
+        0.0,
+        sqrt(x * x + y * y + z * z),
+        lambda d: Vec3(sign_of(d.x) * x, sign_of(d.y) * y, sign_of(d.z) * z),
+        lambda directions: [absolute(d.x) * x + absolute(d.y) * y + absolute(d.z) * z for d in directions],
+    )
 
 
 def _cylinder(shape: Cylinder) -> Core:
@@ -338,14 +553,34 @@ def _cylinder(shape: Cylinder) -> Core:
         radial, _ = unit(Vec3(d.x, d.y, 0.0))
         return Vec3(radial.x * r, radial.y * r, sign_of(d.z) * h)
 
-    return Core(0.0, sqrt(r * r + h * h), support, is_round=True)
+    def extents(directions: Sequence[Vec3]) -> list[Scalar]:
+        return [sqrt(d.x * d.x + d.y * d.y) * r + absolute(d.z) * h for d in directions]
+
+    def bend(n: Vec3, t: Vec3) -> Vec3:
+        radial, length = unit(Vec3(n.x, n.y, 0.0))
+        sideways = (radial.x * t.y - radial.y * t.x) * r / maximum(length, _TINY)
+        return Vec3(-radial.y * sideways, radial.x * sideways, 0.0)
+
+    reach = sqrt(r * r + h * h)
+    return Core(0.0, reach, support, extents, bend, lambda p: Vec3(0.0, 0.0, p.z), is_round=True)
 
 
 def _ellipsoid(shape: Ellipsoid) -> Core:
     x, y, z = shape.x, shape.y, shape.z
 
-    def support(d: Vec3) -> Vec3:
-        u, _ = unit(Vec3(d.x * x, d.y * y, d.z * z))
-        return Vec3(u.x * x, u.y * y, u.z * z)
+    def scaled(d: Vec3) -> Vec3:
+        return Vec3(d.x * x, d.y * y, d.z * z)
 
-    return Core(0.0, maximum(x, maximum(y, z)), support, is_round=True)
+    def extents(directions: Sequence[Vec3]) -> list[Scalar]:
+        return [sqrt(scaled(d).dot(scaled(d))) for d in directions]
+
+    def bend(n: Vec3, t: Vec3) -> Vec3:
+        direction, length = unit(scaled(n))
+        along = scaled(t)
+        return scaled(along - direction * direction.dot(along)) * (1.0 / length)
+
+    def support(d: Vec3) -> Vec3:
+        return scaled(unit(scaled(d))[0])
+
+    reach = maximum(x, maximum(y, z))
+    return Core(0.0, reach, support, extents, bend, lambda _: Vec3.zero(), is_round=True)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
-from kinetree.collision.contact_point import FAR, ContactPoint
+from kinetree.collision.contact_point import ContactPoint, points_unless
 from kinetree.collision.pairs import contacts, slots
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
-from kinetree.expr import Scalar, less, maximum, otherwise, sqrt
-from kinetree.spatial import Transform, Vec3
+from kinetree.expr import Scalar, less, maximum, sqrt
+from kinetree.spatial import Transform
 
 __all__ = ["contacts_nearby", "enclosing_radius"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 """Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
-_NOWHERE = (FAR, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 _ROUNDING = 1.0 + 1e-9
 
 
@@ -29,21 +28,7 @@ def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: 
     radius = (one + other + maximum(margin, 0.0)) * _ROUNDING
     between = X_b.r - X_a.r
     idle = less(radius * radius, between.dot(between))
-
-    def found() -> list[Scalar]:
-        points = contacts(a, X_a, b, X_b, margin)
-        numbers = []
-        for point in points:
-            axes = (point.position, point.normal, point.tangent)
-            numbers += [point.distance, *(x for axis in axes for x in axis.components())]
-        return numbers
-
-    numbers = iter(otherwise(idle, _NOWHERE * slots(a.kind, b.kind), found))
-    points = []
-    for _ in range(slots(a.kind, b.kind)):
-        distance, *rest = (next(numbers) for _ in range(10))
-        points.append(ContactPoint(distance, Vec3(*rest[:3]), Vec3(*rest[3:6]), Vec3(*rest[6:])))
-    return tuple(points)
+    return points_unless(idle, slots(a.kind, b.kind), lambda: contacts(a, X_a, b, X_b, margin))
 
 
 def enclosing_radius(shape: Shape) -> Scalar | None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, sign_of, unit
+from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, points_unless, sign_of, tangents, unit
 from kinetree.collision.convex import convex_convex, core_of
 from kinetree.collision.repeated import farthest_each
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Hull, Shape
@@ -74,7 +74,14 @@ class _Place:
 
 
 def _points(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, count: int) -> tuple[ContactPoint, ...]:
-    (nearest,) = convex_convex(a, X_a, b, X_b)
+    (nearest,) = convex_convex(a, X_a, b, X_b, margin)
+    is_far = less(margin, nearest.distance)
+    return points_unless(is_far, count, lambda: _of_faces(a, X_a, b, X_b, margin, nearest, count))
+
+
+def _of_faces(
+    a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, nearest: ContactPoint, count: int
+) -> list[ContactPoint]:
     n, cores = nearest.normal, (core_of(a), core_of(b))
     s, t = tangents(n)
     origin = nearest.position
@@ -101,7 +108,7 @@ def _points(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, 
         n,
         nearest.tangent,
     )
-    return tuple(contacts)
+    return contacts
 
 
 def _within(
@@ -230,14 +237,6 @@ def face_toward(shape: Shape, n: Vec3) -> list[Vec3]:
     if isinstance(shape, Hull):
         return _of_hull(shape, n)
     raise TypeError(f"a {shape.kind} has no faces")
-
-
-def tangents(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Two unit vectors across a third one, and across each other."""
-    x_is_across = less(absolute(n.x), 0.6)
-    axis = Vec3(select(x_is_across, 1.0, 0.0), select(x_is_across, 0.0, 1.0), 0.0)
-    a, _length = unit(axis - n * n.dot(axis))
-    return a, n.cross(a)
 
 
 def _of_box(box: Box, n: Vec3) -> list[Vec3]:

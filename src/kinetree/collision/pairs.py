@@ -244,8 +244,9 @@ def slots(kind_a: str, kind_b: str) -> int:
 def contacts(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar = 0.0) -> tuple[ContactPoint, ...]:
     """The contact points of two shapes, placed in the world by X_a and X_b, with normals from a to b.
 
-    There are always `slots(a.kind, b.kind)` of them; those that do not exist are `FAR` away. Points may be farther
-    apart than the margin: it only decides which ones are returned where there are more candidates than slots.
+    There are always `slots(a.kind, b.kind)` of them; those that do not exist are `FAR` away. The margin decides which
+    ones are returned where there are more candidates than slots. Points farther apart than it may be among them, but
+    for shapes that are searched by iterations, which end where these are known to be farther apart.
     """
     row = _row(a.kind, b.kind)
     if in_order(a.kind, b.kind):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kinetree.expr import Index, Range, Scalar, Symbol, less, select
+from kinetree.expr import Index, Range, Scalar, Symbol, less, maximum, select
 from kinetree.spatial import Vec3
 
-__all__ = ["farthest", "farthest_apart", "farthest_each", "over_table", "repeated"]
+__all__ = ["farthest", "farthest_apart", "farthest_each", "highest_each", "over_table", "repeated"]
 
 
 def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
@@ -45,6 +45,17 @@ def farthest_each(points: Sequence[tuple[float, float, float]], directions: Sequ
 
     best = over_table(points, [_NOWHERE, *points[0]] * len(directions), further, like=directions[0].x)
     return [Vec3(*best[4 * k + 1 : 4 * k + 4]) for k in range(len(directions))]
+
+
+def highest_each(points: Sequence[tuple[float, float, float]], directions: Sequence[Vec3]) -> list[Scalar]:
+    """How far the points reach along each direction."""
+
+    def higher(point: tuple[Scalar, ...], highest: list[Scalar]) -> list[Scalar]:
+        v = Vec3(*point)
+        return [maximum(old, direction.dot(v)) for old, direction in zip(highest, directions, strict=True)]
+
+    like = next((x for d in directions for x in d.components() if isinstance(x, Symbol)), 0.0)
+    return over_table(points, [_NOWHERE] * len(directions), higher, like)
 
 
 def farthest_apart(

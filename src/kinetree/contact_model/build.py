@@ -10,8 +10,7 @@ from numbers import Real
 from typing import Any
 
 from kinetree.algorithms.softness import Softness
-from kinetree.collision import HeightField, Plane, contacts, is_supported, unsupported
-from kinetree.collision.convex import are_apart
+from kinetree.collision import contacts, is_supported, unsupported
 from kinetree.contact_model.equalities import connections, couplings, other_equalities
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec
 from kinetree.contact_model.inverse_weights import InverseWeights
@@ -259,8 +258,6 @@ def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair, s
         return False
     placed = [(shapes.of(side), weights.placement_of(side.body)) for side in (a, b)]
     (one, X_one), (other, X_other) = ((surface.shape, surface.placement @ X) for surface, X in placed if surface)
-    if not isinstance(one, Plane | HeightField) and are_apart(one, X_one, other, X_other):
-        return False
     return any(float(point.distance) < 0.0 for point in contacts(one, X_one, other, X_other))
 
 

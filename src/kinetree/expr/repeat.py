@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kinetree.expr.functions import select
+import numpy as np
+
+from kinetree.expr.functions import maximum, select
 from kinetree.expr.symbol import Scalar, Symbol
 
 __all__ = ["otherwise", "repeat", "unless"]
@@ -16,8 +18,8 @@ def repeat(
 ) -> Sequence[Scalar]:
     """Replace a state by the next one at most `count` times: `step(state)` gives it, and whether it is the last.
 
-    On floats this is a Python loop; in a trace it is a loop of the program, whose body is traced once. Whether it ends
-    is 0.0 or 1.0, as of a comparison.
+    On floats this is a Python loop, and on arrays of samples, each of which ends for itself; in a trace it is a loop of
+    the program, whose body is traced once. Whether it ends is 0.0 or 1.0, as of a comparison.
 
     >>> repeat(50, [1.0], lambda x: ([0.5 * (x[0] + 2.0 / x[0])], float(abs(x[0] * x[0] - 2.0) < 1e-15)))
     [1.414213562373095]
@@ -25,12 +27,14 @@ def repeat(
     start = next((x for x in state if isinstance(x, Symbol)), None)
     if start is not None:
         return _recorded(start, count, state, step)
+    ended: Any = 0.0
     for k in range(count):
         following, ends = step(state)
         if isinstance(ends, Symbol):  # the state is constant so far, but the step is not
             return _recorded(ends, count - k, state, step)
-        state = following
-        if ends != 0.0:
+        state = [select(ended, old, new) for old, new in zip(state, following, strict=True)] if k else following
+        ended = maximum(ended, ends)
+        if np.all(ended):
             break
     return state
 
@@ -46,7 +50,7 @@ def unless(
     [3.0]
     """
     if not isinstance(idle, Symbol):
-        return state if idle != 0.0 else step(state)
+        return state if np.all(idle) else step(state)
     recorder: Any = idle.graph.recorder
     if recorder is None:
         return step(state)
@@ -60,13 +64,13 @@ def otherwise(idle: Scalar, values: Sequence[float], make: Callable[[], Sequence
     >>> otherwise(1.0, [0.0], lambda: [1.0 / 0.0])
     [0.0]
     """
-    if not isinstance(idle, Symbol):
-        return values if idle != 0.0 else make()
-    recorder: Any = idle.graph.recorder
 
     def chosen() -> list[Scalar]:
         return [select(idle, a, b) for a, b in zip(values, make(), strict=True)]
 
+    if not isinstance(idle, Symbol):
+        return values if np.all(idle) else chosen()
+    recorder: Any = idle.graph.recorder
     return chosen() if recorder is None else recorder.otherwise(idle, values, chosen)
 
 

@@ -63,6 +63,7 @@ def test_floats_program_and_machine_code_are_one_function() -> None:
     program = program_of()
     assert str(program).count(" unless %") == 3
     wide = batch_function(program)(SAMPLES)
+    np.testing.assert_allclose(np.column_stack(np.broadcast_arrays(*spring(list(SAMPLES.T)))), wide, rtol=1e-14)
     for x, y in zip(SAMPLES, wide, strict=True):
         np.testing.assert_allclose(spring(x.tolist()), y, rtol=1e-14)
         np.testing.assert_allclose(*interpret(program, x.tolist()), y, rtol=1e-14)

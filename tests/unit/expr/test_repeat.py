@@ -77,6 +77,13 @@ def no_other(*_: Any, **__: Any) -> None:
 SAMPLES = np.column_stack([np.geomspace(1e-3, 1e6, 37), np.linspace(0.1, 90.0, 37)])
 
 
+def test_each_sample_of_arrays_ends_for_itself() -> None:
+    on_arrays = np.column_stack(np.broadcast_arrays(*root(list(SAMPLES.T))))
+    assert len(set(on_arrays[:, 1])) > 5
+    for x, y in zip(SAMPLES, on_arrays, strict=True):
+        np.testing.assert_array_equal(root(x.tolist()), y)
+
+
 def test_floats_program_and_machine_code_are_one_function() -> None:
     program = program_of()
     wide = batch_function(program)(SAMPLES)
