@@ -20,7 +20,7 @@ compiling: threading.RLock = threading.RLock()
 preparing: threading.RLock = threading.RLock()
 """Held while a function of `codegen/loops/` is compiled."""
 restoring: threading.RLock = threading.RLock()
-"""Held while a robot is restored from a pickle."""
+"""Held while a robot is restored from a pickle, or assembled from the things in its world."""
 importing: threading.RLock = threading.RLock()
 """Held while a module is imported for a name (`lazy_names.py`): Python locks a module for as long."""
 replacing: threading.RLock = threading.RLock()

@@ -62,8 +62,10 @@ class Beside:
     def assert_pairs(self) -> None:
         """All pairs by MuJoCo's rules applied to its own arrays, and those explicit ones between bodies that move."""
         options = self.robot.extras.options or SimulationOptions()
-        ours = [self.pair(pair) for pair in touching_pairs(self.robot, options)]
-        assert {frozenset(pair) for pair in ours} == self._by_rules()
+        table = touching_pairs(self.robot, options)
+        numbers = [self.shapes[shape.name] for shape in table.shapes]
+        ours = {frozenset((numbers[i], numbers[j])) for i, j in zip(table.first, table.second, strict=True)}
+        assert ours == self._by_rules()
 
     def _by_rules(self) -> set[frozenset[int]]:
         m = self.m

@@ -228,7 +228,7 @@ def in_order(kind_a: str, kind_b: str) -> bool:
 
 def is_supported(kind_a: str, kind_b: str) -> bool:
     """Whether there are contacts between two kinds of shapes."""
-    return _key(kind_a, kind_b) in PAIRS
+    return {kind_a, kind_b} <= {*KINDS} and _key(kind_a, kind_b) in PAIRS
 
 
 def has_loops(kind_a: str, kind_b: str) -> bool:

@@ -19,17 +19,17 @@ with _lazy_names(__name__):
         TendonRow,
     )
     from kinetree.contact_model.inverse_weights import BodyWeight, InverseWeights
+    from kinetree.contact_model.pairs import check_count
     from kinetree.contact_model.settings import SETTINGS, Compliant, Rigid, Setting, SettingName
     from kinetree.contact_model.spec import (
         CouplingSpec,
         FrictionSpec,
         LimitSpec,
         SoftConstraints,
-        TouchingShape,
-        TouchSpec,
         Unsupported,
     )
     from kinetree.contact_model.tendon_rows import reach_of_tendon
+    from kinetree.contact_model.touches import Touches, TouchingShape, TouchSpec
 
 __all__ = [
     "SETTINGS",
@@ -54,9 +54,11 @@ __all__ = [
     "TendonLimit",
     "TendonRow",
     "TouchSpec",
+    "Touches",
     "TouchingShape",
     "Unsupported",
     "anchored",
+    "check_count",
     "reach_of_tendon",
     "soft_constraints",
     "with_fitted_shapes",

@@ -9,14 +9,17 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import contacts, is_supported, unsupported
 from kinetree.contact_model.equalities import connections, couplings, other_equalities
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec
 from kinetree.contact_model.inverse_weights import InverseWeights
 from kinetree.contact_model.limits import frictions, limits
-from kinetree.contact_model.mixing import LEAST_FRICTION, softness, softness_across
-from kinetree.contact_model.pairs import FREE, TouchingPair, about_many, touching_pairs
+from kinetree.contact_model.mixing import LEAST_FRICTION
+from kinetree.contact_model.pairs import FREE, Pairs, about_many, touching_pairs
 from kinetree.contact_model.settings import Rigid, SettingName, friction_number, setting_named
 from kinetree.contact_model.shapes import Shapes, Surface, kind_of
 from kinetree.contact_model.spec import (
@@ -24,11 +27,10 @@ from kinetree.contact_model.spec import (
     FrictionSpec,
     LimitSpec,
     SoftConstraints,
-    TouchingShape,
-    TouchSpec,
     Unsupported,
 )
 from kinetree.contact_model.tendon_rows import tendon_inertias, tendon_rows
+from kinetree.contact_model.touches import Side, Touches, TouchingShape, TouchSpec, in_order_of_appearance
 from kinetree.errors import OptionError, SimulationWarning
 from kinetree.model import Model, check_robot
 from kinetree.model.constraint_numbers import listed
@@ -109,7 +111,7 @@ def soft_constraints(
     )  # fmt: skip
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
-    pairs = touching_pairs(robot, options) if flags.constraint and flags.contact and robot.nv else []
+    pairs = touching_pairs(robot, options) if flags.constraint and flags.contact and robot.nv else None
     weights = InverseWeights(robot)
     of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)
@@ -124,7 +126,7 @@ def soft_constraints(
     own_frictions: list[FrictionSpec] = []
     own_couplings: list[CouplingSpec] = []
     own_connections: list[ConnectionSpec] = []
-    touches: list[TouchSpec] = []
+    touches: Sequence[TouchSpec] = ()
     remarks: tuple[str, ...] = ()
     if flags.limit:
         own_limits, more = limits(robot, weights, period)
@@ -138,82 +140,88 @@ def soft_constraints(
     more_of_tendons, more = tendon_rows(robot, weights, period, flags)
     of_tendons += more_of_tendons
     not_there += more
-    if flags.contact:
-        touches, more, remarks = _touches(robot, pairs, weights, period, mixes=not flags.override)
-        if friction is not None:
-            touches = _with_friction(touches, friction_number(friction))
-        if isinstance(law, Rigid):
-            touches = [replace(touch, selection=touch.selection + law.reach) for touch in touches]
+    if pairs is not None:
+        sliding = None if friction is None else max(friction_number(friction), LEAST_FRICTION)
+        ahead = law.reach if isinstance(law, Rigid) else 0.0
+        touches, more, remarks = _touches(robot, pairs, weights, options, period, sliding, ahead)
         not_there += more
     return replace(
         soft, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
-        touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
+        touches=touches, unsupported=tuple(not_there), connections=tuple(own_connections),
         tendons=tuple(of_tendons), remarks=remarks,
     )  # fmt: skip
 
 
-def _with_friction(touches: list[TouchSpec], mu: float) -> list[TouchSpec]:
-    """The same with one coefficient of sliding friction."""
-    sliding = max(mu, LEAST_FRICTION)
-    return [replace(touch, friction=(sliding, sliding, *touch.friction[2:])) for touch in touches]
-
-
 def _touches(
-    robot: Model, pairs: Sequence[TouchingPair], weights: InverseWeights, period: float, *, mixes: bool
-) -> tuple[list[TouchSpec], list[Unsupported], tuple[str, ...]]:
+    robot: Model, pairs: Pairs, weights: InverseWeights, options: SimulationOptions, period: float,
+    sliding: float | None, reach: float,
+) -> tuple[Touches, list[Unsupported], tuple[str, ...]]:  # fmt: skip
     """The pairs that may touch, those that cannot, and simplifications."""
-    touches: list[TouchSpec] = []
-    missing: dict[str, Unsupported] = {}
     shapes = Shapes(robot)
-    for pair in pairs:
-        for side in (pair.first, pair.second):
-            if reason := shapes.why_not(side):
-                missing[side.name] = Unsupported("shape", side.name, reason)
-        if pair.first.name in missing or pair.second.name in missing:
-            continue
-        kinds = kind_of(pair.first.geometry), kind_of(pair.second.geometry)
-        if not is_supported(*kinds):
-            name = f"{pair.first.name}, {pair.second.name}"
-            missing[name] = Unsupported("pair", name, unsupported(*kinds))
-            continue
-        if overlap_at_rest(robot, weights, pair, shapes):
-            name = f"{pair.first.name}, {pair.second.name}"
-            missing[name] = Unsupported("overlap", name, _OVERLAP)
-            continue
-        touches.append(_touch(pair, weights, period, shapes, mixes=mixes))
+    may, missing = _possible(robot, pairs, weights, shapes)
+    table = np.array([pairs.first[may], pairs.second[may], pairs.number[may]])
+    is_used = np.zeros(len(pairs.shapes), bool)
+    is_used[table[:2]] = True
+    table[:2] = (np.cumsum(is_used) - 1)[table[:2]]
+    sides = tuple(_side(pairs.shapes[k], weights, shapes) for k in np.flatnonzero(is_used).tolist())
+    own = {k: robot.extras.contact_pairs[k] for k in table[2][table[2] >= 0].tolist()}
+    touches = Touches(sides, table, own, options, period, sliding, reach)
     if remark := about_many(robot, touches):
         warnings.warn(remark, SimulationWarning, stacklevel=3)
-    return touches, [*missing.values()], tuple(shapes.remarks())
+    return touches, missing, tuple(shapes.remarks())
+
+
+def _possible(
+    robot: Model, pairs: Pairs, weights: InverseWeights, shapes: Shapes
+) -> tuple[NDArray[np.bool_], list[Unsupported]]:
+    """Which pairs are computed, and what is not."""
+    order = in_order_of_appearance(np.ravel([pairs.first, pairs.second], order="F"), len(pairs.shapes))
+    why_not = {k: shapes.why_not(pairs.shapes[k]) for k in order.tolist()}
+    faulty = {pairs.shapes[k].name for k, reason in why_not.items() if reason}
+    is_faulty = np.array([one.name in faulty for one in pairs.shapes], bool)
+    is_plain = np.array([one.is_plain for one in pairs.shapes], bool)
+    if robot.extras.collision_pairs:
+        is_plain[:] = False
+    free = _nearest_free(robot)
+    mechanism = np.array([free[robot.bodies[one.body].slot] for one in pairs.shapes], np.int64)
+    names = [kind_of(one.geometry) for one in pairs.shapes]
+    known = list(dict.fromkeys(names))
+    kind = np.array([known.index(name) for name in names], np.int64)
+    supported = np.array([is_supported(a, b) for a in known for b in known], bool).reshape(len(known), len(known))
+    i, j = pairs.first, pairs.second
+    in_question = is_faulty[i] | is_faulty[j] | ~supported[kind[i], kind[j]]
+    in_question |= is_plain[i] & is_plain[j] & (mechanism[i] == mechanism[j])
+
+    may = np.ones(len(i), bool)
+    missing: dict[str, Unsupported] = {}
+    for k in np.flatnonzero(in_question).tolist():
+        numbers = int(i[k]), int(j[k])
+        a, b = (pairs.shapes[m] for m in numbers)
+        for m, side in zip(numbers, (a, b), strict=True):
+            if reason := why_not[m]:
+                missing[side.name] = Unsupported("shape", side.name, reason)
+        name = f"{a.name}, {b.name}"
+        if a.name in missing or b.name in missing:
+            may[k] = False
+        elif not supported[kind[i[k]], kind[j[k]]]:
+            missing[name] = Unsupported("pair", name, unsupported(kind_of(a.geometry), kind_of(b.geometry)))
+            may[k] = False
+        elif is_plain[i[k]] and is_plain[j[k]] and overlap_at_rest(weights, a, b, shapes):
+            missing[name] = Unsupported("overlap", name, _OVERLAP)
+            may[k] = False
+    return may, [*missing.values()]
+
+
+def _side(side: Surface, weights: InverseWeights, shapes: Shapes) -> Side:
+    shape = shapes.of(side)
+    assert shape is not None
+    placed = TouchingShape(side.body, side.name, shape.shape, shape.placement, side.place[1], shape.within)
+    return Side(placed, side.contact, weights.of_body(side.body).translation)
 
 
 _OVERLAP = (
     "they overlap in the reference configuration, so their contacts are left out; an SRDF file can say what touches"
 )
-
-
-def _touch(pair: TouchingPair, weights: InverseWeights, period: float, shapes: Shapes, *, mixes: bool) -> TouchSpec:
-    touch = pair.touch
-    one, other = weights.of_body(pair.first.body), weights.of_body(pair.second.body)
-    return TouchSpec(
-        _placed(pair.first, shapes),
-        _placed(pair.second, shapes),
-        touch.condim,
-        touch.friction,
-        softness(touch.solref, touch.solimp, one.translation + other.translation, period),
-        softness_across(touch.solref_friction),
-        touch.margin,
-        touch.margin + touch.gap,
-        touch.adhesion,
-        (pair.first.contact.surface_velocity, pair.second.contact.surface_velocity),
-        (pair.first.contact, pair.second.contact) if mixes and pair.pair is None else None,
-        pair.pair if mixes else None,
-    )
-
-
-def _placed(side: Surface, shapes: Shapes) -> TouchingShape:
-    shape = shapes.of(side)
-    assert shape is not None
-    return TouchingShape(side.body, side.name, shape.shape, shape.placement, side.place[1], shape.within)
 
 
 def _of_options(options: SimulationOptions) -> list[Unsupported]:
@@ -248,25 +256,22 @@ def _of_parts(robot: Model) -> list[Unsupported]:
     ]
 
 
-def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair, shapes: Shapes) -> bool:
+def overlap_at_rest(weights: InverseWeights, a: Surface, b: Surface, shapes: Shapes) -> bool:
     """Whether two shapes of one mechanism, whose file says nothing of contacts, overlap in the reference configuration.
 
     Shapes of bodies between which there is a free joint are not of one mechanism.
     """
-    a, b = pair.first, pair.second
-    if not (a.is_plain and b.is_plain) or robot.extras.collision_pairs or _is_joint_free_between(robot, a, b):
-        return False
     placed = [(shapes.of(side), weights.placement_of(side.body)) for side in (a, b)]
     (one, X_one), (other, X_other) = ((surface.shape, surface.placement @ X) for surface, X in placed if surface)
     return any(float(point.distance) < 0.0 for point in contacts(one, X_one, other, X_other))
 
 
-def _is_joint_free_between(robot: Model, a: Surface, b: Surface) -> bool:
-    tree = robot.tree
-    i, j = robot.bodies[a.body].slot, robot.bodies[b.body].slot
-    meeting = tree.meeting(i, j)
-    between = [k for end in (i, j) for k, _ in tree.toward_root(end, meeting)]
-    return any(tree.joint[k].nv == FREE for k in between)
+def _nearest_free(robot: Model) -> list[int]:
+    """By slot, the last free joint on the way from the root: there is one between two bodies if theirs differ."""
+    nearest = [0] * robot.tree.size
+    for i, p in robot.tree.outward:
+        nearest[i] = i if robot.tree.joint[i].nv == FREE else nearest[p]
+    return nearest
 
 
 _HARD = 0.9999

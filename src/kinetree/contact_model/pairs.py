@@ -16,139 +16,148 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, combinations_with_replacement, product
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.collision.shapes import KINDS
-from kinetree.contact_model.mixing import Touch, mixed, of_pair
 from kinetree.contact_model.shapes import Surface, kind_of, surfaces
-from kinetree.contact_model.spec import TouchSpec
+from kinetree.contact_model.touches import TouchSpec, kinds_of
 from kinetree.errors import ModelError, listed
 from kinetree.model import Model
 from kinetree.model.extras import SimulationOptions
-from kinetree.records import record
 
-__all__ = ["FREE", "TouchingPair", "about_many", "touching_pairs"]
+__all__ = ["FREE", "Pairs", "about_many", "check_count", "touching_pairs"]
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _GROUNDS = ("plane", "heightfield")
+_TOGETHER = 2**18
+"""How many pairs of shapes are looked at together."""
 
 
-@record(frozen=True, slots=True)
-class TouchingPair:
-    """Two shapes that may touch, in the order of their kinds."""
+class Pairs(NamedTuple):
+    """A table of pairs of shapes that may touch."""
 
-    first: Surface
-    second: Surface
-    touch: Touch
-    pair: str | None = None
-    """The name by which the file's own pair of these two is called."""
+    shapes: Sequence[Surface]
+    first: Ints
+    """The shape of each pair whose kind comes first in `collision.KINDS`, by its place among `shapes`."""
+    second: Ints
+    number: Ints
+    """The number of the file's own pair of the two; -1 where the shapes touch by the rules."""
 
 
-def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPair]:
+def touching_pairs(robot: Model, options: SimulationOptions) -> Pairs:
     """All of them: by bodies, then explicit pairs, then by shapes."""
     shapes = surfaces(robot)
-    rules = _Rules(robot, options)
-    named: dict[str, Surface] = {}
-    for shape in shapes:
-        named.setdefault(shape.geometry.name, shape)
-    pairs: list[tuple[tuple[int, ...], TouchingPair]] = []
-    pairs_of_file = set()
-    for number, pair in enumerate(robot.extras.contact_pairs):
-        if pair.shape1 not in named or pair.shape2 not in named:
-            continue
-        a, b = sorted((named[pair.shape1], named[pair.shape2]), key=lambda shape: shape.place[0])
-        pairs_of_file.add(frozenset((a.place, b.place)))
-        if rules.can_move(a, b) and not _are_grounds(a, b):
-            name = pair.name or f"pair[{number}]"
-            pairs.append(((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), name)))
-    for a, b in _candidates(shapes, rules):
-        if len(pairs) == MOST_PAIRS:
-            raise too_many(robot, shapes)
-        if frozenset((a.place, b.place)) not in pairs_of_file:
-            one = _in_order(a, b, mixed(a.contact, b.contact, options))
-            pairs.append(((a.place[0], b.place[0], 1, *one.first.place, *one.second.place), one))
-    return [one for _, one in sorted(pairs, key=lambda entry: entry[0])]
+    rules = _Rules(robot, shapes, options)
+    n = len(shapes)
+    named = {shape.geometry.name: k for k, shape in reversed([*enumerate(shapes)])}
+    own = [
+        (*sorted((named[pair.shape1], named[pair.shape2])), number)
+        for number, pair in enumerate(robot.extras.contact_pairs)
+        if pair.shape1 in named and pair.shape2 in named
+    ]
+    i, j, number = np.array(own, np.int64).reshape(-1, 3).T
+    codes = i * n + j
+    may = rules.can_move(i, j)
+    found = [(i[may], j[may], number[may])]
+    count = 0
+    for i, j in _that_agree(shapes):
+        may = rules.allow(i, j)
+        if len(codes):
+            may &= ~np.isin(i * n + j, codes)
+        found.append((i[may], j[may], np.full(np.count_nonzero(may), -1)))
+        count += len(found[-1][0])
+        if count > MOST_PAIRS:
+            raise _too_many(robot, shapes, MOST_PAIRS)
+    i, j, number = map(np.concatenate, zip(*found, strict=True))
+    swap = rules.rank[i] > rules.rank[j]
+    first, second = np.where(swap, j, i), np.where(swap, i, j)
+    body = rules.body
+    within = np.where(number < 0, len(robot.extras.contact_pairs) + first * n + second, number)
+    order = np.lexsort((within, body[i] * len(robot.bodies) + body[j]))
+    return Pairs(shapes, first[order], second[order], number[order])
 
 
 class _Rules:
-    """Which shapes may touch by the rules for their bodies."""
+    """Which shapes may touch by the rules for their bodies; pairs are in the order of the file."""
 
-    def __init__(self, robot: Model, options: SimulationOptions) -> None:
-        self._robot = robot
-        self._groups = Groups(robot)
-        self._parents_too = not options.flags.filterparent
+    def __init__(self, robot: Model, shapes: Sequence[Surface], options: SimulationOptions) -> None:
+        groups = Groups(robot)
+        numbers = {name: k for k, name in enumerate(robot.bodies)}
         extras = robot.extras
-        self._excluded = {frozenset((one.body1, one.body2)) for one in extras.contact_exclusions}
-        self._excluded |= {frozenset((one.body1, one.body2)) for one in extras.collision_pairs if not one.checked}
-        self._checked = {frozenset((one.body1, one.body2)) for one in extras.collision_pairs if one.checked}
-        self._unchecked = {one.body for one in extras.unchecked_bodies}
+        unchecked = {one.body for one in extras.unchecked_bodies}
+        ids = {WORLD: 0}
+        of_bodies: dict[str, tuple[int, int, int]] = {}
+        for name in dict.fromkeys(one.body for one in shapes):
+            group, above = (ids.setdefault(x, len(ids)) for x in (groups.of(name), groups.above(name)))
+            of_bodies[name] = group, above, numbers.get(groups.joined_to_root(name) or "", -1)
+        places = [(one.place[0], _rank(one), robot.bodies[one.body].slot, *of_bodies[one.body]) for one in shapes]
+        flags = [(one.is_plain, one.geometry.shape in _GROUNDS, one.body in unchecked) for one in shapes]
 
-    def can_move(self, a: Surface, b: Surface) -> bool:
-        """Whether the two bodies can accelerate relative to each other."""
-        return self.slot(a) != self.slot(b)
+        self.body: Ints
+        """The place of each shape's body in `robot.bodies`."""
+        self.rank: Ints
+        """The place of its kind among `collision.KINDS`."""
+        table = np.array(places, np.int64).reshape(-1, 6).T
+        self.body, self.rank, self._slot, self._group, self._above, self._joined = table
+        self._is_plain, self._is_ground, self._is_unchecked = np.array(flags, bool).reshape(-1, 3).T
+        self._parents_too = not options.flags.filterparent
+        self._bodies = len(numbers)
+        pairs = [(one.body1, one.body2, one.checked) for one in extras.collision_pairs]
+        pairs += [(one.body1, one.body2, False) for one in extras.contact_exclusions]
+        known = [(numbers[a], numbers[b], is_checked) for a, b, is_checked in pairs if a in numbers and b in numbers]
+        codes = np.array([min(a, b) * self._bodies + max(a, b) for a, b, _ in known], np.int64)
+        is_checked = np.array([one for _, _, one in known], bool)
+        self._checked, self._excluded = codes[is_checked], codes[~is_checked]
 
-    def slot(self, one: Surface) -> int:
-        """The slot of the moving body that has the shape."""
-        return self._robot.bodies[one.body].slot
+    def can_move(self, i: Ints, j: Ints) -> Flags:
+        """Whether two bodies can accelerate relative to each other, and their shapes are not both grounds."""
+        may: Flags = (self._slot[i] != self._slot[j]) & ~(self._is_ground[i] & self._is_ground[j])
+        return may
 
-    def allow(self, a: Surface, b: Surface) -> bool:
-        bodies = frozenset((a.body, b.body))
-        if not self.can_move(a, b) or bodies in self._excluded:
-            return False
-        if bodies in self._checked:
-            return True
-        return not (bodies & self._unchecked) and (self._parents_too or not self._are_neighbours(a, b))
+    def allow(self, i: Ints, j: Ints) -> Flags:
+        may: Flags = ~(self._is_unchecked[i] | self._is_unchecked[j])
+        if not self._parents_too:
+            may &= ~self._are_neighbours(i, j)
+        code = self.body[i] * self._bodies + self.body[j]
+        if len(self._checked):
+            may |= np.isin(code, self._checked)
+        if len(self._excluded):
+            may &= ~np.isin(code, self._excluded)
+        may &= self.can_move(i, j)
+        return may
 
-    def _are_neighbours(self, a: Surface, b: Surface) -> bool:
-        groups = self._groups
-        if WORLD not in (groups.of(a.body), groups.of(b.body)):
-            return groups.above(a.body) == groups.of(b.body) or groups.above(b.body) == groups.of(a.body)
-        if not (a.is_plain and b.is_plain):
-            return False
-        fixed, moving = (a, b) if groups.of(a.body) == WORLD else (b, a)
-        return fixed.geometry.shape not in _GROUNDS and groups.joined_to_root(moving.body) == fixed.body
-
-
-def _candidates(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface, Surface]]:
-    """Pairs in the order of the file, each once: by bits first, so that shapes that cannot touch are skipped."""
-    allowed: dict[tuple[str, str], bool] = {}
-    for a, b in _that_agree(shapes, rules):
-        bodies = a.body, b.body
-        if a.is_plain and b.is_plain:
-            is_allowed = rules.allow(a, b)  # here it depends on the shapes
-        else:
-            if bodies not in allowed:
-                allowed[bodies] = rules.allow(a, b)
-            is_allowed = allowed[bodies]
-        if is_allowed:
-            yield a, b
-
-
-def _that_agree(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface, Surface]]:
-    """Pairs of shapes whose bits agree, on bodies that can move relative to each other."""
-    by_bits: dict[tuple[int, int], dict[int, list[Surface]]] = {}
-    for one in shapes:
-        bits = one.contact.contype, one.contact.conaffinity
-        by_bits.setdefault(bits, {}).setdefault(rules.slot(one), []).append(one)
-    for p, q in combinations_with_replacement(by_bits, 2):
-        if not (p[0] & q[1] or q[0] & p[1]):
-            continue
-        sets = product(by_bits[p].items(), by_bits[q].items()) if p != q else combinations(by_bits[p].items(), 2)
-        for (i, of_p), (j, of_q) in sets:
-            if i == j:
-                continue
-            for one, other in product(of_p, of_q):
-                if not _are_grounds(one, other):
-                    yield (one, other) if one.place < other.place else (other, one)
+    def _are_neighbours(self, i: Ints, j: Ints) -> Flags:
+        is_of_world = self._group[i] == 0, self._group[j] == 0
+        along = (self._above[i] == self._group[j]) | (self._above[j] == self._group[i])
+        fixed, moving = np.where(is_of_world[0], i, j), np.where(is_of_world[0], j, i)
+        at_root = self._is_plain[i] & self._is_plain[j] & ~self._is_ground[fixed]
+        at_root &= self._joined[moving] == self.body[fixed]
+        neighbours: Flags = np.where(is_of_world[0] | is_of_world[1], at_root, along)
+        return neighbours
 
 
-def _are_grounds(a: Surface, b: Surface) -> bool:
-    """Whether two such shapes do not touch in any simulator."""
-    return a.geometry.shape in _GROUNDS and b.geometry.shape in _GROUNDS
-
-
-def _in_order(a: Surface, b: Surface, touch: Touch, pair: str | None = None) -> TouchingPair:
-    first, second = (b, a) if _rank(a) > _rank(b) else (a, b)
-    return TouchingPair(first, second, touch, pair)
+def _that_agree(shapes: Sequence[Surface]) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs in the order of the file whose bits agree, some at a time, each once."""
+    by_bits: dict[tuple[int, int], list[int]] = {}
+    for k, one in enumerate(shapes):
+        by_bits.setdefault((one.contact.contype, one.contact.conaffinity), []).append(k)
+    classes = [*by_bits.items()]
+    for k, (p, of_p) in enumerate(classes):
+        agree = [own for q, own in classes[k:] if p[0] & q[1] or q[0] & p[1]]
+        own, others = np.array(of_p, np.int64), np.array([*chain.from_iterable(agree)], np.int64)
+        is_own = np.arange(len(others)) < (len(own) if p[0] & p[1] else 0)
+        step = _TOGETHER // max(len(others), 1) + 1
+        for start in range(0, len(own) if len(others) else 0, step):
+            rows = own[start : start + step, None]
+            row, column = np.nonzero(~is_own | (rows < others))
+            a, b = rows[row, 0], others[column]
+            yield np.minimum(a, b), np.maximum(a, b)
 
 
 def _rank(one: Surface) -> int:
@@ -218,8 +227,10 @@ class Groups:
 
 MANY_PAIRS = 300
 """More are warned of: robots rarely need them, and their programs are large."""
-MOST_PAIRS = 10_000
-"""More are rejected: no program of them would be compiled in a reasonable time."""
+MOST_COMPILED = 10_000
+"""More are not compiled: no program of them would be, in a reasonable time."""
+MOST_PAIRS = 1_000_000
+"""More are rejected: their table alone would fill memory."""
 _CHOICES = (
     "robot.without_self_contact() keeps those with the ground, robot.with_contacts(bodies) those of some bodies, such "
     "as the feet; an SRDF file leaves out bodies that never meet, <exclude>, contype and conaffinity of an MJCF file "
@@ -231,18 +242,23 @@ def about_many(robot: Model, touches: Sequence[TouchSpec]) -> str:
     """A sentence about a robot with many pairs; empty for one with few."""
     if len(touches) <= MANY_PAIRS:
         return ""
-    kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in touches)
-    counts = listed((f"{count} {kind}" for kind, count in kinds.most_common()), most=8)
+    counts = listed((f"{count} {kind}" for kind, count in kinds_of(touches).most_common()), most=8)
     return (
         f"{robot.name!r} has {len(touches):,} pairs of shapes that may touch ({counts}); their program takes long to "
         f"compile and to run. Choose those that matter: {_CHOICES}"
     )
 
 
-def too_many(robot: Model, shapes: Sequence[Surface]) -> ModelError:
+def check_count(robot: Model, touches: Sequence[TouchSpec]) -> None:
+    """Raise if there are more pairs than programs can have."""
+    if len(touches) > MOST_COMPILED:
+        raise _too_many(robot, surfaces(robot), MOST_COMPILED)
+
+
+def _too_many(robot: Model, shapes: Sequence[Surface], most: int) -> ModelError:
     kinds = Counter(kind_of(one.geometry) for one in shapes)
     counts = listed((f"{count:,} {kind}" for kind, count in kinds.most_common()), most=8)
     return ModelError(
-        f"{robot.name!r} has more than {MOST_PAIRS:,} pairs of shapes that may touch, the limit; its shapes are "
+        f"{robot.name!r} has more than {most:,} pairs of shapes that may touch, the limit; its shapes are "
         f"{counts}. Choose those that matter: {_CHOICES}"
     )

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.algorithms.softness import Softness
-from kinetree.collision import Shape
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
-from kinetree.contact_model.overrides import (
-    frictions_again,
-    margin_again,
-    mixed_again,
-    placed_again,
-    resized,
-    softened_again,
-)
+from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.contact_model.settings import Setting
+from kinetree.contact_model.touches import TouchSpec, kinds_of
 from kinetree.expr import Scalar
-from kinetree.model.extras import ContactParameters
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
-from kinetree.spatial import Transform
 
 __all__ = [
     "CouplingSpec",
     "FrictionSpec",
     "LimitSpec",
     "SoftConstraints",
-    "TouchSpec",
-    "TouchingShape",
     "Unsupported",
 ]
 
@@ -93,73 +81,6 @@ class CouplingSpec:
 
 
 @record(frozen=True, slots=True)
-class TouchingShape:
-    """A shape on a body, or fixed in the world."""
-
-    body: str | None
-    name: str
-    shape: Shape
-    placement: Transform
-    """From the body's frame to the shape's."""
-    number: int = 0
-    """Its place in the body's `geometry`."""
-    within: Transform | None = None
-    """Its frame in the geometry's, if that is another."""
-
-    def given(self, numbers: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
-        """The values of its numbers that a call gives."""
-        return {} if self.body is None else numbers.shapes.get((self.body, self.number), {})
-
-    def with_parameters(self, numbers: GivenNumbers) -> TouchingShape:
-        """The same with the size and the placement that a call gives."""
-        own = self.given(numbers)
-        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
-
-
-@record(frozen=True, slots=True)
-class TouchSpec:
-    """Two shapes that may touch, the first of them with the kind that comes first in `collision.KINDS`."""
-
-    first: TouchingShape
-    second: TouchingShape
-    dimension: int
-    """1, 3, 4 or 6 rows: the normal, sliding in two directions, torsion, rolling in two directions."""
-    friction: tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
-    softness: Softness
-    """With the inverse inertia of translations."""
-    friction_reference: tuple[float, float]
-    """The softness's reference in the rows across the normal, of elliptic cones; 0 0: as the normal's."""
-    margin: Scalar
-    """The distance below which a contact acts."""
-    selection: Scalar
-    """The distance below which points are candidates for the slots: the margin and the gap."""
-    adhesion: float = 0.0
-    surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty if it does not move."""
-    sides: tuple[ContactParameters, ContactParameters] | None = None
-    """The parameters of the two shapes, mixed into those above; None where a pair or the options give these."""
-    pair: str | None = None
-    """The pair that says these, unless the options do."""
-
-    def with_parameters(self, numbers: GivenNumbers) -> TouchSpec:
-        """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
-        own = self.first.given(numbers), self.second.given(numbers)
-        of_pair = {} if self.pair is None else numbers.rows.get(self.pair, {})
-        if not any(own) and not of_pair:
-            return self
-        first, second = (side.with_parameters(numbers) for side in (self.first, self.second))
-        friction, margin = frictions_again(self.friction, of_pair), margin_again(self.margin, of_pair)
-        softness = softened_again(self.softness, of_pair)
-        if (mixed := mixed_again(self.sides, own)) is not None:
-            friction, margin = mixed.friction, mixed.margin
-            softness = replace(softness, reference=mixed.solref, impedance=mixed.solimp)
-        return replace(
-            self, first=first, second=second, friction=friction, softness=softness, margin=margin,
-            selection=margin + (self.selection - self.margin),
-        )  # fmt: skip
-
-
-@record(frozen=True, slots=True)
 class Unsupported:
     """Something of the robot's file that has no constraint here."""
 
@@ -176,7 +97,7 @@ class SoftConstraints:
     limits: tuple[LimitSpec, ...] = ()
     frictions: tuple[FrictionSpec, ...] = ()
     couplings: tuple[CouplingSpec, ...] = ()
-    touches: tuple[TouchSpec, ...] = ()
+    touches: Sequence[TouchSpec] = ()
     is_elliptic: bool = False
     """Whether friction cones are elliptic; otherwise they are pyramids."""
     friction_ratio: float = 1.0
@@ -230,9 +151,8 @@ class SoftConstraints:
             f"{len(self.tendons)} rows of tendons",
             f"{len(self.loops)} closed loops and held frames",
         ]
-        kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
         lines = [", ".join(counts)] if self.setting is None else [", ".join(counts), f"  {self.setting}"]
-        lines += [f"  {count:5d} {kind}" for kind, count in kinds.most_common()]
+        lines += [f"  {count:5d} {kind}" for kind, count in kinds_of(self.touches).most_common()]
         lines += [f"  not computed: {x.what} {x.name!r}: {x.reason}" for x in self.unsupported]
         lines += [f"  {remark}" for remark in self.remarks]
         return "\n".join(lines)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree import collision  # its pairs are needed only where a robot has shapes
 from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from kinetree.compiler.definition import Array
-from kinetree.contact_model import SoftConstraints, TouchingShape, TouchSpec
+from kinetree.contact_model import SoftConstraints, TouchingShape, TouchSpec, check_count
 from kinetree.errors import OptionError
 from kinetree.functions.contact_options import soft_of
 from kinetree.functions.kinematics import forward_kinematics
@@ -75,6 +75,7 @@ def above_ground(robot: Model, q: ArrayLike | None = None, *, clearance: float =
     model.check_configuration(given)
     raised = np.array(given, np.float64).reshape(-1, model.nq)
     touches = soft_of(model).touches
+    check_count(model, touches)
     gravity = np.array(model.gravity, np.float64)
     strength = float(np.linalg.norm(gravity))
     up = Vec3(*(-gravity / strength).tolist()) if strength else Vec3(0.0, 0.0, 1.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact_model import SETTINGS, SoftConstraints
+from kinetree.contact_model import SETTINGS, SoftConstraints, check_count
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -60,6 +60,7 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
             f"not {value!r:.60}"
         )
     found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
+    check_count(model, found.touches)
     if found.unsupported and not is_partial:
         raise OptionError(_missing(model, found, is_given))
     return _part_of(model) if found.unsupported else found

@@ -51,7 +51,7 @@ def softened(constraints: SoftConstraints, softness: float) -> SoftConstraints:
     changed: dict[str, Any] = {}
     for one in fields(constraints):
         rows = getattr(constraints, one.name)
-        if isinstance(rows, tuple) and all(isinstance(getattr(row, "softness", None), Softness) for row in rows):
+        if isinstance(rows, Sequence) and all(isinstance(getattr(row, "softness", None), Softness) for row in rows):
             changed[one.name] = tuple(_softened(row, times) for row in rows)
     return replace(constraints, **changed)
 

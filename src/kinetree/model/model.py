@@ -16,6 +16,7 @@ from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.guide import UnknownName
 from kinetree.inputs import plain, refuse_symbols
 from kinetree.joints import JointKind
+from kinetree.locks import restoring
 from kinetree.model import changes, named_states, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
@@ -29,6 +30,9 @@ from kinetree.model.text import describe
 from kinetree.records import record
 from kinetree.spatial import Inertia
 from kinetree.spatial.poses import Pose
+
+if TYPE_CHECKING:
+    from kinetree.model.changes import Scenery
 
 __all__ = ["Model", "check_robot"]
 
@@ -53,12 +57,31 @@ class Model(Robot):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            if name in _FIELDS:
+                self._assemble()
+                return object.__getattribute__(self, name)
             raise UnknownName(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @classmethod
-    def of(cls, change: Changed) -> Model:
+    def of(cls, change: Changed | Scenery) -> Model:
         """The robot that a change leads to."""
-        return cls(**build(change.parts, known=change.known))
+        if isinstance(change, Changed):
+            return cls(**build(change.parts, known=change.known))
+        model = object.__new__(cls)
+        model._keep("_scenery", change)
+        alone = change.last.alone
+        if change.may_clash or (alone is not None and build(alone)["singular_joints"]):
+            model._assemble()
+        return model
+
+    def _assemble(self) -> None:
+        """Put the robot and the things in its world together."""
+        with restoring:
+            scenery = getattr(self, "_scenery", None)
+            if scenery is not None:  # or another thread was quicker
+                change = scenery.changed()
+                Model.__init__(self, **build(change.parts, known=change.known))
+                object.__delattr__(self, "_scenery")
 
     def __repr__(self) -> str:
         return describe(self)
@@ -919,6 +942,9 @@ class Model(Robot):
     def __copy__(self) -> Model:
         """The model itself, which is immutable."""
         return self
+
+
+_FIELDS = frozenset(entry.name for entry in fields(Model))
 
 
 def check_robot(robot: object) -> Model:

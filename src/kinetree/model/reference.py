@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kinetree.model.extras import Tendon, TendonJoint
 from kinetree.model.model import Model
 
-__all__ = ["armature_of_tendon", "reference_configuration", "with_tendon_armature"]
+__all__ = ["armature_of_tendon", "reference_configuration", "tendon_armatures", "with_tendon_armature"]
 
 Array = NDArray[np.float64]
 
@@ -21,11 +21,15 @@ def reference_configuration(robot: Model) -> Array:
 
 def with_tendon_armature(robot: Model, M: Array) -> Array:
     """The mass matrix (nv, nv) with the armature of tendons that several joints move; that of one joint is its own."""
-    for tendon in robot.extras.tendons:
-        row = _moment(robot, tendon)
-        if np.count_nonzero(row) > 1:
-            M = M + armature_of_tendon(robot, tendon) * np.outer(row, row)
+    for armature, row in tendon_armatures(robot):
+        M = M + armature * np.outer(row, row)
     return M
+
+
+def tendon_armatures(robot: Model) -> list[tuple[float, Array]]:
+    """The armature of each tendon that several joints move, and how its length changes with v (nv,)."""
+    rows = ((tendon, _moment(robot, tendon)) for tendon in robot.extras.tendons)
+    return [(armature_of_tendon(robot, tendon), row) for tendon, row in rows if np.count_nonzero(row) > 1]
 
 
 def _moment(robot: Model, tendon: Tendon) -> Array:

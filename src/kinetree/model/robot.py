@@ -30,12 +30,14 @@ T = TypeVar("T")
 class Computed:
     """Slots for values that are computed at their first use, and then kept."""
 
-    __slots__ = ("_actuated", "_hash", "_limits", "_nq", "_nv", "_owners", "_q_names", "_v_names")
+    __slots__ = ("_actuated", "_hash", "_limits", "_nq", "_nv", "_owners", "_q_names", "_scenery", "_v_names")
     _hash: int
     _nq: int
     _nv: int
     _owners: tuple[Joint | Coupling, ...]
     _q_names: tuple[str, ...]
+    _scenery: Any
+    """The robot and the things that it will be assembled from; deleted afterwards."""
     _v_names: tuple[str, ...]
     _actuated: NDArray[np.bool_]
     _limits: LimitArrays

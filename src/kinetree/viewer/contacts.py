@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kinetree.collision.far_apart import enclosing_radius
 from kinetree.collision.pairs import slots
 from kinetree.compiler.reference import on_numbers
-from kinetree.contact_model.spec import TouchingShape
+from kinetree.contact_model.touches import TouchingShape
 from kinetree.errors import OptionError, SimulationWarning
 from kinetree.functions.contact_forces import CONTACT_FORCES
 from kinetree.functions.contact_options import own_contact_option

@@ -206,10 +206,17 @@ def test_many_pairs_are_warned_of_and_too_many_are_refused() -> None:
         found = kt.contact.soft_constraints(balls(26).on_ground())
     assert len(found.touches) == 351
     start = time.perf_counter()
-    with pytest.raises(
+    many = balls(450)
+    with pytest.warns(kt.errors.SimulationWarning, match=r"101,025 pairs of shapes that may touch"):
+        assert len(kt.contact.soft_constraints(many).touches) == 450 * 449 // 2
+    refused = pytest.raises(
         kt.errors.ModelError, match=r"more than 10,000 pairs .*limit; its shapes are 450 sphere\. Choose"
-    ):
-        kt.contact.soft_constraints(balls(450))
+    )
+    q, v = many.neutral(), np.zeros(many.nv)
+    with refused, pytest.warns(kt.errors.SimulationWarning):
+        kt.contact_dynamics(many, q, v, v)
+    with refused:
+        kt.contact.above_ground(many)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not kt.contact.soft_constraints(balls(60, contype=1, conaffinity=0)).touches

@@ -15,10 +15,11 @@ with _lazy_names(__name__):
     from kinetree.model.changes.scale import scaled
     from kinetree.model.changes.scene import beside, with_free_body, with_mocap, with_obstacle
     from kinetree.model.changes.terrain import on_terrain
-    from kinetree.model.changes.world import with_gravity
+    from kinetree.model.changes.world import Scenery, with_gravity
 
 __all__ = [
     "Changed",
+    "Scenery",
     "attach",
     "attach_body",
     "beside",

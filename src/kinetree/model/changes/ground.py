@@ -11,7 +11,7 @@ from typing import Any
 from kinetree.errors import ModelError, listed
 from kinetree.inputs import real_array
 from kinetree.model.changes.common import Changed, changed
-from kinetree.model.changes.world import shape_name, surface_contact, with_shapes_in_the_world, world_of
+from kinetree.model.changes.world import scenery_of, shape_name, surface_contact, with_shapes_in_the_world, world_of
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import ContactExclusion, UncheckedBody
 from kinetree.model.robot import Robot
@@ -24,9 +24,10 @@ def on_ground(
     model: Robot, height: float, *, normal: Sequence[float], friction: float | Sequence[float] | None, name: str
 ) -> Changed:
     """See `Model.on_ground`."""
+    scenery = scenery_of(model)
     plane = Geometry(
         "collision", "plane", (math.inf, math.inf), _placement(_height(height), _unit(normal)),
-        shape_name(model, name, "the ground"), contact=surface_contact(model, friction),
+        shape_name(scenery, name, "the ground"), contact=surface_contact(scenery, friction),
     )  # fmt: skip
     world = world_of(model)
     where = f"a plane on {world!r}" if world == model.root else f"a plane on the new root {world!r}"

@@ -22,7 +22,16 @@ from kinetree.model.changes.common import (
     prefixed,
     unused,
 )
-from kinetree.model.changes.world import in_the_world, shape_name, surface_contact, with_shapes_in_the_world, world_of
+from kinetree.model.changes.world import (
+    Scenery,
+    Thing,
+    in_the_world,
+    scenery_of,
+    shape_name,
+    surface_contact,
+    world_of,
+)
+from kinetree.model.collector import Collector
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import Keyframe
 from kinetree.model.robot import Robot
@@ -74,20 +83,22 @@ def with_free_body(
     density: float | None,
     friction: float | Sequence[float] | None,
     name: str,
-) -> Changed:
+) -> Scenery:
     """See `Model.with_free_body`."""
-    geometry = _geometry(model, shape, size, Transform.identity(), friction, name, "the body")
+    scenery = scenery_of(model)
+    geometry = _geometry(scenery, shape, size, Transform.identity(), friction, name, "the body")
     if friction is None:
         geometry = replace(geometry, contact=None)  # as the shapes of files that say nothing of contacts
-    if name in model.frames:
-        raise ModelError(f"{model.name!r} has a body or frame {name!r} already; give the new body another name=")
+    if scenery.has_frame(name):
+        raise ModelError(f"{scenery.name!r} has a body or frame {name!r} already; give the new body another name=")
     inertia = _SOLIDS[shape][1](*geometry.size, mass=mass, density=density)
-    joint, world = unused(f"{name}_joint", joint_names(model)), world_of(model)
+    joint, world = unused(f"{name}_joint", scenery.ledger.joints), scenery.ledger.world
     sentence = f"put a free body {name!r} into its world ({shape}, {inertia.mass:.6g} kg), on joint {joint!r}"
-    collector = in_the_world(model, sentence)
-    collector.add_body(name, inertia, geometry=[geometry])
-    collector.add_joint(joint, Free(), world, name, placement_of(placement))
-    return closed(collector, floating_base=False)
+    alone = Collector(scenery.name)
+    alone.add_body(world)
+    alone.add_body(name, inertia, geometry=[geometry])
+    alone.add_joint(joint, Free(), world, name, placement_of(placement))
+    return scenery.with_thing(Thing(sentence, geometry, alone.parts(floating_base=False)))
 
 
 def with_obstacle(
@@ -98,15 +109,16 @@ def with_obstacle(
     *,
     friction: float | Sequence[float] | None,
     name: str,
-) -> Changed:
+) -> Scenery:
     """See `Model.with_obstacle`."""
-    geometry = _geometry(model, shape, size, placement_of(placement), friction, name, "the obstacle")
-    sentence = f"put an obstacle {name!r} into its world, a {shape} on {world_of(model)!r}"
-    return with_shapes_in_the_world(model, [geometry], sentence)
+    scenery = scenery_of(model)
+    geometry = _geometry(scenery, shape, size, placement_of(placement), friction, name, "the obstacle")
+    sentence = f"put an obstacle {name!r} into its world, a {shape} on {scenery.ledger.world!r}"
+    return scenery.with_thing(Thing(sentence, geometry))
 
 
 def _geometry(
-    model: Robot, shape: Any, size: Any, place: Transform, friction: Any, name: str, what: str
+    scenery: Scenery, shape: Any, size: Any, place: Transform, friction: Any, name: str, what: str
 ) -> Geometry:  # fmt: skip
     """A shape for collisions."""
     if not isinstance(shape, str) or shape not in _SOLIDS:
@@ -115,8 +127,8 @@ def _geometry(
     count = _SOLIDS[shape][0]
     if len(lengths) != count or not all(0.0 < x < float("inf") for x in lengths):
         raise ModelError(f"the size of a {shape} is {_LENGTHS[shape]}, positive numbers of metres, not {size!r:.60}")
-    contact = surface_contact(model, friction)
-    return Geometry("collision", shape, tuple(lengths), place, shape_name(model, name, what), contact=contact)
+    contact = surface_contact(scenery, friction)
+    return Geometry("collision", shape, tuple(lengths), place, shape_name(scenery, name, what), contact=contact)
 
 
 _LENGTHS = {

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ModelError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.changes.common import Changed, closed
-from kinetree.model.changes.world import in_the_world, shape_name, surface_contact, world_of
+from kinetree.model.changes.world import in_the_world, scenery_of, shape_name, surface_contact, world_of
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import ShapeSettings, Unused
 from kinetree.model.robot import Robot
@@ -44,10 +44,11 @@ def on_terrain(
     apart, steep = _positive("spacing", spacing), _positive("steepness", steepness)
     grid = hills(x, y, apart, steep, seed) if heights is None else _grid(heights)
     low, rise = float(grid.min()), float(np.ptp(grid)) or 1.0
-    world, name = world_of(model), shape_name(model, name, "the terrain")
+    scenery = scenery_of(model)
+    world, name = world_of(model), shape_name(scenery, name, "the terrain")
     shape = Geometry(
         "collision", "heightfield", (x, y, rise, _BELOW), Transform(Mat3.identity(), Vec3(0.0, 0.0, low)), name,
-        contact=surface_contact(model, friction),
+        contact=surface_contact(scenery, friction),
     )  # fmt: skip
     rows, columns = grid.shape
     sentence = f"put on the terrain {name!r}, {rows} x {columns} heights over {x:g} m x {y:g} m, on {world!r}"

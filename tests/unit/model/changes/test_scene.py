@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mujoco
@@ -10,7 +15,11 @@ import pytest
 
 import kinetree as kt
 from kinetree.contact_model import soft_constraints
+from kinetree.model import building, model
 from kinetree.model.changes.terrain import hills
+from kinetree.model.fingerprint import fingerprint
+from kinetree.spatial import Mat3, Transform, Vec3
+from tests.calls import calls_of
 from tests.laws.reference import close, reference
 
 UP = kt.lie.placement((0.0, 0.0, 0.5))
@@ -123,6 +132,154 @@ def test_names_that_are_taken_are_told() -> None:
         robot.with_free_body("sphere", 0.1, mass=1.0, name=robot.root)
     with pytest.raises(kt.errors.OptionError, match="mass"):
         robot.with_free_body("sphere", 0.1)
+
+
+def random_things(seed: int, *, at_once: bool) -> kt.Model:
+    """A robot with random things in its world; assembled after each, or at the end."""
+    rng = np.random.default_rng(seed)
+    scene = kt.zoo.load(str(rng.choice(["cart_pole", "quadruped", "ragdoll"])))
+    if rng.integers(2):
+        scene = scene.on_ground(friction=0.7)
+    for k in range(int(rng.integers(1, 8))):
+        shape, size = (("sphere", 0.1), ("box", (0.1, 0.2, 0.3)))[int(rng.integers(2))]
+        place = kt.lie.placement(tuple(rng.normal(size=3)))
+        friction = 0.1 * k if rng.integers(2) else None
+        if rng.integers(3):
+            scene = scene.with_free_body(shape, size, place, mass=1.0 + k, friction=friction, name=f"thing{k}")
+        else:
+            scene = scene.with_obstacle(shape, size, place, friction=friction, name=f"thing{k}")
+        if rng.integers(4) == 0 or at_once:
+            assert scene.nq
+    return scene
+
+
+def test_a_scene_that_is_assembled_at_the_end_is_the_one_that_is_assembled_step_by_step() -> None:
+    for seed in range(20):
+        assert_alike(seed)
+
+
+def assert_alike(seed: int) -> None:
+    later, step_by_step = random_things(seed, at_once=False), random_things(seed, at_once=True)
+    assert later == step_by_step
+    assert later.notes == step_by_step.notes
+    assert repr(later) == repr(step_by_step)
+    assert list(later.joints) == list(step_by_step.joints)
+    assert [body.geometry for body in later.bodies.values()] == [body.geometry for body in step_by_step.bodies.values()]
+    assert fingerprint(later) == fingerprint(step_by_step)
+
+
+def balls(scene: kt.Model, *numbers: int) -> kt.Model:
+    for k in numbers:
+        scene = scene.with_free_body("sphere", 0.1, mass=1.0, name=f"ball{k}")
+    return scene
+
+
+def test_scenes_that_begin_alike_have_their_own_things() -> None:
+    trunk = balls(kt.zoo.load("cart_pole"), 0, 1)
+    one = balls(trunk, 2)
+    other = balls(trunk, 3, 2)
+    third = balls(one, 3)
+    assert [[name for name in robot.bodies if "ball" in name] for robot in (trunk, one, other, third)] == [
+        ["ball0", "ball1"],
+        ["ball0", "ball1", "ball2"],
+        ["ball0", "ball1", "ball3", "ball2"],
+        ["ball0", "ball1", "ball2", "ball3"],
+    ]
+    assert balls(trunk, 2) == one
+
+
+def test_hundreds_of_things_are_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bodies that are assembled, one by one and together, are proportional to the number of calls."""
+    assembled = []
+    build = building.build
+    monkeypatch.setattr(
+        model, "build", lambda parts, **more: assembled.append(len(parts.links)) or build(parts, **more)
+    )
+    scene = balls(kt.zoo.load("cart_pole").on_ground(), *range(150))
+    assert scene.nq == 2 + 7 * 150
+    on_ground, *alone, whole = assembled
+    assert (on_ground, alone, whole) == (4, [2] * 150, 154)
+    calls = []
+    for count in (50, 100, 200):
+        begin = kt.zoo.load("cart_pole").on_ground()
+        calls.append(calls_of(lambda: balls(begin, *range(count)).nq))  # noqa: B023
+    assert calls[2] - calls[1] < 2.1 * (calls[1] - calls[0])
+
+
+def test_mistakes_are_told_where_they_are_made() -> None:
+    """Although the robot is assembled later."""
+    robot = balls(kt.zoo.load("cart_pole"), 0, 1)
+    for name, what in (("ball1", "shape named"), ("cart", "body or frame"), ("wall", "shape named")):
+        with pytest.raises(kt.errors.ModelError, match=f"has a {what} '{name}' already"):
+            robot.with_obstacle("sphere", 0.1, name="wall").with_free_body("sphere", 0.1, mass=1.0, name=name)
+    with pytest.raises(kt.errors.ModelError, match="has a shape named 'ball0' already, on 'ball0'"):
+        robot.with_obstacle("sphere", 0.1, name="ball0")
+    with pytest.raises(kt.errors.ModelError, match="characters that are not seen"):
+        robot.with_free_body("sphere", 0.1, mass=1.0, name="ball\n")
+    skewed = Transform(Mat3(Vec3(1.001, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())
+    with pytest.raises(kt.errors.ModelError, match="the E of its placement is not a rotation matrix"):
+        robot.with_free_body("sphere", 0.1, skewed, mass=1.0)
+    with pytest.raises(kt.errors.ModelError, match="1e\\+100 m or more away"):
+        robot.with_free_body("sphere", 0.1, kt.lie.placement((1e101, 0.0, 0.0)), mass=1.0)
+    with pytest.raises(kt.errors.ModelError, match="overflow"):
+        robot.with_free_body("sphere", 0.1, mass=1e101)
+    with pytest.raises(kt.errors.OptionError, match="mass"):
+        robot.with_free_body("sphere", 0.1, mass=-1.0)
+
+
+def test_a_name_of_a_coordinate_that_is_taken_is_told_where_it_is_made() -> None:
+    builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
+    builder.add_body("extra", kt.solids.sphere(0.1, mass=1.0))
+    builder.add_joint("ball_joint.x", kt.Revolute([0, 0, 1]), "cart", "extra")
+    robot = balls(builder.build(), 0)
+    with pytest.raises(kt.errors.ModelError, match=r"both have coordinates named 'ball_joint\.x'"):
+        robot.with_free_body("sphere", 0.1, mass=1.0, name="ball")
+    assert robot.with_free_body("sphere", 0.1, mass=1.0, name="ball1").nq == 17
+
+
+def test_a_joint_whose_name_is_taken_gets_another() -> None:
+    builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
+    builder.add_body("extra", kt.solids.sphere(0.1, mass=1.0))
+    builder.add_joint("ball0_joint", kt.Fixed(), "cart", "extra")
+    assert list(balls(builder.build(), 1, 0).joints)[-2:] == ["ball1_joint", "ball0_joint_"]
+
+
+def test_an_assembled_scene_does_not_keep_the_robot_that_it_was_made_from() -> None:
+    ground = kt.zoo.load("cart_pole").on_ground()
+    known, scene = weakref.ref(ground), balls(ground, 0, 1)
+    del ground
+    assert known() is not None
+    assert scene.nq == 16
+    assert known() is None
+
+
+def test_threads_that_ask_first_get_one_robot() -> None:
+    for _ in range(20):
+        scene = balls(kt.zoo.load("cart_pole"), *range(5))
+        with ThreadPoolExecutor(8) as pool:
+            trees = [*pool.map(lambda _: scene.tree, range(8))]  # noqa: B023
+        assert all(tree is scene.tree for tree in trees)
+
+
+def test_a_robot_that_is_not_assembled_yet_goes_into_pickles_and_copies() -> None:
+    assert pickle.loads(pickle.dumps(balls(kt.zoo.load("cart_pole"), 0))) == balls(kt.zoo.load("cart_pole"), 0)
+    assert copy.deepcopy(balls(kt.zoo.load("cart_pole"), 0)) == balls(kt.zoo.load("cart_pole"), 0)
+    assert hash(balls(kt.zoo.load("cart_pole"), 0)) == hash(balls(kt.zoo.load("cart_pole"), 0))
+    with pytest.raises(AttributeError, match="no attribute 'tre'"):
+        balls(kt.zoo.load("cart_pole"), 0).tre  # type: ignore[attr-defined] # noqa: B018
+    with pytest.raises(kt.errors.FrozenError):
+        balls(kt.zoo.load("cart_pole"), 0).name = "other"  # type: ignore[misc]
+
+
+def test_a_thing_that_cannot_exist_is_warned_of_once_where_it_is_put() -> None:
+    robot = kt.zoo.load("cart_pole")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        thin = robot.with_free_body("cylinder", (1e-9, 1.0), mass=1.0)
+        count = len(told)
+        assert thin.nq == 9
+        assert [str(one.message) for one in told[count:]] == []
+    assert thin.singular_joints == balls(robot, 0).with_free_body("cylinder", (1e-9, 1.0), mass=1.0).singular_joints
 
 
 MOVED = """<mujoco><worldbody>
