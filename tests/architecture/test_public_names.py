@@ -50,7 +50,7 @@ GROUPS = {
         "LookAt", "Momentum", "OptimalControl", "OptimalMotion", "Orientation", "Phase", "Pose", "Position",
         "Posture", "PrescribedMotion", "QuadraticSolution", "Support", "Task", "WholeBody", "WholeBodyStep",
         "adaptive", "cartesian_impedance", "computed_torque", "differential_inverse_kinematics", "ilqr",
-        "inverse_kinematics", "inverse_kinematics_program", "joint_impedance", "operational_space",
+        "inverse_kinematics", "inverse_kinematics_program", "joint_impedance", "keep_apart", "operational_space",
         "passivity_based", "pd_with_gravity", "prescribed_motion", "quadratic_program", "weight_compensation",
     ],
     "dynamics": [

@@ -20,7 +20,7 @@ from kinetree.control.laws.passivity_based import passivity_based
 from kinetree.control.laws.pd_with_gravity import pd_with_gravity, weight_compensation
 from kinetree.control.optimal import Collocation, OptimalControl, OptimalMotion, Phase, ilqr
 from kinetree.control.quadratic import QuadraticSolution, quadratic_program
-from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task
+from kinetree.control.tasks import Axis, CenterOfMass, LookAt, Orientation, Pose, Position, Posture, Task, keep_apart
 from kinetree.control.whole_body import (
     Effort,
     Momentum,
@@ -61,6 +61,7 @@ __all__ = [
     "inverse_kinematics",
     "inverse_kinematics_program",
     "joint_impedance",
+    "keep_apart",
     "operational_space",
     "passivity_based",
     "pd_with_gravity",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -14,8 +15,8 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
-from kinetree.expr import Scalar
-from kinetree.model import Body, Geometry, Model
+from kinetree.expr import Scalar, less, otherwise, select
+from kinetree.model import Body, Model
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
@@ -23,7 +24,7 @@ from kinetree.spatial import Transform
 if TYPE_CHECKING:
     from kinetree import collision
 
-__all__ = ["closest_points", "distance"]
+__all__ = ["closest_points", "distance", "nearest_places", "shape_pairs"]
 
 
 @record(frozen=True, slots=True)
@@ -53,26 +54,44 @@ def _shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
     def resolve(model: Model, name: Any) -> PlacedShape:
         if not isinstance(name, str):
             raise OptionError(f"{argument} must be the name of a shape or of a body, not {name!r:.60}")
-        body, geometry = _found(model, name)
-        index = next(k for k, one in enumerate(body.geometry) if one is geometry)
-        try:
-            placed = Shapes(model, most_corners=None).placed(body.name, index, geometry)
-        except ModelError as error:
-            raise ModelError(f"{quoted(body.name)}: {error}") from None
-        return PlacedShape(body.name, placed.placement, placed.shape, index, placed.within)
+        body, numbers = _named(model, name)
+        if len(numbers) > 1:
+            each = listed(f"{f'{body.name}[{k}]'!r} ({body.geometry[i].shape})" for k, i in enumerate(numbers))
+            raise OptionError(
+                f"the body {quoted(body.name)} has {len(numbers)} collision shapes; name one of them: {each}"
+            )
+        return _placed(model, body, numbers[0])
 
     return resolve
 
 
-def _found(model: Model, name: str) -> tuple[Body, Geometry]:
-    """The shape of a name: its own name, NAME[k] for a body's shape k, or the name of a body with one shape."""
-    named: list[tuple[Body, Geometry]] = []
-    numbered: dict[str, tuple[Body, Geometry]] = {}
+def shape_pairs(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[PlacedShape, PlacedShape], ...]:
+    """All pairs of shapes of pairs of names: a body's name stands for each of its shapes."""
+    return tuple(
+        (_placed(model, body_a, i), _placed(model, body_b, j))
+        for (body_a, of_a), (body_b, of_b) in ((_named(model, a), _named(model, b)) for a, b in pairs)
+        for i in of_a
+        for j in of_b
+    )
+
+
+def _placed(model: Model, body: Body, number: int) -> PlacedShape:
+    try:
+        placed = Shapes(model, most_corners=None).placed(body.name, number, body.geometry[number])
+    except ModelError as error:
+        raise ModelError(f"{quoted(body.name)}: {error}") from None
+    return PlacedShape(body.name, placed.placement, placed.shape, number, placed.within)
+
+
+def _named(model: Model, name: str) -> tuple[Body, list[int]]:
+    """The shapes of a name, by their places in a body's `geometry`: one of that name, all of a body, or NAME[k]."""
+    named: list[tuple[Body, list[int]]] = []
+    numbered: dict[str, tuple[Body, list[int]]] = {}
     for body in model.bodies.values():
-        for k, geometry in enumerate(_colliding(body)):
-            numbered[f"{body.name}[{k}]"] = body, geometry
-            if geometry.name == name:
-                named.append((body, geometry))
+        for k, i in enumerate(_colliding(body)):
+            numbered[f"{body.name}[{k}]"] = body, [i]
+            if body.geometry[i].name == name:
+                named.append((body, [i]))
     if len(named) > 1:
         owners = listed(repr(body.name) for body, _ in named)
         raise OptionError(
@@ -82,39 +101,35 @@ def _found(model: Model, name: str) -> tuple[Body, Geometry]:
     if named:
         return named[0]
     if name in model.bodies:
-        return _only_one(model, model.bodies[name])
+        body = model.bodies[name]
+        if numbers := _colliding(body):
+            return body, numbers
+        having = list(dict.fromkeys(other.name for other, _ in numbered.values()))
+        have = f"bodies that have one are {listed(map(repr, having), most=10)}" if having else "no body has one"
+        raise OptionError(f"the body {quoted(body.name)} has no collision shape; {have}")
     if name in numbered:
         return numbered[name]
-    known = {geometry.name for _, geometry in numbered.values()} - {""}
+    known = {body.geometry[numbers[0]].name for body, numbers in numbered.values()} - {""}
     known |= {body.name for body, _ in numbered.values()}
     raise NameNotFoundError(
         f"{quoted(model.name)} has no collision shape {quoted(name)}: {nearest_names(name, sorted(known))}"
     )
 
 
-def _only_one(model: Model, body: Body) -> tuple[Body, Geometry]:
-    shapes = _colliding(body)
-    if len(shapes) == 1:
-        return body, shapes[0]
-    if shapes:
-        each = listed(f"{f'{body.name}[{k}]'!r} ({shape.shape})" for k, shape in enumerate(shapes))
-        raise OptionError(f"the body {quoted(body.name)} has {len(shapes)} collision shapes; name one of them: {each}")
-    owners = [other.name for other in model.bodies.values() if _colliding(other)]
-    have = f"bodies that have one are {listed(map(repr, owners), most=10)}" if owners else "no body has one"
-    raise OptionError(f"the body {quoted(body.name)} has no collision shape; {have}")
-
-
-def _colliding(body: Body) -> list[Geometry]:
-    return [geometry for geometry in body.geometry if geometry.role == "collision"]
+def _colliding(body: Body) -> list[int]:
+    return [k for k, geometry in enumerate(body.geometry) if geometry.role == "collision"]
 
 
 def _closest(model: Form, q: Slots, a: PlacedShape, b: PlacedShape) -> collision.ContactPoint:
     from kinetree.collision import closest  # only these functions need it
 
-    X_0 = algorithms.placements(model.tree, q)
-    frames = (model.frames[shape.body] for shape in (a, b))
-    X_a, X_b = (s.placement @ f.placement @ X_0[f.slot] for s, f in zip((a, b), frames, strict=True))
+    X_a, X_b = _placements(model, algorithms.placements(model.tree, q), a, b)
     return closest(a.shape, X_a, b.shape, X_b)
+
+
+def _placements(model: Form, X_0: Sequence[Transform], *shapes: PlacedShape) -> list[Transform]:
+    frames = [model.frames[shape.body] for shape in shapes]
+    return [s.placement @ f.placement @ X_0[f.slot] for s, f in zip(shapes, frames, strict=True)]
 
 
 def _distance(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequence[Scalar]:
@@ -124,6 +139,43 @@ def _distance(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Seque
 def _points(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequence[Scalar]:
     on_a, on_b = _closest(model, q, a, b).ends
     return (*on_a.components(), *on_b.components())
+
+
+def _nearest(
+    model: Form, q: Slots, *, pairs: Sequence[tuple[PlacedShape, PlacedShape]], margin: float, is_clipped: bool
+) -> list[Scalar]:
+    """The distance, the normal from a to b and the point between, pair by pair, as `nearest_places` says."""
+    from kinetree.collision import FAR, closest, has_loops
+    from kinetree.collision.contact_point import between_spheres
+    from kinetree.collision.far_apart import enclosing_radius
+
+    X_0 = algorithms.placements(model.tree, q)
+    numbers: list[Scalar] = []
+    for a, b in pairs:
+        X_a, X_b = _placements(model, X_0, a, b)
+        shapes = a.shape, X_a, b.shape, X_b
+        r_a, r_b = enclosing_radius(a.shape), enclosing_radius(b.shape)
+        if r_a is None or r_b is None or not has_loops(a.shape.kind, b.shape.kind):
+            numbers += _numbers(closest(*shapes))
+            continue
+        balls = between_spheres(X_a.r, r_a, X_b.r, r_b)
+        is_far = less(margin if is_clipped else margin + r_a + r_b, balls.distance)
+        near = otherwise(is_far, [0.0] * _NUMBERS, partial(_iterated, *shapes, margin if is_clipped else FAR))
+        numbers += [select(is_far, x, y) for x, y in zip(_numbers(balls), near, strict=True)]
+    return numbers
+
+
+_NUMBERS = 7
+
+
+def _iterated(*pair: Any) -> list[Scalar]:
+    from kinetree.collision.convex import convex_convex
+
+    return _numbers(*convex_convex(*pair))
+
+
+def _numbers(point: collision.ContactPoint) -> list[Scalar]:
+    return [point.distance, *point.normal.components(), *point.position.components()]
 
 
 def _iterates(_: Model, options: Mapping[str, Any]) -> bool:
@@ -137,6 +189,24 @@ _SHAPES = {"a": _shape_option("a"), "b": _shape_option("b")}
 _STRATEGY = Strategy(is_dense=_iterates)
 DISTANCE = Definition("distance", (("q", "nq"),), (), _distance, _SHAPES, strategy=_STRATEGY)
 CLOSEST_POINTS = Definition("closest_points", (("q", "nq"),), (2, 3), _points, _SHAPES, strategy=_STRATEGY)
+NEAREST = Definition(
+    "nearest_places", (("q", "nq"),), lambda _, options: (len(options["pairs"]), _NUMBERS), _nearest,
+    {"pairs": shape_pairs, "margin": lambda _, x: x, "is_clipped": lambda _, x: x}, takes_parameters=False,
+    strategy=Strategy(is_dense=lambda model, o: any(_iterates(model, {"a": a, "b": b}) for a, b in o["pairs"])),
+)  # fmt: skip
+
+
+def nearest_places(
+    robot: Model, q: ArrayLike, pairs: Sequence[tuple[str, str]], margin: float, *, is_clipped: bool
+) -> tuple[Array, Array, Array]:
+    """How far pairs of shapes are apart (…, p), the normals (…, p, 3) from a to b and the points between (…, p, 3).
+
+    Shapes that are found by iterations count as balls around them where these are farther apart than the margin and
+    their radii together: their distance is less, and needs no search. If distances are clipped, any number above the
+    margin may be in the place of a larger distance.
+    """
+    numbers = run(NEAREST, robot, (q,), pairs=pairs, margin=margin, is_clipped=is_clipped)
+    return numbers[..., 0], numbers[..., 1:4], numbers[..., 4:]
 
 
 @defined_by(DISTANCE)

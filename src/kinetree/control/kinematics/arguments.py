@@ -34,12 +34,16 @@ def checked_tasks(tasks: Any) -> tuple[Task, ...]:
 
 
 def checked_targets(robot: Model, tasks: Sequence[Task], targets: Any) -> list[NDArray[Any]]:
-    """One array of targets for each task."""
-    if not isinstance(targets, _LISTS) or len(targets) != len(tasks):
+    """One array of targets for each task that has one."""
+    aimed = [task for task in tasks if task.target_shape(robot) != (0,)]
+    if not aimed and (targets is None or all(x is None for x in targets)):
+        return []
+    if not isinstance(targets, _LISTS) or len(targets) != len(aimed):
         count = f"{len(targets)} of them" if isinstance(targets, _LISTS) else f"{type(targets).__name__}"
-        raise ShapeError(f"targets must be a list of {len(tasks)}, one for each task, not {count}")
+        each = "each task" if aimed == [*tasks] else "each task that has a target"
+        raise ShapeError(f"targets must be a list of {len(aimed)}, one for {each}, not {count}")
     arrays = []
-    for task, x in zip(tasks, targets, strict=True):
+    for task, x in zip(aimed, targets, strict=True):
         shape = task.target_shape(robot)
         array = samples("target", x, shape, repr(task))
         task.check_target(robot, array)

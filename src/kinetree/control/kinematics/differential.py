@@ -55,14 +55,15 @@ def differential_inverse_kinematics(
     """The velocity with which the joints go towards targets in the next dt, within limits of position and velocity.
 
     With A the derivatives of the errors e by displacements, it minimises ½ Σ weight × (gain e + A d)² + ½ damping |d|²
-    over the displacement d = v dt, where every coordinate stays within its limits and every velocity within its own.
+    over the displacement d = v dt, where every coordinate stays within its limits and every velocity within its own,
+    and shapes of a `kt.control.keep_apart` come no nearer to its margin than by a part of the way.
     Tasks of lower priority are met as well as the freedom left by those before allows, by one quadratic program per
     priority: the limits hold exactly, and a task gives nothing up for one of lower priority.
 
     Args:
         robot: the robot.
         tasks: a task, or several in a list.
-        targets: for one task its target (…, *shape), for a list of tasks a list with one of each.
+        targets: for one task its target (…, *shape), for a list of tasks a list with one of each that has a target.
         q: configuration (…, nq).
         dt: how long the velocity is kept, s.
         gain: the part of the errors that vanishes within dt, from 0 to 1.
@@ -108,15 +109,21 @@ def differential_inverse_kinematics(
         errors, slopes = solver.linearized(start, arrays, threads)
         room = _room(start, limits, solver.coordinates, _speeds(robot, velocity_limit) * dt)
     roots = np.sqrt(weights)
-    d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, threads)
+    held, gains = [*solver.distances], np.array([*solver.distances.values()])
+    apart: tuple[Array | None, Array | None] = (None, None)
+    if held:
+        apart = _apart(slopes[..., held, :], gains * errors[..., held], damping, room, threads)
+    d, solved = _displacement(gain * errors, slopes, roots, solver.levels, damping, room, apart, threads)
     d = np.where(np.asarray(solved)[..., None], np.clip(d, *room), d)  # what is left of rounding
     after = errors - (slopes @ d[..., None])[..., 0]
+    if held:
+        after[..., held] = np.maximum(after[..., held], 0.0)
     return DifferentialInverseKinematics(d / dt, solver.apart(after), solved)
 
 
 def _displacement(
     e: Array, A: Array, roots: Array, levels: Sequence[Sequence[int]], damping: float, room: tuple[Array, Array],
-    threads: int | None,
+    apart: tuple[Array | None, Array | None], threads: int | None,
 ) -> tuple[Array, Any]:  # fmt: skip
     """The displacement of the last priority, which keeps the results of those before, and whether it exists."""
     rows: Array | None = None
@@ -126,12 +133,29 @@ def _displacement(
         own, targets = roots[places][:, None] * A[..., places, :], roots[places] * e[..., places]
         P = own.mT @ own + damping * np.eye(own.shape[-1])
         cost = -(own.mT @ targets[..., None])[..., 0]
-        solution = quadratic_program(P, cost, rows, row_values, x_lower=room[0], x_upper=room[1], threads=threads)
+        solution = quadratic_program(P, cost, rows, row_values, *apart, None, room[0], room[1], threads=threads)
         d = np.where(np.asarray(solution.solved)[..., None], solution.x, d)
         solved = solution.solved if solved is None else solved
         rows = A[..., places, :] if rows is None else np.concatenate([rows, A[..., places, :]], axis=-2)
         row_values = (rows @ d[..., None])[..., 0]
     return d, solved
+
+
+def _apart(
+    rows: Array, least: Array, damping: float, room: tuple[Array, Array], threads: int | None
+) -> tuple[Array, Array]:
+    """The rows of distances, and how much these change at least.
+
+    Those that are to grow do so as far as limits and the others allow, in the sense of least squares.
+    """
+    is_near = least > 0.0
+    if is_near.any():
+        near = np.where(is_near[..., None], rows, 0.0)
+        P, cost = near.mT @ near + damping * np.eye(rows.shape[-1]), -(near.mT @ least[..., None])[..., 0]
+        others = rows, np.minimum(least, 0.0)
+        d = quadratic_program(P, cost, None, None, *others, None, room[0], room[1], threads=threads).x
+        least = np.where(is_near, np.minimum(least, (rows @ d[..., None])[..., 0]), least)
+    return rows, least
 
 
 def _room(q: Array, limits: tuple[Array, Array], at: Any, reach: Array) -> tuple[Array, Array]:

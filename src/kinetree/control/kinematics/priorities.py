@@ -17,7 +17,8 @@ import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.numbers import damped, solve, unless_idle
-from kinetree.control.kinematics.search import Bounds, Errors, pushed, room
+from kinetree.control.kinematics.rows import Errors
+from kinetree.control.kinematics.search import Bounds, pushed, room
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,10 @@ from kinetree.control.tasks import Task
 from kinetree.errors import ShapeError
 from kinetree.model import Model
 
-__all__ = ["Rows", "error_jacobian_of", "error_of", "levels_of"]
+__all__ = ["Errors", "Rows", "levels_of", "linearized"]
+
+Errors = tuple[Any, Callable[[], Any]]
+"""The errors e (m,) of a configuration, and a function for their derivatives or their decrease A (m, nv)."""
 
 
 class Rows:
@@ -27,22 +30,21 @@ class Rows:
         self.places: list[int] = [j for k in numbers for j in range(ends[k] - sizes[k], ends[k])]
         """Where its rows are among those of all tasks."""
 
-    def errors(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
-        """The weighted errors (m,); half the sum of their squares is the cost."""
-        errors = [error_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
-        return roots[self.places] * np.concatenate(errors)
+    def linearized(self, q: Any, targets: Sequence[Any], roots: Any) -> Errors:
+        """The weighted errors (m,), half the sum of whose squares is the cost; and how they decrease (m, nv)."""
+        parts = [linearized(task, self._robot, q, targets[k]) for k, task in self._tasks]
 
-    def slopes(self, q: Any, targets: Sequence[Any], roots: Any) -> Any:
-        """The derivatives (m, nv) of the remaining errors: minus those of the errors."""
-        slopes = [error_jacobian_of(task, self._robot, q, targets[k]) for k, task in self._tasks]
-        return -roots[self.places][:, None] * np.concatenate(slopes)
+        def slopes() -> Any:
+            return -roots[self.places][:, None] * np.concatenate([slope() for _, slope in parts])
+
+        return roots[self.places] * np.concatenate([e for e, _ in parts]), slopes
 
     def at_rest(self, q: Any, targets: Sequence[Any], weights: Any) -> tuple[Any, Any]:
         """The weighted errors of a constant q, divided by constant roots of the weights; and constant slopes."""
         fixed = constant(weights)
         roots = np.sqrt(fixed)
-        e = self.errors(q, targets, roots) * (weights / np.where(fixed > 0.0, fixed, 1.0))[self.places]
-        return e, self.slopes(q, [constant(x) for x in targets], roots)
+        e = self.linearized(q, targets, roots)[0] * (weights / np.where(fixed > 0.0, fixed, 1.0))[self.places]
+        return e, self.linearized(q, [constant(x) for x in targets], roots)[1]()
 
 
 def levels_of(robot: Model, tasks: Sequence[Task]) -> list[Rows]:
@@ -51,15 +53,11 @@ def levels_of(robot: Model, tasks: Sequence[Task]) -> list[Rows]:
     return [Rows(robot, tasks, [k for k, t in enumerate(tasks) if t.priority == p]) for p in priorities]
 
 
-def error_of(task: Task, robot: Model, q: Any, target: Any) -> Any:
-    """A task's error (m,)."""
-    return _of_shape((task.size(robot),), task.error(robot, q, target), task, "error")
-
-
-def error_jacobian_of(task: Task, robot: Model, q: Any, target: Any) -> Any:
-    """The derivatives (m, nv) of a task's error."""
-    shape = task.size(robot), robot.nv
-    return _of_shape(shape, task.error_jacobian(robot, q, target), task, "error_jacobian")
+def linearized(task: Task, robot: Model, q: Any, target: Any) -> Errors:
+    """A task's error (m,), and a function for its derivatives (m, nv)."""
+    error, slopes = task.linearized(robot, q, target)
+    m = task.size(robot)
+    return _of_shape((m,), error, task, "error"), lambda: _of_shape((m, robot.nv), slopes(), task, "error_jacobian")
 
 
 def _of_shape(shape: tuple[int, ...], x: Any, task: Task, method: str) -> Any:

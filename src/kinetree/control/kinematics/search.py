@@ -16,10 +16,11 @@ import numpy as np
 
 from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.numbers import damped, solve, unless_idle
+from kinetree.control.kinematics.rows import Errors
 from kinetree.functions.kinematics import integrate
 from kinetree.programs.loops import fori
 
-__all__ = ["Bounds", "Errors", "Search", "pushed", "room", "search"]
+__all__ = ["Bounds", "Search", "pushed", "room", "search"]
 
 _MOST = 1_000_000
 """Evaluations that no search reaches: the argument `evaluations` ends it before."""
@@ -35,10 +36,6 @@ _SLOW, _PATIENCE = 0.9, 4
 _NEAR = 1e-3
 """A distance (rad, m) from a limit that counts as being there."""
 _SETTLED, _PATIENCE_AT_LAST = 1.0 - 1e-7, 8
-
-
-Errors = tuple[Any, Callable[[], Any]]
-"""The errors e (m,) of a configuration, and a function for their decrease A (m, nv) per displacement."""
 
 
 class Bounds(NamedTuple):
@@ -82,7 +79,8 @@ def search(
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """The configuration found, whether the errors are met there, from how many starts, in how many evaluations.
 
-    `errors` gives those of a configuration; `is_met` says whether they are small enough.
+    `errors` gives those of a configuration, and a function for their decrease A (m, nv) per displacement; `is_met` says
+    whether they are small enough.
     """
     far = np.inf
 

@@ -48,9 +48,9 @@ def inverse_kinematics(
     Args:
         robot: the robot.
         tasks: a task, or several in a list: `kt.control.Pose`, `Position`, `Orientation`, `Axis`, `LookAt`,
-            `CenterOfMass`, `Posture`, with weights and priorities.
-        targets: for one task its target (…, *shape), for a list of tasks a list with one of each. Leading axes
-            broadcast.
+            `CenterOfMass`, `Posture`, `keep_apart`, with weights and priorities.
+        targets: for one task its target (…, *shape), for a list of tasks a list with one of each that has a target.
+            Leading axes broadcast.
         q0: configuration (…, nq) to start from, moved into the limits; by default the middle of the limits, and the
             neutral configuration without limits.
         lower, upper: limits (…, nq); by default `robot.lower` and `robot.upper`. Infinite without a limit.

@@ -15,7 +15,6 @@ import inspect
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import is_dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +25,9 @@ from kinetree.control.kinematics.coordinates import Coordinates
 from kinetree.control.kinematics.numbers import constant, with_slopes_of
 from kinetree.control.kinematics.priorities import refined, solved_by_priority
 from kinetree.control.kinematics.result import InverseKinematics, SearchLimits
-from kinetree.control.kinematics.rows import Rows, error_jacobian_of, error_of, levels_of
-from kinetree.control.kinematics.search import Bounds, Errors, Search, room, search, solved_for
-from kinetree.control.tasks import Task
+from kinetree.control.kinematics.rows import Errors, Rows, levels_of, linearized
+from kinetree.control.kinematics.search import Bounds, Search, room, search, solved_for
+from kinetree.control.tasks import Task, keep_apart
 from kinetree.functions.kinematics import integrate
 from kinetree.inputs import common_axes
 from kinetree.model import Model
@@ -53,10 +52,18 @@ class Solver:
         self.coordinates: Coordinates = Coordinates(robot)
         self.sizes: list[int] = [task.size(robot) for task in tasks]
         self._limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-        self.levels: list[list[int]] = [level.places for level in levels_of(robot, tasks)]
+        ends = np.cumsum(self.sizes).tolist()
+        parts = zip(tasks, self.sizes, ends, strict=True)
+        self.distances: dict[int, float] = {
+            j: task.gain for task, m, end in parts if isinstance(task, keep_apart) for j in range(end - m, end)
+        }
+        """The rows that are inequalities of differential inverse kinematics, and their gains."""
+        levels = ([j for j in level.places if j not in self.distances] for level in levels_of(robot, tasks))
+        self.levels: list[list[int]] = [places for places in levels if places] or [[]]
+        """The other rows of each priority."""
         self._linearized = linearized_program(robot, tasks)
         self._axes = [len(argument.shape) for argument in self.program.arguments.values()]
-        self._ends = np.cumsum(self.sizes).tolist()
+        self._ends = ends
         self._middle: NDArray[np.float64] | None = None
         self._robot = robot
         self._nq, self._names = robot.nq, tuple(robot.q_names)
@@ -230,8 +237,8 @@ class Found(NamedTuple):
 def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
     """The program of `inverse_kinematics_program`, for tasks that are checked."""
     at, levels = Coordinates(robot), levels_of(robot, tasks)
-    names, shapes = _targets(robot, tasks)
-    first = levels[0]
+    shapes, of_all = _targets(robot, tasks)
+    names, first = list(shapes), levels[0]
     signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q0", *names, *_NUMBERS)])
 
     def inverse_kinematics(*arguments: Any, **by_name: Any) -> Found:
@@ -239,17 +246,17 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
         q, reached, tried, count = found_by(*map(constant, values))
         _, *targets = values
         lower, upper, weights, *_ = targets[len(names) :]
-        targets = targets[: len(names)]
+        targets = of_all(targets[: len(names)])
         q = with_slopes(at, q, [x.at_rest(constant(q), targets, weights) for x in levels], Bounds(lower, upper))
-        left = np.concatenate([error_of(task, robot, q, x) for task, x in zip(tasks, targets, strict=True)])
+        left = np.concatenate([linearized(task, robot, q, x)[0] for task, x in zip(tasks, targets, strict=True)])
         return Found(q, left, reached, tried, count)
 
     def found_by(q0: Any, *targets: Any) -> tuple[Any, Any, Any, Any]:
         lower, upper, weights, tolerance, starts, evaluations, shift = targets[len(names) :]
-        targets, roots, bounds = targets[: len(names)], np.sqrt(weights), Bounds(lower, upper)
+        aims, roots, bounds = of_all(targets[: len(names)]), np.sqrt(weights), Bounds(lower, upper)
 
         def errors(q: Any, rows: Rows = first) -> Errors:
-            return rows.errors(q, targets, roots), partial(rows.slopes, q, targets, roots)
+            return rows.linearized(q, aims, roots)
 
         def is_met(e: Any) -> Any:
             return np.all(np.abs(e) <= tolerance * roots[first.places])
@@ -271,21 +278,41 @@ def made_program(robot: Model, tasks: Sequence[Task]) -> Program:
 
 
 def linearized_program(robot: Model, tasks: Sequence[Task]) -> Program:
-    """The program of q and targets that returns the errors of all tasks, and their decrease per displacement."""
-    names, shapes = _targets(robot, tasks)
-    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q", *names)])
+    """The program of q and targets that returns the errors of all tasks, and their decrease per displacement.
 
-    def linearized(*arguments: Any, **by_name: Any) -> tuple[Any, Any]:
+    Those of distances are the margins less the distances, also where they are negative.
+    """
+    shapes, of_all = _targets(robot, tasks)
+    signature = inspect.Signature([inspect.Parameter(name, _KIND) for name in ("q", *shapes)])
+
+    def linear_rows(*arguments: Any, **by_name: Any) -> tuple[Any, Any]:
         q, *targets = signature.bind(*arguments, **by_name).args
-        pairs = list(zip(tasks, targets, strict=True))
-        e = np.concatenate([error_of(task, robot, q, x) for task, x in pairs])
-        return e, -np.concatenate([error_jacobian_of(task, robot, q, x) for task, x in pairs])
+        errors, slopes = [], []
+        for task, x in zip(tasks, of_all(targets), strict=True):
+            if isinstance(task, keep_apart):
+                excess, J = task.excess(robot, q)
+                e, A = -excess, -J
+            else:
+                e, slope = linearized(task, robot, q, x)
+                A = slope()
+            errors.append(e)
+            slopes.append(A)
+        return np.concatenate(errors), -np.concatenate(slopes)
 
-    linearized.__signature__ = signature  # type: ignore[attr-defined]
-    return program(linearized, q=robot, **shapes)
+    linear_rows.__signature__ = signature  # type: ignore[attr-defined]
+    return program(linear_rows, q=robot, **shapes)
 
 
-def _targets(robot: Model, tasks: Sequence[Task]) -> tuple[list[str], dict[str, tuple[int, ...]]]:
-    """The names of the targets as arguments, and their shapes."""
-    names = ["target"] if len(tasks) == 1 else [f"target_{k}" for k in range(len(tasks))]
-    return names, {name: task.target_shape(robot) for name, task in zip(names, tasks, strict=True)}
+def _targets(
+    robot: Model, tasks: Sequence[Task]
+) -> tuple[dict[str, tuple[int, ...]], Callable[[Sequence[Any]], list[Any]]]:
+    """The shapes of targets by their names as arguments, and a function from these to those of all tasks."""
+    shapes = [task.target_shape(robot) for task in tasks]
+    aims = [shape for shape in shapes if shape != (0,)]
+    names = ["target"] if len(aims) == 1 else [f"target_{k}" for k in range(len(aims))]
+
+    def of_all(targets: Sequence[Any]) -> list[Any]:
+        left = iter(targets)
+        return [np.zeros(0) if shape == (0,) else next(left) for shape in shapes]
+
+    return dict(zip(names, aims, strict=True)), of_all

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.control.laws.law import applicable, driven, makes_a_law, with_arguments
 from kinetree.control.laws.task_blocks import LEAST_FREEDOM, TaskBlocks
 from kinetree.control.laws.tracking import Tracking
-from kinetree.control.tasks import Task
+from kinetree.control.tasks import Task, keep_apart
 from kinetree.errors import OptionError
 from kinetree.functions.dynamics import bias_forces, mass_matrix
 from kinetree.model import Model
@@ -134,6 +134,11 @@ def _ranked(robot: Model, tasks: object) -> list[dict[str, Task]]:
             raise OptionError(
                 f"operational_space: a task cannot be called {name!r:.60}: its name is that of an argument, so it is a "
                 "word of letters, digits and underscores, and none of Python's own"
+            )
+        if isinstance(task, keep_apart):
+            raise OptionError(
+                f"operational_space: {name!r}: keep_apart is an inequality, for inverse kinematics and "
+                "kt.control.WholeBody: no law makes its motion"
             )
         task.check(robot)
     asking = {name: task for name, task in tasks.items() if np.any(task.weights(robot))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,7 @@ class Task:
         raise _missing(self, "size(robot)")
 
     def target_shape(self, robot: Model) -> tuple[int, ...]:
-        """The shape of one target; () for tasks with one number."""
+        """The shape of one target; () for tasks with one number, (0,) for tasks without targets."""
         raise _missing(self, "target_shape(robot)")
 
     def present(self, robot: Model, q: Any) -> Any:
@@ -75,6 +75,10 @@ class Task:
     def error_jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         """The exact derivatives (m, nv) of the error by displacements of q; by default `error` is differentiated."""
         return derivatives_of_error(self, robot, q, target)
+
+    def linearized(self, robot: Model, q: Any, target: Any) -> tuple[Any, Callable[[], Any]]:
+        """The error, and a function that returns its derivatives, for tasks in which both come from one search."""
+        return self.error(robot, q, target), lambda: self.error_jacobian(robot, q, target)
 
     def jacobian(self, robot: Model, q: Any, target: Any) -> Any:
         """The matrix J (m, nv) that gives the task's velocity. Only a few tasks, such as `LookAt`, use the target."""

@@ -7,7 +7,8 @@ The unknowns are x = (v̇, f), the accelerations and the numbers of all contacts
     J v̇ = −J̇ v − gain J v              of contacts
     J v̇ = a − J̇ v                      of tasks, in order of priority
 
-and the torques M v̇ − Jᵀ f + h, the friction cones and the accelerations that limits of joints allow are bounded.
+and the torques M v̇ − Jᵀ f + h, the friction cones, and the accelerations that limits of joints and distances allow are
+bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.control.tasks.base import Task
+from kinetree.control.tasks import Task, keep_apart
 from kinetree.control.whole_body.support import Support
 from kinetree.functions.dynamics import bias_forces, crba
 from kinetree.functions.jacobians import frame_bias_acceleration, frame_jacobian
@@ -26,9 +27,11 @@ from kinetree.model import Model
 from kinetree.programs import Program, program
 from kinetree.records import record
 
-__all__ = ["Given", "Layout", "matrices"]
+__all__ = ["HORIZON", "Given", "Layout", "matrices"]
 
 Array = NDArray[Any]
+HORIZON = 0.1
+"""s: several steps of a controller that runs 50 times per second or more often."""
 
 
 @record(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Layout:
 
     robot: Model
     tasks: Mapping[str, Task]
+    apart: Mapping[str, keep_apart]
     contacts: Mapping[str, Support]
     horizon: float | None
     torques_count: bool
@@ -126,12 +130,22 @@ class Layout:
     @property
     def side_count(self) -> int:
         """How many rows are bounded."""
-        return len(self.driven) + sum(len(lower) for _, lower, _ in self.cones) + len(self.limited)
+        return len(self.driven) + sum(len(lower) for _, lower, _ in self.cones) + self.soft_count
+
+    @property
+    def soft_count(self) -> int:
+        """How many bounded rows, the last ones, are left out where no torques keep them."""
+        return len(self.limited) + sum(task.size(self.robot) for task in self.apart.values())
+
+    @property
+    def switches(self) -> list[str]:
+        """The first inputs: whether each of these is active."""
+        return [*self.contacts, *self.tasks, *self.apart]
 
     @property
     def given(self) -> dict[str, Given]:
         """The inputs of each task, after the switches."""
-        start, references = len(self.contacts) + len(self.tasks), {}
+        start, references = len(self.switches), {}
         for name, task in self.tasks.items():
             m = task.size(self.robot)
             sizes = {"target": int(np.prod(task.target_shape(self.robot)))}
@@ -146,7 +160,7 @@ class Layout:
         sizes = [
             int(np.prod(task.target_shape(self.robot))) + 4 * task.size(self.robot) for task in self.tasks.values()
         ]
-        return len(self.contacts) + len(self.tasks) + sum(sizes)
+        return len(self.switches) + sum(sizes)
 
 
 def _slices(start: int, sizes: Mapping[str, int]) -> dict[str, slice]:
@@ -189,6 +203,11 @@ def matrices(layout: Layout, effort_limit: Array) -> Program:
             least, most = _allowed(layout, q, v)
             lower.append(least)
             upper.append(most)
+        for name, task in layout.apart.items():
+            J, least = _held_apart(layout, task, q, v)
+            sides.append(np.hstack([J, np.zeros((len(J), layout.n + 1 - robot.nv))]))
+            lower.append(np.where(given[layout.switches.index(name)] > 0.0, least, -np.inf))
+            upper.append(np.full(len(J), np.inf))
         parts = [np.vstack(sides), np.concatenate(lower), np.concatenate(upper), h, np.vstack(equations)]
         return np.concatenate([np.ravel(part) for part in parts])
 
@@ -256,3 +275,10 @@ def _allowed(layout: Layout, q: Any, v: Any) -> tuple[Any, Any]:
     top = np.minimum(((upper[k] - position) / T - velocity) / T, (most - velocity) / T)
     bottom = np.maximum(((lower[k] - position) / T - velocity) / T, (-most - velocity) / T)
     return np.minimum(bottom, top), top
+
+
+def _held_apart(layout: Layout, task: keep_apart, q: Any, v: Any) -> tuple[Any, Any]:
+    """Rows of distances and their least accelerations: those of a critically damped spring toward the margin."""
+    T = layout.horizon or HORIZON
+    x, J, rate, bias = task.excess(layout.robot, q, v)
+    return J, -(x / T + 2.0 * rate) / T - bias

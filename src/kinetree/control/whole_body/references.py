@@ -42,8 +42,8 @@ class References:
         self._layout = layout
         self._where = layout.given
         self.values: Array = np.zeros(max(layout.given_count, 1))
-        self.values[: len(layout.contacts) + len(layout.tasks)] = 1.0
-        self._switches = {name: k for k, name in enumerate([*layout.contacts, *layout.tasks])}
+        self._switches = {name: k for k, name in enumerate(layout.switches)}
+        self.values[: len(self._switches)] = 1.0
         self._all = {
             word: np.r_[tuple(getattr(w, word) for w in self._where.values())] if self._where else np.zeros(0, int)
             for word in ("velocity", "acceleration")

@@ -29,7 +29,7 @@ class WholeBodyStep:
     unmet: Mapping[str, Array]
     """By contact and task (…, m), J v̇ + J̇ v less the reference: zero, up to rounding, if it is met."""
     joint_limits_given_up: Any
-    """Whether no torques keep the joints' limits, so that these were left out: bool, for several samples an array."""
+    """Whether no torques keep the limits of joints and distances, so that these were left out: bool, or an array."""
     is_complete: Any
     """False where the solver gave up before the last priority; the fields above hold nevertheless. As above."""
     programs: Any
@@ -44,7 +44,7 @@ class WholeBodyStep:
         """A sentence about everything that is not met, anywhere."""
         parts = []
         if np.any(self.joint_limits_given_up):
-            parts.append(f"the limits of joints were given up{_where(self.joint_limits_given_up)}")
+            parts.append(f"the limits of joints and distances were given up{_where(self.joint_limits_given_up)}")
         if not np.all(self.is_complete):
             parts.append(f"the solver gave up before the last priority{_where(np.logical_not(self.is_complete))}")
         wrong = [

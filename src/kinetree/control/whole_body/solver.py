@@ -127,7 +127,7 @@ class Solver:
         self.program: Program = matrices(layout, limit)
         self._function = self.program.compile()
         weights, starts = _weights_and_starts(layout, levels, effort)
-        n, m, R, soft = layout.n, layout.side_count, layout.row_count, len(layout.limited)
+        n, m, R, soft = layout.n, layout.side_count, layout.row_count, layout.soft_count
         self.levels: Levels = Levels(
             n, m - soft, soft, np.vstack([np.zeros((R, n + 1)), np.eye(n, n + 1)]), weights, starts,
             np.zeros((m, n + 1)), np.zeros(m), np.zeros(m),

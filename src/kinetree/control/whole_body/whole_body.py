@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.thread_count import thread_count
-from kinetree.control.tasks.base import Task
+from kinetree.control.tasks import Task, keep_apart
 from kinetree.control.whole_body.effort import Effort
-from kinetree.control.whole_body.matrices import Layout
+from kinetree.control.whole_body.matrices import HORIZON, Layout
 from kinetree.control.whole_body.references import Batched, References, Values, numbers
 from kinetree.control.whole_body.result import WholeBodyStep
 from kinetree.control.whole_body.solver import Solver
@@ -32,10 +32,6 @@ __all__ = ["WholeBody"]
 Array = NDArray[Any]
 
 
-_HORIZON = 0.1
-"""s: several steps of a controller that runs 50 times per second or more often."""
-
-
 class WholeBody:
     """A controller of a whole robot: `step` gives the torques of one moment, or of many.
 
@@ -51,8 +47,8 @@ class WholeBody:
     Conflicting demands are given up from the lowest priority on. The equations of motion, the friction cones and the
     torques' limits are never violated; then contacts, then tasks by priority, are met as well as those before allow, in
     the sense of weighted squares, and the result gives the remaining differences. The limits of joints' positions and
-    velocities come between the torques' limits and the contacts, and are left out altogether where no torques keep
-    them. Feasible demands are met to rounding.
+    velocities, and the distances of `kt.control.keep_apart`, come between the torques' limits and the contacts, and are
+    left out altogether where no torques keep them. Feasible demands are met to rounding.
 
     One compiled program computes all matrices of the state, and the solver is that of `kt.control.quadratic_program`.
     A controller serves one thread at a time.
@@ -68,6 +64,7 @@ class WholeBody:
         joint_limit_horizon: the time, in seconds, in which joints may come near the limits of their positions by the
             factor 1/e, and in which they may reach the limits of their velocities; None leaves these limits out. It
             should be several times the time between two steps. Only joints of one coordinate have such limits.
+            Distances approach their margins in this time, too; in 0.1 s with None.
 
     Raises:
         OptionError: names, weights, gains, limits or priorities that are not allowed.
@@ -98,7 +95,7 @@ class WholeBody:
         damping: Values | None = None,
         effort: Effort | None = None,
         torque_limit: ArrayLike | None = None,
-        joint_limit_horizon: float | None = _HORIZON,
+        joint_limit_horizon: float | None = HORIZON,
     ) -> None:
         self.robot: Model = check_robot(robot)
         self.tasks: dict[str, Task] = checked_tasks(robot, tasks)
@@ -107,10 +104,12 @@ class WholeBody:
         if not isinstance(self.effort, Effort):
             raise OptionError(f"WholeBody: effort must be a kt.control.Effort, not {effort!r:.60}")
         horizon = checked_horizon(joint_limit_horizon)
-        self._layout = Layout(robot, self.tasks, self.contacts, horizon, self.effort.torques > 0.0)
+        apart = {name: task for name, task in self.tasks.items() if isinstance(task, keep_apart)}
+        others = {name: task for name, task in self.tasks.items() if name not in apart}
+        self._layout = Layout(robot, others, apart, self.contacts, horizon, self.effort.torques > 0.0)
         self._references = References(self._layout, stiffness, damping)
         self._nq, self._nv = robot.nq, robot.nv
-        levels = checked_priorities(self.tasks, self.effort)
+        levels = checked_priorities(others, self.effort)
         self._solver = Solver(self._layout, levels, self.effort, checked_limit(robot, torque_limit))
         self.program: Program = self._solver.program
         """The program of q, v and all references that gives the matrices."""

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import Position, inverse_kinematics_program
+from kinetree.control import Position, inverse_kinematics_program, keep_apart
 from tests.c_code import STRICT, called, library, needs
 
-ROBOT = kt.zoo.load("double_pendulum")
-IK = inverse_kinematics_program(ROBOT, Position("tip", axes="xz"))
-NUMBERS = ROBOT.lower, ROBOT.upper, np.ones(2), 1e-9, 2.0, 30.0, np.zeros(2)
+POST = kt.lie.placement((1.3, 0.25, -1.2))
+ROBOT = kt.zoo.load("double_pendulum").with_obstacle("cylinder", (0.1, 0.3), POST, name="post")
+IK = inverse_kinematics_program(ROBOT, [Position("tip", axes="xz"), keep_apart([("lower_rod", "post")], 0.1)])
+NUMBERS = ROBOT.lower, ROBOT.upper, np.ones(3), 1e-9, 2.0, 30.0, np.zeros(2)
 """Limits, weights, and how the search goes on."""
 Q = np.array([0.4, 0.9])
 CENTER = kt.frame_placement(ROBOT, Q, "tip")[:3, 3]

@@ -42,7 +42,7 @@ def along(f: Any, direction: Any) -> Any:
 
 
 def test_these_are_all_tasks() -> None:
-    assert sorted({type(task).__name__ for task in TASKS} | {"Task"}) == kt.control.tasks.__all__
+    assert sorted({type(task).__name__ for task in TASKS} | {"Task", "keep_apart"}) == kt.control.tasks.__all__
 
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)

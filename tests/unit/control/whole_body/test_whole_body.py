@@ -160,7 +160,7 @@ def test_limits_of_joints_are_kept_and_given_up_last() -> None:
     assert not found.joint_limits_given_up
     found = controller.step(q, np.full(6, 1e4), {"posture": q})
     assert found.joint_limits_given_up
-    assert "limits of joints were given up" in found.summary()
+    assert "limits of joints and distances were given up" in found.summary()
     assert (abs(found.tau) <= arm.effort_limit).all()
 
 
