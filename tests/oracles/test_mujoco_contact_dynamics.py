@@ -105,10 +105,10 @@ def on_floats(robot: kt.Model, q: Any, v: Any, tau: Any) -> tuple[np.ndarray, fl
     q, v, tau = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
     found = kt.contact.soft_constraints(robot)
     assert not found.unsupported
-    rows = soft(robot, found, ("friction",))
+    rows = soft(robot, found, ("friction",), written_out=True)
     assert rows is not None
     acting = algorithms.driven(tree, q, v, tau, ("damping", "spring"), False)
-    solved = algorithms.contact_dynamics(tree, q, v, acting, rows(tree, q, v, 0.0), effort=Effort(iterations=30))
+    solved = algorithms.contact_dynamics(tree, q, v, acting, rows(tree, q, v, 0.0)[0], effort=Effort(iterations=30))
     return np.array(solved.acceleration), float(solved.error)
 
 

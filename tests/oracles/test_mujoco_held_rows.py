@@ -109,9 +109,9 @@ class Beside:
         """The acceleration of the algorithm itself, and its rows."""
         tree = self.robot.tree
         q, v, tau = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
-        rows = soft(self.robot, self.found, ("friction",))
+        rows = soft(self.robot, self.found, ("friction",), written_out=True)
         assert rows is not None
-        blocks = [*rows(tree, q, v, 0.0)]
+        blocks = [*rows(tree, q, v, 0.0)[0]]
         found = algorithms.contact_dynamics(tree, q, v, tau, blocks, effort=Effort(iterations=30, tolerance=1e-13))
         return np.array(found.acceleration), blocks
 

@@ -26,7 +26,7 @@ from kinetree import announcement, expr
 from kinetree.announcement import announced, because, learn, phase, watched
 from kinetree.codegen.cpu import backend, jit, modules
 from kinetree.compiler.specialization import Specialization
-from kinetree.contact_model import SoftConstraints
+from kinetree.contact_model import Rigid, SoftConstraints
 from kinetree.model import Geometry
 from kinetree.progress import progress_bar
 from kinetree.spatial import Transform
@@ -298,7 +298,7 @@ def test_large_work_says_why_before_it_has_begun(clock: list[float], caplog: pyt
 
 @pytest.mark.usefixtures("clock")
 def test_many_pairs_of_shapes_are_known_before_anything_is_recorded(caplog: pytest.LogCaptureFixture) -> None:
-    constraints = SoftConstraints(touches=(None,) * 3_000)  # type: ignore[arg-type]
+    constraints = SoftConstraints(touches=(None,) * 3_000, setting=Rigid(0.002))  # type: ignore[arg-type]
     options = {"contact": constraints, **dict.fromkeys(("passive", "limits"), False), "integrator": "discrete"}
     definition = replace(kt.rollout.definition, compute=lambda *_, **__: look() or 1 / 0)  # type: ignore[attr-defined]
     robot = kt.zoo.load("arm6")

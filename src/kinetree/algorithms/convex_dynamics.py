@@ -17,16 +17,16 @@ documentation, "Computation"; for Newton's method with line searches, Boyd and V
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest, ltdl_solve
 from kinetree.algorithms.row_costs import Response, RowCost
-from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
+from kinetree.expr import Scalar, absolute, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
 
-__all__ = ["Block", "Bounce", "Effort", "Minimum", "minimum_acceleration"]
+__all__ = ["Block", "Bounce", "Effort", "LoopedRows", "Minimum", "minimum_acceleration"]
 
 _FAR = 1e300
 """Larger than any step of a line search."""
@@ -79,6 +79,25 @@ class Effort:
     tolerance: float = 1e-10
 
 
+class LoopedRows(Protocol):
+    """Rows of contacts that are gone through in loops of the program (contact_table.py)."""
+
+    def away(self, a: Any) -> None:
+        """Set their x to J a - a_ref."""
+
+    def respond(self, gradient: Any, costs: Scalar, alpha: Scalar | None = None) -> Scalar:
+        """Take Jᵀ f from the gradient, at `alpha` on the line if it is given; return a sum with the costs."""
+
+    def add_square(self, H: Any) -> None:
+        """H += Jᵀ s'' J."""
+
+    def set_out(self, p: Any) -> None:
+        """Begin a line along p."""
+
+    def with_slope(self, alpha: Scalar, sums: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The slope and the curvature at alpha, with those of these rows."""
+
+
 class Minimum(NamedTuple):
     """The minimum, and how it was found."""
 
@@ -90,10 +109,12 @@ class Minimum(NamedTuple):
     iterations: Scalar
     softer: Minimum | None = None
     """The minimum with softer blocks, if derivatives are those of it."""
+    looped: Sequence[Scalar] = ()
+    """Jᵀ f of the rows in loops, in the order of v."""
 
     def push(self, blocks: Sequence[Block]) -> list[Scalar]:
         """Jᵀ f, less the blocks' pulls, in the order of v."""
-        total: list[Scalar] = [0.0] * len(self.acceleration)
+        total: list[Scalar] = [*self.looped] or [0.0] * len(self.acceleration)
         for block, (first, *others) in zip(blocks, self.forces, strict=True):
             for row, f in zip(block.J, (first - block.pull, *others), strict=True):
                 total = [x + j * f for x, j in zip(total, row, strict=True)]
@@ -104,19 +125,27 @@ class Minimum(NamedTuple):
 
 
 def minimum_acceleration(
-    M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], guess: Sequence[Scalar] | None, effort: Effort
+    M: Any,
+    tau: Sequence[Scalar],
+    blocks: Sequence[Block],
+    guess: Sequence[Scalar] | None,
+    effort: Effort,
+    looped: Callable[[Any], LoopedRows] | None = None,
 ) -> Minimum:
     """The acceleration a*, from the better of a guess and a₀, in the order of v.
 
-    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`).
+    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`); `looped(M)` are rows in loops.
     """
-    problem = _Problem(M, tau, blocks)
+    if looped is not None:
+        M = M.in_memory()
+    problem = _Problem(M, tau, blocks, looped)
     start = problem.at(problem.smooth)
     begun = problem.numbers(start)
     if guess is not None:
         other = problem.at(M.column(guess))
         better = less(problem.cost(other), problem.cost(start))
         begun = [select(better, b, a) for a, b in zip(begun, problem.numbers(other), strict=True)]
+        problem.look_again(begun)
 
     def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
         count, *numbers = state
@@ -126,10 +155,13 @@ def minimum_acceleration(
         return [count + 1.0, *problem.numbers(after)], maximum(less_equal(after.error, effort.tolerance), is_rounding)
 
     count, *numbers = repeat(effort.iterations, [0.0, *begun], step)
+    if looped is not None:  # before they are in memory, where the derivative that is not theirs cannot be seen
+        numbers = [slopes_of(x, 0.0) for x in numbers]
     end = problem.restored(numbers)
     a = problem.differentiable(end.a)
     forces = [list(cost.force) for cost in problem.responses(problem.away(a))]
-    return Minimum(M.as_in_v(M.numbers(a)), forces, slopes_of(end.error, 0.0), slopes_of(count, 0.0))
+    error, iterations = slopes_of(end.error, 0.0), slopes_of(count, 0.0)
+    return Minimum(M.as_in_v(M.numbers(a)), forces, error, iterations, looped=problem.push_of_looped())
 
 
 _Row = Sequence[tuple[int, Scalar]]
@@ -154,11 +186,16 @@ class _Point(NamedTuple):
 class _Problem:
     """The function to be minimised."""
 
-    def __init__(self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block]) -> None:
+    def __init__(
+        self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], looped: Callable[[Any], LoopedRows] | None
+    ) -> None:
         self._M = M
+        self._make_looped = looped
+        self._looped = looped and looped(M)
+        self._n = len(tau)
         self._blocks = blocks
         self._tau = M.column(tau)
-        self._rows = [[_entries(M, row) for row in block.J] for block in blocks]
+        self._rows = [[M.entries(row) for row in block.J] for block in blocks]
         self._L = M.copy()
         ltdl(self._L)
         half = M.column(tau)
@@ -177,9 +214,7 @@ class _Problem:
 
     def cost(self, point: _Point) -> Scalar:
         """The function's value."""
-        away: Scalar = 0.0
-        for k in self._M.outward:
-            away = away + (point.a[k] - self.smooth[k]) * point.rest[k]
+        away = self._M.total(lambda k: (point.a[k] - self.smooth[k]) * point.rest[k])
         total: Scalar = 0.5 * away + point.costs
         return total
 
@@ -191,16 +226,20 @@ class _Problem:
             list(unless(block.idle, [0.0] * len(rows), partial(_products, rows, p)))
             for block, rows in zip(self._blocks, self._rows, strict=True)
         ]
+        if self._looped is not None:
+            self._looped.set_out(p)
         alpha = self._line_search(point, p, Mp, along, evaluations)
         a, rest = self._M.zeros(), self._M.zeros()
         for k in self._M.outward:
             a[k] = point.a[k] + alpha * p[k]
             rest[k] = point.rest[k] + alpha * Mp[k]
         x = [_along(old, alpha, new) for old, new in zip(point.x, along, strict=True)]
-        return self._with_response(a, rest, x)
+        return self._with_response(a, rest, x, alpha)
 
     def away(self, a: Any) -> list[list[Scalar]]:
         """J a - a_ref, per block."""
+        if self._looped is not None:
+            self._looped.away(a)
         return [
             [_dot(row, a) - r for row, r in zip(rows, block.reference, strict=True)]
             for rows, block in zip(self._rows, self._blocks, strict=True)
@@ -215,6 +254,8 @@ class _Problem:
 
         They are those of one more step of Newton's method from a constant a.
         """
+        if self._make_looped is not None:
+            return self._differentiable_in_loops(a, self._make_looped)
         M = self._M
         found = M.zeros()
         for k in M.outward:
@@ -223,6 +264,48 @@ class _Problem:
         for k in M.outward:
             found[k] = slopes_of(found[k], found[k] + p[k])
         return found
+
+    def _differentiable_in_loops(self, a: Any, make: Callable[[Any], LoopedRows]) -> Any:
+        """The same by two steps with a constant H: each makes one more order of derivatives exact."""
+        M = self._M
+        found = M.zeros()
+        for k in M.outward:
+            found[k] = slopes_of(a[k], 0.0)
+        factors: Any = None
+        for _ in range(2):
+            self._looped = make(M)
+            point = self.at(found)
+            if factors is None:
+                H, factors = self._hessian(point), M.zeros_like()
+                for k in M.outward:
+                    factors[k, k] = slopes_of(H[k, k], 0.0)
+                    for i in M.every_above(k):
+                        factors[k, i] = slopes_of(H[k, i], 0.0)
+                ltdl(factors)
+            p = M.zeros()
+            for k in M.outward:
+                p[k] = -point.gradient[k]
+            ltdl_solve(factors, p)
+            before, found = found, M.zeros()
+            for k in M.outward:
+                found[k] = slopes_of(before[k], before[k] + p[k])
+        self._looped = make(M)
+        return found
+
+    def look_again(self, numbers: Sequence[Scalar]) -> None:
+        """Bring what is in memory to the point with these numbers."""
+        if self._looped is not None:
+            a = self.restored(numbers).a
+            self._looped.away(a)
+            self._looped.respond(self._M.zeros(), 0.0)
+
+    def push_of_looped(self) -> list[Scalar]:
+        """Jᵀ f of the rows in loops at their x, in the order of v."""
+        if self._looped is None:
+            return []
+        left = self._M.zeros()
+        self._looped.respond(left, 0.0)
+        return [-x for x in self._M.as_in_v(self._M.numbers(left))]
 
     def numbers(self, point: _Point) -> list[Scalar]:
         """The numbers that an iteration leaves to the next."""
@@ -235,14 +318,14 @@ class _Problem:
 
     def restored(self, numbers: Sequence[Scalar]) -> _Point:
         """The inverse of `numbers`."""
-        M, given = self._M, iter(numbers)
-        a, rest, gradient = (M.vector_of([next(given) for _ in M.outward]) for _ in range(3))
+        M, n, given = self._M, self._n, iter(numbers)
+        a, rest, gradient = (M.vector_of([next(given) for _ in range(n)]) for _ in range(3))
         error = next(given)
         x = [[next(given) for _ in block.J] for block in self._blocks]
         return _Point(a, rest, x, gradient, [_triangle(block, given) for block in self._blocks], error)
 
-    def _with_response(self, a: Any, rest: Any, x: list[list[Scalar]]) -> _Point:
-        """The gradient g = M a - τ - Jᵀ f and its size, from M a - τ and J a - a_ref."""
+    def _with_response(self, a: Any, rest: Any, x: list[list[Scalar]], alpha: Scalar | None = None) -> _Point:
+        """The gradient g = M a - τ - Jᵀ f and its size, from M a - τ and J a - a_ref; `alpha` as for `LoopedRows`."""
         M = self._M
         gradient = M.zeros()
         for k in M.outward:
@@ -252,6 +335,8 @@ class _Problem:
         for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True):
             costs, weight = self._respond(block, rows, x_b, gradient, costs)
             weights.append(weight)
+        if self._looped is not None:
+            costs = self._looped.respond(gradient, costs, alpha)
         return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient, costs), costs)
 
     def _respond(
@@ -277,15 +362,22 @@ class _Problem:
 
     def _direction(self, point: _Point) -> Any:
         """p = -H⁻¹ g."""
-        H = self._M.copy()
-        for block, rows, weight in zip(self._blocks, self._rows, point.weights, strict=True):
-            _add_square(H, rows, weight, block.idle)
+        H = self._hessian(point)
         ltdl(H)
         p = H.zeros()
         for k in H.outward:
             p[k] = -point.gradient[k]
         ltdl_solve(H, p)
         return p
+
+    def _hessian(self, point: _Point) -> Any:
+        """H = M + Jᵀ s'' J."""
+        H = self._M.copy()
+        for block, rows, weight in zip(self._blocks, self._rows, point.weights, strict=True):
+            _add_square(H, rows, weight, block.idle)
+        if self._looped is not None:
+            self._looped.add_square(H)
+        return H
 
     def _line_search(
         self, point: _Point, p: Any, Mp: Any, along: Sequence[Sequence[Scalar]], evaluations: int
@@ -298,6 +390,8 @@ class _Problem:
             found = [slope + alpha * curvature, curvature]
             for block, x, d in zip(self._blocks, point.x, along, strict=True):
                 found = list(unless(block.idle, found, partial(_with_slope, block.cost, _along(x, alpha, d), d)))
+            if self._looped is not None:
+                found = list(self._looped.with_slope(alpha, found))
             return found[0], found[1]
 
         def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
@@ -316,34 +410,24 @@ class _Problem:
         return alpha
 
     def _dot(self, x: Any, y: Any) -> Scalar:
-        total: Scalar = 0.0
-        for k in self._M.outward:
-            total = total + x[k] * y[k]
+        total: Scalar = self._M.total(lambda k: x[k] * y[k])
         return total
 
     def _norm(self, half: Any) -> Scalar:
         """fᵀ M⁻¹ f, from L⁻ᵀ f."""
-        total: Scalar = 0.0
-        for k in self._M.outward:
-            total = total + half[k] * half[k] * (1.0 / self._L[k, k])
+        total: Scalar = self._M.total(lambda k: half[k] * half[k] * (1.0 / self._L[k, k]))
         return total
 
     def _error(self, a: Any, rest: Any, gradient: Any, costs: Scalar) -> Scalar:
         """‖g‖_M⁻¹ in units of the scale at hand, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
         M = self._M
-        half, size = M.zeros(), self._size + 2.0 * costs
+        half = M.zeros()
         for k in M.outward:
             half[k] = gradient[k]
-            size = size + a[k] * (rest[k] + self._tau[k])
+        size = M.total(lambda k: a[k] * (rest[k] + self._tau[k]), self._size + 2.0 * costs)
         ltdl_half(self._L, half)
         error: Scalar = sqrt(self._norm(half) / maximum(size, _TINY))
         return error
-
-
-def _entries(M: Any, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
-    """The entries of a row of J that are not always zero, with their places in elimination order."""
-    column = M.column(row)
-    return [(k, column[k]) for k in M.outward if not is_zero(column[k])]
 
 
 def _triangle(block: Block, numbers: Iterator[Scalar]) -> list[list[Scalar]]:

@@ -1,7 +1,8 @@
 """H = Lᵀ D L with the sparsity of the tree: factors of the mass matrix (H as in RBDA), and solutions with them.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Tables 6.3 and 6.5, with D separate from L.
-Degrees of freedom stand for bodies (the expanded tree of section 6.5): λ(k), λ(λ(k)), … is `H.above(k)`.
+Degrees of freedom stand for bodies (the expanded tree of section 6.5): λ(k), λ(λ(k)), … is `H.above(k)`, and
+`H.above(i, of=k)` are those above i where row k has entries.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def ltdl(H: Any) -> None:
         for i in H.above(k):
             a = H[k, i] * inverse
             H[i, i] = H[i, i] - a * H[k, i]
-            for j in H.above(i):
+            for j in H.above(i, of=k):
                 H[i, j] = H[i, j] - a * H[k, j]
             H[k, i] = a
 

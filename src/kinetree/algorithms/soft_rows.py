@@ -32,7 +32,7 @@ from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["Friction", "Law", "Sight", "contact", "jacobian", "seen"]
+__all__ = ["Friction", "Law", "Sight", "contact", "cost_of", "jacobian", "pressed", "seen", "seen_at", "told_of"]
 
 Pieces = Sequence[Sequence[Scalar]]
 Law = Softness | Compliance | NearRigid
@@ -112,24 +112,21 @@ def contact(
 
     def active() -> list[Scalar]:
         J = _contact_rows(sight, first, second, point, size)
-        reference, D = _pressed(sight, J, point, margin, softness, friction, adhesion, surface)
+        rates, drifts = ([dot(row, x) for row in J] for x in (sight.v, sight.drift))
+        if surface is not None:
+            rates = with_surface(rates, point, surface)
+        reference, D = pressed(rates, drifts, point.distance - margin, softness, friction, adhesion)
         dead: list[Scalar] = []
         if bouncy is not None:
-            dead, _ = _pressed(sight, J, point, margin, replace(bouncy, restitution=0.0), friction, adhesion, surface)
+            still = replace(bouncy, restitution=0.0)
+            dead, _ = pressed(rates, drifts, point.distance - margin, still, friction, adhesion)
         return [*(j for row in J for j in row), *reference, *D, *dead[:1]]
 
     bouncy = softness if isinstance(softness, NearRigid) and softness.restitution > 0.0 else None
     numbers = otherwise(idle, [0.0] * (size * nv + size + stiffnesses + (bouncy is not None)), active)
     J = [numbers[nv * k : nv * (k + 1)] for k in range(size)]
     reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size : (nv + 1) * size + stiffnesses]
-    cost: RowCost
-    if friction is None:
-        cost = _rigid_if(OneSided(D[0]), softness)
-    elif friction.is_elliptic:
-        mu = friction.coefficients
-        cost = _rigid_if(EllipticCone(D, mu, mu[0] * sqrt(1.0 / friction.ratio)), softness)
-    else:
-        cost = Pyramid(D[0], friction.coefficients)
+    cost = cost_of(D, softness, friction)
     block = Block(J, reference, cost, select(there, adhesion, 0.0), idle)
     if bouncy is None:
         return block
@@ -137,6 +134,16 @@ def contact(
     still = [-rate * bouncy.damping - dot(J[0], sight.drift), *reference[1:]]
     rates = [rate, *(-(a + dot(row, sight.drift)) * bouncy.step for a, row in zip(reference[1:], J[1:], strict=True))]
     return block._replace(bounce=Bounce(numbers[-1], rates, still, bouncy.step))
+
+
+def cost_of(D: Sequence[Scalar], softness: Law, friction: Friction | None) -> RowCost:
+    """The cost of a contact's rows."""
+    if friction is None:
+        return _rigid_if(OneSided(D[0]), softness)
+    if not friction.is_elliptic:
+        return Pyramid(D[0], friction.coefficients)
+    mu = friction.coefficients
+    return _rigid_if(EllipticCone(D, mu, mu[0] * sqrt(1.0 / friction.ratio)), softness)
 
 
 def _rigid_if(cost: EllipticCone | OneSided, law: Law) -> RowCost:
@@ -154,28 +161,42 @@ def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, si
     meeting = sight.tree.meeting(first, second)
     for body, sign in ((first, -1.0), (second, 1.0)):
         for j, _ in sight.tree.toward_tip(meeting, body):
-            columns[j] = [_seen_at(m, point.position, axes, size, sign) for m in sight.columns[j]]
+            columns[j] = [seen_at(m, point.position, axes, size, sign) for m in sight.columns[j]]
     return jacobian(sight, columns, size)
 
 
-def _pressed(
-    sight: Sight,
-    J: Sequence[Sequence[Scalar]],
-    point: ContactPoint,
-    margin: Scalar,
+def told_of(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
+    """The distance, the place, the normal, the force and the couple of a contact, of forces along its rows."""
+    n, t = point.normal, point.tangent
+    axes, f = (n, t, n.cross(t)), [*f, *([0.0] * (6 - len(f)))]
+
+    def along(x: Sequence[Scalar]) -> Vec3:
+        return axes[0] * x[0] + axes[1] * x[1] + axes[2] * x[2]
+
+    parts = (point.position, n, along(f[:3]), along(f[3:]))
+    return [point.distance, *(x for part in parts for x in part.components())]
+
+
+def with_surface(rates: Sequence[Scalar], point: ContactPoint, surface: Motion) -> list[Scalar]:
+    """The rates of rows, with the motion of the second body's surface relative to the first one's."""
+    n, t = point.normal, point.tangent
+    across = n.cross(t)
+    moves = [0.0, t.dot(surface.linear), across.dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
+    return [rate + x for rate, x in zip(rates, moves, strict=False)]
+
+
+def pressed(
+    rates: Sequence[Scalar],
+    drifts: Sequence[Scalar],
+    r: Scalar,
     softness: Law,
     friction: Friction | None,
-    adhesion: float,
-    surface: Motion | None,
+    adhesion: float = 0.0,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The reference accelerations and the stiffnesses of the rows of a contact that is closed."""
-    rates = [dot(row, sight.v) for row in J]
-    if surface is not None:
-        n, t = point.normal, point.tangent
-        across = n.cross(t)
-        moves = [0.0, t.dot(surface.linear), across.dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
-        rates = [rate + x for rate, x in zip(rates, moves, strict=False)]
-    r = point.distance - margin
+    """The reference accelerations and the stiffnesses of the rows of a contact that is closed.
+
+    r is the distance beyond the margin; drifts are the rows' products with `Sight.drift`.
+    """
     d = softness.at(r)
     R = [softness.regularisation(d)]
     pull = R[0] * adhesion
@@ -196,10 +217,10 @@ def _pressed(
         reference += [softness.acceleration(rate, d, 0.0) for rate in rates[1:]]
     else:
         reference += [tangential.slowing(rate) for rate in rates[1:]]
-    return [a - dot(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
+    return [a - drift for a, drift in zip(reference, drifts, strict=True)], [1.0 / x for x in R]
 
 
-def _seen_at(m: Motion, p: Vec3, axes: Sequence[Vec3], count: int, sign: float) -> list[Scalar]:
+def seen_at(m: Motion, p: Vec3, axes: Sequence[Vec3], count: int, sign: Scalar) -> list[Scalar]:
     """How a motion moves the body at a point along the axes, and turns it about them; the first `count` of these."""
     velocity = m.linear + m.angular.cross(p)
     numbers = [axis.dot(velocity) for axis in axes[: min(count, 3)]]

@@ -5,7 +5,7 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 with _lazy_names(__name__):
     from kinetree.collision.closest import closest
     from kinetree.collision.contact_point import FAR, ContactPoint
-    from kinetree.collision.far_apart import contacts_nearby
+    from kinetree.collision.far_apart import contacts_nearby, is_far
     from kinetree.collision.pairs import contacts, has_loops, in_order, is_supported, slots, unsupported
     from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 
@@ -26,6 +26,7 @@ __all__ = [
     "contacts_nearby",
     "has_loops",
     "in_order",
+    "is_far",
     "is_supported",
     "slots",
     "unsupported",

@@ -10,7 +10,7 @@ from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, S
 from kinetree.expr import Scalar, less, maximum, sqrt
 from kinetree.spatial import Transform
 
-__all__ = ["contacts_nearby", "enclosing_radius"]
+__all__ = ["contacts_nearby", "enclosing_radius", "is_far"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 """Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
@@ -22,13 +22,21 @@ def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: 
 
     Elsewhere all of them are `FAR` away; compiled programs leave the search for them out there.
     """
+    idle = is_far(a, X_a, b, X_b, margin)
+    if idle is None:
+        return contacts(a, X_a, b, X_b, margin)
+    return points_unless(idle, slots(a.kind, b.kind), lambda: contacts(a, X_a, b, X_b, margin))
+
+
+def is_far(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> Scalar | None:
+    """1.0 where balls around both shapes are farther apart than the margin; None where that is not worth a test."""
     one, other = enclosing_radius(a), enclosing_radius(b)
     if one is None or other is None or tuple(sorted((a.kind, b.kind))) in _QUICK:
-        return contacts(a, X_a, b, X_b, margin)
+        return None
     radius = (one + other + maximum(margin, 0.0)) * _ROUNDING
     between = X_b.r - X_a.r
-    idle = less(radius * radius, between.dot(between))
-    return points_unless(idle, slots(a.kind, b.kind), lambda: contacts(a, X_a, b, X_b, margin))
+    far: Scalar = less(radius * radius, between.dot(between))
+    return far
 
 
 def enclosing_radius(shape: Shape) -> Scalar | None:

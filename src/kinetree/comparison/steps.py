@@ -188,9 +188,9 @@ def _states(
 
 
 def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:
-    rows, tree = soft(robot, constraints, passive), robot.tree
+    rows, tree = soft(robot, constraints, passive, written_out=True), robot.tree
     for one_q, one_v in zip(q.tolist(), v.tolist(), strict=True):
-        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt, False)
+        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt, False)[0]
         yield own_rows(blocks, robot.nv)
 
 

@@ -226,7 +226,7 @@ class Groups:
 
 
 MANY_PAIRS = 300
-"""More are warned of: robots rarely need them, and their programs are large."""
+"""More are warned of: robots rarely need them, and every step looks at all of them."""
 MOST_COMPILED = 10_000
 """More are not compiled: no program of them would be, in a reasonable time."""
 MOST_PAIRS = 1_000_000
@@ -244,8 +244,8 @@ def about_many(robot: Model, touches: Sequence[TouchSpec]) -> str:
         return ""
     counts = listed((f"{count} {kind}" for kind, count in kinds_of(touches).most_common()), most=8)
     return (
-        f"{robot.name!r} has {len(touches):,} pairs of shapes that may touch ({counts}); their program takes long to "
-        f"compile and to run. Choose those that matter: {_CHOICES}"
+        f"{robot.name!r} has {len(touches):,} pairs of shapes that may touch ({counts}); every step looks at all of "
+        f"them, and rigid contacts take long to compile. Choose those that matter: {_CHOICES}"
     )
 
 

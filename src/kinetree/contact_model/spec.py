@@ -8,7 +8,7 @@ from dataclasses import replace
 from kinetree.algorithms.softness import Softness
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact_model.overrides import margin_again, softened_again
-from kinetree.contact_model.settings import Setting
+from kinetree.contact_model.settings import Rigid, Setting
 from kinetree.contact_model.touches import TouchSpec, kinds_of
 from kinetree.expr import Scalar
 from kinetree.model.parameters import GivenNumbers
@@ -22,8 +22,10 @@ __all__ = [
     "Unsupported",
 ]
 
+MANY_POINTS = 60
+"""Points of contact from which on they are gone through in loops of the program."""
 _RECORDED_OF_A_PAIR = 1500
-"""Operations that each pair of shapes records in a step, at least."""
+"""Operations that a pair of shapes that is written out records in a step, at least."""
 
 
 @record(frozen=True, slots=True)
@@ -124,11 +126,21 @@ class SoftConstraints:
             tendons=tuple(row.with_parameters(numbers) for row in self.tendons),
         )
 
+    @property
+    def are_looped(self) -> bool:
+        """Whether contacts are gone through in loops of the program: many are, unless they are rigid."""
+        from kinetree.collision import slots
+
+        if isinstance(self.setting, Rigid):
+            return False
+        points = sum(count * slots(*kind.split(" and ")) for kind, count in kinds_of(self.touches).items())
+        return points >= MANY_POINTS
+
     def sizes(self) -> dict[str, tuple[int, int]]:
         """How many pairs of shapes may touch, and how many other rows there are, with the operations of each."""
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
         return {
-            "pairs of shapes": (len(self.touches), _RECORDED_OF_A_PAIR),
+            "pairs of shapes": (len(self.touches), 0 if self.are_looped else _RECORDED_OF_A_PAIR),
             "limits, equalities and frictions": (sum(map(len, rows)), 0),
         }
 

@@ -88,7 +88,7 @@ class _Check:
                     if inside is not None:
                         self.block(case, inside)
             elif isinstance(s, Loop):
-                if s.until is not None and any(isinstance(inner, Store) for inner in s.body.all_statements()):
+                if s.until is not None and self._program.stores_for_good(s.body):
                     raise ValueError(f"{self._program.name}: a loop that ends early stores something; carry it instead")
                 interval = self._counter(s.over, around)
                 if interval is not None:

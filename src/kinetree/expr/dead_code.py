@@ -88,9 +88,13 @@ class _Alive:
             known = carried
             self._use([s.carried[k] for k in carried])
             self._use([s.next[k] for k in carried])
-            if carried:
+            if carried or self._stores(s.body):
                 self._use([a for a in (s.until, s.unless) if a is not None])
             self._block(s.body)
+
+    def _stores(self, block: Block) -> bool:
+        """Whether something in a block is stored that is read."""
+        return any(isinstance(s, Store) and s.array in self._arrays for s in block.all_statements())
 
     def _carried(self, s: Loop) -> list[int]:
         """The carried values that are needed, inside the loop or after it."""

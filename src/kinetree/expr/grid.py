@@ -22,8 +22,11 @@ class Grid:
 
     __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
 
-    def __init__(self, rows: int, columns: int, recorder: Recorder | None = None, *, clear: bool = True) -> None:
-        """`clear`: whether it is zero at first; otherwise each number is written before it is read."""
+    def __init__(
+        self, rows: int, columns: int, recorder: Recorder | None = None, *, clear: bool = True, is_scratch: bool = False
+    ) -> None:
+        """`clear`: whether it is zero at first; otherwise each number is written before it is read. `is_scratch`: as
+        for `kinetree.expr.Array`."""
         size = rows * columns
         self._recorder = recorder
         self._columns = columns
@@ -32,7 +35,7 @@ class Grid:
         if recorder is None:
             self._numbers = [0.0] * size
         else:
-            self._memory = recorder.array("grid", size, clear=clear)
+            self._memory = recorder.array("grid", size, clear=clear, is_scratch=is_scratch)
 
     def __getitem__(self, at: tuple[Index | int, int]) -> Scalar:
         place = at[0] * self._columns + at[1]
@@ -49,9 +52,17 @@ class Grid:
             assert isinstance(place, int)
             self._numbers[place] = x
 
-    def rounds(self, start: int, stop: int) -> Iterator[Any]:
-        """Rows from `start`, up or down to the last one before `stop`: ints, or the counter of a loop."""
-        step = 1 if start <= stop else -1
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return self._columns
+
+    def rounds(self, start: Any, stop: Any) -> Iterator[Any]:
+        """Rows from `start`, up or down to the last one before `stop`: ints, or the counter of a loop.
+
+        Up, if one of the ends depends on the counter of another loop.
+        """
+        step = -1 if isinstance(start, int) and isinstance(stop, int) and start > stop else 1
         if self._memory is None:
             yield from range(start, stop, step)
         elif start != stop:
@@ -59,17 +70,29 @@ class Grid:
 
     def fold(
         self,
-        start: int,
-        stop: int,
+        start: Any,
+        stop: Any,
         state: Sequence[Scalar],
         step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]],
     ) -> Sequence[Scalar]:
         """Iterate over rows with values that are carried from row to row: `step(i, values)` gives the next ones."""
-        if self._recorder is not None and start < stop:
-            return self._recorder.fold(Range(Index(start), Index(stop)), state, step)
+        if self._recorder is not None:
+            if start == stop:
+                return state
+            begin, end = (Index(x) if isinstance(x, int) else x for x in (start, stop))
+            over = Range(begin, end)
+            return self._recorder.fold(over, state, step)
         for i in range(start, stop):
             state = step(i, state)
         return state
+
+    def looked_up(self, values: Sequence[int], i: Any) -> Any:
+        """values[i], for an int or the counter of a loop."""
+        return values[i] if self._recorder is None else self._recorder.look_up(values, i)
+
+    def constant(self, values: Sequence[float], i: Any) -> Scalar:
+        """values[i], the same for numbers."""
+        return values[i] if self._recorder is None else self._recorder.constants(values)[i]
 
     def row(self, i: Index | int, columns: Iterable[int]) -> list[Scalar]:
         """Some numbers of one row."""
@@ -85,7 +108,7 @@ class Grid:
 class NewGrid(Protocol):
     """A function that makes grids."""
 
-    def __call__(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid: ...
+    def __call__(self, rows: int, columns: int, /, *, clear: bool = True, is_scratch: bool = False) -> Grid: ...
 
 
 class Numbers(Protocol):

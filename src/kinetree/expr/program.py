@@ -74,6 +74,9 @@ class Array:
     record: str = ""
     clear: bool = False
     """Whether it is initially zero; otherwise its content before a store is undefined."""
+    is_scratch: bool = False
+    """Whether loops that end early, and bodies that may be left out, may store into it: what they store there makes no
+    difference after they ended, or where they are left out."""
 
 
 @record(frozen=True, slots=True)
@@ -202,10 +205,10 @@ class Loop:
     """The names of the carried values after the loop."""
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
-    nothing, so that a backend may go on with samples that have ended, and drop their carried values."""
+    into scratch arrays alone: a backend may go on with samples that have ended, and drop their carried values."""
     unless: Argument | None = None
     """A value from outside the body: where it is not zero, the body changes no carried value, so a backend may leave it
-    out. Such a body stores nothing, and has one iteration."""
+    out. Such a body stores into scratch arrays alone, and has one iteration."""
 
     @property
     def given(self) -> tuple[Argument, ...]:
@@ -319,6 +322,12 @@ class Program:
     def is_straight(self) -> bool:
         """Whether the body is only instructions that compute the results, without memory."""
         return self.results is not None and all(isinstance(s, Instruction) for s in self.body.statements)
+
+    def stores_for_good(self, block: Block) -> bool:
+        """Whether something in a block stores into an array other than scratch."""
+        own = self.first_array
+        stores = (s.array for s in block.all_statements() if isinstance(s, Store))
+        return any(array < own or not self.arrays[array - own].is_scratch for array in stores)
 
     def size_of(self, array: int) -> int:
         """The size of an array, ports included."""

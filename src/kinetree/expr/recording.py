@@ -137,13 +137,14 @@ class Recorder:
         self._input_places: dict[Symbol, tuple[int, int]] = {}
 
     def array(
-        self, name: str, size: int, values: Sequence[float] | None = None, *, record: str = "", clear: bool = False
-    ) -> Memory:
-        """New memory, or a table of constants; `record` and `clear` as for `Array`."""
+        self, name: str, size: int, values: Sequence[float] | None = None, *, record: str = "", clear: bool = False,
+        is_scratch: bool = False,
+    ) -> Memory:  # fmt: skip
+        """New memory, or a table of constants; `record`, `clear` and `is_scratch` as for `Array`."""
         constants = None if values is None else tuple(map(float, values))
         if constants is not None and len(constants) != size:
             raise ValueError(f"{name} has {size} places, but {len(constants)} values")
-        self.arrays.append(Array(name, size, constants, record, clear))
+        self.arrays.append(Array(name, size, constants, record, clear, is_scratch))
         return self.memory(self._ports + len(self.arrays) - 1)
 
     def memory(self, number: int) -> Memory:
@@ -219,6 +220,14 @@ class Recorder:
         """Record a step that changes nothing where `idle` is not zero, so that it may be left out."""
         once = Range(Index(0), Index(1))
         return self._fold(once, state, lambda _, values: (step(values), None), self.checked(idle))
+
+    @contextmanager
+    def left_out(self, idle: Scalar) -> Iterator[None]:
+        """Record a block that stores into scratch arrays alone, and may be left out where `idle` is not zero."""
+        once, idle = Range(Index(0), Index(1)), self.checked(idle)
+        with self._block(once, keeps=True) as graph:
+            yield
+        self.graph.effects.append(LoopEffect(self.graph.tick(), once, graph, (), (), (), (), None, idle))
 
     def otherwise(self, idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> list[Scalar]:
         """Record a computation; it gives the given values where `idle` is not zero, and may be left out there."""

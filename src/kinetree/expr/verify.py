@@ -108,6 +108,7 @@ class _Verifier:
             self._loop(s, visible, depth)
 
     def _loop(self, s: Loop, visible: set[int], depth: int) -> None:
+        program = self._program
         self._index(s.over.start, depth, s.over)
         if isinstance(s.over, Range):
             self._index(s.over.stop, depth, s.over)
@@ -117,7 +118,7 @@ class _Verifier:
         for values in (s.carried, s.next, s.defines):
             self._same(len(values), len(s.entry), "the carried values of a loop")
         ends_early = s.until is not None or s.unless is not None
-        if ends_early and any(isinstance(inner, Store) for inner in s.body.all_statements()):
+        if ends_early and program.stores_for_good(s.body):
             self._fail("a loop that ends early stores something", "what may be left out")
         inside = set(visible)
         self._define(s.entry, inside, "a loop")

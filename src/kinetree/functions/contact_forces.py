@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact_model import Rigid, SoftConstraints
+from kinetree.contact_model import Rigid, SoftConstraints, TouchSpec
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import (
@@ -23,11 +23,9 @@ from kinetree.functions.contact_options import (
 )
 from kinetree.model import Model, check_robot
 from kinetree.records import record
-from kinetree.spatial import Vec3
 
 if TYPE_CHECKING:
     from kinetree.algorithms.convex_dynamics import Block
-    from kinetree.collision import ContactPoint
 
 __all__ = ["ContactForces", "ContactPair", "check_exerted", "contact_forces", "contact_pairs", "exerted"]
 
@@ -68,34 +66,34 @@ class ContactPair:
 
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
-    from kinetree.algorithms.soft_rows import seen
+    from kinetree.algorithms.soft_rows import seen, told_of
+    from kinetree.functions.contact_laws import timed_laws
+    from kinetree.functions.contact_tables import looped_contacts
 
     tree, robot = model.tree, model.one_by_one
     check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
-    found: list[Scalar] = []
-    for touch in contact.touches:
+    table, order, others = looped_contacts(robot, contact, sight, timed_laws(contact.setting, 0.0))
+    found: dict[int, list[list[Scalar]]] = {}
+    if table is not None:
+        told = iter(table.forces(a))
+        found = {k: [next(told) for _ in range(_slots(contact.touches[k]))] for k in order}
+    for k in others:
+        touch = contact.touches[k]
         points = touching_points(robot, touch, sight)
-        for point, block in zip(points, touching_blocks(robot, contact, touch, sight, points), strict=True):
-            found += _told(point, [*exerted(block, a), *([0.0] * (6 - len(block.J)))])
-    return found
+        blocks = touching_blocks(robot, contact, touch, sight, points)
+        found[k] = [told_of(*pair) for pair in zip(points, (exerted(block, a) for block in blocks), strict=True)]
+    return [x for k in range(len(contact.touches)) for of_point in found[k] for x in of_point]
 
 
-def _told(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
-    n, t = point.normal, point.tangent
-    b = n.cross(t)
+def _slots(touch: TouchSpec) -> int:
+    from kinetree.collision.pairs import slots
 
-    def along(x: Sequence[Scalar]) -> Vec3:
-        return n * x[0] + t * x[1] + b * x[2]
-
-    parts = (point.position, n, along(f[:3]), along(f[3:]))
-    return [point.distance, *(x for part in parts for x in part.components())]
+    return slots(touch.first.shape.kind, touch.second.shape.kind)
 
 
 def _count(contact: SoftConstraints) -> int:
-    from kinetree.collision.pairs import slots
-
-    return sum(slots(touch.first.shape.kind, touch.second.shape.kind) for touch in contact.touches)
+    return sum(map(_slots, contact.touches))
 
 
 CONTACT_FORCES = Definition(
@@ -104,7 +102,7 @@ CONTACT_FORCES = Definition(
     lambda _, options: (_count(options["contact"]), _WIDTH),
     _contact_forces,
     {"contact": own_contact_option},
-    strategy=Strategy(loops=False),
+    strategy=Strategy(loops=False, is_dense=lambda _model, _options: True),
 )
 
 
@@ -173,11 +171,9 @@ def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[Conta
     >>> [(pair.first, pair.second) for pair in kt.contact.contact_pairs(kt.zoo.load("cart_pole"))]
     [('rail[1]', 'pole[1]')]
     """
-    from kinetree.collision.pairs import slots
-
     found, start = [], 0
     for touch in own_contact_option(check_robot(robot), contact).touches:
-        end = start + slots(touch.first.shape.kind, touch.second.shape.kind)
+        end = start + _slots(touch)
         found.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
         start = end
     return tuple(found)

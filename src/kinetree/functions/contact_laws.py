@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
 from kinetree.algorithms.compliance import Compliance, step_of
 from kinetree.algorithms.near_rigid import NearRigid
-from kinetree.algorithms.soft_rows import Law
+from kinetree.algorithms.soft_rows import Friction, Law
 from kinetree.algorithms.softness import Softness
-from kinetree.contact_model import Compliant, Rigid, Setting
+from kinetree.contact_model import Compliant, Rigid, Setting, SoftConstraints
 from kinetree.expr import Scalar, is_zero
 
-__all__ = ["ahead", "contact_law", "friction_ratio", "timed_laws"]
+__all__ = ["ahead", "law_of_contact", "timed_laws"]
 
 _ROUNDS = 40
 _FASTEST = 1.0
@@ -58,6 +58,19 @@ def contact_law(setting: Setting, law: Law) -> Law:
     return replace(
         law, restitution=setting.restitution, reach=setting.reach, rounds=rounds, tolerance=setting.tolerance
     )
+
+
+def law_of_contact(
+    constraints: SoftConstraints, timed: Callable[..., Law], softness: Softness, coefficients: Sequence[Scalar],
+    friction_reference: tuple[float, float],
+) -> tuple[Law, Friction | None]:  # fmt: skip
+    """The laws of a contact's normal row and of its friction, which has as many coefficients as rows."""
+    own = contact_law(constraints.setting, timed(softness, True))
+    if not coefficients:
+        return own, None
+    across = timed(replace(softness, reference=friction_reference)) if any(friction_reference) else None
+    ratio = friction_ratio(own, constraints.friction_ratio)
+    return own, Friction(tuple(coefficients), constraints.is_elliptic, ratio, across)
 
 
 def friction_ratio(law: Law, own: float) -> Scalar:

@@ -18,6 +18,7 @@ from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
 if TYPE_CHECKING:
+    from kinetree.algorithms.contact_table import ContactTable
     from kinetree.algorithms.convex_dynamics import Block
     from kinetree.algorithms.soft_rows import Law, Sight
     from kinetree.collision import ContactPoint
@@ -127,10 +128,12 @@ def soft(
     passive: Sequence[str],
     gradient_softness: float = 0.0,
     integrator: str | None = None,
-) -> Callable[[Tree, Slots, Slots, Scalar, bool], Sequence[Block]] | None:
-    """The rows at a state, for a step of some length, or as at the end of that step.
+    *,
+    written_out: bool = False,
+) -> Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], ContactTable | None]] | None:
+    """The rows at a state, for a step of some length, or as at the end of that step; and those that are in loops.
 
-    Dry friction is among them if it is among the passive forces.
+    Dry friction is among them if it is among the passive forces. `written_out`: whether none are in loops.
     """
     from kinetree.contact_model import TendonFriction
     from kinetree.functions.gradient_softness import softened, with_softer
@@ -142,10 +145,11 @@ def soft(
     if "friction" not in passive:
         others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
         constraints = replace(constraints, frictions=(), tendons=others)
-    rows = partial(_blocks, model, constraints)
+    rows = partial(_rows, model, constraints, written_out=written_out or bool(gradient_softness))
     if not gradient_softness:
         return rows
-    return with_softer(rows, partial(_blocks, model, softened(constraints, gradient_softness)))
+    softer = softened(constraints, gradient_softness)
+    return with_softer(rows, partial(_rows, model, softer, written_out=True))
 
 
 def _check_setting(gradient_softness: float, integrator: str | None) -> None:
@@ -176,11 +180,13 @@ def check_whose(robot: Model, constraints: SoftConstraints) -> None:
                 )
 
 
-def _blocks(
-    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False
-) -> list[Block]:
+def _rows(
+    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False, *,
+    written_out: bool,
+) -> tuple[list[Block], ContactTable | None]:  # fmt: skip
     from kinetree.algorithms.soft_rows import seen
     from kinetree.functions.contact_laws import timed_laws
+    from kinetree.functions.contact_tables import looped_contacts
     from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 
     robot = model.one_by_one
@@ -188,10 +194,15 @@ def _blocks(
     sight = seen(tree, q, v)
     timed = timed_laws(constraints.setting, dt, at_the_end=at_the_end)
     blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
-    for touch in constraints.touches:
+    table: ContactTable | None = None
+    others: Sequence[int] = range(len(constraints.touches))
+    if not written_out:
+        table, _, others = looped_contacts(robot, constraints, sight, timed)
+    for k in others:
+        touch = constraints.touches[k]
         points = touching_points(robot, touch, sight)
         blocks += touching_blocks(robot, constraints, touch, sight, points, timed)
-    return blocks
+    return blocks, table
 
 
 def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[ContactPoint, ...]:
@@ -210,19 +221,13 @@ def touching_blocks(
 
     `timed` says how soft they are in a step; without it in that of the setting.
     """
-    from kinetree.algorithms.soft_rows import Friction, contact
-    from kinetree.functions.contact_laws import contact_law, friction_ratio, timed_laws
+    from kinetree.algorithms.soft_rows import contact
+    from kinetree.functions.contact_laws import law_of_contact, timed_laws
 
     timed = timed or timed_laws(all_of_it.setting, 0.0)
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    own, friction = contact_law(all_of_it.setting, timed(touch.softness, True)), None
-    if touch.dimension > 1:
-        across = None
-        if any(touch.friction_reference):
-            across = timed(replace(touch.softness, reference=touch.friction_reference))
-        ratio = friction_ratio(own, all_of_it.friction_ratio)
-        coefficients = touch.friction[: touch.dimension - 1]
-        friction = Friction(coefficients, all_of_it.is_elliptic, ratio, across)
+    coefficients = touch.friction[: touch.dimension - 1]
+    own, friction = law_of_contact(all_of_it, timed, touch.softness, coefficients, touch.friction_reference)
     moving = [(X, *motion) for X, motion in zip((X_1, X_2), _surface_motions(touch), strict=True)]
     return [
         contact(sight, i, j, point, touch.margin, own, friction, touch.adhesion, _surface(moving, point.position))

@@ -66,11 +66,12 @@ def _softened(row: Any, times: float) -> Any:
 
 
 def with_softer(
-    rows: Callable[..., Sequence[Block]], softer: Callable[..., Sequence[Block]]
-) -> Callable[..., Sequence[Block]]:
+    rows: Callable[..., tuple[Sequence[Block], Any]], softer: Callable[..., tuple[Sequence[Block], Any]]
+) -> Callable[..., tuple[Sequence[Block], None]]:
     """The rows at a state, with the softer ones that derivatives are those of."""
 
-    def at(*state: Any) -> Sequence[Block]:
-        return [row._replace(softer=soft) for row, soft in zip(rows(*state), softer(*state), strict=True)]
+    def at(*state: Any) -> tuple[Sequence[Block], None]:
+        pairs = zip(rows(*state)[0], softer(*state)[0], strict=True)
+        return [row._replace(softer=soft) for row, soft in pairs], None
 
     return at

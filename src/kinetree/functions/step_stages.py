@@ -35,7 +35,16 @@ from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 from kinetree.tree.holds import Hold
 
-__all__ = ["HELD", "HELD_STAGES", "HELD_STRATEGY", "HeldStages", "StageParts", "evaluation", "stage_state"]
+__all__ = [
+    "HELD",
+    "HELD_STAGES",
+    "HELD_STRATEGY",
+    "STEP_STRATEGY",
+    "HeldStages",
+    "StageParts",
+    "evaluation",
+    "stage_state",
+]
 
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
 _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
@@ -99,6 +108,7 @@ def _evaluation_size(model: Model, options: Mapping[str, Any]) -> tuple[int, ...
     return (model.nv + 2 + (0 if is_without_contact(options) else model.nv + 1),)
 
 
+STEP_STRATEGY = Strategy(loops=can_loop, is_dense=lambda _, options: not is_without_contact(options))
 EVALUATION = Definition(
     "simulate",
     (_Q, _V, _TAU, _DT),
@@ -108,7 +118,7 @@ EVALUATION = Definition(
     takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
-    strategy=Strategy(loops=can_loop, is_dense=lambda _, options: not is_without_contact(options)),
+    strategy=STEP_STRATEGY,
 )
 
 

@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Size, Slots, Strategy, defined_by
+from kinetree.compiler.definition import Array, Definition, Size, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
-from kinetree.functions.integrator_options import can_loop, integrator_option
+from kinetree.functions.integrator_options import integrator_option
 from kinetree.functions.loads import loads_of
-from kinetree.functions.step_stages import HELD
+from kinetree.functions.step_stages import HELD, STEP_STRATEGY
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.records import record
@@ -130,7 +130,7 @@ def step_definition(
     name: str, kind: StepKind, options: Mapping[str, Callable[[Model, Any], Hashable]] = _OPTIONS
 ) -> Definition:
     """The definition of steps: those that a call has rows for, or as many as the option `steps` says."""
-    more: dict[str, Any] = dict(HELD) if kind.holds else {"options": options, "strategy": Strategy(loops=can_loop)}
+    more: dict[str, Any] = dict(HELD) if kind.holds else {"options": options, "strategy": STEP_STRATEGY}
     if kind.commands:
         from kinetree.functions.commands import activation_count, command_count, commanded_option
 

@@ -31,8 +31,8 @@ class RecordedTree(UnrolledTree):
     def blocks(self) -> JointBlocks:
         return JointBlocks(self, self.recorder)
 
-    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
-        return Grid(rows, columns, self.recorder, clear=clear)
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True, is_scratch: bool = False) -> Grid:
+        return Grid(rows, columns, self.recorder, clear=clear, is_scratch=is_scratch)
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
         return expr.call_shared(self.recorder, function, numbers)

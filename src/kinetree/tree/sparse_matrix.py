@@ -11,16 +11,20 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, is_zero
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk, absolute, equal, is_zero
 from kinetree.records import record
 from kinetree.tree.elimination import Elimination
 from kinetree.tree.topology import Topology
 
-__all__ = ["SparseMatrix", "StoredFactors"]
+__all__ = ["SparseMatrix", "StoredFactors", "StoredMatrix"]
+
+_STORED_FROM = 40
+"""Degrees of freedom from which on a matrix that changes in every iteration is in memory."""
 
 
 class SparseMatrix:
@@ -49,6 +53,16 @@ class SparseMatrix:
         other._rows = [list(row) for row in self._rows]
         return other
 
+    def zeros_like(self) -> SparseMatrix:
+        """A matrix of zeros in the same order."""
+        other = copy(self)
+        other._rows = [[0.0] * len(row) for row in self._rows]
+        return other
+
+    def every_above(self, k: int) -> Iterator[int]:
+        """λ(k), λ(λ(k)), …"""
+        return self.above(k)
+
     @property
     def outward(self) -> range:
         """Each degree of freedom, those above it first."""
@@ -58,8 +72,8 @@ class SparseMatrix:
     def inward(self) -> range:
         return range(len(self._rows) - 1, 0, -1)
 
-    def above(self, k: int) -> Iterator[int]:
-        """λ(k), λ(λ(k)), …"""
+    def above(self, k: int, of: int | None = None) -> Iterator[int]:  # noqa: ARG002
+        """λ(k), λ(λ(k)), …; `of`: the row whose entries are asked for, where that is not k."""
         while (k := self._elimination.parent[k]) != 0:
             yield k
 
@@ -78,6 +92,32 @@ class SparseMatrix:
                 y[k] = y[k] + self[k, i] * x[i]
                 y[i] = y[i] + self[k, i] * x[k]
         return y
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in v of the degrees of freedom, in elimination order."""
+        return self._elimination.order[1:]
+
+    def entries(self, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+        """The entries of a row in the order of v that are not always zero, with their places in elimination order."""
+        return _entries(self._elimination, row)
+
+    def total(self, term: Callable[[Any], Scalar], start: Scalar = 0.0) -> Scalar:
+        """A sum with the terms of all degrees of freedom, by their places in elimination order."""
+        for k in self.outward:
+            start = start + term(k)
+        return start
+
+    @property
+    def has_counters(self) -> bool:
+        """Whether the counters of a trace's loops are indices: not that there are none."""
+        return self._recorder is None
+
+    def in_memory(self) -> Any:
+        """The same in the memory of a trace, if there is one and the matrix is large."""
+        if self._recorder is None or self._elimination.n < _STORED_FROM:
+            return self
+        return StoredMatrix.of(self, self._recorder, self._elimination, self._tree)
 
     def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
         """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
@@ -146,6 +186,173 @@ class SparseMatrix:
             row[k - 1] = 1.0
             numbers += row
         return numbers + [self[k, k] for k in self.outward]
+
+
+class StoredMatrix:
+    """The same in memory: k and i are numbers or the counters of loops.
+
+    The degrees of freedom of a joint are a run of neighbours. What is zero in a row for a whole run takes no work.
+    """
+
+    def __init__(self, recorder: Recorder, elimination: Elimination, first: Sequence[int]) -> None:
+        """`first`: for each degree of freedom the first one of its run."""
+        n = elimination.n
+        self._recorder = recorder
+        self._elimination = elimination
+        self._n = n
+        self._first = first
+        self._memory = recorder.array("sparse", n**2, is_scratch=True)
+        self._sizes = recorder.array("sizes", n**2, is_scratch=True)
+        """Sums of magnitudes, by row and run."""
+        self._is_sized = False
+
+    @staticmethod
+    def of(M: SparseMatrix, recorder: Recorder, elimination: Elimination, tree: Topology) -> StoredMatrix:
+        """The same matrix."""
+        order, parent = elimination.order, elimination.parent
+        slot = [bisect_right(tree.v_starts, place) for place in order]
+        first = [*range(elimination.n + 1)]
+        for k in range(2, len(first)):
+            if parent[k] == k - 1 and slot[k] == slot[k - 1]:
+                first[k] = first[k - 1]
+        stored = StoredMatrix(recorder, elimination, first)
+        for row in stored.outward:
+            for column in stored.every_above(row):
+                stored[row, column] = 0.0
+        for k in M.outward:
+            for i in (k, *M.above(k)):
+                if not is_zero(M[k, i]):
+                    stored[k, i] = M[k, i]
+        for row in stored.outward:
+            stored._size(row)
+        stored._is_sized = True
+        return stored
+
+    def copy(self) -> StoredMatrix:
+        """The same entries, to be factored apart from these."""
+        other = StoredMatrix(self._recorder, self._elimination, self._first)
+        for k in self.outward:
+            other[k, k] = self[k, k]
+            for i in self.every_above(k):
+                other[k, i] = self[k, i]
+        return other
+
+    def zeros_like(self) -> StoredMatrix:
+        """A matrix in the same order, each of whose entries is to be set."""
+        return StoredMatrix(self._recorder, self._elimination, self._first)
+
+    @property
+    def outward(self) -> Iterator[Index]:
+        """Each degree of freedom, those above it first."""
+        return self._memory.rounds(1, self._n + 1)
+
+    @property
+    def inward(self) -> Iterator[Index]:
+        """The same in reverse. The first time, when it is factored, it is noted where rows are zero."""
+        for k in self._memory.rounds(self._n, 0, -1):
+            if not self._is_sized:
+                self._size(k)
+            yield k
+        self._is_sized = True
+
+    def above(self, k: Index, of: Index | None = None) -> Iterator[Index]:
+        """λ(k), λ(λ(k)), …, without runs where row k is zero, or the row `of`."""
+        for run in self._runs(k):
+            with self._recorder.left_out(equal(self._sizes[self._at(k if of is None else of, self._start(run))], 0.0)):
+                yield from self._memory.rounds(run, self._start(run) - 1, -1)
+
+    def _size(self, k: Index) -> None:
+        """Note in which runs row k is zero."""
+        for run in self._runs(k):
+            (size,) = self._recorder.fold(
+                Range(run, self._start(run) - 1, -1), [0.0], lambda i, sums: [sums[0] + absolute(self[k, i])]
+            )
+            self._sizes[self._at(k, self._start(run))] = size
+
+    def _runs(self, k: Index) -> Iterator[Index]:
+        """The last degree of freedom of each run above k."""
+        parent = self._elimination.parent
+        following = self._recorder.table([parent[i] for i in self._first])
+        with self._recorder.loop(Walk(self._recorder.look_up(parent, k, 1), following)) as run:
+            yield run
+
+    def _start(self, run: Index) -> Index:
+        return self._recorder.look_up(self._first, run, 1)
+
+    def every_above(self, k: Index) -> Iterator[Index]:
+        """λ(k), λ(λ(k)), …"""
+        parent = self._elimination.parent
+        with self._recorder.loop(Walk(self._recorder.look_up(parent, k, 1), self._recorder.table(parent))) as i:
+            yield i
+
+    def __getitem__(self, ki: tuple[Any, Any]) -> Scalar:
+        return self._memory[self._at(*ki)]
+
+    def __setitem__(self, ki: tuple[Any, Any], x: Scalar) -> None:
+        self._memory[self._at(*ki)] = x
+
+    def _at(self, k: Any, i: Any) -> Any:
+        return k * self._n + i - (self._n + 1)
+
+    def times(self, x: Any) -> Any:
+        """The product with one entry per degree of freedom; not for factors."""
+        y = self.zeros()
+        for k in self.outward:
+            y[k] = y[k] + self[k, k] * x[k]
+            for i in self.above(k):
+                y[k] = y[k] + self[k, i] * x[i]
+                y[i] = y[i] + self[k, i] * x[k]
+        return y
+
+    @property
+    def has_counters(self) -> bool:
+        """Whether the counters of loops are indices."""
+        return True
+
+    def total(self, term: Callable[[Any], Scalar], start: Scalar = 0.0) -> Scalar:
+        """A sum with the terms of all degrees of freedom, by their places in elimination order."""
+        over = Range(Index(1), Index(self._n + 1))
+        (found,) = self._recorder.fold(over, [start], lambda k, sums: [sums[0] + term(k)])
+        return found
+
+    def zeros(self) -> Memory:
+        """One zero per degree of freedom."""
+        memory = self._recorder.array("row", self._n + 1, is_scratch=True)
+        for k in self.outward:
+            memory[k] = 0.0
+        return memory
+
+    def column(self, x: Sequence[Scalar]) -> Memory:
+        """A row in the order of v, as one entry per degree of freedom."""
+        return self.vector_of([x[place] for place in self._elimination.order[1:]])
+
+    def vector_of(self, x: Sequence[Scalar]) -> Memory:
+        """Numbers in elimination order, as one entry per degree of freedom."""
+        memory = self._recorder.array("row", self._n + 1, is_scratch=True)
+        for k, x_k in enumerate(x, 1):
+            memory[k] = x_k
+        return memory
+
+    def numbers(self, x: Memory) -> list[Scalar]:
+        """The inverse of `vector_of`."""
+        return [x[k] for k in range(1, self._n + 1)]
+
+    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Convert numbers from elimination order to the order of v."""
+        return self._elimination.as_in_v(x)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in v of the degrees of freedom, in elimination order."""
+        return self._elimination.order[1:]
+
+    def entries(self, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+        """The entries of a row in the order of v that are not always zero, with their places in elimination order."""
+        return _entries(self._elimination, row)
+
+
+def _entries(elimination: Elimination, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+    return [(k, row[place]) for k, place in enumerate(elimination.order) if k and not is_zero(row[place])]
 
 
 class _Dense(dict[tuple[int, int], Scalar]):

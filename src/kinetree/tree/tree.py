@@ -129,7 +129,7 @@ class Tree(Protocol):
     def rows(self, columns: int) -> JointRows:
         """A matrix with one row per degree of freedom, zero at first."""
 
-    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True, is_scratch: bool = False) -> Grid:
         """A matrix that is processed row by row, zero at first if `clear`; in loops of the program if it has loops."""
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:

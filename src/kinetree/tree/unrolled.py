@@ -89,7 +89,7 @@ class UnrolledTree(Topology):
         """A matrix with one row per degree of freedom, initially zero."""
         return JointRows(self, columns)
 
-    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> expr.Grid:  # noqa: ARG002
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True, is_scratch: bool = False) -> expr.Grid:  # noqa: ARG002
         """A matrix that is processed row by row, initially zero."""
         return expr.Grid(rows, columns)
 

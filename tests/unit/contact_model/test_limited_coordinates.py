@@ -54,10 +54,10 @@ def test_a_coordinate_beyond_its_limit_is_pushed_back(kind: JointKind, coordinat
     q[coordinate] = 0.305
     v *= np.sign(kind.rates(q[: kind.nq].tolist(), v[: kind.nv].tolist())[coordinate])  # farther
     tree = robot.tree
-    rows = soft(robot, found, ())
+    rows = soft(robot, found, (), written_out=True)
     assert rows is not None
     state = tree.split(q.tolist(), "nq"), tree.split(v.tolist(), "nv")
-    blocks = rows(tree, *state, 0.0)
+    blocks, _ = rows(tree, *state, 0.0)
     solved = algorithms.contact_dynamics(tree, *state, tree.split([0.0] * robot.nv, "forces"), blocks)
     a, push = np.array(solved.acceleration), np.array(solved.push(blocks))
 

@@ -201,7 +201,7 @@ def test_explicit_pairs_go_with_the_bodies() -> None:
 
 
 def test_many_pairs_are_warned_of_and_too_many_are_refused() -> None:
-    message = r"'balls' has 351 pairs of shapes that may touch \(325 sphere and sphere, 26 plane and sphere\); their "
+    message = r"'balls' has 351 pairs of shapes that may touch \(325 sphere and sphere, 26 plane and sphere\); every "
     with pytest.warns(kt.errors.SimulationWarning, match=message + ".*robot.without_self_contact"):
         found = kt.contact.soft_constraints(balls(26).on_ground())
     assert len(found.touches) == 351

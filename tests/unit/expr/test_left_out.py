@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import (
+    Grid,
     Port,
     Program,
     Recorder,
@@ -88,6 +90,43 @@ def test_it_is_branched_over_where_all_lanes_are_idle() -> None:
     np.testing.assert_allclose(
         batch_function(program_of(), F32)(SAMPLES.astype(np.float32)), batch_function(program_of())(SAMPLES), rtol=1e-5
     )
+
+
+def scattered(x: Sequence[Any], grid: Callable[..., Grid]) -> Sequence[Any]:
+    """A loop that ends early, with numbers in scratch that exist only where x₀ is above a threshold."""
+    kept, idle = grid(3, 1, clear=False, is_scratch=True), grid(3, 1, clear=False)
+    for k in idle.rounds(0, 3):
+        idle[k, 0] = less(x[0], idle.constant((-1.0, 0.0, 1.0), k))
+
+    def keep(now: Any, k: Any, _: Sequence[Any]) -> list[Any]:
+        kept[k, 0] = (now + x[1]) * kept.constant((1.0, 2.0, 3.0), k)
+        return []
+
+    def add(k: Any, sums: Sequence[Any]) -> Sequence[Any]:
+        return unless(idle[k, 0], sums, lambda now: [now[0] + select(idle[k, 0], 0.0, kept[k, 0])])
+
+    def step(state: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+        for k in kept.rounds(0, 3):
+            unless(idle[k, 0], [], partial(keep, state[0], k))
+        (total,) = kept.fold(0, 3, [0.0 * x[1]], add)
+        return [0.5 * state[0] + 0.01 * total], less(total, 20.0)
+
+    return repeat(6, [x[1]], step)
+
+
+def test_scratch_may_be_stored_into_where_it_makes_no_difference() -> None:
+    def record(r: Recorder) -> None:
+        given = [r.inputs[0][n] for n in range(2)]
+        (r.outputs[0][0],) = scattered(given, partial(Grid, recorder=r))
+
+    program = trace_memory(record, [X], [Port("y", (1,))], "scattered")
+    run = batch_function(program)
+    wide = run(SAMPLES)
+    for k, (x, y) in enumerate(zip(SAMPLES, wide, strict=True)):
+        np.testing.assert_allclose(scattered(x.tolist(), Grid), y, rtol=1e-14)
+        np.testing.assert_allclose(*interpret(program, x.tolist()), y, rtol=1e-14)
+        np.testing.assert_array_equal(run(SAMPLES[k : k + 1])[0], y)
+    np.testing.assert_array_equal(run(SAMPLES[::-1]), wide[::-1])
 
 
 def test_constants_stay_constants() -> None:

@@ -35,6 +35,45 @@ class Activity:
             before = len(self.values) + len(self.arrays)
             self._block(program.body)
 
+    def keep_useful(self, program: Program) -> None:
+        """Leave out what no output changes with."""
+        values = {a for a in program.results or () if isinstance(a, int)}
+        arrays = {k for k in range(len(program.inputs), program.first_array) if program.results is None}
+        before = -1
+        while before != len(values) + len(arrays):
+            before = len(values) + len(arrays)
+            self._use(program.body, values, arrays)
+        self.values &= values
+        self.arrays &= arrays.union(range(len(program.inputs)))
+
+    def _use(self, block: Block, values: set[int], arrays: set[int]) -> None:
+        def use(arguments: Iterable[Argument]) -> None:
+            values.update(a for a in arguments if isinstance(a, int))
+
+        for s in reversed(block.statements):
+            if isinstance(s, Instruction):
+                if s.name in values:
+                    use(s.args[k] for k in RULES[s.op].passes)
+            elif isinstance(s, Load):
+                if s.name in values:
+                    arrays.add(s.array)
+            elif isinstance(s, Store):
+                if s.array in arrays:
+                    use((s.value,))
+            elif isinstance(s, Call):
+                if not values.isdisjoint(s.defines):
+                    use(s.args)
+            elif isinstance(s, Switch):
+                for case in s.cases:
+                    self._use(case, values, arrays)
+            else:
+                for _ in range(2):  # an iteration passes adjoints on to the one before
+                    pairs = zip(s.entry, s.defines, s.carried, s.next, strict=True)
+                    for inside, after, *ends in pairs:
+                        if inside in values or after in values:
+                            use((inside, *ends))
+                    self._use(s.body, values, arrays)
+
     def any(self, arguments: Iterable[Argument]) -> bool:
         return any(isinstance(a, int) and a in self.values for a in arguments)
 

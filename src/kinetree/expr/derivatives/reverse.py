@@ -61,6 +61,7 @@ class Reverse:
         self._called = called
         self._with_outputs = outputs
         self._activity = Activity(source, self._wrt)
+        self._activity.keep_useful(source)
         self._touched = touched = Touched(source.body)
         self._never_stored = set(range(source.first_array + len(source.arrays))) - touched.stored
         self._in_memory = source.results is None or any(k in touched.loaded for k in self._wrt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,8 @@ from kinetree.io.urdf.geometry import GeometryReader, read_placement
 from kinetree.io.urdf.joints import read_joint
 from kinetree.io.urdf.raw import as_written
 from kinetree.io.urdf.shapes import SHAPES
-from kinetree.io.urdf.transmissions import read_transmission
 from kinetree.io.urdf.version import read_version
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model, ModelBuilder, extras
 from kinetree.model.extras import NO_EXTRAS, Extras
 from kinetree.model.problems import STRICT, Problems
 from kinetree.problems import Problem, problem
@@ -293,3 +292,61 @@ def _axis(axis: Element) -> Iterator[Problem]:
     if length and abs(length - 1.0) > _UNIT:
         sentence = f'xyz="{axis.attributes["xyz"]:.60}" has the length {length:.4g}; only its direction is used'
         yield problem(axis, f"{sentence}, so give a unit vector", "axis-length", severity="warning")
+
+
+def read_transmission(element: Element, joints: Container[str]) -> extras.Transmission | None:
+    """The transmission; None if it names a joint that the robot does not have."""
+    other = []
+    movers, moved = [], []
+    type_, reduction = element.attributes.get("type", ""), None
+    for child in element.children:
+        if child.tag == "joint":
+            moved.append(_joint(child))
+        elif child.tag == "actuator":
+            movers.append(_actuator(child))
+        elif child.tag == "type" and not type_ and child.content.strip():
+            type_ = child.content.strip()
+        elif child.tag == "mechanicalReduction" and reduction is None:
+            reduction = _number(child)
+        else:
+            other.append(as_written(child))
+    if any(part.joint not in joints for part in moved):
+        return None
+    name = element.attributes.get("name", "").strip()
+    return extras.Transmission(name, type_, tuple(moved), tuple(movers), reduction, tuple(other))
+
+
+def _joint(element: Element) -> extras.TransmissionJoint:
+    interfaces, reduction, offset, role, other = [], None, None, "", []
+    for child in element.children:
+        if child.tag == "hardwareInterface" and not child.children:
+            interfaces.append(child.content.strip())
+        elif child.tag == "mechanicalReduction" and reduction is None:
+            reduction = _number(child)
+        elif child.tag == "offset" and offset is None:
+            offset = _number(child)
+        elif child.tag == "role" and not role:
+            role = child.content.strip()
+        else:
+            other.append(as_written(child))
+    return extras.TransmissionJoint(element.text("name"), tuple(interfaces), reduction, offset, role, tuple(other))
+
+
+def _actuator(element: Element) -> extras.TransmissionActuator:
+    part = _joint(element)
+    other = part.other
+    if part.offset is not None:
+        other += tuple(as_written(child) for child in element.all("offset"))
+    return extras.TransmissionActuator(part.joint, part.reduction, part.interfaces, part.role, other)
+
+
+def _number(element: Element) -> float:
+    """The number that is the text of an element."""
+    text = element.content.strip()
+    if not text:
+        element.fail("is empty; expected a number")
+    whole = Element(element.tag, {element.tag: text}, element.line, element.parent, element.file)
+    try:
+        return number(whole, element.tag)
+    except ValueError:
+        return element.fail(f"holds {shown(text, 40)!r}, which is not a number")

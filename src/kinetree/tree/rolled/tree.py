@@ -168,8 +168,8 @@ class RolledTree:
     def rows(self, columns: int) -> JointRows:
         return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
 
-    def grid(self, rows: int, columns: int, /, *, clear: bool = True) -> Grid:
-        return Grid(rows, columns, self._recorder, clear=clear)
+    def grid(self, rows: int, columns: int, /, *, clear: bool = True, is_scratch: bool = False) -> Grid:
+        return Grid(rows, columns, self._recorder, clear=clear, is_scratch=is_scratch)
 
     def shared(self, function: Shared, numbers: Sequence[Scalar]) -> Sequence[Scalar]:
         return expr.call_shared(self._recorder, function, numbers)

@@ -1,0 +1,137 @@
+"""Contacts of robots with many pairs of shapes, sorted into loops (`kinetree.algorithms.contact_table`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetree.contact_model import SoftConstraints, TouchSpec
+from kinetree.expr import Symbol
+from kinetree.functions.contact_laws import law_of_contact
+from kinetree.model import Model
+from kinetree.spatial import Transform
+
+if TYPE_CHECKING:
+    from kinetree.algorithms.contact_table import ContactTable, Found, PairLoop, RowLoop
+    from kinetree.algorithms.soft_rows import Law, Sight
+
+__all__ = ["Looped", "looped_contacts"]
+
+
+class Looped(NamedTuple):
+    """The contacts of a robot, in loops as far as that is better."""
+
+    table: ContactTable | None
+    order: Sequence[int]
+    """The pairs of shapes in the table, by their places in `touches`."""
+    others: Sequence[int]
+    """The pairs whose contacts are written out."""
+
+
+def looped_contacts(robot: Model, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law]) -> Looped:
+    """The contacts in loops, if there are many: which they are depends on the robot alone."""
+    from kinetree.algorithms.contact_table import ContactTable
+
+    touches = constraints.touches
+    plain = [k for k, touch in enumerate(touches) if _is_plain(touch)]
+    if not plain or not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
+        return Looped(None, (), range(len(touches)))
+    alike: dict[Hashable, dict[Hashable, list[int]]] = {}
+    for k in plain:
+        kinds = alike.setdefault(_rows_key(touches[k]), {})
+        kinds.setdefault(_shapes_key(robot, touches[k]), []).append(k)
+    loops = [
+        _row_loop(robot, constraints, sight, timed, [[touches[k] for k in some] for some in kinds.values()])
+        for kinds in alike.values()
+    ]
+    order = [k for kinds in alike.values() for some in kinds.values() for k in some]
+    return Looped(ContactTable(sight, loops), order, [k for k, touch in enumerate(touches) if not _is_plain(touch)])
+
+
+def _has_loops(sight: Sight) -> bool:
+    """Whether there are loops to have them in: in a trace with memory, or on plain numbers."""
+    return hasattr(sight.tree, "recorder") or not any(isinstance(x, Symbol) for x in sight.v)
+
+
+def _is_plain(touch: TouchSpec) -> bool:
+    return not touch.adhesion and not any(any(motion) for motion in touch.surface_velocity)
+
+
+def _rows_key(touch: TouchSpec) -> Hashable:
+    """Equal for pairs whose contacts have the same kind of rows, with laws that differ in lengths and masses alone."""
+    soft = touch.softness
+    numbers = (*soft.reference, *soft.impedance, soft.period, *touch.friction_reference)
+    return touch.dimension, tuple(x if isinstance(x, float) else None for x in numbers)
+
+
+def _shapes_key(robot: Model, touch: TouchSpec) -> Hashable:
+    """Equal for pairs whose points are found by the same operations on other lengths."""
+    sides = touch.first, touch.second
+    tables = [id(getattr(side.shape, name, None)) for side in sides for name in ("vertices", "heights")]
+    return (*(side.shape.kind for side in sides), *(_slot(robot, side.body) == 0 for side in sides), *tables)
+
+
+def _slot(robot: Model, body: str | None) -> int:
+    return 0 if body is None else robot.bodies[body].slot
+
+
+def _row_loop(
+    robot: Model, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law],
+    kinds: Sequence[Sequence[TouchSpec]],
+) -> RowLoop:  # fmt: skip
+    from kinetree.algorithms.contact_table import Row, RowLoop
+
+    pairs = [_pair_loop(robot, sight, touches) for touches in kinds]
+    size = kinds[0][0].dimension
+    rows = [
+        (touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference)
+        for loop, touches in zip(pairs, kinds, strict=True)
+        for touch in touches
+        for _ in range(loop.slots)
+    ]
+    look = _looked_up(sight, rows)
+
+    def row(k: Any) -> Row:
+        margin, softness, friction, across = look(k)
+        return Row(margin, *law_of_contact(constraints, timed, softness, friction, across))
+
+    return RowLoop(pairs, size, size if constraints.is_elliptic and size > 1 else 1, row)
+
+
+def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> PairLoop:
+    from kinetree.algorithms.contact_table import Found, PairLoop
+    from kinetree.collision import contacts, is_far
+    from kinetree.collision.pairs import slots
+
+    sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
+    bodies = [[_slot(robot, side.body) for side in some] for some in sides]
+    placed = [
+        [side.placement if side.body is None else side.placement @ robot.bodies[side.body].placement for side in some]
+        for some in sides
+    ]
+    shapes = zip(*([side.shape for side in some] for some in sides), strict=True)
+    numbers = zip(shapes, zip(*placed, strict=True), (touch.selection for touch in touches), strict=True)
+    look = _looked_up(sight, [(*pair, *(X.plain() for X in Xs), within) for pair, Xs, within in numbers])
+
+    def find(k: Any, X_1: Transform, X_2: Transform) -> Found:
+        a, b, X_a, X_b, within = look(k)
+        if any(bodies[0]):
+            X_a = X_a @ X_1
+        if any(bodies[1]):
+            X_b = X_b @ X_2
+        far = is_far(a, X_a, b, X_b, within)
+        return Found(0.0 if far is None else far, partial(contacts, a, X_a, b, X_b, within))
+
+    return PairLoop((bodies[0], bodies[1]), slots(touches[0].first.shape.kind, touches[0].second.shape.kind), find)
+
+
+def _looked_up(sight: Sight, quantities: Sequence[Any]) -> Callable[[Any], Any]:
+    """The quantities by their numbers, or at the counter of a loop, where what they have in common is a constant."""
+    from kinetree.tree.rolled.memory import Bodies, Slot
+    from kinetree.tree.rolled.tables import Columns, QuantityTable
+
+    recorder: Any = getattr(sight.tree, "recorder", None)
+    table = QuantityTable(recorder, Bodies([0] * len(quantities)), Columns(quantities), "contacts")
+    only = frozenset({0})
+    return lambda k: table[k if isinstance(k, int) else Slot(k, only)]

@@ -1,0 +1,90 @@
+"""Contacts in loops: the same as those written out, on random scenes of all kinds of shapes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.compiler.reference import on_numbers
+from kinetree.contact_model import spec
+from kinetree.functions.above_ground import usual_start
+from kinetree.functions.contact_dynamics import CONTACT_DYNAMICS
+from kinetree.functions.contact_forces import CONTACT_FORCES
+from tests.strategies import law
+
+SHAPES = (
+    'type="sphere" size="0.1"',
+    'type="sphere" size="0.07"',
+    'type="capsule" size="0.06 0.09"',
+    'type="box" size="0.1 0.07 0.08"',
+    'type="cylinder" size="0.08 0.06"',
+    'type="ellipsoid" size="0.1 0.07 0.05"',
+    'type="mesh" mesh="wedge"',
+)
+LAWS = (
+    "",
+    'condim="1"',
+    'condim="4"',
+    'condim="6" friction="0.7 0.02 0.003"',
+    'solref="0.03 0.8" margin="0.01" gap="0.002"',
+    'solimp="0.8 0.95 0.002 0.4 3"',
+)
+
+
+def scene(rng: np.random.Generator, count: int, cone: str = "pyramidal") -> kt.Model:
+    """A robot of `count` bodies around a post with two joints, in the air near a floor."""
+
+    def geom() -> str:
+        return f"<geom {rng.choice(SHAPES)} {rng.choice(LAWS)}/>"
+
+    free = "".join(
+        f'<body name="b{k}" pos="{0.3 * k} 0 0.2"><freejoint/>{geom()}</body>' for k in range(max(count - 2, 1))
+    )
+    text = f"""<mujoco><option cone="{cone}"/>
+  <asset><mesh name="wedge" vertex="0 0 0  .15 0 0  0 .15 0  0 0 .15  .1 .1 .1"/></asset>
+  <worldbody><geom type="plane" size="1 1 1"/>
+    <body name="post" pos="0 0 .1"><joint type="hinge" axis="0 1 0" damping="1"/>{geom()}
+      <body name="arm" pos="0 .1 .1"><joint type="hinge" axis="1 0 0" range="-1 1"/>{geom()}</body></body>
+    {free}</worldbody></mujoco>"""
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder, "scene.xml")).write_text(text)
+        return kt.load(path)
+
+
+def near(robot: kt.Model, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+    """A state in which some of the bodies touch, and joint forces."""
+    v, tau = rng.normal(size=(2, robot.nv))
+    tau[~np.asarray(robot.actuated)] = 0.0
+    start = usual_start(robot, touches=False)
+    return kt.integrate(robot, start, rng.normal(size=robot.nv) * 0.3), 0.3 * v, tau
+
+
+def both(definition: Any, robot: kt.Model, arguments: Any, patch: pytest.MonkeyPatch, **options: Any) -> Any:
+    """The results with contacts in loops, and written out, on plain numbers."""
+    found = []
+    for many in (0, 10**9):
+        patch.setattr(spec, "MANY_POINTS", many)
+        found.append(np.array(on_numbers(definition, robot, [list(map(float, x)) for x in arguments], **options)))
+    return found
+
+
+@law(5)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 5), cone=st.sampled_from(["pyramidal", "elliptic"]))
+def test_loops_have_the_same_contacts(seed: int, count: int, cone: str) -> None:
+    rng = np.random.default_rng(seed)
+    robot = scene(rng, count, cone)
+    q, v, tau = near(robot, rng)
+    with pytest.MonkeyPatch.context() as patch:
+        looped, written = both(CONTACT_DYNAMICS, robot, (q, v, tau), patch, contact=True)
+        nv = robot.nv
+        scale = max(1.0, np.abs(written[:nv]).max())
+        np.testing.assert_allclose(looped[:nv], written[:nv], rtol=0, atol=1e-8 * scale)
+        looped, written = both(CONTACT_FORCES, robot, (q, v, looped[:nv]), patch, contact=True)
+    np.testing.assert_allclose(looped, written, rtol=1e-9, atol=1e-9 * np.abs(written[np.abs(written) < 1e9]).max())

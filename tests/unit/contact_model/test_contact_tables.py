@@ -1,0 +1,112 @@
+"""Contacts in loops, compiled: against plain numbers, in batches, on threads, and their derivatives."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compiler.reference import on_numbers
+from kinetree.contact_model import spec
+from kinetree.functions import contact_tables
+from kinetree.functions.contact_dynamics import CONTACT_DYNAMICS
+
+SPHERES, BOXES = 5, 3
+
+
+@cache
+def heap() -> kt.Model:
+    """Spheres and boxes on the ground beside an arm, which can touch them: 51 degrees of freedom."""
+    robot = kt.zoo.load("cart_pole")
+    for k in range(SPHERES):
+        robot = robot.with_free_body("sphere", 0.1, mass=1.0, name=f"sphere{k}")
+    for k in range(BOXES):
+        robot = robot.with_free_body("box", [0.2, 0.16, 0.12], mass=1.0, name=f"box{k}")
+    return robot.on_ground()
+
+
+def states(worlds: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    """A stack of the boxes and the spheres in each world, a little inside each other and turned."""
+    robot, rng = heap(), np.random.default_rng(seed)
+    q = np.tile(robot.neutral(), (worlds, 1))
+    first = robot.nq - 7 * (SPHERES + BOXES)
+    for k in range(BOXES):
+        q[:, first + 7 * (SPHERES + k) : first + 7 * (SPHERES + k) + 3] = [1.0, 0.0, 0.055 + 0.115 * k]
+    for k in range(SPHERES):
+        q[:, first + 7 * k : first + 7 * k + 3] = [1.0 + 0.15 * (k % 2), 0.19 * (k // 2) - 0.3, 0.095]
+    v = 0.2 * rng.normal(size=(worlds, robot.nv))
+    return kt.integrate(robot, q, 0.01 * rng.normal(size=v.shape)), v, np.zeros_like(v)
+
+
+def test_the_heap_has_its_contacts_in_loops() -> None:
+    from kinetree.algorithms.soft_rows import seen
+    from kinetree.functions.contact_laws import timed_laws
+
+    robot, constraints = heap(), kt.contact.soft_constraints(heap())
+    (q,), (v,), _ = states(1)
+    sight = seen(robot.tree, robot.tree.split(list(q), "nq"), robot.tree.split(list(v), "nv"))
+    looped = contact_tables.looped_contacts(robot, constraints, sight, timed_laws(constraints.setting, 0.0))
+    assert looped.table is not None
+    assert sorted(looped.order) == [*range(len(constraints.touches))]
+
+
+def test_compiled_contacts_are_those_written_out_on_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, state = heap(), states(2)
+    found = kt.contact_dynamics(robot, *state)
+    forces = kt.contact.contact_forces(robot, state[0], state[1], found.qdd)
+    assert (found.iterations > 0).all()
+    monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
+    for k in range(2):
+        numbers = [list(map(float, x[k])) for x in state]
+        written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
+        scale = np.abs(written[: 2 * robot.nv]).max()
+        np.testing.assert_allclose(found.qdd[k], written[: robot.nv], rtol=0, atol=1e-9 * scale)
+        np.testing.assert_allclose(found.forces[k], written[robot.nv : 2 * robot.nv], rtol=0, atol=1e-9 * scale)
+    total = forces.forces[..., 2].sum(axis=-1)
+    assert (total > 0.0).all()
+
+
+def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
+    robot, (q, v, tau) = heap(), states(64)
+    whole = kt.contact_dynamics(robot, q, v, tau, threads=1)
+    for count in (1, 7):
+        part = kt.contact_dynamics(robot, q[:count], v[:count], tau[:count])
+        for one, all_of_it in zip(part, whole, strict=True):
+            np.testing.assert_array_equal(one, all_of_it[:count])
+    for one, all_of_it in zip(kt.contact_dynamics(robot, q, v, tau, threads=2), whole, strict=True):
+        np.testing.assert_array_equal(one, all_of_it)
+    for k in range(8):
+        np.testing.assert_array_equal(kt.contact_dynamics(robot, q[k], v[k], tau[k]).qdd, whole.qdd[k])
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_numbers_that_are_not_finite_stay_in_their_world() -> None:
+    robot, (q, v, tau) = heap(), states(8)
+    whole = kt.contact_dynamics(robot, q, v, tau)
+    v[3] = np.nan
+    found = kt.contact_dynamics(robot, q, v, tau)
+    others = [k for k in range(8) if k != 3]
+    np.testing.assert_array_equal(found.qdd[others], whole.qdd[others])
+    assert not np.isfinite(found.qdd[3]).any()
+
+
+def test_derivatives_are_those_of_differences() -> None:
+    robot, (q, v, tau) = heap(), states(1, seed=3)
+    rng, h, nv = np.random.default_rng(1), 1e-6, heap().nv
+    name, direction = "v", rng.normal(size=nv)
+
+    def at(step: float) -> Any:
+        found = kt.contact_dynamics(robot, q[0], v[0] + step * direction, tau[0])
+        return np.concatenate([found.qdd, found.forces])
+
+    difference = (at(h) - at(-h)) / (2 * h)
+    _, slope = kt.jvp(robot, kt.contact_dynamics, (q[0], v[0], tau[0]), {name: direction})
+    scale = np.abs(difference).max()
+    np.testing.assert_allclose(slope[: 2 * nv], difference, rtol=0, atol=1e-5 * scale)
+    weights = rng.normal(size=2 * nv + 2)
+    weights[2 * nv :] = 0.0
+    _, gradient = kt.vjp(robot, kt.contact_dynamics, (q[0], v[0], tau[0]), weights, wrt=name)
+    assert float(gradient[name] @ direction) == pytest.approx(float(weights @ slope), rel=1e-8, abs=1e-8 * scale)
