@@ -23,6 +23,7 @@ from itertools import accumulate
 from math import isqrt
 from typing import Any, NamedTuple
 
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.row_costs import RowCost
 from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
 from kinetree.collision import FAR, ContactPoint
@@ -414,13 +415,13 @@ class ContactRows:
         for r in grid.rounds(begin, end):
             m = _motion(_row(self._columns, self._dofs, r))
             J = contacts.seen(k, m, grid.constant(self._signs, r))
-            WJ = [_dot(row, J) for row in weights]
+            WJ = [dot(row, J) for row in weights]
             _put(grid, r, (*J, *WJ))
         for r in grid.rounds(begin, end):
             J, row = grid.row(r, range(size)), grid.looked_up(self._dofs, r)
             for s in grid.rounds(begin, r + 1):
                 at = row, grid.looked_up(self._dofs, s)
-                H[at] = H[at] + _dot(J, grid.row(s, range(size, 2 * size)))
+                H[at] = H[at] + dot(J, grid.row(s, range(size, 2 * size)))
         return []
 
     def set_out(self, p: Any) -> None:
@@ -505,10 +506,3 @@ def _numbers(X: Transform) -> list[Scalar]:
 
 def _transform(x: Sequence[Scalar]) -> Transform:
     return Transform(Mat3(Vec3(*x[:3]), Vec3(*x[3:6]), Vec3(*x[6:9])), Vec3(*x[9:]))
-
-
-def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(x, y, strict=True):
-        total = total + a * b
-    return total
