@@ -58,7 +58,8 @@ def contact_dynamics(
     problem with these.
     """
     coupled = [*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)]
-    M = crba(tree, q).sparse(coupled=coupled + (table.coupled() if table else []))
+    coupled += table.coupled() if table else []
+    M = crba(tree, q).sparse(in_chains=table is not None, coupled=coupled)
     for m, x in more:
         M.add_square(m, x)
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")

@@ -7,8 +7,12 @@ gives the motion at P along its axes and about them,
     Jᵀ f:  W_b += Aᵀ f,  W_a -= Aᵀ f,  and S_jᵀ Σ W_i over the bodies i that joint j carries
 
 in the world's coordinates. So the rows of a contact take a few operations, however many joints there are, and all
-joints are gone through once for all contacts. Only the entries Jᵀ s'' J of the Hessian are sums over pairs of joints,
-those that carry one of the bodies and not the other.
+joints are gone through once for all contacts. For the Hessian the contacts of two bodies are summed first,
+
+    Jᵀ s'' J = Σ S_jᵀ K S_k,    K = Σ Aᵀ s'' A
+
+over the pairs of joints that carry one of the bodies and not the other, in blocks of six, where A is about a point of
+one of the bodies.
 
 What a contact that is open would do is left out, or is zero.
 
@@ -17,25 +21,30 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 3.5 and T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate
 from math import isqrt
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.dot import dot
+from kinetree.algorithms.ltdl import symmetric_product
 from kinetree.algorithms.row_costs import RowCost
 from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
 from kinetree.collision import FAR, ContactPoint
 from kinetree.expr import Grid, Scalar, minimum, otherwise, select, unless
 from kinetree.records import record
-from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
+from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
+from kinetree.tree.elimination import WIDTH, chains
 
 __all__ = ["ContactRows", "ContactTable", "Found", "PairLoop", "Row", "RowLoop"]
 
 _POINT = 10
 """Numbers of a point: its distance, its place, the normal and a tangent."""
+
+
+_Step = Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
 
 
 class Found(NamedTuple):
@@ -86,33 +95,55 @@ class ContactTable:
         tree = sight.tree
         slots = sorted({0, *(slot for loop in loops for pairs in loop.pairs for side in pairs.bodies for slot in side)})
         self.sight = sight
-        self.bodies = slots
         self._starts: dict[int, int] = {}
         """The place in v of each joint's first degree of freedom."""
         total = 0
         for j in sorted(j for j, _ in tree.outward):
             self._starts[j] = total
             total += len(sight.columns[j])
-        place = {slot: k for k, slot in enumerate(slots)}
-        poses = tree.grid(len(slots), 12, clear=False)
+        written_out: Any = tree  # its joints are
+        self.chains = chains(written_out)
+        self.size = (self.chains.count + 1) * WIDTH
+        self._S = tree.grid(self.size, 6, clear=False)
+        """The motion per unit rate of the degree of freedom at each place, in the world's coordinates."""
+        columns = [m for j in self._starts for m in sight.columns[j]]
+        for at in set(range(self.size)) - set(self.chains.place):
+            _put(self._S, at, [0.0] * 6)
+        for at, m in zip(self.chains.place, columns, strict=True):
+            _put(self._S, at, _six(m))
+        row = {slot: k for k, slot in enumerate(slots)}
+        self.poses = tree.grid(len(slots), 12, clear=False)
         for k, slot in enumerate(slots):
-            _put(poses, k, _numbers(sight.X_0[slot] if slot else Transform.identity()))
-        v, drift = (self.written(tree.grid(len(slots), 6, clear=False), x) for x in (sight.v, sight.drift))
-        self.loops = [_Contacts(tree, loop, place) for loop in loops]
+            _put(self.poses, k, _numbers(sight.X_0[slot] if slot else Transform.identity()))
+        v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
+        self.loops = [_Contacts(tree, loop, row, self.chains.of_slot) for loop in loops]
+        self._between = {pair: self._moving(*pair) for contacts in self.loops for pair in contacts.body_pairs}
+        self.blocks: list[int] = []
+        """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
+        self.signs: list[list[float]] = [[] for _ in range(WIDTH)]
+        spans: dict[tuple[int, int], tuple[int, int]] = {}
+        for pair, between in self._between.items():
+            signs: dict[int, list[float]] = {}
+            for k, sign in between:
+                row_of_k, r = divmod(self.chains.place[k], WIDTH)
+                signs.setdefault(row_of_k, [0.0] * WIDTH)[r] = sign
+            spans[pair] = len(self.blocks), len(self.blocks) + len(signs)
+            for k in sorted(signs):
+                self.blocks.append(k)
+                for some, sign in zip(self.signs, signs[k], strict=True):
+                    some.append(sign)
+        self.spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in self.loops]
+        """The part of `blocks` for each pair of shapes."""
         for contacts in self.loops:
-            contacts.find(poses)
+            contacts.find(self.poses)
             contacts.press(v, drift)
 
     def coupled(self) -> list[list[int]]:
         """For each two bodies, the degrees of freedom that move one relative to the other, by their places in v."""
-        return [[j for j, _ in self.between(*pair)] for pair in self.body_pairs()]
+        return [[k for k, _ in between] for between in self._between.values()]
 
-    def body_pairs(self) -> list[tuple[int, int]]:
-        """The slots of bodies that may touch."""
-        return list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
-
-    def between(self, first: int, second: int) -> list[tuple[int, float]]:
-        """The degrees of freedom that move one body relative to another, by their places in v, and with which sign."""
+    def _moving(self, first: int, second: int) -> list[tuple[int, float]]:
+        """The same for two bodies, with the signs of their motions."""
         tree = self.sight.tree
         meeting = tree.meeting(first, second)
         found: list[tuple[int, float]] = []
@@ -121,39 +152,48 @@ class ContactTable:
                 found += [(self._starts[j] + k, sign) for k in range(len(self.sight.columns[j]))]
         return found
 
-    def written(self, grid: Grid, rates: Sequence[Scalar]) -> Grid:
-        """The motions of the bodies at these rates of the joints, in the order of v, written into a grid."""
-        tree, columns = self.sight.tree, self.sight.columns
-        pieces, V = tree.split(rates, "nv"), tree.slots(Motion)
-        V[0] = Motion.zero()
-        for i, p in tree.outward:
-            V[i] = V[p]
-            for s, x in zip(columns[i], pieces[i], strict=True):
-                V[i] = V[i] + s * x
-        for k, slot in enumerate(self.bodies):
-            _put(grid, k, _six(V[slot]))
+    def in_places(self, rates: Sequence[Scalar]) -> Grid:
+        """Numbers in the order of v, by the places of the degrees of freedom."""
+        grid = self.sight.tree.grid(self.size, 1, clear=False, is_scratch=True)
+        for k in set(range(self.size)) - set(self.chains.place):
+            grid[k, 0] = 0.0
+        for k, x in zip(self.chains.place, rates, strict=True):
+            grid[k, 0] = x
         return grid
 
-    def pushed(self, wrenches: Grid) -> list[Scalar]:
-        """The joint forces of wrenches on the bodies, in the order of v."""
-        tree, columns = self.sight.tree, self.sight.columns
-        W, tau = tree.slots(Force), tree.pieces()
-        for i, _ in tree.outward:
-            W[i] = Force.zero()
-        for k, slot in enumerate(self.bodies):
-            if slot:
-                w = wrenches.row(k, range(6))
-                W[slot] = Force(Vec3(*w[:3]), Vec3(*w[3:]))
-        for i, p in tree.inward:
-            tau[i] = [s.dot(W[i]) for s in columns[i]]
-            if p:
-                W[p] = W[p] + W[i]
-        return tree.numbers(tau[1:], "forces")
+    def motions(self, rates: Grid, into: Grid | None = None) -> Grid:
+        """The motions of what each degree of freedom carries, from rates by their places."""
+        grid = into or self.sight.tree.grid(self.size, 6, clear=False)
+        _put(grid, 0, [0.0] * 6)
+        for k in grid.rounds(1, self.chains.count + 1):
+            V = _row(grid, self.chains.parent, k, 1)
+            for at in (k * WIDTH + r for r in range(WIDTH)):
+                x = rates[at, 0]
+                V = [a + s * x for a, s in zip(V, self._S.row(at, range(6)), strict=True)]
+                _put(grid, at, V)
+        return grid
+
+    def push(self, wrenches: Grid, forces: Grid) -> None:
+        """The joint forces of wrenches on what each degree of freedom carries, which are summed up."""
+        for k in wrenches.rounds(self.chains.count, 0):
+            W: list[Scalar] = [0.0] * 6
+            for at in (k * WIDTH + r for r in reversed(range(WIDTH))):
+                W = [a + b for a, b in zip(W, wrenches.row(at, range(6)), strict=True)]
+                forces[at, 0] = dot(self._S.row(at, range(6)), W)
+            parent = wrenches.looked_up(self.chains.parent, k, 1)
+            _put(wrenches, parent, [a + b for a, b in zip(wrenches.row(parent, range(6)), W, strict=True)])
+
+    def column(self, e: Any, r: int, origin: Vec3) -> list[Scalar]:
+        """The motion of degree of freedom r of entry e of `blocks`, about a point, with its sign."""
+        S, sign = self._S, self._S.constant(self.signs[r], e)
+        m = S.row(S.looked_up([WIDTH * k + r for k in self.blocks], e), range(6))
+        angular, linear = Vec3(*m[:3]), Vec3(*m[3:])
+        return [sign * x for x in (*angular.components(), *(linear + angular.cross(origin)).components())]
 
     def forces(self, a: Sequence[Scalar]) -> list[list[Scalar]]:
         """The numbers of `told_of` for each contact, at accelerations in the order of v."""
         grid = self.sight.tree.grid
-        motions = self.written(grid(len(self.bodies), 6, clear=False), a)
+        motions = self.motions(self.in_places(a))
         told: list[list[Scalar]] = []
         for contacts in self.loops:
             found = grid(contacts.count, 13, clear=False, is_scratch=True)
@@ -169,13 +209,16 @@ class ContactTable:
 class _Contacts:
     """The contacts of a loop over rows."""
 
-    def __init__(self, tree: Tree, loop: RowLoop, place: dict[int, int]) -> None:
+    def __init__(self, tree: Tree, loop: RowLoop, row: dict[int, int], place: Sequence[int]) -> None:
+        """`row`: of each slot's pose; `place`: of each slot's motion."""
         self.loop = loop
         pairs = [(a, b, of.slots) for of in loop.pairs for a, b in zip(*of.bodies, strict=True)]
-        self.body_pairs = [(a, b) for a, b, slots in pairs for _ in range(slots)]
-        self.count = len(self.body_pairs)
-        self._first, self._second = ([place[pair[side]] for pair in self.body_pairs] for side in (0, 1))
-        self._place = place
+        self.body_pairs = [(a, b) for a, b, _ in pairs]
+        self.count = sum(slots for _, _, slots in pairs)
+        self._first, self._second = ([place[pair[side]] for pair in pairs for _ in range(pair[2])] for side in (0, 1))
+        self.origins = [row[b or a] for a, b in self.body_pairs]
+        """A moving body of each pair, by the row of its pose."""
+        self._row = row
         self._begin = [0, *accumulate(slots for _, _, slots in pairs)]
         self._points = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
         self._rows = tree.grid(self.count, loop.size + loop.stiffnesses + 1, clear=False, is_scratch=True)
@@ -189,7 +232,7 @@ class _Contacts:
         """Find the points of all pairs."""
         done = 0
         for pairs in self.loop.pairs:
-            sides = [[self._place[slot] for slot in side] for side in pairs.bodies]
+            sides = [[self._row[slot] for slot in side] for side in pairs.bodies]
             for k in poses.rounds(0, len(sides[0])):
                 found = pairs.find(k, *(_transform(_row(poses, side, k)) for side in sides))
                 first = k * pairs.slots + self._begin[done]
@@ -199,9 +242,7 @@ class _Contacts:
             (is_open,) = self._fold_block(block, [1.0], lambda p, state: [minimum(state[0], self._pairs[p, 1])])
             self._open_blocks[block, 0] = is_open
 
-    def _fold_block(
-        self, block: Any, state: Sequence[Scalar], step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
-    ) -> Sequence[Scalar]:
+    def _fold_block(self, block: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
         """Iterate over the pairs of a block."""
         begin, end = (self._pairs.looked_up(some, block) for some in (self._blocks[:-1], self._blocks[1:]))
         return self._pairs.fold(begin, end, state, step)
@@ -222,29 +263,29 @@ class _Contacts:
         margin, law, _ = self.loop.row(k)
         return 1.0 - law.acts(self._points[k, 0] - margin)
 
-    def fold(
-        self, state: Sequence[Scalar], step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
-    ) -> Sequence[Scalar]:
+    def fold(self, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
         """Iterate over the contacts that are closed, pair by pair: `step(k, values)` gives the next values."""
-        return self._fold_pairs(state, lambda k, state: unless(self.idle(k), state, partial(step, k)))
+        return self.fold_pairs(state, lambda p, state: self.fold_pair(p, state, step))
 
-    def _fold_pairs(
-        self, state: Sequence[Scalar], step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
-    ) -> Sequence[Scalar]:
-        """Iterate over the contacts of pairs that are not open."""
+    def fold_pairs(self, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+        """Iterate over the pairs that are not open."""
 
         def of_block(block: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            of_pair = partial(self._fold_pair, 1, step)
             return unless(self._open_blocks[block, 0], state, lambda state: self._fold_block(block, state, of_pair))
+
+        def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
+            return unless(self.is_open(p), state, partial(step, p))
 
         return self._open_blocks.fold(0, len(self._blocks) - 1, state, of_block)
 
-    def _fold_pair(
-        self, flag: int, step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]], p: Any, state: Sequence[Scalar]
-    ) -> Sequence[Scalar]:
-        """Iterate over the contacts of a pair, unless it is far apart (flag 0), or open (1)."""
+    def fold_pair(self, p: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+        """Iterate over the contacts of a pair that are closed."""
+        return self._fold_points(p, state, lambda k, state: unless(self.idle(k), state, partial(step, k)))
+
+    def _fold_points(self, p: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+        """Iterate over all contacts of a pair."""
         begin, end = (self._pairs.looked_up(some, p) for some in (self._begin[:-1], self._begin[1:]))
-        return unless(self._pairs[p, flag], state, lambda state: self._points.fold(begin, end, state, step))
+        return self._points.fold(begin, end, state, step)
 
     def press(self, v: Grid, drift: Grid) -> None:
         """Find the rows of the contacts that are closed."""
@@ -256,13 +297,17 @@ class _Contacts:
             _put(self._rows, k, (*numbers, idle))
             return []
 
-        self._fold_pairs([], step)
+        self.fold_pairs([], lambda p, state: self._fold_points(p, state, step))
 
     def _pressed(self, k: Any, v: Grid, drift: Grid) -> list[Scalar]:
         margin, law, friction = self.loop.row(k)
         r = self._points[k, 0] - margin
         reference, D = pressed(self.along(k, v), self.along(k, drift), r, law, friction)
         return [*reference, *D]
+
+    def is_open(self, p: Any) -> Scalar:
+        """1.0 where all contacts of a pair are open."""
+        return self._pairs[p, 1]
 
     def idle(self, k: Any) -> Scalar:
         """1.0 where contact k is open."""
@@ -285,9 +330,20 @@ class _Contacts:
         point, axes = self._place_of(k)
         return seen_at(second if first is None else second - first, point, axes, self.loop.size, 1.0)
 
-    def seen(self, k: Any, m: Motion, sign: Scalar) -> list[Scalar]:
-        """A m, times a sign."""
-        return seen_at(m, *self._place_of(k), self.loop.size, sign)
+    def with_square(
+        self, k: Any, weights: Sequence[Sequence[Scalar]], origin: Vec3, K: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """K, its lower triangle row by row, with Aᵀ W A of contact k about a point."""
+        point, axes = self._place_of(k)
+        arm = point - origin
+        A = [[*arm.cross(axis).components(), *axis.components()] for axis in axes]
+        A += [[*axis.components(), 0.0, 0.0, 0.0] for axis in axes]
+        A = A[: self.loop.size]
+        columns = [*zip(*A, strict=True)]
+        WA = [[dot(row, column) for column in columns] for row in weights]
+        places = [(r, s) for r in range(6) for s in range(r + 1)]
+        across = [*zip(*WA, strict=True)]
+        return [x + dot(columns[r], across[s]) for x, (r, s) in zip(K, places, strict=True)]
 
     def push(self, k: Any, f: Sequence[Scalar], wrenches: Grid) -> None:
         """Add Aᵀ f to the wrenches on both bodies."""
@@ -316,7 +372,10 @@ class _Contacts:
             _put(told, k, told_of(point, force))
             return []
 
-        self._pairs.fold(0, len(self._begin) - 1, [], partial(self._fold_pair, 0, step))
+        def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
+            return unless(self._pairs[p, 0], state, lambda state: self._fold_points(p, state, step))
+
+        self._pairs.fold(0, len(self._begin) - 1, [], of_pair)
 
     def _force(self, k: Any, motions: Grid) -> Sequence[Scalar]:
         away = [a - r for a, r in zip(self.along(k, motions), self.reference(k), strict=True)]
@@ -332,31 +391,17 @@ class ContactRows:
     """The rows of the contacts in the convex problem; what one step leaves to the next is in memory."""
 
     def __init__(self, table: ContactTable, M: Any) -> None:
-        tree = table.sight.tree
         self._table, self._M = table, M
-        self._n = n = len(table.sight.v)
 
         def grid(rows: int, columns: int) -> Grid:
-            return tree.grid(rows, columns, clear=False, is_scratch=True)
+            return table.sight.tree.grid(rows, columns, clear=False, is_scratch=True)
 
-        self._grid = grid
-        self._motions, self._wrenches = grid(len(table.bodies), 6), grid(len(table.bodies), 6)
-        self._columns = tree.grid(n + 1, 6, clear=False)
-        columns = [m for j in sorted(j for j, _ in tree.outward) for m in table.sight.columns[j]]
-        for k, place in enumerate(M.places, 1):
-            _put(self._columns, k, _six(columns[place]))
+        self._motions, self._wrenches, self._forces = (grid(table.size, n) for n in (6, 6, 1))
         self._parts = [_Part(grid, contacts) for contacts in table.loops]
-        self._dofs: list[int] = []
-        self._signs: list[float] = []
-        spans: dict[tuple[int, int], tuple[int, int]] = {}
-        number = {place: k for k, place in enumerate(M.places, 1)}
-        for pair in table.body_pairs():
-            between = sorted((number[place], sign) for place, sign in table.between(*pair))
-            spans[pair] = len(self._dofs), len(self._dofs) + len(between)
-            self._dofs += [k for k, _ in between]
-            self._signs += [sign for _, sign in between]
-        self._spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in table.loops]
-        self._products = grid(max(len(self._dofs), 1), 2 * max(part.contacts.loop.size for part in self._parts))
+        self._rates = table.in_places([0.0] * len(table.chains.place))
+        longest = max(end - begin for spans in table.spans for begin, end in spans)
+        self._products = grid(longest, 72)
+        self._square = M if M.is_in_blocks else M.block_zeros()
 
     def away(self, a: Any) -> None:
         """x = J a - a_ref of each contact."""
@@ -371,13 +416,13 @@ class ContactRows:
 
     def respond(self, gradient: Any, costs: Scalar, alpha: Scalar | None = None) -> Scalar:
         """Take Jᵀ f from the gradient, where x is now x + alpha d if that is given; return a sum with the costs."""
-        for k in self._wrenches.rounds(0, len(self._table.bodies)):
+        for k in self._wrenches.rounds(0, self._table.size):
             _put(self._wrenches, k, [0.0] * 6)
         for part in self._parts:
             (costs,) = part.contacts.fold([costs], partial(self._respond, part, alpha))
-        push = self._M.column(self._table.pushed(self._wrenches))
+        self._table.push(self._wrenches, self._forces)
         for k in self._M.outward:
-            gradient[k] = gradient[k] - push[k]
+            gradient[k] = gradient[k] - self._forces[self._M.place(k), 0]
         return costs
 
     def _respond(self, part: _Part, alpha: Scalar | None, k: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
@@ -394,34 +439,41 @@ class ContactRows:
     def add_square(self, H: Any) -> None:
         """H += Jᵀ s'' J."""
         target = H
-        if not H.has_counters:
-            target = _Square(self._n + 1, self._grid((self._n + 1) ** 2, 1))
-        for part, spans in zip(self._parts, self._spans, strict=True):
-            part.contacts.fold([], partial(self._add_square, target, part, spans))
+        if not H.is_in_blocks:
+            target = self._square
+            target.clear()
+        for part, spans in zip(self._parts, self._table.spans, strict=True):
+            part.contacts.fold_pairs([], partial(self._add_square, target, part, spans))
         if target is not H:
-            for k in H.outward:
-                for i in (k, *H.above(k)):
-                    H[k, i] = H[k, i] + target[k, i]
+            H.add_blocks(target)
 
     def _add_square(
-        self, H: Any, part: _Part, spans: Sequence[tuple[int, int]], k: Any, _: Sequence[Scalar]
+        self, H: Any, part: _Part, spans: Sequence[tuple[int, int]], p: Any, _: Sequence[Scalar]
     ) -> list[Scalar]:
         contacts, size, grid = part.contacts, part.contacts.loop.size, self._products
-        cost = contacts.cost(k)
-        weights: list[list[Scalar]] = [[0.0] * size for _ in range(size)]
-        for (r, s), x in zip(cost.pattern, part.weights.row(k, range(len(cost.pattern))), strict=True):
-            weights[r][s] = weights[s][r] = x
-        begin, end = (grid.looked_up([span[side] for span in spans], k) for side in (0, 1))
-        for r in grid.rounds(begin, end):
-            m = _motion(_row(self._columns, self._dofs, r))
-            J = contacts.seen(k, m, grid.constant(self._signs, r))
-            WJ = [dot(row, J) for row in weights]
-            _put(grid, r, (*J, *WJ))
-        for r in grid.rounds(begin, end):
-            J, row = grid.row(r, range(size)), grid.looked_up(self._dofs, r)
-            for s in grid.rounds(begin, r + 1):
-                at = row, grid.looked_up(self._dofs, s)
-                H[at] = H[at] + dot(J, grid.row(s, range(size, 2 * size)))
+        origin = Vec3(*_row(self._table.poses, contacts.origins, p)[9:])
+
+        def step(k: Any, K: Sequence[Scalar]) -> Sequence[Scalar]:
+            cost = contacts.cost(k)
+            weights: list[list[Scalar]] = [[0.0] * size for _ in range(size)]
+            for (r, s), x in zip(cost.pattern, part.weights.row(k, range(len(cost.pattern))), strict=True):
+                weights[r][s] = weights[s][r] = x
+            return contacts.with_square(k, weights, origin, K)
+
+        lower = contacts.fold_pair(p, [0.0] * 21, step)
+        K = [[lower[max(r, s) * (max(r, s) + 1) // 2 + min(r, s)] for s in range(6)] for r in range(6)]
+        is_closed = 1.0 - contacts.is_open(p)
+        begin, end = (grid.looked_up([span[side] for span in spans], p) for side in (0, 1))
+        for e in grid.rounds(begin, end):
+            S = [self._table.column(e, r, origin) for r in range(WIDTH)]
+            KS = [[dot(row, m) for row in K] for m in S]
+            _put(grid, e - begin, [x for m in (*S, *KS) for x in m])
+            k = grid.looked_up(self._table.blocks, e)
+            H.add(k, k, symmetric_product(S, [*zip(*KS, strict=True)]))
+            for f in grid.rounds(begin, e):
+                across = grid.row(f - begin, range(36, 72))
+                columns = [across[6 * r : 6 * r + 6] for r in range(6)]
+                H.add(k, grid.looked_up(self._table.blocks, f), [[dot(m, c) for c in columns] for m in S], is_closed)
         return []
 
     def set_out(self, p: Any) -> None:
@@ -452,23 +504,11 @@ class ContactRows:
         return [down, bend]
 
     def _move(self, m: Any) -> None:
-        """The motions of the bodies at the rates m, in elimination order."""
-        self._table.written(self._motions, self._M.as_in_v(self._M.numbers(m)))
-
-
-class _Square:
-    """A matrix of zeros, whose indices may be the counters of loops."""
-
-    def __init__(self, n: int, grid: Grid) -> None:
-        self._n, self._grid = n, grid
-        for k in grid.rounds(0, n * n):
-            grid[k, 0] = 0.0
-
-    def __getitem__(self, at: tuple[Any, Any]) -> Scalar:
-        return self._grid[at[0] * self._n + at[1], 0]
-
-    def __setitem__(self, at: tuple[Any, Any], x: Scalar) -> None:
-        self._grid[at[0] * self._n + at[1], 0] = x
+        """The motions of the bodies at the rates m, one per degree of freedom."""
+        rates = self._rates
+        for k in self._M.outward:
+            rates[self._M.place(k), 0] = m[k]
+        self._table.motions(rates, self._motions)
 
 
 class _Part:
@@ -482,14 +522,14 @@ class _Part:
         self.weights = grid(contacts.count, size * (size + 1) // 2)
 
 
-def _put(grid: Grid, k: Any, numbers: Sequence[Scalar]) -> None:
-    for column, x in enumerate(numbers):
+def _put(grid: Grid, k: Any, numbers: Iterable[Scalar], first: int = 0) -> None:
+    for column, x in enumerate(numbers, first):
         grid[k, column] = x
 
 
-def _row(grid: Grid, places: Sequence[int], k: Any) -> list[Scalar]:
-    """The row of a grid for entry k of a list of rows."""
-    return grid.row(grid.looked_up(places, k), range(grid.columns))
+def _row(grid: Grid, places: Sequence[int], k: Any, first: int = 0) -> list[Scalar]:
+    """The row of a grid for entry k of a list of rows; `first` as for `looked_up`."""
+    return grid.row(grid.looked_up(places, k, first), range(grid.columns))
 
 
 def _motion(x: Sequence[Scalar]) -> Motion:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest, ltdl_solve
+from kinetree.algorithms.ltdl import block_half, block_ltdl, block_rest, ltdl, ltdl_half, ltdl_rest
 from kinetree.algorithms.row_costs import Response, RowCost
 from kinetree.expr import Scalar, absolute, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
@@ -137,7 +137,8 @@ def minimum_acceleration(
     M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`); `looped(M)` are rows in loops.
     """
     if looped is not None:
-        M = M.in_memory()
+        coupled = [sorted({k for row in block.J for k, _ in M.entries(row)}) for block in blocks]
+        M = M.in_blocks(coupled) or M
     problem = _Problem(M, tau, blocks, looped)
     start = problem.at(problem.smooth)
     begun = problem.numbers(start)
@@ -190,6 +191,8 @@ class _Problem:
         self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], looped: Callable[[Any], LoopedRows] | None
     ) -> None:
         self._M = M
+        factors = (block_ltdl, block_half, block_rest) if M.is_in_blocks else (ltdl, ltdl_half, ltdl_rest)
+        self._factor, self._half, self._rest = factors
         self._make_looped = looped
         self._looped = looped and looped(M)
         self._n = len(tau)
@@ -197,12 +200,12 @@ class _Problem:
         self._tau = M.column(tau)
         self._rows = [[M.entries(row) for row in block.J] for block in blocks]
         self._L = M.copy()
-        ltdl(self._L)
+        self._factor(self._L)
         half = M.column(tau)
-        ltdl_half(self._L, half)
+        self._half(self._L, half)
         self._size = self._norm(half)
         self.smooth = half
-        ltdl_rest(self._L, half)
+        self._rest(self._L, half)
 
     def at(self, a: Any) -> _Point:
         """Everything at an acceleration."""
@@ -276,16 +279,9 @@ class _Problem:
             self._looped = make(M)
             point = self.at(found)
             if factors is None:
-                H, factors = self._hessian(point), M.zeros_like()
-                for k in M.outward:
-                    factors[k, k] = slopes_of(H[k, k], 0.0)
-                    for i in M.every_above(k):
-                        factors[k, i] = slopes_of(H[k, i], 0.0)
-                ltdl(factors)
-            p = M.zeros()
-            for k in M.outward:
-                p[k] = -point.gradient[k]
-            ltdl_solve(factors, p)
+                factors = self._hessian(point).constant()
+                self._factor(factors)
+            p = self._solved(factors, point)
             before, found = found, M.zeros()
             for k in M.outward:
                 found[k] = slopes_of(before[k], before[k] + p[k])
@@ -363,11 +359,15 @@ class _Problem:
     def _direction(self, point: _Point) -> Any:
         """p = -H⁻¹ g."""
         H = self._hessian(point)
-        ltdl(H)
-        p = H.zeros()
-        for k in H.outward:
+        self._factor(H)
+        return self._solved(H, point)
+
+    def _solved(self, factors: Any, point: _Point) -> Any:
+        p = self._M.zeros()
+        for k in self._M.outward:
             p[k] = -point.gradient[k]
-        ltdl_solve(H, p)
+        self._half(factors, p)
+        self._rest(factors, p)
         return p
 
     def _hessian(self, point: _Point) -> Any:
@@ -415,7 +415,7 @@ class _Problem:
 
     def _norm(self, half: Any) -> Scalar:
         """fᵀ M⁻¹ f, from L⁻ᵀ f."""
-        total: Scalar = self._M.total(lambda k: half[k] * half[k] * (1.0 / self._L[k, k]))
+        total: Scalar = self._M.total(lambda k: half[k] * half[k] * (1.0 / self._L.pivot(k)))
         return total
 
     def _error(self, a: Any, rest: Any, gradient: Any, costs: Scalar) -> Scalar:
@@ -425,7 +425,7 @@ class _Problem:
         for k in M.outward:
             half[k] = gradient[k]
         size = M.total(lambda k: a[k] * (rest[k] + self._tau[k]), self._size + 2.0 * costs)
-        ltdl_half(self._L, half)
+        self._half(self._L, half)
         error: Scalar = sqrt(self._norm(half) / maximum(size, _TINY))
         return error
 

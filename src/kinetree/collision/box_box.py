@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.collision.box_axes import EdgeAxis, FaceAxis, TwoBoxes, best_edge, best_face, edge_axes, two_boxes
-from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, clipped, sign_of
+from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, clipped, points_unless, sign_of
 from kinetree.collision.shapes import Box
 from kinetree.expr import Scalar, absolute, equal, less, less_equal, maximum, minimum, select
 from kinetree.records import record
@@ -43,8 +43,7 @@ def box_box(a: Box, X_a: Transform, b: Box, X_b: Transform, margin: Scalar) -> t
     cosine = absolute(face.frame.z.dot(X_a.E.T @ edge.axis))
     alike = less(_ALIGNED, cosine) * less(edge.separation, face.separation + _FACE_BIAS * absolute(face.separation))
     by_edges = less(face.separation, edge.separation) * (1.0 - alike)
-    points = box_contacts(boxes, face, edge, by_edges, X_a, X_b)
-    return tuple(ContactPoint(select(touching, p.distance, FAR), p.position, p.normal, p.tangent) for p in points)
+    return points_unless(1.0 - touching, _SLOTS, lambda: box_contacts(boxes, face, edge, by_edges, X_a, X_b))
 
 
 def box_contacts(

@@ -1,7 +1,8 @@
 """Checks that every place a program reads or writes is within its array: when it is made, not when it runs.
 
-Loop counters have known bounds, and so has every index made of them. Where that is not enough (y[i - j] in a triangular
-loop), the iterations are enumerated.
+Loop counters have known bounds, and so has every index made of them. Where that is not enough, counters are taken from
+the beginnings of their loops on (y[i - first] in a loop from `first`); and if that is not enough either (y[i - j] in a
+triangular loop), the iterations are enumerated.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from kinetree.expr.program import (
     Range,
     Store,
     Switch,
+    Term,
     Walk,
 )
 
@@ -104,6 +106,8 @@ class _Check:
 
     def _within(self, at: Index, size: int, around: tuple[_Around, ...], what: str) -> None:
         low, high = self._interval(at, around)
+        if low < 0 or high >= size:
+            low, high = self._from_beginnings(at, around)
         if low >= 0 and high < size:
             return
         tables = self._program.tables
@@ -141,6 +145,34 @@ class _Check:
             products = (t.scale * ends[0], t.scale * ends[1])
             low, high = low + min(products), high + max(products)
         return low, high
+
+    def _from_beginnings(self, at: Index, around: tuple[_Around, ...]) -> Interval:
+        """The interval of an index, with counters of ranges as their starts and what is added to these."""
+        low = high = 0
+        for loop in reversed(range(len(around))):
+            over = around[loop].over
+            scale = sum(t.scale for t in at.terms if t.loop == loop and t.table is None)
+            if scale and isinstance(over, Range) and over.step == 1 and (over.start.terms or over.stop.terms):
+                _, length = self._from_beginnings(over.stop - over.start, around[:loop])
+                at = at + (over.start - Index(0, (Term(loop),))) * scale
+                low, high = low + min(0, scale * (length - 1)), high + max(0, scale * (length - 1))
+        for loop in {t.loop for t in at.terms}:
+            ends = self._together([t for t in at.terms if t.loop == loop], around[loop])
+            low, high = low + ends[0], high + ends[1]
+        return at.base + low, at.base + high
+
+    def _together(self, terms: Sequence[Term], around: _Around) -> Interval:
+        """The interval of a sum of terms of one counter."""
+        tables = [None if t.table is None else self._program.tables[t.table] for t in terms]
+        first, last = around.interval
+        ends = min((len(table) for table in tables if table is not None), default=last + 1)
+        if len(terms) == 1 or first < 0 or last >= ends:
+            return self._interval(Index(0, tuple(terms)), (around,) * (terms[0].loop + 1))
+        sums = [
+            sum(t.scale * (c if table is None else table[c]) for t, table in zip(terms, tables, strict=True))
+            for c in around.among or range(first, last + 1)
+        ]
+        return min(sums), max(sums)
 
 
 def _rounds(

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from kinetree.expr.functions import select
-from kinetree.expr.program import Index, Range
+from kinetree.expr.program import Index, Range, Walk
 from kinetree.expr.recording import Memory, Recorder
-from kinetree.expr.symbol import Scalar
+from kinetree.expr.symbol import Scalar, Symbol
 
 __all__ = ["Grid", "NewGrid", "Numbers", "Shared"]
 
@@ -86,9 +88,27 @@ class Grid:
             state = step(i, state)
         return state
 
-    def looked_up(self, values: Sequence[int], i: Any) -> Any:
-        """values[i], for an int or the counter of a loop."""
-        return values[i] if self._recorder is None else self._recorder.look_up(values, i)
+    def walk(self, following: Sequence[int], i: Any) -> Iterator[Any]:
+        """following[i], following[following[i]], …, before a zero: ints, or the counter of a loop."""
+        if self._recorder is None:
+            while (i := following[i]) != 0:
+                yield i
+            return
+        over = Walk(self.looked_up(following, i, 1), self._recorder.table(following))
+        with self._recorder.loop(over) as k:
+            yield k
+
+    def left_out(self, idle: Scalar) -> Iterator[None]:
+        """Once, for what may be left out where `idle` is not zero; it stores into scratch grids alone."""
+        if self._recorder is not None and isinstance(idle, Symbol):
+            with self._recorder.left_out(idle):
+                yield
+        elif isinstance(idle, Symbol) or not np.all(idle):
+            yield
+
+    def looked_up(self, values: Sequence[int], i: Any, first: int = 0) -> Any:
+        """values[i], for an int or the counter of a loop, which is never less than `first`."""
+        return values[i] if isinstance(i, int) or self._recorder is None else self._recorder.look_up(values, i, first)
 
     def constant(self, values: Sequence[float], i: Any) -> Scalar:
         """values[i], the same for numbers."""

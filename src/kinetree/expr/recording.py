@@ -180,9 +180,13 @@ class Recorder:
 
     def look_up(self, values: Sequence[int], at: Index, first: int = 0) -> Index:
         """values[at], for a counter that is never less than `first`; evenly spaced values need no table."""
+        if len(at.terms) != 1:
+            raise ValueError("a table is looked up at the counter of one loop")
         (term,) = at.terms
-        if at.base or term.scale != 1 or term.table is not None:
-            raise ValueError("a table is looked up at the counter of a loop")
+        if term.table is not None or at.base or term.scale != 1:  # itself looked up
+            counters = range((len(values) - at.base - 1) // max(term.scale, 1) + 1)
+            found = counters if term.table is None else self.tables[term.table]
+            values, first = [values[max(0, at.base + term.scale * x)] for x in found], 0
         seen = values[first:]
         if not seen:  # the loop has no iterations
             return Index()

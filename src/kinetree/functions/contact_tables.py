@@ -34,8 +34,10 @@ def looped_contacts(robot: Model, constraints: SoftConstraints, sight: Sight, ti
     from kinetree.algorithms.contact_table import ContactTable
 
     touches = constraints.touches
+    if not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
+        return Looped(None, (), range(len(touches)))
     plain = [k for k, touch in enumerate(touches) if _is_plain(touch)]
-    if not plain or not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
+    if not plain:
         return Looped(None, (), range(len(touches)))
     alike: dict[Hashable, dict[Hashable, list[int]]] = {}
     for k in plain:

@@ -13,7 +13,10 @@ from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.tree.topology import Topology
 
-__all__ = ["Elimination", "elimination"]
+__all__ = ["WIDTH", "Chains", "Elimination", "chains", "elimination"]
+
+WIDTH = 6
+"""Degrees of freedom in a row of a chain, as many as a free body has."""
 
 
 @record(frozen=True, slots=True)
@@ -37,12 +40,55 @@ class Elimination:
         return result
 
 
-def elimination(tree: Topology, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()) -> Elimination:
+@record(frozen=True, slots=True)
+class Chains:
+    """Degrees of freedom in rows of `WIDTH` places, each carried by the one before; a row's last places may be empty.
+
+    Rows are numbered from 1, and places from `WIDTH`; place 0 is the world.
+    """
+
+    place: tuple[int, ...]
+    """The place of each degree of freedom, in the order of v."""
+    parent: tuple[int, ...]
+    """By row, the place that carries its first one; entry 0 is never read."""
+    of_slot: tuple[int, ...]
+    """By slot, the last place that moves its body."""
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.parent) - 1
+
+
+def chains(tree: Topology) -> Chains:
+    """The degrees of freedom of joints that share no coordinates, those of a limb one after the other."""
+    starts = tree.v_starts
+    place, parent, of_slot = [0] * starts[-1], [0], [0] * tree.size
+    end = WIDTH
+    for i in _by_limbs(tree):
+        carrier, n = of_slot[tree.parent[i]], starts[i + 1] - starts[i]
+        if n and (carrier != end - 1 or end % WIDTH == 0 or end % WIDTH + n > WIDTH):
+            end = len(parent) * WIDTH
+            parent.append(carrier)
+        place[starts[i] : starts[i + 1]] = range(end, end + n)
+        end += n
+        of_slot[i] = end - 1 if n else carrier
+    return Chains(tuple(place), tuple(parent), tuple(of_slot))
+
+
+def _by_limbs(tree: Topology) -> list[int]:
+    return sorted((i for i, _ in tree.outward), key=tree.supports)
+
+
+def elimination(
+    tree: Topology, *, as_numbered: bool = False, in_chains: bool = False, coupled: Sequence[Collection[int]] = ()
+) -> Elimination:
     """Tips first, which has no fill-in if joints share no coordinates; or the reverse order of v.
 
-    `coupled`: sets of degrees of freedom, by their places in v, that share further entries with each other.
+    `in_chains`: the joints of a limb follow each other. `coupled`: sets of degrees of freedom, by their places in v,
+    that share further entries with each other.
     """
-    below, order = _pattern(tree)
+    below, order = _pattern(tree, _by_limbs(tree) if in_chains else [i for i, _ in tree.outward])
     for places in coupled:
         for a in places:
             below[a].update(places)
@@ -63,7 +109,7 @@ def elimination(tree: Topology, *, as_numbered: bool = False, coupled: Sequence[
     return Elimination((0, *order), tuple(parent))
 
 
-def _pattern(tree: Topology) -> tuple[list[set[int]], list[int]]:
+def _pattern(tree: Topology, outward: Sequence[int]) -> tuple[list[set[int]], list[int]]:
     """For each degree of freedom, those toward the root that share a mass matrix entry; and all of them, root first."""
     starts, shared = tree.v_starts, tree.coordinates
     n = starts[-1] if shared is None else shared.nv
@@ -74,7 +120,7 @@ def _pattern(tree: Topology) -> tuple[list[set[int]], list[int]]:
 
     below: list[set[int]] = [set() for _ in range(n)]
     order: dict[int, None] = {}
-    for i, _ in tree.outward:
+    for i in outward:
         own = places(i)
         order.update(dict.fromkeys(own))
         above = [b for j, _ in tree.toward_root(i) for b in places(j)]

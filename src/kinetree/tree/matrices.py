@@ -53,10 +53,12 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ M G)ᵀ
         return [columns[max(a, b)][min(a, b)] for a in range(shared.nv) for b in range(shared.nv)]
 
-    def sparse(self, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()) -> SparseMatrix:
+    def sparse(
+        self, *, as_numbered: bool = False, in_chains: bool = False, coupled: Sequence[Collection[int]] = ()
+    ) -> SparseMatrix:
         """The same matrix, to be factored with the sparsity of the tree: tips first, or in the reverse order of v.
 
-        `coupled`: sets of degrees of freedom, by their places in v, between which entries will be added.
+        `in_chains`, `coupled`: as for `elimination`.
         """
         from kinetree.tree.elimination import elimination
         from kinetree.tree.sparse_matrix import SparseMatrix
@@ -64,9 +66,8 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         M = self.flat()
         n = math.isqrt(len(M))
         rows = [M[a * n : (a + 1) * n] for a in range(n)]
-        return SparseMatrix(
-            rows, elimination(self._tree, as_numbered=as_numbered, coupled=coupled), self._tree, self._recorder
-        )
+        order = elimination(self._tree, as_numbered=as_numbered, in_chains=in_chains, coupled=coupled)
+        return SparseMatrix(rows, order, self._tree, self._recorder)
 
 
 class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):

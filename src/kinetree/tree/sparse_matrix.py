@@ -11,20 +11,22 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.5.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk, absolute, equal, is_zero
+from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, is_zero, maximum, select, slopes_of
 from kinetree.records import record
-from kinetree.tree.elimination import Elimination
+from kinetree.tree.elimination import WIDTH, Elimination, chains
 from kinetree.tree.topology import Topology
 
-__all__ = ["SparseMatrix", "StoredFactors", "StoredMatrix"]
+__all__ = ["BlockMatrix", "SparseMatrix", "StoredFactors"]
 
-_STORED_FROM = 40
-"""Degrees of freedom from which on a matrix that changes in every iteration is in memory."""
+_BLOCKS_FROM = 40
+"""Degrees of freedom from which on a matrix that changes in every iteration is factored in loops over blocks."""
 
 
 class SparseMatrix:
@@ -47,21 +49,17 @@ class SparseMatrix:
         self._tree = tree
         self._recorder = recorder
 
+    @cached_property
+    def _places(self) -> list[int]:
+        return _Layout(self._elimination, self._tree).places
+
+    is_in_blocks = False
+
     def copy(self) -> SparseMatrix:
         """The same entries, to be factored apart from these."""
         other = copy(self)
         other._rows = [list(row) for row in self._rows]
         return other
-
-    def zeros_like(self) -> SparseMatrix:
-        """A matrix of zeros in the same order."""
-        other = copy(self)
-        other._rows = [[0.0] * len(row) for row in self._rows]
-        return other
-
-    def every_above(self, k: int) -> Iterator[int]:
-        """λ(k), λ(λ(k)), …"""
-        return self.above(k)
 
     @property
     def outward(self) -> range:
@@ -72,8 +70,8 @@ class SparseMatrix:
     def inward(self) -> range:
         return range(len(self._rows) - 1, 0, -1)
 
-    def above(self, k: int, of: int | None = None) -> Iterator[int]:  # noqa: ARG002
-        """λ(k), λ(λ(k)), …; `of`: the row whose entries are asked for, where that is not k."""
+    def above(self, k: int) -> Iterator[int]:
+        """λ(k), λ(λ(k)), …"""
         while (k := self._elimination.parent[k]) != 0:
             yield k
 
@@ -82,6 +80,16 @@ class SparseMatrix:
 
     def __setitem__(self, ki: tuple[int, int], x: Scalar) -> None:
         self._rows[ki[0]][ki[1]] = x
+
+    def constant(self) -> SparseMatrix:
+        """The same entries without their derivatives."""
+        other = self.copy()
+        other._rows = [[slopes_of(x, 0.0) for x in row] for row in self._rows]
+        return other
+
+    def pivot(self, k: int) -> Scalar:
+        """The number of D, of factors."""
+        return self[k, k]
 
     def times(self, x: Any) -> Any:
         """The product with one entry per degree of freedom; not for factors."""
@@ -93,11 +101,6 @@ class SparseMatrix:
                 y[i] = y[i] + self[k, i] * x[k]
         return y
 
-    @property
-    def places(self) -> Sequence[int]:
-        """The places in v of the degrees of freedom, in elimination order."""
-        return self._elimination.order[1:]
-
     def entries(self, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
         """The entries of a row in the order of v that are not always zero, with their places in elimination order."""
         return _entries(self._elimination, row)
@@ -108,16 +111,26 @@ class SparseMatrix:
             start = start + term(k)
         return start
 
-    @property
-    def has_counters(self) -> bool:
-        """Whether the counters of a trace's loops are indices: not that there are none."""
-        return self._recorder is None
+    def in_blocks(self, coupled: Iterable[Sequence[int]]) -> BlockMatrix | None:
+        """The same in blocks of six, if it is large; entries between `coupled` degrees of freedom can be set."""
+        if self._elimination.n < _BLOCKS_FROM:
+            return None
+        return BlockMatrix.of(self, _Layout(self._elimination, self._tree), self._recorder, coupled)
 
-    def in_memory(self) -> Any:
-        """The same in the memory of a trace, if there is one and the matrix is large."""
-        if self._recorder is None or self._elimination.n < _STORED_FROM:
-            return self
-        return StoredMatrix.of(self, self._recorder, self._elimination, self._tree)
+    def place(self, k: int) -> int:
+        """The place of a degree of freedom in the rows of `chains`."""
+        return self._places[k]
+
+    def block_zeros(self) -> BlockMatrix:
+        """Zeros in blocks of six, to be added."""
+        return BlockMatrix(_Layout(self._elimination, self._tree), self._recorder)
+
+    def add_blocks(self, other: BlockMatrix) -> None:
+        """Add a matrix in blocks."""
+        at = other.places
+        for k in self.outward:
+            for i in (k, *self.above(k)):
+                self[k, i] = self[k, i] + other.entry(at[k], at[i])
 
     def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
         """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
@@ -188,167 +201,267 @@ class SparseMatrix:
         return numbers + [self[k, k] for k in self.outward]
 
 
-class StoredMatrix:
-    """The same in memory: k and i are numbers or the counters of loops.
+class BlockMatrix:
+    """The same in blocks, in loops over blocks: any number of bodies takes the statements of one.
 
-    The degrees of freedom of a joint are a run of neighbours. What is zero in a row for a whole run takes no work.
+    Blocks are those of the rows of `Chains`, and degrees of freedom are numbered by their places in these; empty places
+    have ones on the diagonal. A block off the diagonal that is zero in all samples that are computed together is not
+    kept, and takes no work; if some of them have it, the others have zeros in it.
     """
 
-    def __init__(self, recorder: Recorder, elimination: Elimination, first: Sequence[int]) -> None:
-        """`first`: for each degree of freedom the first one of its run."""
-        n = elimination.n
+    def __init__(self, layout: _Layout, recorder: Recorder | None) -> None:
+        self._layout = layout
         self._recorder = recorder
-        self._elimination = elimination
-        self._n = n
-        self._first = first
-        self._memory = recorder.array("sparse", n**2, is_scratch=True)
-        self._sizes = recorder.array("sizes", n**2, is_scratch=True)
-        """Sums of magnitudes, by row and run."""
-        self._is_sized = False
+        self._numbers = self._grid(layout.size * WIDTH, WIDTH)
+        self._kept = self._grid(layout.size, 1)
+        """1.0 where a block is kept."""
+        self._pivots = self._row()
+        """D, of factors."""
 
     @staticmethod
-    def of(M: SparseMatrix, recorder: Recorder, elimination: Elimination, tree: Topology) -> StoredMatrix:
-        """The same matrix."""
-        order, parent = elimination.order, elimination.parent
-        slot = [bisect_right(tree.v_starts, place) for place in order]
-        first = [*range(elimination.n + 1)]
-        for k in range(2, len(first)):
-            if parent[k] == k - 1 and slot[k] == slot[k - 1]:
-                first[k] = first[k - 1]
-        stored = StoredMatrix(recorder, elimination, first)
-        for row in stored.outward:
-            for column in stored.every_above(row):
-                stored[row, column] = 0.0
-        for k in M.outward:
-            for i in (k, *M.above(k)):
-                if not is_zero(M[k, i]):
-                    stored[k, i] = M[k, i]
-        for row in stored.outward:
-            stored._size(row)
-        stored._is_sized = True
-        return stored
+    def of(
+        M: SparseMatrix, layout: _Layout, recorder: Recorder | None, coupled: Iterable[Sequence[int]]
+    ) -> BlockMatrix:
+        """The same matrix; `coupled` as for `SparseMatrix.in_blocks`."""
+        made = BlockMatrix(layout, recorder)
+        entries = {(k, i): M[k, i] for k in M.outward for i in (k, *M.above(k)) if i == k or not is_zero(M[k, i])}
+        for row in coupled:
+            entries = {**{(k, i): 0.0 for n, k in enumerate(row) for i in row[: n + 1]}, **entries}
+        blocks: dict[tuple[int, int], list[list[Scalar]]] = {
+            (k, k): [[float(r == s) for s in range(WIDTH)] for r in range(WIDTH)] for k in range(1, layout.blocks + 1)
+        }
+        for (k, i), x in entries.items():
+            (a, r), (b, s) = (divmod(layout.places[n], WIDTH) for n in (k, i))
+            block = blocks.setdefault((a, b), [[0.0] * WIDTH for _ in range(WIDTH)])
+            block[r][s] = x
+            if a == b:
+                block[s][r] = x
+        for k in made.blocks_outward:
+            for i in made._every_above(k):
+                made._kept[layout.at(made._kept, k, i), 0] = 0.0
+        for (k, i), block in blocks.items():
+            made.put(k, i, block)
+            if k != i:
+                made._kept[layout.at(made._kept, k, i), 0] = 1.0
+        return made
 
-    def copy(self) -> StoredMatrix:
-        """The same entries, to be factored apart from these."""
-        other = StoredMatrix(self._recorder, self._elimination, self._first)
-        for k in self.outward:
-            other[k, k] = self[k, k]
-            for i in self.every_above(k):
-                other[k, i] = self[k, i]
-        return other
+    is_in_blocks = True
 
-    def zeros_like(self) -> StoredMatrix:
-        """A matrix in the same order, each of whose entries is to be set."""
-        return StoredMatrix(self._recorder, self._elimination, self._first)
+    def copy(self) -> BlockMatrix:
+        """The same entries, to be changed apart from these."""
+        return self._mapped(lambda x: x)
+
+    def constant(self) -> BlockMatrix:
+        """The same entries without their derivatives."""
+        return self._mapped(lambda x: slopes_of(x, 0.0))
+
+    def _mapped(self, of: Callable[[Scalar], Scalar]) -> BlockMatrix:
+        made = BlockMatrix(self._layout, self._recorder)
+        for k in self.blocks_outward:
+            made.put(k, k, [[of(x) for x in row] for row in self.block(k, k)])
+            for i in self._every_above(k):
+                at = self._layout.at(self._kept, k, i)
+                kept = self._kept[at, 0]
+                made._kept[at, 0] = kept
+                for _ in self._kept.left_out(1.0 - kept):
+                    made.put(k, i, [[of(x) for x in row] for row in self.block(k, i)])
+        return made
+
+    def clear(self) -> None:
+        """Set all entries to zero."""
+        for k in self.blocks_outward:
+            self.put(k, k, [[0.0] * WIDTH] * WIDTH)
+            for i in self._every_above(k):
+                self._kept[self._layout.at(self._kept, k, i), 0] = 0.0
 
     @property
-    def outward(self) -> Iterator[Index]:
-        """Each degree of freedom, those above it first."""
-        return self._memory.rounds(1, self._n + 1)
+    def blocks_outward(self) -> Iterator[Any]:
+        """Each block of rows, those above it first."""
+        return self._numbers.rounds(1, self._layout.blocks + 1)
 
     @property
-    def inward(self) -> Iterator[Index]:
-        """The same in reverse. The first time, when it is factored, it is noted where rows are zero."""
-        for k in self._memory.rounds(self._n, 0, -1):
-            if not self._is_sized:
-                self._size(k)
-            yield k
-        self._is_sized = True
+    def blocks_inward(self) -> Iterator[Any]:
+        return self._numbers.rounds(self._layout.blocks, 0)
 
-    def above(self, k: Index, of: Index | None = None) -> Iterator[Index]:
-        """λ(k), λ(λ(k)), …, without runs where row k is zero, or the row `of`."""
-        for run in self._runs(k):
-            with self._recorder.left_out(equal(self._sizes[self._at(k if of is None else of, self._start(run))], 0.0)):
-                yield from self._memory.rounds(run, self._start(run) - 1, -1)
+    def blocks_above(self, k: Any, of: Any = None) -> Iterator[Any]:
+        """λ(k), λ(λ(k)), … of blocks, where block row k, or block row `of`, is not zero."""
+        for i in self._every_above(k):
+            kept = self._kept[self._layout.at(self._kept, k if of is None else of, i), 0]
+            for _ in self._kept.left_out(1.0 - kept):
+                yield i
 
-    def _size(self, k: Index) -> None:
-        """Note in which runs row k is zero."""
-        for run in self._runs(k):
-            (size,) = self._recorder.fold(
-                Range(run, self._start(run) - 1, -1), [0.0], lambda i, sums: [sums[0] + absolute(self[k, i])]
-            )
-            self._sizes[self._at(k, self._start(run))] = size
+    def _every_above(self, k: Any) -> Iterator[Any]:
+        return self._numbers.walk(self._layout.parent, k)
 
-    def _runs(self, k: Index) -> Iterator[Index]:
-        """The last degree of freedom of each run above k."""
-        parent = self._elimination.parent
-        following = self._recorder.table([parent[i] for i in self._first])
-        with self._recorder.loop(Walk(self._recorder.look_up(parent, k, 1), following)) as run:
-            yield run
+    def block(self, k: Any, i: Any) -> list[list[Scalar]]:
+        """The numbers of a block that is kept in some sample."""
+        first = self._layout.at(self._numbers, k, i, WIDTH)
+        return [self._numbers.row(first + r, range(WIDTH)) for r in range(WIDTH)]
 
-    def _start(self, run: Index) -> Index:
-        return self._recorder.look_up(self._first, run, 1)
+    def put(self, k: Any, i: Any, block: Sequence[Sequence[Scalar]]) -> None:
+        """Replace the numbers of a block."""
+        first = self._layout.at(self._numbers, k, i, WIDTH)
+        for r, row in enumerate(block):
+            for s, x in enumerate(row):
+                self._numbers[first + r, s] = x
 
-    def every_above(self, k: Index) -> Iterator[Index]:
-        """λ(k), λ(λ(k)), …"""
-        parent = self._elimination.parent
-        with self._recorder.loop(Walk(self._recorder.look_up(parent, k, 1), self._recorder.table(parent))) as i:
-            yield i
+    def add(self, k: Any, i: Any, block: Sequence[Sequence[Scalar]], where: Scalar | None = None) -> None:
+        """Add a block: one on the diagonal, or one that is zero, and need not be kept, where `where` is zero."""
+        before = self.block(k, i)
+        if where is not None:
+            at = self._layout.at(self._kept, k, i)
+            kept = self._kept[at, 0]
+            self._kept[at, 0] = maximum(kept, where)
+            before = [[select(kept, x, 0.0) for x in row] for row in before]
+        self.put(k, i, [list(map(operator.add, *rows)) for rows in zip(before, block, strict=True)])
 
-    def __getitem__(self, ki: tuple[Any, Any]) -> Scalar:
-        return self._memory[self._at(*ki)]
+    def kept(self, k: Any, i: Any) -> Scalar:
+        """1.0 where a block is kept."""
+        return self._kept[self._layout.at(self._kept, k, i), 0]
 
-    def __setitem__(self, ki: tuple[Any, Any], x: Scalar) -> None:
-        self._memory[self._at(*ki)] = x
+    def segment(self, x: Any, k: Any) -> list[Scalar]:
+        """The numbers of a block of a row."""
+        return [x[k * WIDTH + r] for r in range(WIDTH)]
 
-    def _at(self, k: Any, i: Any) -> Any:
-        return k * self._n + i - (self._n + 1)
+    def put_segment(self, x: Any, k: Any, numbers: Sequence[Scalar]) -> None:
+        """Replace them."""
+        for r, number in enumerate(numbers):
+            x[k * WIDTH + r] = number
+
+    def pivot(self, k: Any) -> Scalar:
+        """The number of D at a place."""
+        found: Scalar = self._pivots[k]
+        return found
+
+    def pivots(self, k: Any) -> list[Scalar]:
+        """The numbers of D in a block row."""
+        return self.segment(self._pivots, k)
+
+    def put_pivots(self, k: Any, D: Sequence[Scalar]) -> None:
+        """Replace them."""
+        self.put_segment(self._pivots, k, D)
+
+    def __getitem__(self, ki: tuple[int, int]) -> Scalar:
+        (k, r), (i, s) = (divmod(n, WIDTH) for n in ki)
+        return self._numbers[self._layout.at(self._numbers, k, i, WIDTH) + r, s]
+
+    def entry(self, k: int, i: int) -> Scalar:
+        """An entry of any block."""
+        x: Scalar = self[k, i]
+        return x if k // WIDTH == i // WIDTH else select(self.kept(k // WIDTH, i // WIDTH), x, 0.0)
+
+    def __setitem__(self, ki: tuple[int, int], x: Scalar) -> None:
+        """An entry of a block that is kept in every sample."""
+        (k, r), (i, s) = (divmod(n, WIDTH) for n in ki)
+        self._numbers[self._layout.at(self._numbers, k, i, WIDTH) + r, s] = x
+        if k == i:
+            self._numbers[self._layout.at(self._numbers, k, i, WIDTH) + s, r] = x
 
     def times(self, x: Any) -> Any:
         """The product with one entry per degree of freedom; not for factors."""
         y = self.zeros()
-        for k in self.outward:
-            y[k] = y[k] + self[k, k] * x[k]
-            for i in self.above(k):
-                y[k] = y[k] + self[k, i] * x[i]
-                y[i] = y[i] + self[k, i] * x[k]
+        for k in self.blocks_outward:
+            own = self.segment(x, k)
+            self.put_segment(y, k, [_product(row, own) for row in self.block(k, k)])
+            for i in self.blocks_above(k):
+                block = self.block(k, i)
+                above = [_product(row, self.segment(x, i)) for row in block]
+                self.put_segment(y, k, list(map(operator.add, self.segment(y, k), above)))
+                below = [_product(column, own) for column in zip(*block, strict=True)]
+                self.put_segment(y, i, list(map(operator.add, self.segment(y, i), below)))
         return y
 
     @property
-    def has_counters(self) -> bool:
-        """Whether the counters of loops are indices."""
-        return True
+    def outward(self) -> Iterator[Any]:
+        """Each degree of freedom and each place of padding."""
+        return self._numbers.rounds(WIDTH, (self._layout.blocks + 1) * WIDTH)
 
     def total(self, term: Callable[[Any], Scalar], start: Scalar = 0.0) -> Scalar:
-        """A sum with the terms of all degrees of freedom, by their places in elimination order."""
-        over = Range(Index(1), Index(self._n + 1))
-        (found,) = self._recorder.fold(over, [start], lambda k, sums: [sums[0] + term(k)])
+        """A sum with the terms of all degrees of freedom, by their places."""
+        end = (self._layout.blocks + 1) * WIDTH
+        (found,) = self._numbers.fold(WIDTH, end, [start], lambda k, sums: [sums[0] + term(k)])
         return found
 
-    def zeros(self) -> Memory:
-        """One zero per degree of freedom."""
-        memory = self._recorder.array("row", self._n + 1, is_scratch=True)
+    def zeros(self) -> Any:
+        """One zero per place."""
+        row = self._row()
         for k in self.outward:
-            memory[k] = 0.0
-        return memory
+            row[k] = 0.0
+        return row
 
-    def column(self, x: Sequence[Scalar]) -> Memory:
-        """A row in the order of v, as one entry per degree of freedom."""
-        return self.vector_of([x[place] for place in self._elimination.order[1:]])
+    def column(self, x: Sequence[Scalar]) -> Any:
+        """A row in the order of v, as one entry per place."""
+        return self.vector_of([x[place] for place in self._layout.elimination.order[1:]])
 
-    def vector_of(self, x: Sequence[Scalar]) -> Memory:
-        """Numbers in elimination order, as one entry per degree of freedom."""
-        memory = self._recorder.array("row", self._n + 1, is_scratch=True)
-        for k, x_k in enumerate(x, 1):
-            memory[k] = x_k
-        return memory
+    def vector_of(self, x: Sequence[Scalar]) -> Any:
+        """Numbers in elimination order, as one entry per place."""
+        row = self.zeros() if len(x) < self._layout.blocks * WIDTH else self._row()
+        for place, x_k in zip(self._layout.places[1:], x, strict=True):
+            row[place] = x_k
+        return row
 
-    def numbers(self, x: Memory) -> list[Scalar]:
+    def numbers(self, x: Any) -> list[Scalar]:
         """The inverse of `vector_of`."""
-        return [x[k] for k in range(1, self._n + 1)]
+        return [x[place] for place in self._layout.places[1:]]
 
     def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
         """Convert numbers from elimination order to the order of v."""
-        return self._elimination.as_in_v(x)
+        return self._layout.elimination.as_in_v(x)
 
     @property
     def places(self) -> Sequence[int]:
-        """The places in v of the degrees of freedom, in elimination order."""
-        return self._elimination.order[1:]
+        """The place of each degree of freedom, by its number in the elimination."""
+        return self._layout.places
+
+    def place(self, k: Any) -> Any:
+        """The place of a degree of freedom."""
+        return k
 
     def entries(self, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
-        """The entries of a row in the order of v that are not always zero, with their places in elimination order."""
-        return _entries(self._elimination, row)
+        """The entries of a row in the order of v that are not always zero, with their places here."""
+        return [(self._layout.places[k], x) for k, x in _entries(self._layout.elimination, row)]
+
+    def _row(self) -> Any:
+        size = (self._layout.blocks + 1) * WIDTH
+        return [0.0] * size if self._recorder is None else self._recorder.array("row", size, is_scratch=True)
+
+    def _grid(self, rows: int, columns: int) -> Grid:
+        return Grid(rows, columns, self._recorder, clear=False, is_scratch=True)
+
+
+class _Layout:
+    """Where the degrees of freedom are in blocks, and where the blocks are in memory."""
+
+    def __init__(self, elimination: Elimination, tree: Topology) -> None:
+        rows = chains(tree)
+        self.elimination = elimination
+        self.places: list[int] = [0, *(rows.place[k] for k in elimination.order[1:])]
+        """The place of each degree of freedom, by its number in the elimination."""
+        self.blocks: int = rows.count
+        self.parent: list[int] = [0] * (rows.count + 1)
+        """λ of each block."""
+        for k in range(1, elimination.n + 1):
+            row, r = divmod(self.places[k], WIDTH)
+            if r == 0:
+                self.parent[row] = self.places[elimination.parent[k]] // WIDTH
+        self._depth = [-1]
+        for k in self.parent[1:]:
+            self._depth.append(self._depth[k] + 1)
+        self._first = [0, *accumulate((depth + 1 for depth in self._depth[1:-1]), initial=0)]
+        self.size: int = max(self._first) + max(self._depth) + 1
+
+    def at(self, grid: Grid, k: Any, i: Any, scale: int = 1) -> Any:
+        """The number of block (k, i), times a scale."""
+        row = grid.looked_up([scale * x for x in self._first], k, 1)
+        column = grid.looked_up([scale * x for x in self._depth], i, 1)
+        return row + column
+
+
+def _product(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for a, b in zip(row, x, strict=True):
+        total = total + a * b
+    return total
 
 
 def _entries(elimination: Elimination, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:

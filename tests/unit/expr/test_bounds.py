@@ -53,6 +53,27 @@ def test_a_triangle_is_gone_through_round_by_round() -> None:
         made(differences(1))
 
 
+def test_counters_from_the_beginnings_of_spans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places from the beginning of a span on: as many as the longest span has."""
+    monkeypatch.setattr("kinetree.expr.bounds._MOST_ROUNDS", 0)
+    begins, ends = [0, 40, 70], [3, 50, 75]
+
+    def within(extra: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with recorder.loop(Range(Index(0), Index(3))) as p:
+                begin, end = recorder.look_up(begins, p), recorder.look_up(ends, p)
+                with recorder.loop(Range(begin, end)) as e:
+                    recorder.outputs[0][e - begin + extra] = recorder.inputs[0][p]
+                    with recorder.loop(Range(begin, e)) as f:
+                        recorder.outputs[0][f - begin + extra] = recorder.inputs[0][p]
+
+        return record
+
+    made(within(0))
+    with pytest.raises(IndexError, match="would take too long"):
+        made(within(1))
+
+
 def test_tables_are_followed() -> None:
     def looked_up(values: list[int], stop: int) -> Callable[[Recorder], None]:
         def record(recorder: Recorder) -> None:

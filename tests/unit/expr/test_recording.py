@@ -320,11 +320,18 @@ def test_numbers_that_rise_evenly_need_no_table() -> None:
         assert r.tables == [(0, 0, 1, 0, 1, 3)]
 
 
-@pytest.mark.parametrize("at", [COUNTER + 1, COUNTER * 2, Index(0, (Term(0, 1, 0),))])
-def test_only_a_counter_itself_is_looked_up(at: Index) -> None:
+def test_what_is_looked_up_can_be_looked_up_again() -> None:
     r = Recorder([X], [Y])
-    with pytest.raises(ValueError, match="at the counter of a loop"):
-        r.look_up([0, 2, 1], at)
+    with r.loop(ALL) as k:
+        squares = [0, 1, 4, 9, 16, 25]
+        for first in (k + 1, k * 2, r.look_up([3, 5, 0, 2, 1, 4], k)):
+            found = r.look_up(squares, first)
+            places = [first.at((n,), r.tables) for n in range(6)]
+            for n, place in enumerate(places):
+                if place < 6:
+                    assert found.at((n,), r.tables) == squares[place]
+        with r.loop(ALL) as n, pytest.raises(ValueError, match="at the counter of one loop"):
+            r.look_up(squares, k + n)
 
 
 def test_indices_add_up_and_multiply() -> None:
