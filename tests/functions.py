@@ -31,7 +31,7 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-OF_SHAPES = {"distance", "closest_points"}
+OF_SHAPES = {"distance", "closest_points", "ray_distance"}
 """Those of robots with collision shapes, which have tests of their own."""
 OF_CONTACTS = {"contact_dynamics", "contact_forces"}
 """Those that push, which take long to compile and have tests of their own."""

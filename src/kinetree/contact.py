@@ -3,11 +3,11 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.contact_model import SoftConstraints, soft_constraints, with_fitted_shapes
+    from kinetree.contact_model import SoftConstraints, soft_constraints, with_convex_parts, with_fitted_shapes
     from kinetree.functions.above_ground import above_ground
     from kinetree.functions.contact_dynamics import ContactMotion, contact_dynamics
     from kinetree.functions.contact_forces import ContactForces, ContactPair, contact_forces, contact_pairs
-    from kinetree.functions.shape_distances import closest_points, distance
+    from kinetree.functions.shape_distances import closest_points, distance, ray_distance
 
 __all__ = [
     "ContactForces",
@@ -20,6 +20,8 @@ __all__ = [
     "contact_forces",
     "contact_pairs",
     "distance",
+    "ray_distance",
     "soft_constraints",
+    "with_convex_parts",
     "with_fitted_shapes",
 ]

@@ -42,8 +42,8 @@ GROUPS = {
     ],
     "contact": [
         "ContactForces", "ContactMotion", "ContactPair", "SoftConstraints", "above_ground", "closest_points",
-        "contact_dynamics", "contact_forces", "contact_pairs", "distance", "soft_constraints",
-        "with_fitted_shapes",
+        "contact_dynamics", "contact_forces", "contact_pairs", "distance", "ray_distance", "soft_constraints",
+        "with_convex_parts", "with_fitted_shapes",
     ],
     "control": [
         "Axis", "CenterOfMass", "Collocation", "DifferentialInverseKinematics", "Effort", "InverseKinematics",

@@ -7,10 +7,23 @@ with _lazy_names(__name__):
     from kinetree.collision.contact_point import FAR, ContactPoint
     from kinetree.collision.far_apart import contacts_nearby, is_far
     from kinetree.collision.pairs import contacts, has_loops, in_order, is_supported, slots, unsupported
-    from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
+    from kinetree.collision.rays import MISSED, holds, ray_distance
+    from kinetree.collision.shapes import (
+        Box,
+        Capsule,
+        Cylinder,
+        Ellipsoid,
+        HeightField,
+        Hull,
+        Mesh,
+        Plane,
+        Shape,
+        Sphere,
+    )
 
 __all__ = [
     "FAR",
+    "MISSED",
     "Box",
     "Capsule",
     "ContactPoint",
@@ -18,6 +31,7 @@ __all__ = [
     "Ellipsoid",
     "HeightField",
     "Hull",
+    "Mesh",
     "Plane",
     "Shape",
     "Sphere",
@@ -25,9 +39,11 @@ __all__ = [
     "contacts",
     "contacts_nearby",
     "has_loops",
+    "holds",
     "in_order",
     "is_far",
     "is_supported",
+    "ray_distance",
     "slots",
     "unsupported",
 ]

@@ -9,7 +9,8 @@ are not seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from kinetree.collision.box_box import box_box
@@ -27,17 +28,19 @@ from kinetree.collision.plane_hull import (
     plane_hull,
     plane_sphere,
 )
-from kinetree.collision.repeated import over_table
+from kinetree.collision.repeated import over_part, over_table
 from kinetree.collision.shapes import KINDS, Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 from kinetree.collision.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar, absolute, equal, floor, less, less_equal, minimum, select
+from kinetree.expr import Scalar, Symbol, absolute, equal, floor, less, less_equal, maximum, minimum, select, unless
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
 __all__ = ["ITERATIVE", "PAIRS", "contacts", "has_loops", "in_order", "is_supported", "slots", "unsupported"]
 
 _SLOTS = 4
+_STEPS = 3
+"""How often the lowest point of a ball is sought on smooth ground, where its normal changes from point to point."""
 
 
 def plane_box(_: Plane, X_a: Transform, box: Box, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
@@ -127,7 +130,9 @@ def _point(field: HeightField, X_a: Transform, p: Vec3) -> ContactPoint:
 def _ball(field: HeightField, X_a: Transform, center: Vec3, radius: Scalar) -> ContactPoint:
     """The contact of a ball."""
     local = X_a.E @ (center - X_a.r)
-    lowest = local - _slope(field, local)[1] * radius
+    lowest = local
+    for _ in range(_STEPS if field.is_smooth else 1):
+        lowest = local - _slope(field, lowest)[1] * radius
     height, normal, within = _slope(field, lowest)
     distance = normal.dot(local - Vec3(lowest.x, lowest.y, height)) - radius
     n = X_a.E.T @ normal
@@ -141,15 +146,83 @@ def _slope(field: HeightField, p: Vec3) -> tuple[Scalar, Vec3, Scalar]:
     x = clipped((p.x + field.half_x) * per_x, 0.0, columns - 1.0)
     y = clipped((p.y + field.half_y) * per_y, 0.0, rows - 1.0)
     column, row = minimum(floor(x), columns - 2.0), minimum(floor(y), rows - 2.0)
-    low, right, left, high = _corners(field, row, column)
-    u, v = x - column, y - row
-    # Two triangles, on both sides of the diagonal u = v.
-    first = less(u, v)
-    by_u = select(first, high - left, right - low)
-    by_v = select(first, left - low, high - right)
+    if field.is_smooth:
+        height, by_u, by_v = _smooth(_around(field, row, column), x - column, y - row)
+    else:
+        low, right, left, high = _corners(field, row, column)
+        u, v = x - column, y - row
+        # Two triangles, on both sides of the diagonal u = v.
+        first = less(u, v)
+        by_u = select(first, high - left, right - low)
+        by_v = select(first, left - low, high - right)
+        height = low + by_u * u + by_v * v
     normal, _ = unit(Vec3(-by_u * per_x, -by_v * per_y, 1.0))
     within = less_equal(absolute(p.x), field.half_x) * less_equal(absolute(p.y), field.half_y)
-    return low + by_u * u + by_v * v, normal, within
+    return height, normal, within
+
+
+def _smooth(heights: Sequence[Scalar], u: Scalar, v: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """The height in a cell, and its derivatives by u and v, of four rows of four heights around the cell.
+
+    The surface is of third degree along each row and column, with the slope of the two neighbours at each height: a
+    Catmull-Rom spline.
+    """
+    (along, slopes), (across, rises) = _weights(u), _weights(v)
+
+    def summed(weights: Sequence[Scalar], numbers: Sequence[Scalar]) -> Scalar:
+        total: Scalar = 0.0
+        for weight, number in zip(weights, numbers, strict=True):
+            total = total + weight * number
+        return total
+
+    rows = [summed(along, heights[k : k + 4]) for k in (0, 4, 8, 12)]
+    by_u = [summed(slopes, heights[k : k + 4]) for k in (0, 4, 8, 12)]
+    return summed(across, rows), summed(across, by_u), summed(rises, rows)
+
+
+def _weights(t: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+    """The weights of four heights in the middle interval, and their derivatives."""
+    powers = (1.0, t, t * t, t * t * t), (0.0, 1.0, 2.0 * t, 3.0 * t * t)
+    weights, slopes = ([a * x + b * y + c * z + d * w for a, b, c, d in _CATMULL_ROM] for x, y, z, w in powers)
+    return weights, slopes
+
+
+_CATMULL_ROM = ((0.0, -0.5, 1.0, -0.5), (1.0, 0.0, -2.5, 1.5), (0.0, 0.5, 2.0, -1.5), (0.0, 0.0, -0.5, 0.5))
+"""The coefficients of each weight, that of 1 first."""
+
+
+def _around(field: HeightField, row: Scalar, column: Scalar) -> Sequence[Scalar]:
+    """Four rows of four heights around a cell; beyond the field the ground goes on as at its edge.
+
+    Rows that no sample of a group needs are left out.
+    """
+    table, rows, columns = _extended(field.heights)
+    like = row if isinstance(row, Symbol) else column
+
+    def enter(i: Any, number: Sequence[Scalar], heights: Sequence[Scalar]) -> Sequence[Scalar]:
+        above = number[0] - row
+        idle = maximum(less(above, -0.5), less(3.5, above))
+
+        def pick(_: Any, entry: Sequence[Scalar], four: Sequence[Scalar]) -> Sequence[Scalar]:
+            beside = entry[0] - column
+            return [select(equal(beside, float(k)), entry[1], x) for k, x in enumerate(four)]
+
+        def inside(before: Sequence[Scalar]) -> Sequence[Scalar]:
+            four = over_part(table, 2, (i * columns, columns), [0.0] * 4, pick, like)
+            return [select(equal(above, float(k // 4)), four[k % 4], x) for k, x in enumerate(before)]
+
+        return unless(idle, heights, inside)
+
+    return over_part(tuple(map(float, range(rows))), 1, (0, rows), [0.0] * 16, enter, like)
+
+
+@lru_cache(maxsize=16)
+def _extended(heights: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], int, int]:
+    """The number of its column and each height of a field with one more row and column on all sides."""
+    rows = [(2.0 * row[0] - row[1], *row, 2.0 * row[-1] - row[-2]) for row in heights]
+    first, last = ([2.0 * x - y for x, y in zip(rows[a], rows[b], strict=True)] for a, b in ((0, 1), (-1, -2)))
+    numbers = [x for row in (first, *rows, last) for j, height in enumerate(row) for x in (float(j), height)]
+    return tuple(numbers), len(rows) + 2, len(first)
 
 
 def _corners(field: HeightField, row: Scalar, column: Scalar) -> list[Scalar]:

@@ -8,7 +8,7 @@ from typing import Any
 from kinetree.expr import Index, Range, Scalar, Symbol, less, maximum, select
 from kinetree.spatial import Vec3
 
-__all__ = ["farthest", "farthest_apart", "farthest_each", "highest_each", "over_table", "repeated"]
+__all__ = ["farthest", "farthest_apart", "farthest_each", "highest_each", "over_part", "over_table", "repeated"]
 
 
 def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
@@ -99,6 +99,32 @@ def over_table(
     for row in rows:
         numbers = list(step(row, numbers))
     return numbers
+
+
+def over_part(
+    table: Sequence[float],
+    width: int,
+    part: tuple[Any, int],
+    state: Sequence[Scalar],
+    step: Callable[[Any, tuple[Scalar, ...], Sequence[Scalar]], Sequence[Scalar]],
+    like: Scalar,
+) -> Sequence[Scalar]:
+    """The state after `step(k, row, state)` for rows of `width` constants; `part` is the first k, which may depend on
+    the counter of a loop around this one, and how many there are."""
+    first, count = part
+    recorder = like.graph.recorder if isinstance(like, Symbol) else None
+    if recorder is None:
+        for k in range(first, first + count):
+            state = step(k, tuple(table[k * width : (k + 1) * width]), state)
+        return state
+    rows = recorder.constants(table)
+
+    def one(counter: Index, now: list[Symbol]) -> Sequence[Scalar]:
+        k = counter + first
+        return step(k, tuple(rows[k * width + column] for column in range(width)), now)
+
+    ends: list[Scalar] = recorder.fold(Range(Index(0), Index(count)), state, one)
+    return ends
 
 
 _NOWHERE = -1e10

@@ -6,6 +6,7 @@ Where MuJoCo has the same shape, its axes, its origin and its lengths (radii and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar
 
 from kinetree.expr import Scalar
@@ -19,6 +20,7 @@ __all__ = [
     "Ellipsoid",
     "HeightField",
     "Hull",
+    "Mesh",
     "Plane",
     "Shape",
     "Sphere",
@@ -29,11 +31,18 @@ KINDS = ("plane", "heightfield", "sphere", "capsule", "ellipsoid", "cylinder", "
 """The kinds of shapes in MuJoCo's order: of a pair, the first one is that which comes first here."""
 
 
+_HASHED = 16
+"""How many parts of a large table its hash is made of."""
+
+
 @record(frozen=True, slots=True)
 class Plane:
     """Everything below z = 0 is inside."""
 
     kind: ClassVar[str] = "plane"
+    half_x: float = inf
+    half_y: float = inf
+    """How far it goes on for rays; whatever touches it touches it everywhere."""
 
 
 @record(frozen=True, slots=True)
@@ -48,6 +57,13 @@ class HeightField:
     heights: tuple[tuple[float, ...], ...]
     half_x: float
     half_y: float
+    base: float = 0.0
+    """How far the ground goes down below z = 0, which rays meet from aside and from below."""
+    is_smooth: bool = False
+    """Whether things touch a surface with continuous slopes through the heights, instead of triangles."""
+
+    def __hash__(self) -> int:
+        return hash((len(self.heights), self.heights[0][:_HASHED], self.half_x, self.half_y, self.is_smooth))
 
 
 @record(frozen=True, slots=True)
@@ -106,7 +122,19 @@ class Hull:
     """The corners of each face, counter-clockwise seen from outside, by their places in `vertices`; () if not known."""
 
 
-Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull
+@record(frozen=True, slots=True)
+class Mesh:
+    """Triangles, by their corners' places in `vertices`, all constants; rays meet them from both sides."""
+
+    kind: ClassVar[str] = "mesh"
+    vertices: tuple[tuple[float, float, float], ...]
+    faces: tuple[tuple[int, int, int], ...]
+
+    def __hash__(self) -> int:
+        return hash((len(self.vertices), *self.faces[:_HASHED]))
+
+
+Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull | Mesh
 
 
 def simple_shape(kind: str, size: Sequence[Scalar]) -> Shape | None:

@@ -5,7 +5,7 @@ from kinetree.lazy_names import lazy_names as _lazy_names
 with _lazy_names(__name__):
     from kinetree.contact_model.build import soft_constraints
     from kinetree.contact_model.equalities import anchored
-    from kinetree.contact_model.fitting import with_fitted_shapes
+    from kinetree.contact_model.fitting import with_convex_parts, with_fitted_shapes
     from kinetree.contact_model.held_spec import (
         ConnectionSpec,
         HeldFrame,
@@ -61,5 +61,6 @@ __all__ = [
     "check_count",
     "reach_of_tendon",
     "soft_constraints",
+    "with_convex_parts",
     "with_fitted_shapes",
 ]

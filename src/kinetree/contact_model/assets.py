@@ -17,6 +17,7 @@ class Assets:
     def __init__(self, robot: Model) -> None:
         extras = robot.extras
         self._of_shapes = {(one.body, one.index): one.asset for one in extras.shapes if one.asset}
+        self._smooth = {(one.body, one.index) for one in extras.shapes if one.smooth}
         self._by_name: dict[tuple[str, str], dict[str, str]] = {}
         self._by_file: dict[tuple[str, str], list[dict[str, str]]] = {}
         for section in extras.unused:
@@ -33,6 +34,10 @@ class Assets:
         same = self._by_file.get((tag, shape.mesh or ""), [])
         scaled = (one for one in same if tag == "mesh" and numbers_of(one.get("scale", "1 1 1")) == shape.size)
         return next(scaled, same[0] if same else {})
+
+    def is_smooth(self, body: str, index: int) -> bool:
+        """Whether the robot has a height field there that is smooth."""
+        return (body, index) in self._smooth
 
 
 def numbers_of(text: str) -> tuple[float, ...]:

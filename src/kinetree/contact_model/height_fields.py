@@ -18,7 +18,7 @@ MOST_HEIGHTS = 2**16
 """Programs look at every height."""
 
 
-def height_field_of(shape: Geometry, asset: Mapping[str, str]) -> HeightField:
+def height_field_of(shape: Geometry, asset: Mapping[str, str], *, is_smooth: bool) -> HeightField:
     """The height field that a shape shows; its size is that of the shape, elevations are those of its asset.
 
     Raises:
@@ -26,7 +26,7 @@ def height_field_of(shape: Geometry, asset: Mapping[str, str]) -> HeightField:
     """
     if not asset:
         raise ModelError("height fields touch in robots of MJCF files only; put planes and boxes in its place")
-    x, y, top, _ = shape.size
+    x, y, top, base = shape.size
     if not (x > 0.0 and y > 0.0):
         raise ModelError(f"its height field is {x:g} m by {y:g} m large; both lengths are positive")
     stamp = (0, 0)
@@ -39,7 +39,7 @@ def height_field_of(shape: Geometry, asset: Mapping[str, str]) -> HeightField:
             ) from None
         stamp = stat.st_mtime_ns, stat.st_size
     heights = _heights(shape.mesh_path, stamp, tuple(asset.items()), top)
-    return HeightField(heights, 0.5 * x, 0.5 * y)
+    return HeightField(heights, 0.5 * x, 0.5 * y, base, is_smooth)
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""Meshes as collisions see them: their convex hulls, with not too many corners.
+"""Meshes as collisions see them: their convex hulls, with not too many corners; and as rays do, by their triangles.
 
 A mesh of an MJCF file has the frame and the vertices of MuJoCo's, rounded to 32 bits in that frame; another one the
 axes of its file and the middle of its corners as the origin. Of a hull with more corners than a program should hold,
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.collision import Hull
+from kinetree.collision import Hull, Mesh
 from kinetree.contact_model.assets import numbers_of
 from kinetree.errors import ModelError
 from kinetree.model import Geometry
@@ -35,8 +35,10 @@ from kinetree.solids.meshes import (
 )
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["MeshHull", "asset_triangles", "hull_of"]
+__all__ = ["MeshHull", "asset_triangles", "hull_of", "surface_of"]
 
+MOST_TRIANGLES = 2**17
+"""The most triangles of a mesh that rays may meet."""
 _SUFFIXES = (".stl", ".obj", ".msh")
 
 Floats = NDArray[np.float64]
@@ -67,6 +69,22 @@ def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None) -> Mesh
         ModelError: if the mesh is not known, its file is gone or cannot be read, or it has no hull.
         MissingPackageError: if SciPy is not installed.
     """
+    return _hull(*_source(shape, asset), most)
+
+
+def surface_of(shape: Geometry, asset: Mapping[str, str]) -> tuple[Mesh, Transform]:
+    """The triangles of a shape's mesh, and their frame in that of the mesh's file; as for `hull_of`.
+
+    A mesh without faces is its convex hull.
+    """
+    return _surface(*_source(shape, asset))
+
+
+_Source = tuple[Path | None, tuple[int, int], tuple[float, ...], tuple[tuple[str, str], ...]]
+"""The file of a mesh and its stamp, the scale, and the attributes of its asset."""
+
+
+def _source(shape: Geometry, asset: Mapping[str, str]) -> _Source:
     path, stamp = shape.mesh_path, (0, 0)
     if asset and "file" not in asset:
         path = None
@@ -77,7 +95,7 @@ def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None) -> Mesh
         )
     else:
         stamp = _stamp(path)
-    return _hull(path, stamp, shape.size, tuple(asset.items()), most)
+    return path, stamp, shape.size, tuple(asset.items())
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -110,12 +128,12 @@ def _hull(
     faces: list[list[int]] = []
     count, excess = len(corners), 0.0
     if asset:
-        compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell)
-        vertices, R, center = compiled.vertices, rotation(compiled.quaternion), compiled.position
+        compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell, collides=True)
+        vertices, placement = compiled.vertices, _placement(compiled)
     else:
         vertices = mesh.vertices * np.array(scale)
-        R, center = np.eye(3), 0.5 * (vertices[corners].min(axis=0) + vertices[corners].max(axis=0))
-        vertices = vertices - center
+        center = 0.5 * (vertices[corners].min(axis=0) + vertices[corners].max(axis=0))
+        vertices, placement = vertices - center, Transform(Mat3.identity(), Vec3(*center.tolist()))
     points = vertices[corners]
     if most is not None and count > most:
         kept, excess = fewer_corners(where, points, most)
@@ -123,8 +141,35 @@ def _hull(
     else:
         faces = hull_faces(points, _outward(points, np.searchsorted(corners, triangles)))
     hull = Hull(tuple((x, y, z) for x, y, z in points.tolist()), tuple(map(tuple, faces)))
-    axes = Mat3(*(Vec3(*row) for row in R.T.tolist()))
-    return MeshHull(hull, Transform(axes, Vec3(*center.tolist())), count, excess)
+    return MeshHull(hull, placement, count, excess)
+
+
+@lru_cache(maxsize=512)
+def _surface(
+    path: Path | None, _stamp: tuple[int, int], scale: tuple[float, ...], attributes: tuple[tuple[str, str], ...]
+) -> tuple[Mesh, Transform]:
+    asset = dict(attributes)
+    where = path or f"mesh {asset.get('name', '')!r}"
+    mesh, is_shell = asset_triangles(where, path, asset)
+    limit = int(asset.get("maxhullvert", "-1"))
+    faces = mesh.faces if len(mesh.faces) else convex_hull(where, mesh.vertices, limit)
+    if len(faces) > MOST_TRIANGLES:
+        raise ModelError(
+            f"{where}: rays meet meshes of at most {MOST_TRIANGLES:,} triangles, which are part of the program, and "
+            f"this one has {len(faces):,}: simplify it"
+        )
+    if asset:
+        compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell, collides=False)
+        vertices, placement = compiled.vertices, _placement(compiled)
+    else:
+        vertices, placement = mesh.vertices * np.array(scale), Transform.identity()
+    return Mesh(tuple(map(tuple, vertices.tolist())), tuple(map(tuple, faces.tolist()))), placement
+
+
+def _placement(compiled: CompiledMesh) -> Transform:
+    """The frame of a mesh in that of its file."""
+    axes = Mat3(*(Vec3(*row) for row in rotation(compiled.quaternion).T.tolist()))
+    return Transform(axes, Vec3(*compiled.position.tolist()))
 
 
 def _outward(points: Floats, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -144,8 +189,9 @@ def asset_triangles(where: object, path: Path | None, asset: Mapping[str, str]) 
 
 
 def _compiled(
-    where: object, mesh: Triangles, asset: Mapping[str, str], scale: Sequence[float], limit: int, *, is_shell: bool
-) -> CompiledMesh:
+    where: object, mesh: Triangles, asset: Mapping[str, str], scale: Sequence[float], limit: int, *, is_shell: bool,
+    collides: bool,
+) -> CompiledMesh:  # fmt: skip
     mode = "shell" if is_shell else asset.get("inertia", "legacy")
     return compile_mesh(
         where,
@@ -155,5 +201,5 @@ def _compiled(
         refpos=numbers_of(asset.get("refpos", "0 0 0")),
         refquat=numbers_of(asset.get("refquat", "1 0 0 0")),
         maxhullvert=limit,
-        collides=True,
+        collides=collides,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kinetree.collision import Shape
+from kinetree.collision import Plane, Shape
 from kinetree.collision.shapes import simple_shape
 from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Geometry, Model
@@ -91,8 +91,8 @@ class Shapes:
         if geometry.shape == "heightfield":
             from kinetree.contact_model.height_fields import height_field_of
 
-            asset = self._assets.of(body, index, geometry)
-            return FoundShape(height_field_of(geometry, asset), geometry.placement)
+            asset, is_smooth = self._assets.of(body, index, geometry), self._assets.is_smooth(body, index)
+            return FoundShape(height_field_of(geometry, asset, is_smooth=is_smooth), geometry.placement)
         if geometry.shape == "mesh":
             from kinetree.contact_model.meshes import hull_of
 
@@ -105,6 +105,18 @@ class Shapes:
             f"a shape of the kind {geometry.shape!r} touches nothing; put spheres, capsules, cylinders, ellipsoids or "
             "boxes in its place"
         )
+
+    def surface(self, body: str, index: int, geometry: Geometry) -> FoundShape:
+        """The same as rays meet it: a mesh by its triangles, not by its hull, and a plane as far as it is drawn."""
+        if geometry.shape == "plane":
+            x, y = geometry.size[:2]
+            return FoundShape(Plane(0.5 * x, 0.5 * y), geometry.placement)
+        if geometry.shape != "mesh":
+            return self.placed(body, index, geometry)
+        from kinetree.contact_model.meshes import surface_of
+
+        mesh, placement = surface_of(geometry, self._assets.of(body, index, geometry))
+        return FoundShape(mesh, placement @ geometry.placement, placement)
 
     def of(self, side: Surface) -> FoundShape | None:
         """A shape that touches, and its placement in its body; None if it cannot be used."""

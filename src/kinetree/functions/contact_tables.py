@@ -70,7 +70,7 @@ def _rows_key(touch: TouchSpec) -> Hashable:
 def _shapes_key(robot: Model, touch: TouchSpec) -> Hashable:
     """Equal for pairs whose points are found by the same operations on other lengths."""
     sides = touch.first, touch.second
-    tables = [id(getattr(side.shape, name, None)) for side in sides for name in ("vertices", "heights")]
+    tables = [id(getattr(side.shape, name, None)) for side in sides for name in ("vertices", "heights", "is_smooth")]
     return (*(side.shape.kind for side in sides), *(_slot(robot, side.body) == 0 for side in sides), *tables)
 
 

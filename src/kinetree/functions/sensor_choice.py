@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isinf
 from typing import Any
 
 from kinetree.actuation import Actuation
 from kinetree.actuation.tendons import pulled_tendons
 from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from kinetree.collision.shapes import simple_shape
-from kinetree.errors import NameNotFoundError, OptionError, listed, nearest_names, quoted
+from kinetree.errors import (
+    MissingPackageError,
+    ModelError,
+    NameNotFoundError,
+    OptionError,
+    listed,
+    nearest_names,
+    quoted,
+)
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.sensor_specs import ContactSensing, Place, PlacedShape, SensorChoice, SensorSpec, Side
 from kinetree.model import Geometry, Model
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.extras import Sensor, SimulationOptions, Site, Tendon, TendonJoint
 from kinetree.spatial import Mat3, Transform, Vec3
 
@@ -49,13 +57,24 @@ def names_option(model: Model, value: Any) -> SensorChoice:
     sensors = model.extras.sensors
     if not sensors:
         raise OptionError(f"{model.name!r} has no sensors; those of an MJCF file are in robot.extras.sensors")
-    chosen = range(len(sensors)) if value is None else _by_name(model, value)
-    for k in chosen:
-        for reason in not_computed(model, sensors[k]):
-            able = [one.name for one in sensors if one.name and not any(not_computed(model, one))]
-            hint = f"choose others by names=, among {listed(map(repr, able), most=8)}" if able else "no other one is"
-            raise OptionError(f"{model.name!r}: {who_is(model, k)} {reason}; {hint}")
-    return chosen_sensors(model, chosen)
+    chosen = tuple(range(len(sensors)) if value is None else _by_name(model, value))
+    if model not in _KNOWN:
+        _KNOWN[model] = {}
+    known = _KNOWN[model]
+    if chosen not in known:
+        for k in chosen:
+            for reason in not_computed(model, sensors[k]):
+                able = [one.name for one in sensors if one.name and not any(not_computed(model, one))]
+                hint = (
+                    f"choose others by names=, among {listed(map(repr, able), most=8)}" if able else "no other one is"
+                )
+                raise OptionError(f"{model.name!r}: {who_is(model, k)} {reason}; {hint}")
+        known[chosen] = chosen_sensors(model, chosen)
+    return known[chosen]
+
+
+_KNOWN: ByIdentity[dict[tuple[int, ...], SensorChoice]] = ByIdentity()
+"""The choices that were made of each robot's sensors, by their numbers."""
 
 
 def chosen_sensors(model: Model, numbers: Sequence[int]) -> SensorChoice:
@@ -159,8 +178,7 @@ def _on_frame(model: Model, one: Sensor, spec: SensorSpec) -> SensorSpec:
         return replace(spec, bodies=tuple(held))
     if one.kind == "rangefinder":
         body = next(site.body for site in model.extras.sites if site.name == one.object)
-        seen = tuple(_placed(name, shape) for name, shape in rays_meet(model, body))
-        return replace(spec, shapes=(seen, ()), data=one.data)
+        return replace(spec, shapes=(tuple(rays_meet(model, body)), ()), data=one.data)
     reference = _place(model, one.reference_type, one.reference) if one.reference else None
     return replace(spec, reference=reference)
 
@@ -219,11 +237,7 @@ def _placed_shapes(model: Model, kind: str, name: str) -> tuple[PlacedShape, ...
 def _placed(body: str, geometry: Geometry) -> PlacedShape:
     shape = simple_shape(geometry.shape, geometry.size)
     assert shape is not None
-    bounds = (0.0, 0.0)
-    if geometry.shape == "plane":
-        x, y = (0.0 if isinf(length) else 0.5 * length for length in geometry.size[:2])
-        bounds = (x, y)
-    return PlacedShape(shape, Place(body=body, offset=geometry.placement), bounds)
+    return PlacedShape(shape, Place(body=body, offset=geometry.placement))
 
 
 def _zone(model: Model, name: str) -> PlacedShape:
@@ -296,13 +310,23 @@ def not_computed(model: Model, one: Sensor) -> Iterator[str]:
         yield "is about the inside of a site without a simple shape, which is not computed"
 
 
-def rays_meet(model: Model, body: str) -> Iterator[tuple[str, Geometry]]:
-    """The shapes that rays from a body meet: all visible ones except its own."""
+def rays_meet(model: Model, body: str) -> Iterator[PlacedShape]:
+    """The shapes that rays from a body meet: all visible ones except its own.
+
+    Raises:
+        ModelError, MissingPackageError: as `Shapes.surface`.
+    """
+    from kinetree.contact_model.shapes import Shapes
+
+    shapes = Shapes(model)
     for other in model.bodies.values():
-        if other.name != body:
-            for shape in other.geometry:
-                if shape.color is None or shape.color[3] != 0.0:
-                    yield other.name, shape
+        for k, shape in enumerate(other.geometry if other.name != body else ()):
+            if shape.color is None or shape.color[3] != 0.0:
+                try:
+                    found = shapes.surface(other.name, k, shape)
+                except ModelError as error:
+                    raise ModelError(f"{shape.name or other.name!r}: {error}") from None
+                yield PlacedShape(found.shape, Place(body=other.name, offset=found.placement))
 
 
 def _of_frames(model: Model, one: Sensor) -> Iterator[str]:
@@ -324,10 +348,10 @@ def _of_rays(model: Model, one: Sensor) -> Iterator[str]:
     if "normal" in one.data:
         yield "tells the normal of what a ray meets, which is not computed"
     body = next((site.body for site in model.extras.sites if site.name == one.object), "")
-    for other, shape in rays_meet(model, body):
-        if shape.shape not in _ROUND:
-            yield f"meets shapes of all kinds, and rays are not computed for the {shape.shape} of {other!r}"
-            return
+    try:
+        list(rays_meet(model, body))
+    except (ModelError, MissingPackageError) as error:
+        yield f"may meet a shape that cannot be used: {error}"
 
 
 def _of_distances(model: Model, one: Sensor) -> Iterator[str]:

@@ -29,8 +29,6 @@ class PlacedShape:
 
     shape: Shape
     place: Place
-    bounds: tuple[float, float] = (0.0, 0.0)
-    """Half lengths of a plane that ends; 0: it does not."""
 
 
 @record(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from kinetree.algorithms.transmissions import along_tendon, reach_velocity
 from kinetree.collision.closest import closest
 from kinetree.collision.contact_point import FAR, ContactPoint, either
 from kinetree.collision.rays import MISSED, holds, ray_distance
-from kinetree.expr import Scalar, absolute, is_zero, less, minimum, select
+from kinetree.expr import Scalar, is_zero, less, minimum, select
 from kinetree.functions.actuators import Acting
 from kinetree.functions.sensed_contacts import connected_wrench, contacts_told, limit_told, pushes_on, touch_told
 from kinetree.functions.sensed_state import SensedState
@@ -150,13 +150,7 @@ def _of_ray(state: SensedState, one: SensorSpec) -> Sequence[Scalar]:
     origin, direction = site.r, site.E.z
     distance: Scalar = MISSED
     for placed in one.shapes[0]:
-        X = state.frame(placed.place).X
-        found = ray_distance(placed.shape, X, origin, direction)
-        if any(placed.bounds):
-            p = X.E @ (origin + direction * found - X.r)
-            for x, bound in zip((p.x, p.y), placed.bounds, strict=True):
-                found = select(less(bound, absolute(x)), MISSED, found) if bound else found
-        distance = minimum(distance, found)
+        distance = minimum(distance, ray_distance(placed.shape, state.frame(placed.place).X, origin, direction))
     meets = less(distance, MISSED)
     distance = select(meets, distance, -1.0)
     there = origin + direction * select(meets, distance, 0.0)

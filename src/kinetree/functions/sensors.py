@@ -51,6 +51,12 @@ def _count(choice: SensorChoice) -> int:
     return sum(map(numbers_of, choice.specs))
 
 
+def _has_loops(_: Model, options: Mapping[str, Any]) -> bool:
+    """Whether a ray may meet a table of triangles."""
+    seen = (placed.shape.kind for one in options["names"].specs for placed in one.shapes[0])
+    return not {"mesh", "heightfield"}.isdisjoint(seen)
+
+
 SENSORS = Definition(
     "sensors",
     (("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("ctrl", "nu"), ("act", "na"), ("time", "nt")),
@@ -63,7 +69,7 @@ SENSORS = Definition(
         "nt": lambda options: int(options["names"].has_clock),
     },
     optional=("qdd", "ctrl", "act", "time"),
-    strategy=Strategy(loops=False),
+    strategy=Strategy(loops=False, is_dense=_has_loops),
 )
 
 

@@ -1,10 +1,11 @@
-"""How far two collision shapes of a robot are apart, as functions of arrays."""
+"""How far collision shapes of a robot are apart, and from where a ray begins, as functions of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -15,16 +16,17 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model.shapes import Shapes
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
-from kinetree.expr import Scalar, less, otherwise, select
-from kinetree.model import Body, Model
+from kinetree.expr import Scalar, absolute, less, less_equal, minimum, otherwise, select, sqrt
+from kinetree.functions.options import frame_option
+from kinetree.model import Body, Frame, Model
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
-from kinetree.spatial import Transform
+from kinetree.spatial import Transform, Vec3
 
 if TYPE_CHECKING:
     from kinetree import collision
 
-__all__ = ["closest_points", "distance", "nearest_places", "shape_pairs"]
+__all__ = ["closest_points", "distance", "nearest_places", "ray_distance", "shape_pairs"]
 
 
 @record(frozen=True, slots=True)
@@ -46,6 +48,19 @@ class PlacedShape:
 
         own = given.shapes.get((self.body, self.number), {})
         return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
+
+
+@record(frozen=True, slots=True)
+class Seen:
+    """The shapes that rays may meet."""
+
+    shapes: tuple[PlacedShape, ...]
+    are_all: bool
+    """Whether nobody chose them: then those of the body that carries the rays do not count."""
+
+    def with_parameters(self, given: GivenNumbers) -> Seen:
+        """The same with the sizes and the placements that a call gives."""
+        return replace(self, shapes=tuple(shape.with_parameters(given) for shape in self.shapes))
 
 
 def _shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
@@ -75,9 +90,11 @@ def shape_pairs(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[P
     )
 
 
-def _placed(model: Model, body: Body, number: int) -> PlacedShape:
+def _placed(model: Model, body: Body, number: int, *, by_rays: bool = False) -> PlacedShape:
+    shapes = Shapes(model, most_corners=None)
+    find = shapes.surface if by_rays else shapes.placed
     try:
-        placed = Shapes(model, most_corners=None).placed(body.name, number, body.geometry[number])
+        placed = find(body.name, number, body.geometry[number])
     except ModelError as error:
         raise ModelError(f"{quoted(body.name)}: {error}") from None
     return PlacedShape(body.name, placed.placement, placed.shape, number, placed.within)
@@ -141,6 +158,44 @@ def _points(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequenc
     return (*on_a.components(), *on_b.components())
 
 
+def _frame_option(model: Model, name: Any) -> Frame | None:
+    return None if name is None else frame_option(model, name)
+
+
+def _bodies_option(model: Model, names: Any) -> Seen:
+    """The shapes of these bodies, of all for None."""
+    if names is not None and (isinstance(names, str) or not isinstance(names, Sequence)):
+        hint = f", such as [{names!r}]" if isinstance(names, str) else ""
+        raise OptionError(f"bodies must be a list of names of bodies{hint}, or None for all, not {names!r:.60}")
+    bodies = [model.bodies[name] for name in (model.bodies if names is None else names)]
+    shapes = tuple(_placed(model, body, i, by_rays=True) for body in bodies for i in _colliding(body))
+    if not shapes:
+        who = quoted(model.name) if names is None else listed(map(repr, names), most=8)
+        raise OptionError(f"there is nothing that a ray may meet: {who} has no collision shape")
+    return Seen(shapes, names is None)
+
+
+def _ray(
+    model: Form, q: Slots, origin: Sequence[Scalar], direction: Sequence[Scalar], *, frame: Frame | None, bodies: Seen
+) -> Sequence[Scalar]:
+    from kinetree.collision import MISSED, ray_distance
+
+    X_0 = algorithms.placements(model.tree, q)
+    p, d = Vec3(*origin), Vec3(*direction)
+    if frame is not None:
+        X = frame.placement @ X_0[frame.slot]
+        p, d = X.r + X.E.T @ p, X.E.T @ d
+    d = d * (1.0 / sqrt(d.dot(d)))
+    distance: Scalar = MISSED
+    for shape in bodies.shapes:
+        if bodies.are_all and frame is not None and frame.body == shape.body:
+            continue
+        (placed,) = _placements(model, X_0, shape)
+        distance = minimum(distance, ray_distance(shape.shape, placed, p, d))
+    is_known = less_equal(absolute(p.dot(d)), inf)
+    return (select(is_known, select(less(distance, MISSED), distance, inf), nan),)
+
+
 def _nearest(
     model: Form, q: Slots, *, pairs: Sequence[tuple[PlacedShape, PlacedShape]], margin: float, is_clipped: bool
 ) -> list[Scalar]:
@@ -189,6 +244,11 @@ _SHAPES = {"a": _shape_option("a"), "b": _shape_option("b")}
 _STRATEGY = Strategy(is_dense=_iterates)
 DISTANCE = Definition("distance", (("q", "nq"),), (), _distance, _SHAPES, strategy=_STRATEGY)
 CLOSEST_POINTS = Definition("closest_points", (("q", "nq"),), (2, 3), _points, _SHAPES, strategy=_STRATEGY)
+RAY_DISTANCE = Definition(
+    "ray_distance", (("q", "nq"), ("origin", 3), ("direction", 3)), (), _ray,
+    {"frame": _frame_option, "bodies": _bodies_option},
+    strategy=Strategy(is_dense=lambda _, o: any(x.shape.kind in ("mesh", "heightfield") for x in o["bodies"].shapes)),
+)  # fmt: skip
 NEAREST = Definition(
     "nearest_places", (("q", "nq"),), lambda _, options: (len(options["pairs"]), _NUMBERS), _nearest,
     {"pairs": shape_pairs, "margin": lambda _, x: x, "is_clipped": lambda _, x: x}, takes_parameters=False,
@@ -282,3 +342,50 @@ def closest_points(
     [[0.0, 0.18854, 0.457175], [0.0, 0.076903, 0.571349]]
     """
     return run(CLOSEST_POINTS, robot, (q,), a=a, b=b, parameters=parameters, out=out, threads=threads)
+
+
+@defined_by(RAY_DISTANCE)
+def ray_distance(
+    robot: Model,
+    q: ArrayLike,
+    origin: ArrayLike,
+    direction: ArrayLike,
+    *,
+    frame: str | None = None,
+    bodies: Sequence[str] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """How far a ray goes until it meets a collision shape of a robot.
+
+    From inside a shape it goes until it leaves the shape. Meshes count as they are, not as their convex hulls, and a
+    plane as far as its file says. All of origin, direction and q may have leading axes, so one call casts the rays of
+    a lidar or of a scan of the ground.
+
+    Args:
+        origin: the point at which a ray begins (…, 3); m.
+        direction: where it goes (…, 3), of any length except zero.
+        frame: the frame in which both are given, which carries the rays along; by default the world.
+        bodies: the names of the bodies whose shapes count; by default all except that of the frame. Grounds and other
+            scenery are of the root.
+
+    Returns:
+        Distance (…); m; infinite where the ray meets nothing.
+
+    Raises:
+        NameNotFoundError: the robot has no such frame or body.
+        OptionError: bodies is not a list of names, or none of them has a collision shape.
+        ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
+
+    Source: Ericson, Real-Time Collision Detection (2005), section 5.3; as `mj_ray` of MuJoCo has it.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("ragdoll")
+    >>> round(float(kt.contact.ray_distance(robot, robot.neutral(), [2.0, 0.0, 0.0], [-1.0, 0.0, 0.0])), 6)
+    1.90202
+    """
+    options: dict[str, Any] = {} if frame is None else {"frame": frame}
+    if bodies is not None:
+        options["bodies"] = tuple(bodies) if isinstance(bodies, list) else bodies
+    return run(RAY_DISTANCE, robot, (q, origin, direction), parameters=parameters, out=out, threads=threads, **options)

@@ -514,7 +514,8 @@ class Model(Robot):
     ) -> Model:
         """The robot in a world with an uneven ground: heights on a grid, between which it is made of triangles.
 
-        As a plane of `on_ground`, it is a fixed shape; beyond its edges the world has no ground.
+        As a plane of `on_ground`, it is a fixed shape; beyond its edges the world has no ground. Edges between
+        triangles jolt what crosses them; `with_smooth_terrain` makes the ground smooth.
 
         Args:
             heights: (rows, columns), m, the rows from the smallest y on, and in each the smallest x first. By default
@@ -541,6 +542,26 @@ class Model(Robot):
                 self, heights, size=size, spacing=spacing, steepness=steepness, seed=seed, friction=friction, name=name
             )
         )
+
+    def with_smooth_terrain(self) -> Model:
+        """The robot with height fields that are smooth where things touch them: those of `on_terrain` and of files.
+
+        Things touch a surface through the heights whose slope changes continuously, so a foot is not jolted where it
+        crosses an edge between two triangles, and forces have no jumps. Between heights that jump, as those of stairs,
+        the surface swings out by up to an eighth of the jump. Pictures and rays have the triangles.
+
+        Raises:
+            ModelError: the robot has no height field.
+
+        Source: Catmull and Rom, "A class of local interpolating splines" (1974), in Barnhill and Riesenfeld (eds.),
+        Computer Aided Geometric Design.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped").on_terrain(seed=3).with_smooth_terrain()
+        >>> dog.notes[0]
+        'made 1 height field smooth'
+        """
+        return Model.of(changes.with_smooth_terrain(self))
 
     def beside(self, other: Model, placement: Pose | None = None, *, prefix: str = "") -> Model:
         """The robot with another one in its world, which keeps its base: one that floats goes on floating.

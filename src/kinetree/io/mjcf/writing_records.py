@@ -94,6 +94,8 @@ def _set_shape(
     element.attributes |= changed(settings, _SHAPE, _OF_SHAPES)
     name = f" {settings.name!r}" if settings.name else ""
     what = f"shape {settings.index}{name} of body {settings.body!r}"
+    if settings.smooth:
+        losses.lost.append(f"{what} is smooth, and made of triangles in MJCF")
     if material := written.optional(what, "material", settings.material, losses):
         element.attributes["material"] = material
         if shape.color is not None and tuple(shape.color) == raw.color(material):

@@ -14,7 +14,7 @@ with _lazy_names(__name__):
     from kinetree.model.changes.root import rerooted
     from kinetree.model.changes.scale import scaled
     from kinetree.model.changes.scene import beside, with_free_body, with_mocap, with_obstacle
-    from kinetree.model.changes.terrain import on_terrain
+    from kinetree.model.changes.terrain import on_terrain, with_smooth_terrain
     from kinetree.model.changes.world import Scenery, with_gravity
 
 __all__ = [
@@ -44,5 +44,6 @@ __all__ = [
     "with_motors",
     "with_obstacle",
     "with_servos",
+    "with_smooth_terrain",
     "without_self_contact",
 ]

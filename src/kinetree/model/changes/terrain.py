@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, OptionError
 from kinetree.inputs import real_array
-from kinetree.model.changes.common import Changed, closed
+from kinetree.model.changes.common import Changed, changed, closed
 from kinetree.model.changes.world import in_the_world, scenery_of, shape_name, surface_contact, world_of
 from kinetree.model.elements import Geometry
 from kinetree.model.extras import ShapeSettings, Unused
 from kinetree.model.robot import Robot
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["hills", "on_terrain"]
+__all__ = ["hills", "on_terrain", "with_smooth_terrain"]
 
 Array = NDArray[np.float64]
 
@@ -61,6 +61,25 @@ def on_terrain(
         unused=(*extras.unused, _asset(name, grid, (0.5 * x, 0.5 * y, rise, _BELOW))),
     )
     return closed(collector, floating_base=False)
+
+
+def with_smooth_terrain(model: Robot) -> Changed:
+    """See `Model.with_smooth_terrain`."""
+    fields = [
+        (body.name, k, shape.name)
+        for body in model.bodies.values()
+        for k, shape in enumerate(body.geometry)
+        if shape.shape == "heightfield"
+    ]
+    if not fields:
+        raise ModelError(f"{model.name!r} has no height field; robot.on_terrain(…) puts it on one")
+    settings = {(one.body, one.index): one for one in model.extras.shapes}
+    for body, k, name in fields:
+        settings[body, k] = replace(settings.get((body, k)) or ShapeSettings(body, k, name), smooth=True)
+    extras = replace(model.extras, shapes=tuple(settings.values()))
+    return changed(
+        replace(model.parts, extras=extras), f"made {len(fields)} height field{'s' * (len(fields) > 1)} smooth"
+    )
 
 
 def hills(x: float, y: float, spacing: float, steepness: float, seed: int) -> Array:

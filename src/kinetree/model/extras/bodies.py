@@ -60,6 +60,8 @@ class ShapeSettings:
     """The mesh or height field that it shows, where that has no address because it is made in the file itself."""
     user: tuple[float, ...] = ()
     plugin: Unused | None = None
+    smooth: bool = False
+    """Whether things touch a smooth surface through the heights of a height field, instead of triangles."""
 
     def __repr__(self) -> str:
         return call_text(self)

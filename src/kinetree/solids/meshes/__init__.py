@@ -3,7 +3,7 @@
 from kinetree.solids.meshes.builtins import builtin_mesh
 from kinetree.solids.meshes.compiled import CompiledMesh, compile_mesh, fitted
 from kinetree.solids.meshes.files import FORMATS, read_mesh, read_msh
-from kinetree.solids.meshes.hulls import convex_hull, fewer_corners, hull_faces
+from kinetree.solids.meshes.hulls import convex_hull, convex_parts, fewer_corners, hull_faces
 from kinetree.solids.meshes.integrals import InertiaMode
 from kinetree.solids.meshes.numbers import numbers_in
 from kinetree.solids.meshes.obj import ObjFile
@@ -20,6 +20,7 @@ __all__ = [
     "builtin_mesh",
     "compile_mesh",
     "convex_hull",
+    "convex_parts",
     "fewer_corners",
     "fitted",
     "hull_faces",

@@ -4,6 +4,9 @@ polygon.
 MuJoCo rounds the two polar angles of each normal to hundredths of a radian, in the mesh's own frame, and joins
 neighbours for which both are the same.
 
+Convex parts of meshes are by CoACD: Wei, Liu, Ling and Su, "Approximate convex decomposition for 3D meshes with
+collision-aware concavity and tree search", ACM Transactions on Graphics 41(4) (2022).
+
 Source of the faces: by experiment with MuJoCo 4.0: the polygons of its compiled meshes.
 """
 
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import MissingPackageError, ModelError
 
-__all__ = ["check_thickness", "convex_hull", "fewer_corners", "hull_faces"]
+__all__ = ["check_thickness", "convex_hull", "convex_parts", "fewer_corners", "hull_faces"]
 
 _Floats = NDArray[np.float64]
 _SMALLEST = 1e-15
@@ -49,6 +52,29 @@ def check_thickness(where: object, vertices: _Floats) -> None:
         f"{where}: the vertices of the mesh {what}, so it has no convex hull, which collisions and "
         f'inertia="convex" need; use {instead}, or switch its collisions off (contype and conaffinity 0)'
     )
+
+
+def convex_parts(
+    where: object, vertices: _Floats, faces: NDArray[np.int64], threshold: float, most: int, seed: int, *, corners: int
+) -> list[_Floats]:
+    """The corners of convex parts that make up a mesh, up to a concavity; at most `most` parts, or any number for -1.
+
+    Raises:
+        ModelError: if there are none, as of a mesh without a volume.
+        MissingPackageError: if coacd is not installed.
+    """
+    try:
+        import coacd
+    except ImportError:
+        raise MissingPackageError("convex parts of meshes need coacd: pip install 'kinetree[coacd]'") from None
+    coacd.set_log_level("error")
+    parts = coacd.run_coacd(
+        coacd.Mesh(vertices, faces), threshold=threshold, max_convex_hull=most, seed=seed, decimate=True,
+        max_ch_vertex=corners,
+    )  # fmt: skip
+    if not parts:
+        raise ModelError(f"{where}: CoACD finds no convex part of the mesh; does its surface have holes?")
+    return [np.asarray(part[0], dtype=np.float64) for part in parts]
 
 
 def convex_hull(where: object, vertices: _Floats, most_vertices: int = -1) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 SAMPLES = 3
 OTHERS = [
     kt.sim.actuated_rollout, kt.dynamics.actuator_forces, kt.contact.closest_points, kt.contact_dynamics,
-        kt.contact.contact_forces, kt.contact.distance,
+        kt.contact.contact_forces, kt.contact.distance, kt.contact.ray_distance,
     kt.dynamics.fluid_forces, kt.rollout, kt.dynamics.sensors,
 ]  # fmt: skip
 """The public functions that `tests.functions.EVERY` leaves out."""
@@ -125,6 +125,9 @@ class Case:
                 given[k] = (
                     0.1 + 0.3 * robot.random(rng, leading) if robot.nq == robot.nv else robot.random(rng, leading)
                 )
+            elif name in ("origin", "direction"):  # of a ray to the floor
+                down = [0.0, 0.0, 2.0 if name == "origin" else -1.0]
+                given[k] = down + 0.1 * rng.normal(size=(*leading, *port.shape))
             elif name == "dt":
                 given[k] = np.full(leading, 0.01)
             else:
@@ -248,7 +251,7 @@ class Case:
 
 def robot_of(name: str) -> kt.Model:
     """The robot that a function is tried on."""
-    if name in ("closest_points", "contact_dynamics", "contact_forces", "distance"):
+    if name in ("closest_points", "contact_dynamics", "contact_forces", "distance", "ray_distance"):
         return ball()
     if name == "floating_inverse_dynamics":
         return kt.zoo.load("double_pendulum", floating_base=True)
