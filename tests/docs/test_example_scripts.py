@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
-LONG = ("identification", "inverse_kinematics", "quadruped_trot", "ragdoll_motion")
+LONG = ("identification", "inverse_kinematics", "panda_grasp", "quadruped_trot", "ragdoll_motion")
 """Scripts that take ten seconds; shorter ones of their kind are on the pages."""
 
 

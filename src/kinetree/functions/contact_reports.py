@@ -50,6 +50,8 @@ _CHANGE = 0.5
 """A step changes velocities too much if the kinetic energy of the change is more than this part of the energy there."""
 _KEPT = 0.5
 """The part of the kinetic energy that is left after so many steps where they do not damp."""
+_AT_REST = 1e-10
+"""The part of the most kinetic energy so far at which a motion rests: only errors of rounding turn around."""
 _IN_A_ROW = 8
 """So many such steps, one after the other, are neither an impact nor a swing that steps resolve: at up to 1.5 rad per
 step, some of these have velocities that hardly change."""
@@ -90,10 +92,13 @@ def makes_energy(change: Array, kinetic: Array) -> NDArray[np.bool_]:
     >>> impact, turning = [0, 2, 0, 0, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4, 4, 4, 4]
     >>> makes_energy(np.array([impact, turning]), np.ones((2, 10))).all(axis=-1)
     array([False,  True])
+    >>> makes_energy(np.array([*impact, *turning]), np.array([1e12, *impact, *turning])).any()  # at rest
+    np.False_
     """
     n = _IN_A_ROW
     with np.errstate(invalid="ignore"):
-        wrong = change > _CHANGE * np.maximum(kinetic[..., :-1], kinetic[..., 1:])
+        there = np.maximum(kinetic[..., :-1], kinetic[..., 1:])
+        wrong = (change > _CHANGE * there) & (there > _AT_REST * np.fmax.accumulate(kinetic, axis=-1)[..., 1:])
         found = np.zeros_like(wrong)
         for k in range(wrong.shape[-1] - n + 1):
             lasts = kinetic[..., k + n] > _KEPT * kinetic[..., k]

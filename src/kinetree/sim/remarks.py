@@ -37,6 +37,13 @@ _FAR = {"rad": 0.5, "m": 0.05}
 """Beyond a limit by more than this, and by more than the limits are apart, a start is far outside."""
 _THROUGH = {"rad": 1e-2, "m": 1e-3}
 """Beyond a limit by more than this, and than at the start, a joint has gone through its stop."""
+_SOFTLY = 10.0
+"""Times that far, and as far as the limits are apart, where contacts hold joints at their limits."""
+_UNLIMITED = "position limits are not enforced without contact=True (--contact)"
+_TOO_SOFT = (
+    'its limit is too soft for this force, or passed within a step: take setting="rigid", less force, an armature for '
+    "the inertia of its motor, or smaller steps"
+)
 
 
 class _Limited(NamedTuple):
@@ -68,7 +75,8 @@ def remarks(
 ) -> list[str]:
     """One sentence about each thing that a user will want to know; `gravity`: (…, 3).
 
-    With contacts joints end at their limits, which they exceed by a little then.
+    With contacts joints end at their limits, which they exceed by a little then, and at most by all the way between
+    them.
     """
     through: list[str] = []
     said: list[str] = []
@@ -83,10 +91,13 @@ def remarks(
         far = np.asarray(first > limited.far)
         if far.any():
             said.append(_far(motion, limited, start, far))
-        allowed = np.maximum(first, 0.0) + _THROUGH[limited.unit]
+        most = _THROUGH[limited.unit]
+        if contact is not None:
+            most = max(_SOFTLY * most, limited.upper - limited.lower)
+        allowed = np.maximum(first, 0.0) + most
         outside = (limited.beyond(q) > allowed[..., None]) & ~far[..., None]
-        if outside.any() and contact is None:
-            through.append(_through(motion, limited, q, outside))
+        if outside.any():
+            through.append(_through(motion, limited, q, outside, _UNLIMITED if contact is None else _TOO_SOFT))
     if len(through) > _MOST:
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     if contact is not None:
@@ -207,14 +218,14 @@ def _far(motion: Trajectory, limited: _Limited, start: Array, far: NDArray[np.bo
     )
 
 
-def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[np.bool_]) -> str:
+def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[np.bool_], reason: str) -> str:
     sample, where = first_sample(np.asarray(outside.any(axis=-1)))
     row, own = int(np.argmax(outside[sample])), q[sample]
     value, farthest = float(own[row]), int(np.argmax(limited.beyond(own)))
     return (
         f"{motion.q_names[limited.column]!r}{where} went through its stop at t = {motion.time[row]:g} s: "
         f"{value:.4g} {limited.unit}, beyond {limited.limit(value)}, and as far as {own[farthest]:.4g} {limited.unit} "
-        f"at t = {motion.time[farthest]:g} s; position limits are not enforced without contact=True (--contact)"
+        f"at t = {motion.time[farthest]:g} s; {reason}"
     )
 
 

@@ -7,18 +7,19 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.collision.far_apart import enclosing_radius
 from kinetree.collision.pairs import slots
+from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kinetree.compiler.reference import on_numbers
 from kinetree.contact_model.touches import TouchingShape
 from kinetree.errors import OptionError, SimulationWarning
 from kinetree.functions.contact_forces import CONTACT_FORCES
 from kinetree.functions.contact_options import own_contact_option
+from kinetree.model import Model
 from kinetree.viewer.arrows import Arrows
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.moment import Moment
@@ -33,12 +34,16 @@ Array = NDArray[np.float64]
 _RED = (200, 40, 60)
 _QUICK = 0.02
 """Seconds that a moment of a motion may take."""
-_MOST = 60
+_MOST = 400
 """How many pairs are looked at; of more that are close to each other, the closest."""
+
+_ENDLESS = 1e9
+"""Half of the length of a shape without an end, m."""
 
 
 class Contacts:
-    """Points at which shapes touch, and the forces there: an arrow as long as a quarter of the robot is its weight.
+    """Points at which shapes touch, and the forces there: an arrow as long as a quarter of the robot is its weight, in
+    a scene of several the weight of the heaviest.
 
     They are the forces on the robot, or between two moving bodies on one of them, by the law of
     `kt.contact.contact_forces`, for the supported parts of the file. Its algorithm runs on plain numbers here, for the
@@ -58,10 +63,10 @@ class Contacts:
                 "says which pairs count"
             )
         self._robot = robot
-        self._first = _Balls([touch.first for touch in touches], bodies)
-        self._second = _Balls([touch.second for touch in touches], bodies)
+        self._first = _Boxes([touch.first for touch in touches], bodies)
+        self._second = _Boxes([touch.second for touch in touches], bodies)
         self._margins = np.array([touch.margin for touch in touches], dtype=np.float64)
-        weight = robot.mass * float(np.linalg.norm(robot.gravity)) or 1.0
+        weight = _heaviest(robot) * float(np.linalg.norm(robot.gravity)) or 1.0
         self._length = 0.25 * size / weight
         self._on, self._any = False, False
         self._seconds = 0.0
@@ -139,39 +144,65 @@ class Contacts:
         return found[acts, 1:4], found[acts, 7:10] * signs[acts, None]
 
     def _near(self, placements: Array) -> list[int]:
-        """The pairs of shapes that may be within their margins, by balls around them."""
-        first, second = self._first.centers(placements), self._second.centers(placements)
-        gaps = np.linalg.norm(second - first, axis=1) - self._first.radii - self._second.radii
-        normals = self._first.normals(placements)
-        heights = np.einsum("ki,ki->k", normals, second - first) - self._second.radii
-        gaps = np.where(self._first.are_planes, heights, gaps) - self._margins
+        """The pairs of shapes that may be within their margins, by boxes around them, along the boxes' axes."""
+        (R_1, p_1), (R_2, p_2) = self._first.placed(placements), self._second.placed(placements)
+        axes = np.concatenate((R_1, R_2), axis=2)  # in columns
+        along = np.einsum("ki,kia->ka", p_2 - p_1, axes)
+        reach_1 = np.einsum("ki,kia->ka", self._first.halves, np.abs(np.swapaxes(R_1, 1, 2) @ axes))
+        reach_2 = np.einsum("ki,kia->ka", self._second.halves, np.abs(np.swapaxes(R_2, 1, 2) @ axes))
+        gaps = (np.abs(along) - reach_1 - reach_2).max(axis=1)
+        gaps = np.where(self._first.are_planes, along[:, 2] - reach_2[:, 2], gaps) - self._margins
         order = np.argsort(gaps, kind="stable")[:_MOST]
         found: list[int] = np.sort(order[gaps[order] <= 0.0]).tolist()
         return found
 
 
-class _Balls:
-    """Balls around the shapes of one side of all pairs."""
+def _heaviest(robot: Model) -> float:
+    """The mass of the heaviest of the trees that are joined to the root, or of the robot if it is a single one, kg."""
+    masses: dict[int, float] = {}
+    for body in robot.bodies.values():
+        if body.slot:
+            *_, (top, _) = robot.tree.toward_root(body.slot)
+            masses[top] = masses.get(top, 0.0) + float(body.inertia.mass)
+    return max(masses.values()) if len(masses) > 1 else robot.mass
+
+
+class _Boxes:
+    """Boxes around the shapes of one side of all pairs."""
 
     def __init__(self, shapes: Sequence[TouchingShape], bodies: MovingBodies) -> None:
         placed = [(0, np.eye(4)) if one.body is None else bodies.place_on(one.body) for one in shapes]
         self._pieces = np.array([piece for piece, _ in placed])
+        middles, halves = zip(*(_box_around(one.shape) for one in shapes), strict=True)
         self._placements = np.array(
             [placement @ np.asarray(one.placement) for (_, placement), one in zip(placed, shapes, strict=True)]
         )
-        radii = [enclosing_radius(one.shape) for one in shapes]
-        self.radii = np.array([np.inf if radius is None else radius for radius in radii], dtype=np.float64)
-        """m; infinite for shapes without end."""
+        self._placements[:, :3, 3] += np.einsum("kij,kj->ki", self._placements[:, :3, :3], np.array(middles))
+        self.halves = np.array(halves, dtype=np.float64)
+        """Half of their lengths, m."""
         self.are_planes = np.array([one.shape.kind == "plane" for one in shapes])
         self.signs = np.where(self._pieces == 0, -1.0, 1.0)
         """-1 for shapes that do not move: the force on the other shape is shown."""
 
-    def centers(self, placements: Array) -> Array:
-        """(k, 3), m, at placements (pieces, 4, 4)."""
-        found: Array = (placements[self._pieces] @ self._placements)[:, :3, 3]
-        return found
+    def placed(self, placements: Array) -> tuple[Array, Array]:
+        """Their axes (k, 3, 3) and middles (k, 3), m, at placements (pieces, 4, 4)."""
+        found = placements[self._pieces] @ self._placements
+        return found[:, :3, :3], found[:, :3, 3]
 
-    def normals(self, placements: Array) -> Array:
-        """(k, 3): the third axis of each shape."""
-        found: Array = (placements[self._pieces] @ self._placements)[:, :3, 2]
-        return found
+
+def _box_around(shape: Shape) -> tuple[Sequence[float], Sequence[float]]:
+    """The middle of a box that holds a shape, in the shape's axes, and half of its lengths, m."""
+    middle: Sequence[float] = (0.0, 0.0, 0.0)
+    half: Sequence[Any] = (_ENDLESS,) * 3
+    if isinstance(shape, Sphere):
+        half = (shape.radius,) * 3
+    elif isinstance(shape, Capsule):
+        half = (shape.radius, shape.radius, shape.radius + shape.half_length)
+    elif isinstance(shape, Cylinder):
+        half = (shape.radius, shape.radius, shape.half_length)
+    elif isinstance(shape, Ellipsoid | Box):
+        half = (shape.x, shape.y, shape.z)
+    elif isinstance(shape, Hull):
+        ends = np.min(shape.vertices, axis=0), np.max(shape.vertices, axis=0)
+        middle, half = (ends[0] + ends[1]) / 2.0, (ends[1] - ends[0]) / 2.0
+    return middle, half

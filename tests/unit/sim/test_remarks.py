@@ -54,6 +54,22 @@ def test_a_joint_through_its_stop_is_named_with_time_and_value() -> None:
     assert "-1.1 m, beyond its lower limit of -1 m, and as far as -5 m at t = 0.5 s" in sentence
 
 
+def test_a_joint_that_is_pushed_through_a_soft_stop_is_named() -> None:
+    """Contacts are springs of acceleration: 1 kg is held within millimetres, 10 g under the same force is not."""
+    builder = kt.ModelBuilder("finger")
+    builder.add_body("palm")
+    builder.add_body("tip", kt.solids.box(0.01, 0.01, 0.01, mass=0.01))
+    builder.add_joint("slide", kt.Prismatic([1, 0, 0]), "palm", "tip", limits=stops(0.0, 0.04))
+    finger = builder.build()
+    pushed: dict[str, Any] = {"q": [0.02], "duration": 0.3}
+    (sentence,) = said(finger, tau=np.full((300, 1), -20.0), contact=True, **pushed)
+    assert sentence.startswith("'slide' went through its stop at t = 0.")
+    assert "m, beyond its lower limit of 0 m, and as far as -0." in sentence
+    assert "; its limit is too soft for this force, or passed within a step: " in sentence
+    assert said(finger, tau=np.full((300, 1), -0.2), contact=True, **pushed) == []
+    assert said(finger, tau=np.full((300, 1), -20.0), contact="rigid", **pushed) == []
+
+
 def test_an_infinite_energy_is_told() -> None:
     (sentence,) = said(slider(), v=[0.0, 1e200], duration=0.003)
     assert sentence.startswith("the energy is infinite from t = 0 s on")

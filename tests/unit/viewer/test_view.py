@@ -142,6 +142,32 @@ def test_contact_forces_carry_a_ball() -> None:
         wait_until(lambda: not stage._overlays["contacts"]._arrows._node.visible)  # type: ignore[attr-defined]
 
 
+def test_contacts_of_a_heap_between_long_walls_are_seen() -> None:
+    """Balls around walls would hold all twenty bodies, and take the place of the pairs that touch."""
+    empty = kt.ModelBuilder("heap")
+    empty.add_body("world")
+    robot = empty.build().on_ground()
+    for k, (x, y) in enumerate(((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))):
+        size = (2.0 * abs(y) + 0.1, 2.0 * abs(x) + 0.1, 1.0)
+        robot = robot.with_obstacle("box", size, kt.lie.placement((x, y, 0.5)), name=f"wall{k}")
+    for k in range(20):
+        at = kt.lie.placement((0.3 * (k % 5) - 0.6, 0.3 * (k // 5) - 0.45, 0.049))
+        shape, size = ("box", (0.1, 0.1, 0.1)) if k % 2 else ("sphere", 0.05)
+        robot = robot.with_free_body(shape, size, at, mass=1.0, name=f"thing{k}")  # type: ignore[arg-type]
+    with kt.view(robot, port=0, show="contacts") as viewer:
+        contacts: Any = viewer.stages[0]._overlays["contacts"]
+        points = contacts._points.points
+        assert len(points) == 10 + 10 * 4  # a sphere has one, a box four
+        np.testing.assert_allclose(points[:, 2], -0.0005, atol=1e-6)
+    lengths = []
+    for mass in (1.0, 4.0):
+        heavier = robot.with_free_body("sphere", 0.05, kt.lie.placement((0.0, 0.0, 0.5)), mass=mass, name="ball")
+        with kt.view(heavier, port=0, show="contacts") as viewer:
+            contacts = viewer.stages[0]._overlays["contacts"]
+            lengths.append(contacts._length)
+    assert np.isclose(lengths[0], 4.0 * lengths[1])  # the heaviest body's weight has an arrow of one length
+
+
 def test_contacts_that_take_long_do_not_hold_up_the_page() -> None:
     empty = kt.ModelBuilder("ball on the ground")
     empty.add_body("world")
