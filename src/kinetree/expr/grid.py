@@ -89,7 +89,13 @@ class Grid:
         return state
 
     def walk(self, following: Sequence[int], i: Any) -> Iterator[Any]:
-        """following[i], following[following[i]], …, before a zero: ints, or the counter of a loop."""
+        """following[i], following[following[i]], …, before a zero: ints, or the counter of a loop.
+
+        In reverse where that is all from 1 on: such a loop has no counter to look up.
+        """
+        if all(k == number - 1 for number, k in enumerate(following[1:], 1)):
+            yield from self.rounds(1, i)
+            return
         if self._recorder is None:
             while (i := following[i]) != 0:
                 yield i
