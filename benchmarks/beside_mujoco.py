@@ -74,7 +74,8 @@ class Beside:
     @cached_property
     def bodies(self) -> dict[str, int]:
         """MuJoCo's number of each body; those between several joints of a body are not there."""
-        between = {joint.child for joint in self.robot.joints.values() if ":" in joint.child}
+        own = {self.model.body(k).name for k in range(self.model.nbody)}
+        between = {joint.child for joint in self.robot.joints.values() if ":" in joint.child} - own
         names = [name for name in self.robot.bodies if name not in between]
         if len(names) != self.model.nbody:
             raise ValueError(f"{len(names)} bodies, where MuJoCo has {self.model.nbody}")
@@ -260,7 +261,7 @@ class Beside:
         sight = seen(tree, q, v)
         rows = soft(self.robot, replace(self.soft, touches=()), ("friction",))
         assert rows is not None
-        others = list(rows(tree, q, v, 0.0))
+        others, _ = rows(tree, q, v, 0.0)
 
         def motion(own_points: bool, guess: Array | None) -> Motion:
             places, touching = [], []

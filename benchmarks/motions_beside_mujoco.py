@@ -87,6 +87,7 @@ class Motions(Beside):
         held = low + (high - low) * rng.uniform(0.0, 1.0, (steps // _HELD + 2, m.nu))
         at = np.arange(steps) / _HELD
         self.ctrl = np.array([np.interp(at, np.arange(len(held)), column) for column in held.T]).reshape(m.nu, steps).T
+        mujoco.set_mjcb_contactfilter(None)
         self._wide = copy.copy(m)
         self._wide.geom_margin[:] += _NEAR
         self._wide.pair_margin[:] += _NEAR
@@ -117,6 +118,14 @@ class Motions(Beside):
         m, moved = self.model, np.array(q)
         mujoco.mj_integratePos(m, moved, rng.normal(size=m.nv), far)
         return moved, v + fast * rng.normal(size=m.nv)
+
+    def leave_out_iterated(self) -> None:
+        """Leave the pairs of shapes for which MuJoCo iterates out of its motion; kinetree's never has them."""
+        exact = {pair for pair in self.touches if not self._is_iterated(pair)}
+        mujoco.set_mjcb_contactfilter(lambda _m, _d, i, j: frozenset((i, j)) not in exact)
+        for k, pair in enumerate(zip(self.model.pair_geom1.tolist(), self.model.pair_geom2.tolist(), strict=True)):
+            if frozenset(pair) not in exact:
+                self.model.pair_margin[k] = -_HUGE
 
     # -- both motions
 
@@ -220,6 +229,6 @@ class Motions(Beside):
             warnings.simplefilter("ignore", kt.errors.SimulationWarning)
             found = kt.rollout(
                 self.robot, q, v, tau, float(self.model.opt.timestep), ctrl=ctrl, integrator=method,
-                passive=[*self._springs_and_dampers(), "friction"], contact=given,
+                passive=[*self._springs_and_dampers(), "friction"], contact=given, divide=False,
             )  # fmt: skip
         return np.asarray(found)[:, : self.robot.nq + self.robot.nv]

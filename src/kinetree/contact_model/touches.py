@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, SupportsIndex, overload
 
@@ -173,7 +173,14 @@ class Touches(Sequence[TouchSpec]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        texts: dict[int, str] = {}  # a shape and its parameters are in many pairs
+
+        def text(part: object) -> str:
+            return texts.get(id(part)) or texts.setdefault(id(part), repr(part))
+
+        names = [field.name for field in fields(TouchSpec)]
+        pairs = [", ".join(f"{name}={text(getattr(touch, name))}" for name in names) for touch in self]
+        return f"({', '.join(f'TouchSpec({pair})' for pair in pairs)}{',' * (len(pairs) == 1)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (tuple(self),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,15 +104,33 @@ def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Ove
     Of two curved or angular shapes, whose distance takes iterations to find, only the balls inside them count.
     """
     rows = np.asarray(q, np.float64).reshape(-1, robot.nq)
-    places = _placements(robot, rows)
+    placed = _placed(robot, rows)
     deepest = None
-    for touch in constraints.touches:
-        depth = -np.atleast_1d(_distance(touch, *_placed(touch, places)))
+    for touch in _near(constraints.touches, placed, len(rows)):
+        depth = -np.atleast_1d(_distance(touch, placed(touch.first), placed(touch.second)))
         k = int(np.argmax(depth))
         if depth[k] > (deepest.depth if deepest else 0.0):
             sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))
             deepest = Overlap(float(depth[k]), sample, _name(touch.first), _name(touch.second))
     return deepest
+
+
+def _near(touches: Sequence[TouchSpec], placed: Callable[[TouchingShape], Transform], count: int) -> list[TouchSpec]:
+    """The pairs of shapes whose balls meet in one of the configurations, and those with a ground."""
+    sides = {id(side): side for touch in touches for side in (touch.first, touch.second)}
+    if not sides:
+        return []
+    radii = np.array([math.inf if isinstance(x.shape, _GROUNDS) else _outer(x.shape) for x in sides.values()])
+    centers = np.zeros((count, 3, len(sides)))
+    for k, side in enumerate(sides.values()):
+        for axis, x in enumerate(placed(side).r.components()):
+            centers[:, axis, k] = x
+    number = {key: k for k, key in enumerate(sides)}
+    i, j = np.array([(number[id(touch.first)], number[id(touch.second)]) for touch in touches]).T
+    is_near = np.zeros(len(touches), bool)
+    for places in centers:
+        is_near |= np.linalg.norm(places[:, i] - places[:, j], axis=0) <= radii[i] + radii[j]
+    return [touches[k] for k in np.flatnonzero(is_near).tolist()]
 
 
 def free_bases(scene: Model) -> list[Joint]:
@@ -151,9 +169,9 @@ def _is_on_fixed(scene: Model, touch: TouchSpec, carried: set[str]) -> bool:
 
 def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str], up: Vec3, clearance: float) -> Array:
     """How much higher a base must be in each configuration (N, nq): that of the touch that lacks most."""
-    places, height = _placements(scene, q), np.zeros(len(q))
+    placed, height = _placed(scene, q), np.zeros(len(q))
     for touch in touches:
-        X_a, X_b = _placed(touch, places)
+        X_a, X_b = placed(touch.first), placed(touch.second)
         if (_bound(touch, X_a, X_b) > clearance).all():
             continue
         sign = 1.0 if touch.second.body in carried else -1.0
@@ -165,20 +183,21 @@ def _missing(scene: Model, q: Array, touches: list[TouchSpec], carried: set[str]
     return height
 
 
-def _placements(robot: Model, q: Array) -> Mapping[str, Transform]:
-    """The placement of each body, whose numbers are those of all configurations (N,); plain numbers if N is 1."""
+def _placed(robot: Model, q: Array) -> Callable[[TouchingShape], Transform]:
+    """The placement of each shape, whose numbers are those of all configurations (N,); plain numbers if N is 1."""
     poses: Any = forward_kinematics(robot, q)
     numbers = poses[0].tolist() if len(q) == 1 else np.moveaxis(poses, 0, -1)
-    found = {}
+    bodies, found = {}, dict[int, Transform]()
     for k, name in enumerate(robot.bodies):
         x, y, z, r = (Vec3(*(numbers[k][i][j] for i in range(3))) for j in range(4))
-        found[name] = Transform(Mat3(x, y, z), r)
-    return found
+        bodies[name] = Transform(Mat3(x, y, z), r)
 
+    def placed(side: TouchingShape) -> Transform:
+        if id(side) not in found:  # a shape is in many pairs, which live as long as the robot's constraints
+            found[id(side)] = side.placement if side.body is None else side.placement @ bodies[side.body]
+        return found[id(side)]
 
-def _placed(touch: TouchSpec, places: Mapping[str, Transform]) -> Iterator[Transform]:
-    for side in (touch.first, touch.second):
-        yield side.placement if side.body is None else side.placement @ places[side.body]
+    return placed
 
 
 def _distance(touch: TouchSpec, X_a: Transform, X_b: Transform) -> Array:

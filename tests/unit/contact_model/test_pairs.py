@@ -261,6 +261,9 @@ def test_pairs_are_made_once_and_equal_a_tuple_of_them() -> None:
     assert (lazy == eager, eager == lazy, lazy == eager[1:], lazy == [*eager]) == (True, True, False, False)
     assert (hash(lazy), repr(lazy), len(lazy)) == (hash(eager), repr(eager), 15)
     assert all(a is b for a, b in zip(lazy, lazy, strict=True))
+    assert 3 * calls_of(lambda: repr(lazy)) < 2 * calls_of(lambda: repr(eager))  # the text of a shape is made once
+    one = kt.contact.soft_constraints(scene(1)).touches
+    assert (len(one), repr(one)) == (1, repr(tuple(one)))
     assert (lazy[2:-1:3], lazy[-1], lazy[np.int64(3)]) == (eager[2:-1:3], eager[-1], eager[3])
     assert list(reversed(lazy)) == list(reversed(eager))
     assert lazy.index(eager[4]) == 4

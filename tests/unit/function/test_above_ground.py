@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.functions.above_ground import deepest_overlap
 from kinetree.sweeps.quantities import Quantities
+from tests.calls import calls_of
 from tests.closed_form.scenes import Thing, contact, world
 
 BALLS = world(Thing("sphere", (0.1,), contact()), Thing("sphere", (0.2,), contact(), at=(1.0, 0.0, 0.0)))
@@ -74,6 +77,24 @@ def test_a_motion_begins_on_its_ground_and_one_that_is_told_not_to_warns() -> No
         kt.errors.SimulationWarning, match=r"at the start of sample \(1,\) 'thing1.*inside each other by 0.2 m"
     ):
         kt.simulate(scene, q=starts, contact=True, duration=0.002)
+
+
+def test_the_deepest_overlap_is_found_among_the_pairs_that_come_near_each_other() -> None:
+    sizes = {"sphere": (0.1,), "box": (0.2, 0.1, 0.3), "capsule": (0.1, 0.2)}
+    kinds = [*sizes] * 4
+    things = [Thing(kind, sizes[kind], contact(), at=(0.5 * k, 0.0, 1.0)) for k, kind in enumerate(kinds)]
+    scene = world(*things).on_ground(-0.5)
+    constraints = kt.contact.soft_constraints(scene)
+    deepest = partial(deepest_overlap, scene, constraints)
+    starts = np.tile(scene.neutral(), (4, 1))
+    starts[1, 7 * 7] = -0.34
+    starts[2, 7 * 8 + 2] = -1.35
+    starts[3, 7 * 11] = -5.17
+    depths = [None if one is None else (one.second[1:7], round(one.depth, 12)) for one in map(deepest, starts)]
+    assert depths == [None, ("thing7", 0.04), ("thing8", 0.05), ("thing1", 0.03)]
+    assert (whole := deepest(starts)) is not None
+    assert (whole.sample, round(whole.depth, 12)) == ((2,), 0.05)
+    assert calls_of(partial(deepest, starts[0])) < 50 * len(constraints.touches)
 
 
 def test_a_study_begins_on_its_ground_too() -> None:
