@@ -27,6 +27,7 @@ SHAPES = (
     'type="cylinder" size="0.08 0.06"',
     'type="ellipsoid" size="0.1 0.07 0.05"',
     'type="mesh" mesh="wedge"',
+    'type="mesh" mesh="roof"',
 )
 LAWS = (
     "",
@@ -48,7 +49,8 @@ def scene(rng: np.random.Generator, count: int, cone: str = "pyramidal") -> kt.M
         f'<body name="b{k}" pos="{0.3 * k} 0 0.2"><freejoint/>{geom()}</body>' for k in range(max(count - 2, 1))
     )
     text = f"""<mujoco><option cone="{cone}"/>
-  <asset><mesh name="wedge" vertex="0 0 0  .15 0 0  0 .15 0  0 0 .15  .1 .1 .1"/></asset>
+  <asset><mesh name="wedge" vertex="0 0 0  .15 0 0  0 .15 0  0 0 .15  .1 .1 .1"/>
+    <mesh name="roof" vertex="0 0 0  .2 0 0  .2 .1 0  0 .1 0  0 .05 .1  .2 .05 .1"/></asset>
   <worldbody><geom type="plane" size="1 1 1"/>
     <body name="post" pos="0 0 .1"><joint type="hinge" axis="0 1 0" damping="1"/>{geom()}
       <body name="arm" pos="0 .1 .1"><joint type="hinge" axis="1 0 0" range="-1 1"/>{geom()}</body></body>

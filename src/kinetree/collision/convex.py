@@ -26,7 +26,6 @@ tetrahedron nearer belongs to its nearest point, so iterations try the edges and
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from itertools import combinations
@@ -45,7 +44,7 @@ from kinetree.collision.contact_point import (
     tangents,
     unit,
 )
-from kinetree.collision.repeated import farthest, highest_each
+from kinetree.collision.repeated import farthest, highest_each, reach_of
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kinetree.expr import (
     Scalar,
@@ -513,8 +512,9 @@ def core_of(shape: Shape) -> Core:
         return Core(shape.radius, shape.radius, lambda _: Vec3.zero(), lambda directions: [0.0] * len(directions))
     if isinstance(shape, Hull):
         points = shape.vertices
-        reach = max(math.hypot(*p) for p in points)
-        return Core(0.0, reach, lambda d: farthest(points, d), lambda directions: highest_each(points, directions))
+        return Core(
+            0.0, reach_of(points), lambda d: farthest(points, d), lambda directions: highest_each(points, directions)
+        )
     if isinstance(shape, Capsule):
         return _capsule(shape)
     if isinstance(shape, Box):

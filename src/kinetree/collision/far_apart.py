@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from kinetree.collision.contact_point import ContactPoint, points_unless
 from kinetree.collision.pairs import contacts, slots
+from kinetree.collision.repeated import reach_of
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kinetree.expr import Scalar, less, maximum, sqrt
 from kinetree.spatial import Transform
@@ -53,5 +52,5 @@ def enclosing_radius(shape: Shape) -> Scalar | None:
     elif isinstance(shape, Box):
         radius = sqrt(shape.x * shape.x + shape.y * shape.y + shape.z * shape.z)
     elif isinstance(shape, Hull):
-        radius = max(math.hypot(*vertex) for vertex in shape.vertices)
+        radius = reach_of(shape.vertices)
     return radius

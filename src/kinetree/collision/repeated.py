@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from kinetree.expr import Index, Range, Scalar, Symbol, less, maximum, select
+from kinetree.expr import Index, Range, Recorder, Scalar, Symbol, less, maximum, select
 from kinetree.spatial import Vec3
 
-__all__ = ["farthest", "farthest_apart", "farthest_each", "highest_each", "over_part", "over_table", "repeated"]
+__all__ = [
+    "Corners",
+    "farthest",
+    "farthest_apart",
+    "farthest_each",
+    "highest_each",
+    "over_part",
+    "over_table",
+    "reach_of",
+    "repeated",
+]
+
+
+Point = tuple[float, float, float]
+
+
+class Corners(NamedTuple):
+    """The corners of the hull that a pair in a loop over pairs has: some rows of a table of those of all hulls."""
+
+    table: Sequence[Point]
+    begin: Index
+    end: Index
+    reach: Scalar
+    """The distance of the farthest one from the origin."""
+    recorder: Recorder
+
+
+def reach_of(points: Corners | Sequence[Point]) -> Scalar:
+    """The distance of the farthest of the points from the origin."""
+    return points.reach if isinstance(points, Corners) else max(math.hypot(*p) for p in points)
 
 
 def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
@@ -23,15 +53,15 @@ def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]],
     return numbers
 
 
-def farthest(points: Sequence[tuple[float, float, float]], direction: Vec3) -> Vec3:
+def farthest(points: Corners | Sequence[Point], direction: Vec3) -> Vec3:
     """The first of the points that are farthest along a direction."""
     x, y, z = direction.components()
-    if isinstance(x, float) and isinstance(y, float) and isinstance(z, float):
+    if isinstance(x, float) and isinstance(y, float) and isinstance(z, float) and not isinstance(points, Corners):
         return Vec3(*max(points, key=lambda p: x * p[0] + y * p[1] + z * p[2]))
     return farthest_apart(points, direction, (), 0.0)[1]
 
 
-def farthest_each(points: Sequence[tuple[float, float, float]], directions: Sequence[Vec3]) -> list[Vec3]:
+def farthest_each(points: Corners | Sequence[Point], directions: Sequence[Vec3]) -> list[Vec3]:
     """For each direction the first of the points that are farthest along it."""
 
     def further(point: tuple[Scalar, ...], best: list[Scalar]) -> list[Scalar]:
@@ -43,11 +73,11 @@ def farthest_each(points: Sequence[tuple[float, float, float]], directions: Sequ
             now += [select(is_further, x, y) for x, y in zip((along, *point), old, strict=True)]
         return now
 
-    best = over_table(points, [_NOWHERE, *points[0]] * len(directions), further, like=directions[0].x)
+    best = over_table(points, [_NOWHERE, *_first(points)] * len(directions), further, like=directions[0].x)
     return [Vec3(*best[4 * k + 1 : 4 * k + 4]) for k in range(len(directions))]
 
 
-def highest_each(points: Sequence[tuple[float, float, float]], directions: Sequence[Vec3]) -> list[Scalar]:
+def highest_each(points: Corners | Sequence[Point], directions: Sequence[Vec3]) -> list[Scalar]:
     """How far the points reach along each direction."""
 
     def higher(point: tuple[Scalar, ...], highest: list[Scalar]) -> list[Scalar]:
@@ -59,7 +89,7 @@ def highest_each(points: Sequence[tuple[float, float, float]], directions: Seque
 
 
 def farthest_apart(
-    points: Sequence[tuple[float, float, float]], direction: Vec3, others: Sequence[Vec3], apart: Scalar
+    points: Corners | Sequence[Point], direction: Vec3, others: Sequence[Vec3], apart: Scalar
 ) -> tuple[Scalar, Vec3]:
     """How far along a direction the farthest points are that keep a distance from others, and the first of them.
 
@@ -75,28 +105,30 @@ def farthest_apart(
         is_further = less(best[0], along)
         return [select(is_further, x, y) for x, y in zip((along, *point), best, strict=True)]
 
-    best = over_table(points, [_NOWHERE, *points[0]], further, like=direction.x)
+    best = over_table(points, [_NOWHERE, *_first(points)], further, like=direction.x)
     return best[0], Vec3(*best[1:])
 
 
 def over_table(
-    rows: Sequence[tuple[float, ...]],
+    rows: Corners | Sequence[tuple[float, ...]],
     state: Sequence[Scalar],
     step: Callable[[tuple[Any, ...], list[Scalar]], Sequence[Scalar]],
     like: Scalar,
 ) -> list[Scalar]:
     """The state after a step for each row of constants; `like` is a number of the trace, if there is one."""
-    recorder = like.graph.recorder if isinstance(like, Symbol) else None
+    table = rows.table if isinstance(rows, Corners) else rows
+    recorder = rows.recorder if isinstance(rows, Corners) else like.graph.recorder if isinstance(like, Symbol) else None
     if recorder is not None:
-        columns = [recorder.constants(column) for column in zip(*rows, strict=True)]
+        columns = [recorder.constants(column) for column in zip(*table, strict=True)]
+        within = Range(rows.begin, rows.end) if isinstance(rows, Corners) else Range(Index(0), Index(len(rows)))
 
         def one(k: Index, now: list[Symbol]) -> Sequence[Scalar]:
             return step(tuple(column[k] for column in columns), list(now))
 
-        ends: list[Scalar] = recorder.fold(Range(Index(0), Index(len(rows))), state, one)
-        return ends
+        ends: Any = recorder.fold(within, state, one)
+        return [*ends]
     numbers = list(state)
-    for row in rows:
+    for row in table:
         numbers = list(step(row, numbers))
     return numbers
 
@@ -125,6 +157,10 @@ def over_part(
 
     ends: list[Scalar] = recorder.fold(Range(Index(0), Index(count)), state, one)
     return ends
+
+
+def _first(points: Corners | Sequence[Point]) -> Point:
+    return (0.0, 0.0, 0.0) if isinstance(points, Corners) else points[0]
 
 
 _NOWHERE = -1e10

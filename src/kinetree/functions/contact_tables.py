@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinetree.collision.far_apart import enclosing_radius
+from kinetree.collision.repeated import Corners
+from kinetree.collision.shapes import Hull
 from kinetree.contact_model import SoftConstraints, TouchSpec
-from kinetree.expr import Symbol
+from kinetree.expr import Scalar, Symbol
 from kinetree.functions.contact_laws import law_of_contact
 from kinetree.model import Model
 from kinetree.spatial import Transform
@@ -70,7 +74,10 @@ def _rows_key(touch: TouchSpec) -> Hashable:
 def _shapes_key(robot: Model, touch: TouchSpec) -> Hashable:
     """Equal for pairs whose points are found by the same operations on other lengths."""
     sides = touch.first, touch.second
-    tables = [id(getattr(side.shape, name, None)) for side in sides for name in ("vertices", "heights", "is_smooth")]
+    names = ["heights", "is_smooth"]
+    if touch.first.shape.kind in ("plane", "heightfield"):
+        names.append("vertices")
+    tables = [id(getattr(side.shape, name, None)) for side in sides for name in names]
     return (*(side.shape.kind for side in sides), *(_slot(robot, side.body) == 0 for side in sides), *tables)
 
 
@@ -112,12 +119,20 @@ def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> Pair
         [side.placement if side.body is None else side.placement @ robot.bodies[side.body].placement for side in some]
         for some in sides
     ]
-    shapes = zip(*([side.shape for side in some] for some in sides), strict=True)
+    hulls = [_hulls(sight, [side.shape for side in some]) for some in sides]
+    shapes = zip(
+        *(
+            [side.shape if hull is None else enclosing_radius(side.shape) for side in some]
+            for hull, some in zip(hulls, sides, strict=True)
+        ),
+        strict=True,
+    )
     numbers = zip(shapes, zip(*placed, strict=True), (touch.selection for touch in touches), strict=True)
     look = _looked_up(sight, [(*pair, *(X.plain() for X in Xs), within) for pair, Xs, within in numbers])
 
     def find(k: Any, X_1: Transform, X_2: Transform) -> Found:
         a, b, X_a, X_b, within = look(k)
+        a, b = (shape if hull is None else hull(k, shape) for hull, shape in zip(hulls, (a, b), strict=True))
         if any(bodies[0]):
             X_a = X_a @ X_1
         if any(bodies[1]):
@@ -126,6 +141,28 @@ def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> Pair
         return Found(0.0 if far is None else far, partial(contacts, a, X_a, b, X_b, within))
 
     return PairLoop((bodies[0], bodies[1]), slots(touches[0].first.shape.kind, touches[0].second.shape.kind), find)
+
+
+def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull] | None:
+    """The hull of each pair at the counter of a loop, from the distance of its farthest corner; None for other shapes
+    and where all pairs have the same hull."""
+    different = {id(shape.vertices): shape.vertices for shape in shapes if shape.kind == "hull"}
+    if len(different) < 2:
+        return None
+    ends = dict(zip(different, accumulate(map(len, different.values())), strict=True))
+    table = [corner for vertices in different.values() for corner in vertices]
+    spans = [(ends[id(x.vertices)] - len(x.vertices), ends[id(x.vertices)]) for x in shapes]
+
+    def hull(k: Any, reach: Scalar) -> Hull:
+        if isinstance(k, int):
+            own: Hull = shapes[k]
+            return own
+        recorder: Any = getattr(sight.tree, "recorder", None)
+        begin, end = (recorder.look_up(places, k) for places in zip(*spans, strict=True))
+        vertices: Any = Corners(table, begin, end, reach, recorder)
+        return Hull(vertices)
+
+    return hull
 
 
 def _looked_up(sight: Sight, quantities: Sequence[Any]) -> Callable[[Any], Any]:

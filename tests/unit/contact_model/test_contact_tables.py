@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.reference import on_numbers
 from kinetree.contact_model import spec
 from kinetree.functions import contact_tables
+from kinetree.functions.above_ground import usual_start
 from kinetree.functions.contact_dynamics import CONTACT_DYNAMICS
 
 SPHERES, BOXES = 5, 3
+OPTIONS = {"passive": (), "limits": False, "gradient_softness": 0.0}
 
 
 @cache
@@ -67,6 +73,43 @@ def test_compiled_contacts_are_those_written_out_on_plain_numbers(monkeypatch: p
         np.testing.assert_allclose(found.forces[k], written[robot.nv : 2 * robot.nv], rtol=0, atol=1e-9 * scale)
     total = forces.forces[..., 2].sum(axis=-1)
     assert (total > 0.0).all()
+
+
+@cache
+def rubble() -> kt.Model:
+    """Meshes of three shapes in a row, each inside the next one, on the ground."""
+    meshes = (
+        "0 0 0  .15 0 0  0 .15 0  0 0 .15  .1 .1 .1",
+        "0 0 0  .2 0 0  .2 .1 0  0 .1 0  0 .05 .1  .2 .05 .1",
+        "0 0 0  .1 0 0  0 .1 0  .1 .1 0  0 0 .1  .1 0 .1  0 .1 .1  .1 .1 .1",
+    )
+    assets = "".join(f'<mesh name="mesh{k}" vertex="{corners}"/>' for k, corners in enumerate(meshes))
+    bodies = "".join(
+        f'<body pos="{0.11 * k} {0.02 * (k % 2)} 0.05"><freejoint/><geom type="mesh" mesh="mesh{k % 3}"/></body>'
+        for k in range(7)
+    )
+    text = f'<mujoco><asset>{assets}</asset><worldbody><geom type="plane" size="1 1 1"/>{bodies}</worldbody></mujoco>'
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder, "rubble.xml")).write_text(text)
+        return kt.load(path)
+
+
+def test_hulls_with_different_corners_are_in_one_loop_per_kind_of_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, rng = rubble(), np.random.default_rng(0)
+    sizes = []
+    for touches in (soft := kt.contact.soft_constraints(robot)).touches, soft.touches[: len(soft.touches) // 2]:
+        some = replace(soft, touches=tuple(touches))
+        sizes.append(specialized(CONTACT_DYNAMICS, robot, {**OPTIONS, "contact": some}, (), (), None).program().size())
+    assert sizes[0] < 1.05 * sizes[1]
+    q = kt.integrate(robot, usual_start(robot, touches=False), 0.01 * rng.normal(size=(3, robot.nv)))
+    v = 0.2 * rng.normal(size=(3, robot.nv))
+    found = kt.contact_dynamics(robot, q, v, np.zeros_like(v))
+    assert (found.iterations > 1).all()
+    np.testing.assert_array_equal(kt.contact_dynamics(robot, q[1], v[1], np.zeros(robot.nv)).qdd, found.qdd[1])
+    monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
+    numbers = [list(map(float, x)) for x in (q[1], v[1], np.zeros(robot.nv))]
+    written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
+    np.testing.assert_allclose(found.qdd[1], written[: robot.nv], rtol=0, atol=1e-8 * np.abs(written).max())
 
 
 def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
