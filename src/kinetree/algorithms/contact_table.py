@@ -65,6 +65,8 @@ class PairLoop:
     """Points per pair."""
     find: Callable[[Any, Transform, Transform], Found]
     """find(k, X_a, X_b): the points of pair k, from the placements of its bodies."""
+    absent: Callable[[Any], Scalar] | None = None
+    """absent(k): 1.0 where pair k is far apart whatever the placements are."""
 
 
 class Row(NamedTuple):
@@ -234,13 +236,20 @@ class _Contacts:
         for pairs in self.loop.pairs:
             sides = [[self._row[slot] for slot in side] for side in pairs.bodies]
             for k in poses.rounds(0, len(sides[0])):
-                found = pairs.find(k, *(_transform(_row(poses, side, k)) for side in sides))
-                first = k * pairs.slots + self._begin[done]
-                _put(self._pairs, k + done, (found.far, *unless(found.far, [1.0], partial(self._found, found, first))))
+                flags = partial(self._flags, pairs, k, k * pairs.slots + self._begin[done], poses, sides)
+                known = flags(()) if pairs.absent is None else unless(pairs.absent(k), [1.0, 1.0], flags)
+                _put(self._pairs, k + done, known)
             done += len(sides[0])
         for block in self._open_blocks.rounds(0, len(self._blocks) - 1):
             (is_open,) = self._fold_block(block, [1.0], lambda p, state: [minimum(state[0], self._pairs[p, 1])])
             self._open_blocks[block, 0] = is_open
+
+    def _flags(
+        self, pairs: PairLoop, k: Any, first: Any, poses: Grid, sides: Sequence[Sequence[int]], _: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        """1.0 where pair k is far apart, and where it is open; its points are found, from contact `first` on."""
+        found = pairs.find(k, *(_transform(_row(poses, side, k)) for side in sides))
+        return (found.far, *unless(found.far, [1.0], partial(self._found, found, first)))
 
     def _fold_block(self, block: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
         """Iterate over the pairs of a block."""
@@ -362,18 +371,20 @@ class _Contacts:
 
     def tell(self, motions: Grid, told: Grid) -> None:
         """The numbers of `told_of` for each contact, from the accelerations of the bodies."""
+        nowhere = (FAR, 0.0, 0.0, 0.0, 1.0, *[0.0] * 8)
         for k in told.rounds(0, self.count):
-            _put(told, k, (FAR, 0.0, 0.0, 0.0, 1.0, *[0.0] * 8))
+            _put(told, k, nowhere)
 
-        def step(k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
+        def step(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
             x = self._points.row(k, range(_POINT))
             point = ContactPoint(x[0], Vec3(*x[1:4]), Vec3(*x[4:7]), Vec3(*x[7:]))
             force = otherwise(self._open(k), [0.0] * self.loop.size, partial(self._force, k, motions))
-            _put(told, k, told_of(point, force))
+            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, told_of(point, force), strict=True)])
             return []
 
         def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            return unless(self._pairs[p, 0], state, lambda state: self._fold_points(p, state, step))
+            told_of_pair = partial(self._fold_points, p, step=partial(step, self._pairs[p, 0]))
+            return unless(self._pairs[p, 0], state, told_of_pair)
 
         self._pairs.fold(0, len(self._begin) - 1, [], of_pair)
 

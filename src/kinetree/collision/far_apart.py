@@ -6,7 +6,7 @@ from kinetree.collision.contact_point import ContactPoint, points_unless
 from kinetree.collision.pairs import contacts, slots
 from kinetree.collision.repeated import reach_of
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
-from kinetree.expr import Scalar, less, maximum, sqrt
+from kinetree.expr import Scalar, is_zero, less, maximum, sqrt
 from kinetree.spatial import Transform
 
 __all__ = ["contacts_nearby", "enclosing_radius", "is_far"]
@@ -16,12 +16,16 @@ _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 _ROUNDING = 1.0 + 1e-9
 
 
-def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
+def contacts_nearby(
+    a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, absent: Scalar = 0.0
+) -> tuple[ContactPoint, ...]:
     """The contact points of two shapes, as `contacts` has them, where balls around both are within the margin.
 
-    Elsewhere all of them are `FAR` away; compiled programs leave the search for them out there.
+    Elsewhere, and where one of them is `absent`, all are `FAR` away; compiled programs leave the search out there.
     """
     idle = is_far(a, X_a, b, X_b, margin)
+    if not is_zero(absent):
+        idle = absent if idle is None else maximum(idle, absent)
     if idle is None:
         return contacts(a, X_a, b, X_b, margin)
     return points_unless(idle, slots(a.kind, b.kind), lambda: contacts(a, X_a, b, X_b, margin))

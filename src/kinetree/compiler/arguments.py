@@ -14,8 +14,9 @@ from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError, nearest_names
 from kinetree.expr import Port
 from kinetree.inputs import MOST_AXES, is_masked, real_array, sample_shape
-from kinetree.model import Model
+from kinetree.model import Body, Model
 from kinetree.model.conditioning import refuse_singular
+from kinetree.model.parameters import check_alternatives
 from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["Arguments", "LeftOut", "bound", "check_out", "dtype_beside"]
@@ -88,8 +89,10 @@ class Arguments:
         dtype: np.dtype[Any],
         quaternions: Sequence[tuple[int, Mapping[str, slice]]],
         left_out: LeftOut | None = None,
+        alternatives: Sequence[tuple[int, Body]] = (),
     ) -> None:
-        """`subject`: whose arguments they are, as messages say it."""
+        """`subject`: whose arguments they are, as messages say it; `alternatives`: those that are numbers of objects,
+        and the bodies that these are."""
         self.ports = ports
         self.core = core
         self.ranks: list[int] = [len(port.shape) for port in ports]
@@ -99,12 +102,15 @@ class Arguments:
         self._dtype = dtype
         self._quaternions = quaternions
         self.left_out = left_out
+        self.alternatives: Sequence[tuple[int, Body]] = alternatives
 
     def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
         """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
         ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
         core = (steps, *self.core[1:])
-        return Arguments(self._function, self._subject, ports, core, self._dtype, self._quaternions, self.left_out)
+        return Arguments(
+            self._function, self._subject, ports, core, self._dtype, self._quaternions, self.left_out, self.alternatives
+        )
 
     @property
     def numbers(self) -> int:
@@ -113,7 +119,10 @@ class Arguments:
 
     def prepared(self, arguments: Sequence[Any], out: Array | None) -> Sequence[Array]:
         """The arguments as arrays that fit, or the error that says why not."""
-        return arguments if self._fit(arguments, out) else self._converted(arguments, out)
+        arrays = arguments if self._fit(arguments, out) else self._converted(arguments, out)
+        for k, body in self.alternatives:
+            check_alternatives(body, arrays[k], self.ports[k].name)
+        return arrays
 
     def check_quaternions(self, arrays: Sequence[Array]) -> None:
         """Raise if a quaternion in one of them has no direction."""

@@ -105,8 +105,9 @@ class CompiledFunction:
         self.left_out: LeftOut = LeftOut(source, self.dtype)
         """The values of arguments that a call leaves out."""
         self._arguments = Arguments(
-            source.name, source.subject, ports, core, self.dtype, source.quaternions, self.left_out
-        )
+            source.name, source.subject, ports, core, self.dtype, source.quaternions, self.left_out,
+            getattr(source, "alternatives", ()),
+        )  # fmt: skip
         self._rows = source.rows
         self._singular = {
             k: robot
@@ -204,7 +205,9 @@ class CompiledFunction:
 
         None if there can be none. `owner` keeps alive what it needs.
         """
-        return self._kernels.tensor_call(exchange, owner, general) if self._output.size else None
+        if not self._output.size or self._arguments.alternatives:  # no kernel looks at these
+            return None
+        return self._kernels.tensor_call(exchange, owner, general)
 
     def unchecked(self) -> Callable[..., Any]:
         """A function of one sample for callers who know that their arrays fit, and who call it often.
@@ -335,7 +338,7 @@ class CompiledFunction:
             return self._batch
 
     def _quicken(self) -> None:
-        if self._kernels.quickest is not None:
+        if self._kernels.quickest is not None and not self._arguments.alternatives:
             self._set_call(self._kernels.quickest)
 
     @property

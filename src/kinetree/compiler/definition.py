@@ -20,6 +20,7 @@ __all__ = [
     "Array",
     "Definition",
     "Derivative",
+    "HasAlternatives",
     "HasParameters",
     "HasSizes",
     "Mode",
@@ -57,6 +58,15 @@ class HasParameters(Protocol):
 
     def with_parameters(self, given: GivenNumbers) -> Self:
         """The same with the numbers that a call gives."""
+        ...
+
+
+@runtime_checkable
+class HasAlternatives(Protocol):
+    """A resolved option with parts that are there for some objects alone, of those that a body may be."""
+
+    def with_absent(self, bodies: Collection[str]) -> Self:
+        """The same with those of all objects that these bodies may be."""
         ...
 
 

@@ -21,7 +21,7 @@ from kinetree.compiler.specialization import program_to_differentiate, worth_sha
 from kinetree.compiler.tracing import Trace, current_trace, recorded
 from kinetree.errors import OptionError
 from kinetree.expr import Port, Program, Scalar
-from kinetree.model import Model
+from kinetree.model import Body, Model
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.records import record
 
@@ -349,6 +349,11 @@ class DerivedSource(Derivation):
     def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
         """The inputs that hold quaternions, by number, and the slices of them."""
         return [(self._moved(k), found) for k, found in self.of.quaternions]
+
+    @property
+    def alternatives(self) -> list[tuple[int, Body]]:
+        """The inputs that are numbers of objects, by number, and the bodies that these are."""
+        return [(self._moved(k), body) for k, body in getattr(self.of, "alternatives", ())]
 
     @property
     def divides_by_inertia(self) -> bool:

@@ -16,9 +16,10 @@ from kinetree import expr
 from kinetree import tree as trees
 from kinetree.announcement import because
 from kinetree.compiler import forms
-from kinetree.compiler.definition import Definition, HasParameters, HasSizes
+from kinetree.compiler.definition import Definition, HasAlternatives, HasParameters, HasSizes
 from kinetree.compiler.forms.parameters import (
     always_singular,
+    body_of_alternatives,
     given_numbers,
     has_rows,
     parameter_ports,
@@ -29,7 +30,7 @@ from kinetree.compiler.source import MOST_ARRAYS, Source
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ModelError, OptionError, SingularModelError
 from kinetree.expr import Port, Program, Scalar, TraceTooLongError
-from kinetree.model import Frame, Model
+from kinetree.model import Body, Frame, Model
 from kinetree.model.external_forces import Acting
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.records import record
@@ -85,6 +86,13 @@ class Specialization:
     """The robot's parameters that are inputs."""
     unroll: bool | None = None
     """A straight line, or loops over bodies; None chooses."""
+
+    def __post_init__(self) -> None:
+        chosen = [body_of_alternatives(self.model, name) for name in self.parameters]
+        if bodies := [body.name for body in chosen if body is not None]:
+            pairs = self.options.items()
+            options = {k: x.with_absent(bodies) if isinstance(x, HasAlternatives) else x for k, x in pairs}
+            object.__setattr__(self, "options", options)
 
     @property
     def name(self) -> str:
@@ -173,6 +181,13 @@ class Specialization:
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
         none: list[dict[str, slice]] = [{}] * (len(self.numbers) + len(self.forces) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
+
+    @cached_property
+    def alternatives(self) -> list[tuple[int, Body]]:
+        """The inputs that are numbers of objects, by number, and the bodies that these are."""
+        first = len(self.inputs) - len(self.parameters)
+        found = [(first + k, body_of_alternatives(self.model, name)) for k, name in enumerate(self.parameters)]
+        return [(k, body) for k, body in found if body is not None]
 
     @property
     def divides_by_inertia(self) -> bool:

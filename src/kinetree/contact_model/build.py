@@ -127,6 +127,7 @@ def soft_constraints(
     own_couplings: list[CouplingSpec] = []
     own_connections: list[ConnectionSpec] = []
     touches: Sequence[TouchSpec] = ()
+    absent: Sequence[TouchSpec] = ()
     remarks: tuple[str, ...] = ()
     if flags.limit:
         own_limits, more = limits(robot, weights, period)
@@ -143,11 +144,11 @@ def soft_constraints(
     if pairs is not None:
         sliding = None if friction is None else max(friction_number(friction), LEAST_FRICTION)
         ahead = law.reach if isinstance(law, Rigid) else 0.0
-        touches, more, remarks = _touches(robot, pairs, weights, options, period, sliding, ahead)
+        touches, absent, more, remarks = _touches(robot, pairs, weights, options, period, sliding, ahead)
         not_there += more
     return replace(
         soft, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
-        touches=touches, unsupported=tuple(not_there), connections=tuple(own_connections),
+        touches=touches, absent=absent, unsupported=tuple(not_there), connections=tuple(own_connections),
         tendons=tuple(of_tendons), remarks=remarks,
     )  # fmt: skip
 
@@ -155,20 +156,40 @@ def soft_constraints(
 def _touches(
     robot: Model, pairs: Pairs, weights: InverseWeights, options: SimulationOptions, period: float,
     sliding: float | None, reach: float,
-) -> tuple[Touches, list[Unsupported], tuple[str, ...]]:  # fmt: skip
-    """The pairs that may touch, those that cannot, and simplifications."""
+) -> tuple[Touches, Sequence[TouchSpec], list[Unsupported], tuple[str, ...]]:  # fmt: skip
+    """The pairs that may touch, those of objects that are absent, those that cannot touch, and simplifications."""
     shapes = Shapes(robot)
     may, missing = _possible(robot, pairs, weights, shapes)
     table = np.array([pairs.first[may], pairs.second[may], pairs.number[may]])
     is_used = np.zeros(len(pairs.shapes), bool)
     is_used[table[:2]] = True
     table[:2] = (np.cumsum(is_used) - 1)[table[:2]]
-    sides = tuple(_side(pairs.shapes[k], weights, shapes) for k in np.flatnonzero(is_used).tolist())
+    used = [pairs.shapes[k] for k in np.flatnonzero(is_used).tolist()]
+    of_others = _weights_of_others(robot, used)
+    is_present = np.array([one.alternative in (None, robot.bodies[one.body].present) for one in used], bool)
+    sides = tuple(
+        _side(one, of_others.get((one.body, one.alternative), weights), shapes, is_there)
+        for one, is_there in zip(used, is_present.tolist(), strict=True)
+    )
     own = {k: robot.extras.contact_pairs[k] for k in table[2][table[2] >= 0].tolist()}
-    touches = Touches(sides, table, own, options, period, sliding, reach)
+    both = is_present[table[0]] & is_present[table[1]]
+    touches, absent = (
+        Touches(sides, table[:, some], own, options, period, sliding, reach) for some in (both, ~both)
+    )  # fmt: skip
     if remark := about_many(robot, touches):
         warnings.warn(remark, SimulationWarning, stacklevel=3)
-    return touches, missing, tuple(shapes.remarks())
+    return touches, absent, missing, tuple(shapes.remarks())
+
+
+def _weights_of_others(robot: Model, shapes: Sequence[Surface]) -> dict[tuple[str, int | None], InverseWeights]:
+    """The inverse inertias of robots in which a body is another one of its alternatives, where these differ."""
+    others = dict.fromkeys((one.body, one.alternative) for one in shapes if one.alternative is not None)
+    found: dict[tuple[str, int | None], InverseWeights] = {}
+    for name, k in others:
+        body = robot.bodies[name]
+        if k is not None and body.alternatives[k].inertia != body.inertia:
+            found[name, k] = InverseWeights(robot.with_present(name, k))
+    return found
 
 
 def _possible(
@@ -212,10 +233,13 @@ def _possible(
     return may, [*missing.values()]
 
 
-def _side(side: Surface, weights: InverseWeights, shapes: Shapes) -> Side:
+def _side(side: Surface, weights: InverseWeights, shapes: Shapes, is_present: bool) -> Side:
     shape = shapes.of(side)
     assert shape is not None
-    placed = TouchingShape(side.body, side.name, shape.shape, shape.placement, side.place[1], shape.within)
+    placed = TouchingShape(
+        side.body, side.name, shape.shape, shape.placement, side.place[1], shape.within, side.alternative,
+        is_present,
+    )  # fmt: skip
     return Side(placed, side.contact, weights.of_body(side.body).translation)
 
 

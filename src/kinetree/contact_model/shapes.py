@@ -36,18 +36,23 @@ class Surface:
     contact: ContactParameters
     is_plain: bool
     """Whether its file says nothing of contacts; then these are the usual parameters."""
+    alternative: int | None = None
+    """Which of the objects that its body may be has it; None if there is one alone."""
 
 
 def surfaces(robot: Model) -> list[Surface]:
-    """All shapes with contact parameters, and those for collisions of files that have none."""
+    """All shapes with contact parameters, and those for collisions of files that have none; of all alternatives."""
     surfaces = []
     for i, body in enumerate(robot.bodies.values()):
-        for k, shape in enumerate(body.geometry):
+        for k, (which, shape) in enumerate(body.every_shape):
             if shape.may_touch:
                 name = shape.name or f"{body.name}[{k}]"
                 surfaces.append(
-                    Surface((i, k), body.name, name, shape, shape.contact or _USUAL, is_plain=shape.contact is None)
-                )
+                    Surface(
+                        (i, k), body.name, name, shape, shape.contact or _USUAL, is_plain=shape.contact is None,
+                        alternative=which if body.alternatives else None,
+                    )
+                )  # fmt: skip
     return surfaces
 
 

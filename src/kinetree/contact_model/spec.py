@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from kinetree.algorithms.softness import Softness
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
@@ -113,6 +115,18 @@ class SoftConstraints:
     """Simplifications: hulls of meshes with fewer corners."""
     setting: Setting = None
     """The law by which all of them push; None: MuJoCo's, with the numbers of each."""
+    absent: Sequence[TouchSpec] = ()
+    """Pairs with shapes of objects that are not in the world unless a parameter says so (`Model.with_alternatives`)."""
+
+    def with_absent(self, bodies: Collection[str]) -> SoftConstraints:
+        """The same with the pairs of all objects that these bodies may be."""
+        may_be_there = [
+            all(side.is_present or side.body in bodies for side in (touch.first, touch.second)) for touch in self.absent
+        ]
+        if not any(may_be_there):
+            return self
+        rest = tuple(compress(self.absent, map(operator.not_, may_be_there)))
+        return replace(self, touches=(*self.touches, *compress(self.absent, may_be_there)), absent=rest)
 
     def with_parameters(self, numbers: GivenNumbers) -> SoftConstraints:
         """The same with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""
@@ -162,6 +176,7 @@ class SoftConstraints:
             f"{len(self.connections)} connections and welds",
             f"{len(self.tendons)} rows of tendons",
             f"{len(self.loops)} closed loops and held frames",
+            *([f"{len(self.absent)} pairs of shapes of objects that are absent"] if self.absent else []),
         ]
         lines = [", ".join(counts)] if self.setting is None else [", ".join(counts), f"  {self.setting}"]
         lines += [f"  {count:5d} {kind}" for kind, count in kinds_of(self.touches).most_common()]

@@ -23,7 +23,7 @@ from kinetree.contact_model.overrides import (
     resized,
     softened_again,
 )
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, equal, is_zero, maximum
 from kinetree.model.extras import ContactPair, ContactParameters, SimulationOptions
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
@@ -45,10 +45,21 @@ class TouchingShape:
     """Its place in the body's `geometry`."""
     within: Transform | None = None
     """Its frame in the geometry's, if that is another."""
+    alternative: int | None = None
+    """Which of the objects that its body may be has it; None if there is one alone."""
+    is_present: bool = True
+    """Whether that is the one that the robot has."""
 
     def given(self, numbers: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
         """The values of its numbers that a call gives."""
         return {} if self.body is None else numbers.shapes.get((self.body, self.number), {})
+
+    def absent(self, numbers: GivenNumbers) -> Scalar:
+        """1 where it is of an object that is not in the world, if a call gives the number of the one that is."""
+        if self.alternative is None or self.body is None or self.body not in numbers.alternatives:
+            return 0.0
+        absent: Scalar = 1.0 - equal(numbers.alternatives[self.body], float(self.alternative))
+        return absent
 
     def with_parameters(self, numbers: GivenNumbers) -> TouchingShape:
         """The same with the size and the placement that a call gives."""
@@ -80,13 +91,16 @@ class TouchSpec:
     """The parameters of the two shapes, mixed into those above; None where a pair or the options give these."""
     pair: str | None = None
     """The pair that says these, unless the options do."""
+    absent: Scalar = 0.0
+    """1 where one of the shapes is of an object that is not in the world."""
 
     def with_parameters(self, numbers: GivenNumbers) -> TouchSpec:
         """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
         own = self.first.given(numbers), self.second.given(numbers)
         of_pair = {} if self.pair is None else numbers.rows.get(self.pair, {})
+        absent = maximum(self.first.absent(numbers), self.second.absent(numbers))
         if not any(own) and not of_pair:
-            return self
+            return self if is_zero(absent) else replace(self, absent=absent)
         first, second = (side.with_parameters(numbers) for side in (self.first, self.second))
         friction, margin = frictions_again(self.friction, of_pair), margin_again(self.margin, of_pair)
         softness = softened_again(self.softness, of_pair)
@@ -95,7 +109,7 @@ class TouchSpec:
             softness = replace(softness, reference=mixed.solref, impedance=mixed.solimp)
         return replace(
             self, first=first, second=second, friction=friction, softness=softness, margin=margin,
-            selection=margin + (self.selection - self.margin),
+            selection=margin + (self.selection - self.margin), absent=absent,
         )  # fmt: skip
 
 

@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike
 from kinetree import collision  # its pairs are needed only where a robot has shapes
 from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from kinetree.compiler.definition import Array
+from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.contact_model import SoftConstraints, TouchingShape, TouchSpec, check_count
 from kinetree.errors import OptionError
+from kinetree.expr import maximum
 from kinetree.functions.contact_options import soft_of
 from kinetree.functions.kinematics import forward_kinematics
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model, check_robot
+from kinetree.model.parameters import GivenNumbers
 from kinetree.model.reference import reference_configuration
 from kinetree.spatial import Mat3, Transform, Vec3
 
@@ -98,16 +101,23 @@ def usual_start(robot: Model, *, touches: bool) -> Array:
     return reference_configuration(robot)
 
 
-def deepest_overlap(robot: Model, constraints: SoftConstraints, q: Array) -> Overlap | None:
+def deepest_overlap(
+    robot: Model, constraints: SoftConstraints, q: Array, parameters: Mapping[str, Array]
+) -> Overlap | None:
     """The two shapes that are deepest inside each other in configurations (…, nq), if there are such.
 
-    Of two curved or angular shapes, whose distance takes iterations to find, only the balls inside them count.
+    Of two curved or angular shapes, whose distance takes iterations to find, only the balls inside them count. Of the
+    parameters, those that choose objects do.
     """
     rows = np.asarray(q, np.float64).reshape(-1, robot.nq)
     placed = _placed(robot, rows)
+    chosen = {body.name: x for name, x in parameters.items() if (body := body_of_alternatives(robot, name))}
+    indices: dict[str, Any] = {name: np.broadcast_to(x, q.shape[:-1]).ravel() for name, x in chosen.items()}
+    numbers = GivenNumbers({}, {}, {}, indices)
     deepest = None
     for touch in _near(constraints.touches, placed, len(rows)):
-        depth = -np.atleast_1d(_distance(touch, placed(touch.first), placed(touch.second)))
+        absent: Any = maximum(touch.first.absent(numbers), touch.second.absent(numbers))
+        depth = np.where(absent, -math.inf, -np.atleast_1d(_distance(touch, placed(touch.first), placed(touch.second))))
         k = int(np.argmax(depth))
         if depth[k] > (deepest.depth if deepest else 0.0):
             sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))

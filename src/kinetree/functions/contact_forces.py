@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from kinetree.functions.contact_options import (
     own_contact_option,
     touching_blocks,
     touching_points,
+    with_alternatives,
 )
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -147,19 +148,25 @@ def contact_forces(
     50.0
     """
     model = check_robot(robot)
-    options: dict[str, Any] = {"contact": own_contact_option(model, contact)}
+    options: dict[str, Any] = {
+        "contact": with_alternatives(model, own_contact_option(model, contact), parameters or ())
+    }
     check_exerted("contact_forces", options["contact"])
     if not options["contact"].touches:
         return _parts(np.zeros((*_leading(q, v, qdd), 0, _WIDTH)))
     return _parts(run(CONTACT_FORCES, model, (q, v, qdd), parameters=parameters, out=out, threads=threads, **options))
 
 
-def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[ContactPair, ...]:
+def contact_pairs(
+    robot: Model, *, contact: ContactOption = True, parameters: Iterable[str] = ()
+) -> tuple[ContactPair, ...]:
     """The pairs of shapes whose forces `contact_forces` returns, and where.
 
     Args:
         robot: the robot.
         contact: as for `contact_dynamics`.
+        parameters: the names of those that `contact_forces` is given. Where one of them chooses from the alternatives
+            of a body, pairs with shapes of all of them follow the others; of absent ones nothing touches.
 
     Returns:
         A record for each pair: the names of both shapes, and the slice of its points.
@@ -172,7 +179,7 @@ def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[Conta
     [('rail[1]', 'pole[1]')]
     """
     found, start = [], 0
-    for touch in own_contact_option(check_robot(robot), contact).touches:
+    for touch in with_alternatives(check_robot(robot), own_contact_option(robot, contact), parameters).touches:
         end = start + _slots(touch)
         found.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
         start = end

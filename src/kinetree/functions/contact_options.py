@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.contact_model import SETTINGS, SoftConstraints, check_count
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
@@ -35,6 +36,7 @@ __all__ = [
     "soft_of",
     "touching_blocks",
     "touching_points",
+    "with_alternatives",
     "without_dry_friction",
 ]
 
@@ -62,6 +64,7 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
         )
     found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
     check_count(model, found.touches)
+    check_count(model, found.absent)
     if found.unsupported and not is_partial:
         raise OptionError(_missing(model, found, is_given))
     return _part_of(model) if found.unsupported else found
@@ -73,6 +76,12 @@ def own_contact_option(model: Model, value: Any) -> SoftConstraints:
     if found is None:
         raise OptionError('contact_dynamics without contacts is kt.aba; contact is True or "partial"')
     return found
+
+
+def with_alternatives(model: Model, found: SoftConstraints, parameters: Iterable[str]) -> SoftConstraints:
+    """The soft constraints with those of all objects that these parameters choose from."""
+    bodies = [body.name for name in parameters if (body := body_of_alternatives(model, name)) is not None]
+    return found.with_absent(bodies) if bodies else found
 
 
 def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
@@ -210,7 +219,7 @@ def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[Conta
     from kinetree.collision import contacts_nearby
 
     (_, X_1), (_, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    return contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
+    return contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection, touch.absent)
 
 
 def touching_blocks(

@@ -11,7 +11,7 @@ from kinetree.collision.far_apart import enclosing_radius
 from kinetree.collision.repeated import Corners
 from kinetree.collision.shapes import Hull
 from kinetree.contact_model import SoftConstraints, TouchSpec
-from kinetree.expr import Scalar, Symbol
+from kinetree.expr import Scalar, Symbol, is_zero, maximum
 from kinetree.functions.contact_laws import law_of_contact
 from kinetree.model import Model
 from kinetree.spatial import Transform
@@ -111,6 +111,7 @@ def _row_loop(
 def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> PairLoop:
     from kinetree.algorithms.contact_table import Found, PairLoop
     from kinetree.collision import contacts, is_far
+    from kinetree.collision.contact_point import nowhere_unless
     from kinetree.collision.pairs import slots
 
     sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
@@ -127,20 +128,31 @@ def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> Pair
         ),
         strict=True,
     )
-    numbers = zip(shapes, zip(*placed, strict=True), (touch.selection for touch in touches), strict=True)
-    look = _looked_up(sight, [(*pair, *(X.plain() for X in Xs), within) for pair, Xs, within in numbers])
+    numbers = zip(
+        shapes, zip(*placed, strict=True), ((touch.selection, touch.absent) for touch in touches), strict=True
+    )
+    look = _looked_up(sight, [(*pair, *(X.plain() for X in Xs), *more) for pair, Xs, more in numbers])
 
     def find(k: Any, X_1: Transform, X_2: Transform) -> Found:
-        a, b, X_a, X_b, within = look(k)
+        a, b, X_a, X_b, within, absent = look(k)
         a, b = (shape if hull is None else hull(k, shape) for hull, shape in zip(hulls, (a, b), strict=True))
         if any(bodies[0]):
             X_a = X_a @ X_1
         if any(bodies[1]):
             X_b = X_b @ X_2
         far = is_far(a, X_a, b, X_b, within)
-        return Found(0.0 if far is None else far, partial(contacts, a, X_a, b, X_b, within))
+        points = partial(contacts, a, X_a, b, X_b, within)
+        if not is_zero(absent):
+            far = absent if far is None else maximum(far, absent)
+            return Found(far, lambda: [nowhere_unless(1.0 - absent, point) for point in points()])
+        return Found(0.0 if far is None else far, points)
 
-    return PairLoop((bodies[0], bodies[1]), slots(touches[0].first.shape.kind, touches[0].second.shape.kind), find)
+    own: Callable[[Any], Scalar] | None = None
+    if not all(is_zero(touch.absent) for touch in touches):
+        flags = _looked_up(sight, [(touch.absent,) for touch in touches])
+        own = lambda k: flags(k)[0]  # noqa: E731
+    count = slots(touches[0].first.shape.kind, touches[0].second.shape.kind)
+    return PairLoop((bodies[0], bodies[1]), count, find, own)
 
 
 def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import field, fields
 
 from kinetree.errors import ModelError, ModelWarning, listed
@@ -68,6 +68,13 @@ class Losses:
         """Lose everything that a joint has in addition to the common fields, except for the fields `held`."""
         for what in numbers_in_words(joint, held):
             self.lost.append(f"joint {joint.name!r} has {what}, for which {self.format} has no place")
+
+    def lose_alternatives(self, links: Iterable[LinkSpec]) -> None:
+        """Lose the objects that bodies may be, except for those that are present."""
+        for link in links:
+            others = [one.name for k, one in enumerate(link.alternatives) if k != link.present]
+            if others:
+                self.lost.append(f"alternatives of body {link.name!r} have no place in {self.format}: {listed(others)}")
 
     def lose_contacts(self, link: LinkSpec) -> None:
         """Lose the contact parameters of a body's shapes."""

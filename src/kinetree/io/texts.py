@@ -77,6 +77,7 @@ def written(robot: Model, format: str, folder: Path | None = None) -> tuple[str,
             "robot with those numbers"
         )
     parts = robot.parts
+    losses.lose_alternatives(parts.links)
     if format == "mjcf" and folder is not None:
         parts = _with_mesh_paths(parts, folder, losses)
     return _WRITERS[format](parts, losses), losses

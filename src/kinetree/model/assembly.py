@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -70,13 +71,18 @@ def assemble_tree(
         coordinates=layout.map,
     )
     moving = {spec.child for spec in joints}
-    bodies = {
-        link.name: Body(
-            link.name, link.inertia, places.slot[link.name], places.placement[link.name],
-            link.name not in moving, link.geometry,
-        )
-        for link in links
-    }  # fmt: skip
+
+    def body(link: LinkSpec, own: LinkSpec) -> Body:
+        fixed = link.name not in moving
+        return Body(own.name, own.inertia, places.slot[link.name], places.placement[link.name], fixed, own.geometry)
+
+    bodies = {link.name: body(link, link) for link in links}
+    for link in links:
+        if link.alternatives:
+            objects = [body(link, one) for one in link.alternatives]
+            one = bodies[link.name]
+            objects[link.present] = replace(one, name=link.alternatives[link.present].name)
+            bodies[link.name] = replace(one, alternatives=tuple(objects), present=link.present)
     return tree, bodies
 
 

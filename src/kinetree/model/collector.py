@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.joints import JointKind
 from kinetree.model.checks.kinds import check_counts
+from kinetree.model.checks.masses import check_inertias
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import NO_EXTRAS, Extras
 from kinetree.model.given import (
@@ -134,6 +136,23 @@ class Collector:
                 sentence = f"a shape has negative friction, {shape.contact.friction}; it counts as almost none"
                 self.suspect(where, f"body {name!r}: {sentence}", "bad-value")
         self._links[name] = LinkSpec(name, plain_inertia(inertia), held, where)
+
+    def add_alternatives(self, body: str, objects: Sequence[LinkSpec], present: float, *, where: object = "") -> None:
+        """Add the objects that a body of this collector may be, and the number of the one that it is."""
+        body = name_of("body", body, where)
+        names = [name_of("alternative", one.name, where) for one in objects]
+        if len({*names}) < len(names):
+            raise fault(where, f"body {body!r}: two of its alternatives have one name", "duplicate-name")
+        if present not in range(len(names)):
+            raise fault(where, f"body {body!r}: present is {present:g}, but it has {len(names)} alternatives")
+        held = tuple(
+            LinkSpec(name, plain_inertia(one.inertia), shapes(one.geometry, body, where), where)
+            for name, one in zip(names, objects, strict=True)
+        )
+        _, indefinite = check_inertias(held)
+        for error in indefinite.values():
+            raise error
+        self._links[body] = replace(self._links[body], present=int(present), alternatives=held)
 
     def add_joint(
         self,

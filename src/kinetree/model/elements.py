@@ -145,6 +145,10 @@ class Body:
     is_fixed: bool
     """Whether it is merged into another body, because no joint moves it."""
     geometry: tuple[Geometry, ...] = ()
+    alternatives: tuple[Body, ...] = ()
+    """The objects that it may be, itself among them, if there are several (`Model.with_alternatives`)."""
+    present: int = 0
+    """The number of the one that it is."""
 
     def __repr__(self) -> str:
         center = ", ".join(f"{x:.6g}" for x in self.center_of_mass)
@@ -165,6 +169,12 @@ class Body:
     def rotational_inertia(self) -> NDArray[np.float64]:
         """Its own rotational inertia, (3, 3), kg·m², about its centre of mass and in its own axes."""
         return self.inertia.about_center_of_mass
+
+    @property
+    def every_shape(self) -> list[tuple[int, Geometry]]:
+        """Its shapes, then those of its other alternatives, each with the number of the alternative."""
+        others = [(k, shape) for k, one in enumerate(self.alternatives) if k != self.present for shape in one.geometry]
+        return [*((self.present, shape) for shape in self.geometry), *others]
 
 
 @record(frozen=True, slots=True, repr=False)

@@ -79,7 +79,7 @@ def content(model: Robot) -> bytes | None:
     if model not in _CONTENT:
         writer = _Writer({Robot: frozenset({"notes", "source"})}, _PLACES)
         _CONTENT[model] = writer.digest((model,))
-    shapes = (shape for body in model.bodies.values() for shape in body.geometry)
+    shapes = (shape for body in model.bodies.values() for _, shape in body.every_shape)
     states = [_state(shape.mesh_path) for shape in shapes if shape.mesh_path is not None and shape.may_touch]
     return digest(_CONTENT[model], states, _scipy()) if states else _CONTENT[model]
 

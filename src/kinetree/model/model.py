@@ -659,6 +659,51 @@ class Model(Robot):
             changes.with_obstacle(self, shape, size, placement, friction=friction, name=name)
         )  # fmt: skip
 
+    def with_alternatives(self, body: str, objects: Mapping[str, Model]) -> Model:
+        """The robot in which a body may be one of several objects: a table of them, with a number per sample.
+
+        The body as it is has the number 0 and its own name; the others follow in order. The robot is as before until
+        the parameter "body.NAME.alternative" says which object a sample has, or `with_present` makes another one the
+        robot's own. See docs/parameters.md.
+
+        Args:
+            body: its name, such as "object" of `with_free_body`.
+            objects: robots of one rigid body each, by the names that they get as alternatives: such as
+                `kt.load("mug.urdf")`, or those of a `kt.ModelBuilder`. Their inertia and shapes come with the frame of
+                their body, which takes the place of this body's frame.
+
+        Raises:
+            NameNotFoundError: the robot has no such body.
+            ModelError: an alternative has joints, no name of its own, or no mass; or it has mass where the body does
+                not move freely in the world: there the shapes alone may differ.
+
+        >>> import kinetree as kt
+        >>> builder = kt.ModelBuilder("can")
+        >>> shape = kt.model.Geometry("collision", "cylinder", (0.03, 0.1), kt.Transform.identity(), "can")
+        >>> builder.add_body("can", kt.solids.cylinder(0.03, 0.1, mass=0.3), geometry=[shape])
+        >>> robot = kt.zoo.load("arm6").with_free_body("sphere", 0.04, mass=0.1, name="ball")
+        >>> robot = robot.with_alternatives("ball", {"can": builder.build()})
+        >>> [one.name for one in robot.bodies["ball"].alternatives]
+        ['ball', 'can']
+        >>> which = {"body.ball.alternative": [0, 1]}
+        >>> kt.mass_matrix(robot, robot.neutral(), parameters=which)[:, -6, -6].tolist()
+        [0.1, 0.3]
+        """
+        return Model.of(changes.with_alternatives(self, body, objects))
+
+    def with_present(self, body: str, which: int | str) -> Model:
+        """The robot in which another of a body's alternatives is present, where no parameter says which one is.
+
+        Args:
+            body: its name.
+            which: the number or the name of the alternative (`with_alternatives`).
+
+        Raises:
+            NameNotFoundError: the robot has no such body, or the body no such alternative.
+            ModelError, OptionError: the body has no alternatives, or none of this number.
+        """
+        return Model.of(changes.with_present(self, body, which))
+
     def with_mocap(self, poses: Mapping[str, Pose] | str) -> Model:
         """The robot with its mocap bodies somewhere else: those of an MJCF file that are moved from outside.
 

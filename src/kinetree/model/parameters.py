@@ -4,6 +4,7 @@
     body.NAME.mass          ()       kg
     body.NAME.com           (3,)     centre of mass in the body's own frame, m
     body.NAME.inertia       (6,)     xx, yy, zz, xy, xz, yz about the centre of mass in the body's axes, kg·m²
+    body.NAME.alternative   ()       which of several objects it is, by number (`Model.with_alternatives`)
     body.NAME.placement     (7,)     of a body on a fixed joint: its frame in that of the body it is fixed to
     joint.NAME.placement    (7,)     the joint's frame in the parent body's: position, m, and quaternion x, y, z, w
     joint.NAME.armature     (n,)     rotor inertia, one number per degree of freedom of the joint, kg·m² or kg
@@ -19,13 +20,16 @@ docs/parameters.md explains each one's meaning when others are left out.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import NameNotFoundError, OptionError
-from kinetree.expr import Scalar
+from kinetree.errors import ConfigurationError, ModelError, NameNotFoundError, OptionError, nearest_names, quoted
+from kinetree.expr import Scalar, equal, select
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
@@ -56,11 +60,14 @@ __all__ = [
     "ROWS",
     "GivenNumbers",
     "Parameter",
+    "check_alternatives",
     "find",
     "nominal",
+    "number_of_alternative",
     "numbers_of",
     "parameter_names",
     "placement_from",
+    "selected",
 ]
 
 ROWS = "[:]"
@@ -89,6 +96,8 @@ class GivenNumbers:
     joints: Mapping[str, Mapping[str, Sequence[Scalar]]]
     rows: Mapping[str, Mapping[str, Sequence[Scalar]]]
     """Numbers of pairs, equalities and tendons, by the names of their rows."""
+    alternatives: Mapping[str, Scalar] = field(default_factory=dict)
+    """By body, the number of the object that it is."""
 
 
 def parameter_names(model: Robot) -> list[str]:
@@ -130,7 +139,7 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
         placement = _placement(model, owner)
         numbers = (*placement.r.components(), *_quaternion(placement.E.T))
     elif isinstance(owner, Body):
-        numbers = numbers_of(owner)[quantity]
+        numbers = (float(owner.present),) if quantity == "alternative" else numbers_of(owner)[quantity]
     elif isinstance(owner, ShapeOf):
         numbers = nominal_of_shape(owner, quantity)
     elif quantity in ENDS:
@@ -168,7 +177,8 @@ def find(model: Robot, name: str) -> Parameter:
 def _of_a_body(model: Robot, body: Body) -> Mapping[str, tuple[int, ...]]:
     """The quantities of a body, and their sizes; its placement is one where a fixed joint holds it."""
     is_held = body.is_fixed and body.name != model.root
-    return {**OF_A_BODY, "placement": (PLACEMENT_SIZE,)} if is_held else OF_A_BODY
+    found = {**OF_A_BODY, "placement": (PLACEMENT_SIZE,)} if is_held else OF_A_BODY
+    return {**found, "alternative": ()} if body.alternatives else found
 
 
 def _placement(model: Robot, owner: Body | Joint | ShapeOf) -> Transform:
@@ -195,7 +205,9 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
         if above:
             return f"a body is where its joint places it; did you mean 'joint.{above[0]}.placement'?"
         return f"{part!r} is the root, which is where the world is; bodies on joints have a placement"
-    if what == "body" and quantity in OF_A_BODY:
+    if what == "body" and quantity == "alternative" and part in model.bodies:
+        return f"body {part!r} is one object alone; robot.with_alternatives gives it others"
+    if what == "body" and quantity in (*OF_A_BODY, "alternative"):
         return f"there is no body {part!r}; {hint(part, model.bodies)}"
     if what == "shape":
         return no_such_shape(model, part)
@@ -220,6 +232,55 @@ def numbers_of(body: Body) -> dict[str, Sequence[Scalar]]:
     com = Vec3(*(x / inertia.mass if inertia.mass != 0.0 else 0.0 for x in inertia.h.components()))
     central = inertia.I - Inertia.from_com(inertia.mass, com, Sym3.zero()).I
     return {"mass": (inertia.mass,), "com": com.components(), "inertia": central.components()}
+
+
+def number_of_alternative(body: Body, which: Any) -> int:
+    """The number of one of the objects that a body may be, by its number or name."""
+    names = [one.name for one in body.alternatives]
+    if not names:
+        raise ModelError(f"body {body.name!r} is one object alone; robot.with_alternatives gives it others")
+    if isinstance(which, str):
+        if which not in names:
+            near = nearest_names(which, names)
+            raise NameNotFoundError(f"body {body.name!r} has no alternative {quoted(which)}: {near}")
+        return names.index(which)
+    try:
+        k = -1 if isinstance(which, bool) else operator.index(which)
+    except TypeError:
+        k = -1
+    if not 0 <= k < len(names):
+        raise OptionError(f"{_alternatives(body)}; not {which!r:.60}")
+    return k
+
+
+def check_alternatives(body: Body, x: NDArray[Any], name: str) -> None:
+    """Raise unless all numbers are of objects that a body may be."""
+    wrong = ~((x >= 0.0) & (x < len(body.alternatives)) & (x == np.floor(x)))
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        raise ConfigurationError(f"{name}{list(place) or ''} is {x[place]:g}: {_alternatives(body)}")
+
+
+def _alternatives(body: Body) -> str:
+    named = ", ".join(f"{k} ({one.name})" for k, one in enumerate(body.alternatives[:_SHOWN]))
+    more = ", …" if len(body.alternatives) > _SHOWN else ""
+    return f"body {body.name!r} is one of {len(body.alternatives)} objects, by their numbers {named}{more}"
+
+
+_SHOWN = 8
+"""Objects that messages name."""
+
+
+def selected(index: Scalar, rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The row of this number; if no row has it, the first of its numbers is NaN."""
+    found: list[Scalar] = []
+    for n, column in enumerate(zip(*rows, strict=True)):
+        x: Scalar = math.nan if n == 0 else column[0]
+        if n == 0 or any(other != column[0] for other in column):
+            for k, own in enumerate(column):
+                x = select(equal(index, float(k)), own, x)
+        found.append(x)
+    return found
 
 
 def placement_from(numbers: Sequence[Scalar]) -> Transform:

@@ -8,6 +8,7 @@
     shape.NAME.margin       ()       the distance below which its contacts act, m
 
 NAME is the shape's own name, if no other shape has it; or BODY[k], for the shape k of `robot.bodies[BODY].geometry`.
+Shapes of a body's other alternatives follow those of the one that is present.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _shapes(model: Robot) -> dict[str, ShapeOf]:
     every = [
         (body.name, k, shape)
         for body in model.bodies.values()
-        for k, shape in enumerate(body.geometry)
+        for k, (_, shape) in enumerate(body.every_shape)
         if shape.may_touch
     ]
     numbered = {f"{body}[{k}]": (body, k, shape) for body, k, shape in every}

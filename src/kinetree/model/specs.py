@@ -5,7 +5,8 @@ The records are not frozen only because that would triple the time to create one
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from collections.abc import Callable
+from dataclasses import field, fields, replace
 
 from kinetree import joints
 from kinetree.errors import ModelError, ModelWarning
@@ -40,6 +41,13 @@ class LinkSpec:
     inertia: Inertia
     geometry: tuple[Geometry, ...]
     where: object = field(default="", compare=False)
+    alternatives: tuple[LinkSpec, ...] = ()
+    """The objects that it may be, in order; in the place of the present one its name alone. () for one object."""
+    present: int = 0
+
+    def changed(self, change: Callable[[LinkSpec], LinkSpec]) -> LinkSpec:
+        """The body after a change of its inertia and shapes, which its alternatives undergo as well."""
+        return replace(change(self), alternatives=tuple(map(change, self.alternatives)))
 
 
 @record(slots=True)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.inputs import samples
 from kinetree.model import Model
+from kinetree.model.parameters import check_alternatives
 from kinetree.sim.picking import Samples, sample_numbers
 
-__all__ = ["Values", "checked_values", "leading", "of_copies", "of_motions"]
+__all__ = ["Values", "checked_values", "leading", "of_copies", "of_motions", "with_objects"]
 
 Values = Mapping[str, NDArray[np.float64]]
 """By the name of a parameter: (…, *shape of one), or (n, *shape of one) for n copies."""
@@ -33,7 +35,19 @@ def checked_values(function: str, robot: Model, parameters: Any) -> Values:
     for name, given in parameters.items():
         values = samples(f"{function}: {name}", given, robot.parameter(name).shape, repr(robot.name))
         found[name] = np.asarray(values, np.float64)
+        if (body := body_of_alternatives(robot, name)) is not None:
+            check_alternatives(body, found[name], f"{function}: {name}")
     return found
+
+
+def with_objects(robot: Model, values: Values) -> tuple[Model, Values]:
+    """The robot with the objects whose numbers are among single values, and the other values."""
+    others = dict(values)
+    for name, x in values.items():
+        if (body := body_of_alternatives(robot, name)) is not None:
+            robot = robot.with_present(body.name, int(x))
+            del others[name]
+    return robot, others
 
 
 def leading(robot: Model, values: Values) -> list[tuple[int, ...]]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Ground, Looks, Unseen, floor_height, ground_of, looks_of, placements_of
+from kinetree.appearance import Ground, Looks, Part, Role, Unseen, floor_height, ground_of, looks_of, placements_of
 from kinetree.appearance.robots import ROLES
 from kinetree.display import Shapes
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.draw import Drawing
-from kinetree.pictures.given import Values
+from kinetree.pictures.given import Values, with_objects
 from kinetree.pictures.setting import Floor
 from kinetree.pictures.shots import outline
 
@@ -52,8 +53,7 @@ class Scene:
             raise OptionError(f"shapes must be 'visual', 'collision' or 'both', not {shapes!r:.60}")
         self.robot = robot
         self.copies: int = len(opacity)
-        self._parameters = dict(parameters or {})
-        looks = looks_of(robot, ROLES[shapes])
+        looks, there, self._parameters = _looks(robot, ROLES[shapes], parameters or {}, self.copies)
         self.unseen: tuple[Unseen, ...] = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
         self.ground: Ground | None = ground_of(robot, looks)
@@ -66,9 +66,10 @@ class Scene:
         is_over = np.array([shapes == "both" and part.role == "collision" for part in self.looks.parts])
         self._has_shadow = ~is_over  # the shapes below have it
         seen = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
+        seen *= np.array([there[part.name] for part in self.looks.parts]).T
         is_one_world = not any((x != x[:1]).any() for x in self._parameters.values())
         if is_one_world and (together or self.has_terrain):  # what does not move is there once, with the solid copy
-            still = [self._is_still(part.body) for part in self.looks.parts]
+            still = [self._is_still(part.body) and bool(there[part.name].all()) for part in self.looks.parts]
             seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
         self._opacity = seen
 
@@ -110,6 +111,27 @@ class Scene:
             found: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[chosen])
             found += M[..., None, :3, 3]
         return found.reshape(*found.shape[:-3], -1, 3)
+
+
+def _looks(
+    robot: Model, roles: Sequence[Role], parameters: Values, copies: int
+) -> tuple[Looks, dict[str, NDArray[np.bool_]], Values]:
+    """The shapes of all objects that copies of a robot have, which copies have each part, and the other parameters."""
+    _, others = with_objects(robot, {name: x[0] for name, x in parameters.items()})
+    chosen = {name: np.resize(x, copies) for name, x in parameters.items() if name not in others}
+    bodies = {name.split(".", 1)[1].rpartition(".")[0] for name in chosen}
+    numbers = np.array([*chosen.values()]).reshape(len(chosen), copies).T
+    parts: dict[str, Part] = {}
+    there: dict[str, NDArray[np.bool_]] = {}
+    unseen: dict[Unseen, None] = {}
+    for row in np.unique(numbers, axis=0) if chosen else numbers[:1]:
+        looks = looks_of(with_objects(robot, dict(zip(chosen, row, strict=True)))[0], roles)
+        unseen |= dict.fromkeys(looks.unseen)
+        for part in looks.parts:
+            name = f"{part.name} {row.tolist()}" if part.body in bodies else part.name
+            parts[name] = replace(part, name=name)
+            there[name] = (numbers == row).all(axis=1) | (part.body not in bodies)
+    return Looks(tuple(parts.values()), tuple(unseen)), there, {name: parameters[name] for name in others}
 
 
 def floor_of(scene: Scene, placements: Floats, corners: Floats) -> Floor | None:

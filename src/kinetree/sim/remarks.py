@@ -103,7 +103,7 @@ def remarks(
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
         said += [] if told is None else [f"{told}; {advice(contact.setting)}"]
-        inside = [*_inside(robot, motion, contact)]
+        inside = [*_inside(robot, motion, contact, parameters)]
         said += inside
         has_stored = bool(inside)
     return [
@@ -125,13 +125,13 @@ def _diverged(motion: Trajectory) -> str:
     )
 
 
-def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints) -> Iterator[str]:
+def _inside(robot: Model, motion: Trajectory, contact: SoftConstraints, parameters: Parameters) -> Iterator[str]:
     """Shapes that are inside each other where the motion began; a piece of a longer one did not begin."""
     from kinetree.functions.above_ground import deepest_overlap, free_bases
 
     if not motion.time.size or motion.time[0] != 0.0:
         return
-    overlap = deepest_overlap(robot, contact, motion.q[..., 0, :])
+    overlap = deepest_overlap(robot, contact, motion.q[..., 0, :], parameters)
     if overlap is not None and overlap.depth > _INSIDE:
         where = f" of sample {overlap.sample}" if overlap.sample else ""
         advice = "begin with another q"

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.errors import ConfigurationError, DTypeError, OptionError, ShapeError, listed
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.inputs import real_array, sample_shape
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
+from kinetree.model.parameters import check_alternatives
 from kinetree.sim.endings import actuator_names
 
 __all__ = [
@@ -103,6 +105,8 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
             raise ShapeError(f"simulate: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")
         if not np.isfinite(values).all():
             raise ConfigurationError(f"{name} must be finite everywhere")
+        if (body := body_of_alternatives(robot, name)) is not None:
+            check_alternatives(body, values, f"simulate: {name}")
         found[name] = values
     return found
 

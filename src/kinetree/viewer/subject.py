@@ -14,7 +14,7 @@ from kinetree.errors import OptionError, ShapeError, listed
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
-from kinetree.pictures.given import Values, checked_values, leading
+from kinetree.pictures.given import Values, checked_values, leading, with_objects
 from kinetree.pictures.moments import robot_of
 from kinetree.records import record
 from kinetree.viewer.controls import SWITCHES
@@ -65,12 +65,14 @@ class Subject:
     def stages(self, scene: SceneApi) -> tuple[Stage, ...]:
         """The robots on a page, one for each motion; they are empty until they are arranged."""
         if not self.motions:
-            return (Stage(scene, "", self.robot, self.q, parameters=self.parameters),)
-        tints = [None, *(_TINTS[k % len(_TINTS)] for k in range(len(self.motions) - 1))]
-        return tuple(
-            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint, self.parameters)
-            for k, (frames, tint) in enumerate(zip(self.motions, tints, strict=True))
-        )
+            robot, values = with_objects(self.robot, self.parameters)
+            return (Stage(scene, "", robot, self.q, parameters=values),)
+        stages = []
+        for k, frames in enumerate(self.motions):
+            robot, values = with_objects(frames.robot, self.parameters)
+            tint = _TINTS[(k - 1) % len(_TINTS)] if k else None
+            stages.append(Stage(scene, f"/motion {k + 1}" if k else "", robot, frames.some(), tint, values))
+        return tuple(stages)
 
     def arrange(self, stages: Sequence[Stage]) -> None:
         """Let the stages have the selected number of samples."""

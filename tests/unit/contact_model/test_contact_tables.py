@@ -125,6 +125,16 @@ def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
         np.testing.assert_array_equal(kt.contact_dynamics(robot, q[k], v[k], tau[k]).qdd, whole.qdd[k])
 
 
+def test_forces_of_a_world_whose_shapes_are_far_apart_have_the_same_bits_beside_others() -> None:
+    robot, (q, v, _) = heap(), states(8)
+    for k in range(BOXES):
+        q[::2, robot.nq - 7 * (k + 1)] += 5.0 * k
+    whole = kt.contact.contact_forces(robot, q, v, v)
+    for k in range(8):
+        for one, all_of_it in zip(kt.contact.contact_forces(robot, q[k], v[k], v[k]), whole, strict=True):
+            np.testing.assert_array_equal(one, all_of_it[k])
+
+
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_numbers_that_are_not_finite_stay_in_their_world() -> None:
     robot, (q, v, tau) = heap(), states(8)
@@ -153,3 +163,15 @@ def test_derivatives_are_those_of_differences() -> None:
     weights[2 * nv :] = 0.0
     _, gradient = kt.vjp(robot, kt.contact_dynamics, (q[0], v[0], tau[0]), weights, wrt=name)
     assert float(gradient[name] @ direction) == pytest.approx(float(weights @ slope), rel=1e-8, abs=1e-8 * scale)
+
+
+def test_numbers_of_shapes_may_change_in_each_step() -> None:
+    robot, name = heap(), "shape.ground.friction"
+    (q,), (v,), _ = states(1)
+    rows = np.zeros((3, robot.nv))
+    friction = np.outer([0.2, 1.0, 0.4], [1.0, 0.01, 0.001])
+    whole = kt.rollout(robot, q, v, rows, 0.002, contact=True, parameters={f"{name}[:]": friction})
+    for k in range(3):
+        step = kt.rollout(robot, q, v, rows[:1], 0.002, contact=True, parameters={name: friction[k]})
+        np.testing.assert_array_equal(step[0], whole[k])
+        q, v = np.split(whole[k], [robot.nq])

@@ -115,7 +115,9 @@ def odd(value: Any, place: str) -> Iterator[str]:
     elif type(value) in (tuple, list, Records):
         for k, x in enumerate(value):
             yield from odd(x, f"{place}[{k}]")
-    elif value is not None and type(value) not in ((int,) if place.endswith(".axis") else (float, str, bool)):
+    elif value is not None and type(value) not in (
+        (int,) if place.endswith((".axis", ".present")) else (float, str, bool)
+    ):
         yield f"{place}: {type(value).__name__}"
 
 

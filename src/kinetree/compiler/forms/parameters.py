@@ -16,7 +16,16 @@ from kinetree.inputs import repeated
 from kinetree.model import Body, Frame, Joint, Model, Named
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks.singularity import singular_joints
-from kinetree.model.parameters import OF_A_JOINT, PLACEMENT_SIZE, ROWS, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.parameters import (
+    OF_A_JOINT,
+    PLACEMENT_SIZE,
+    ROWS,
+    GivenNumbers,
+    find,
+    numbers_of,
+    placement_from,
+    selected,
+)
 from kinetree.model.row_parameters import RowsOf
 from kinetree.model.shape_parameters import ShapeOf
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
@@ -24,6 +33,7 @@ from kinetree.tree import UnrolledTree
 
 __all__ = [
     "always_singular",
+    "body_of_alternatives",
     "given_numbers",
     "has_rows",
     "parameter_ports",
@@ -68,9 +78,17 @@ def placed_frames(model: Model, placed: Placed) -> Named[Frame]:
 
 
 _IDENTITY = Transform.identity()
-_OF_INERTIA = frozenset({"mass", "com", "inertia"})
+_OF_INERTIA = frozenset({"mass", "com", "inertia", "alternative"})
 Values = Mapping[str, Sequence[Scalar]]
 """The numbers of one body or joint, by quantity."""
+
+
+def body_of_alternatives(model: Model, name: str) -> Body | None:
+    """The body for which this parameter says which object it is; None for another parameter."""
+    if not isinstance(name, str) or not _plain(name).endswith(".alternative"):
+        return None
+    parameter = find(model, _plain(name))
+    return parameter.owner if parameter.quantity == "alternative" and isinstance(parameter.owner, Body) else None
 
 
 def has_rows(name: str) -> bool:
@@ -144,6 +162,7 @@ def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[
     shapes: dict[tuple[str, int], dict[str, Sequence[Scalar]]] = {}
     joints: dict[str, dict[str, Sequence[Scalar]]] = {}
     rows: dict[str, dict[str, Sequence[Scalar]]] = {}
+    alternatives: dict[str, Scalar] = {}
     for name, numbers in zip(names, values, strict=True):
         owner, quantity = (parameter := find(model, _plain(name))).owner, parameter.quantity
         if isinstance(owner, ShapeOf):
@@ -152,7 +171,9 @@ def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[
             rows.setdefault(owner.key, {})[quantity] = numbers
         elif isinstance(owner, Joint) and quantity not in OF_A_JOINT:
             joints.setdefault(owner.name, {})[quantity] = numbers
-    return GivenNumbers(shapes, joints, rows)
+        elif isinstance(owner, Body) and quantity == "alternative":
+            (alternatives[owner.name],) = numbers
+    return GivenNumbers(shapes, joints, rows, alternatives)
 
 
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
@@ -231,6 +252,18 @@ def _inertia(body: Body, given: Values, X: Transform) -> Inertia:
     The sum of a point mass at the centre of mass and the rotational inertia about it: the latter does not involve the
     mass, so its constants stay constant.
     """
+    if "alternative" in given:
+        (index,), objects = given["alternative"], [one.inertia for one in body.alternatives]
+        given = {name: numbers for name, numbers in given.items() if name != "alternative"}
+        if not _OF_INERTIA.intersection(given):
+            if all(one == objects[0] for one in objects):
+                return X.back(body.inertia)
+            rows = [[one.mass, *one.h.components(), *one.I.components()] for one in objects]
+            mass, hx, hy, hz, *six = selected(index, rows)
+            return X.back(Inertia(mass, Vec3(hx, hy, hz), Sym3(*six)))
+        rows = [[x for part in numbers_of(one).values() for x in part] for one in body.alternatives]
+        mass, cx, cy, cz, *six = selected(index, rows)
+        given = {"mass": (mass,), "com": (cx, cy, cz), "inertia": six, **given}
     numbers = {**numbers_of(body), **given}
     (mass,) = numbers["mass"]
     R = X.E.T
@@ -274,7 +307,9 @@ def _generic(ports: Sequence[Port]) -> list[list[float]]:
     values: list[list[float]] = []
     for port in ports:
         quantity = port.name.rpartition(".")[2]
-        if quantity == "inertia":
+        if quantity == "alternative":
+            values.append([0.0])
+        elif quantity == "inertia":
             values.append([*rng.uniform(1.0, 1.5, 3).tolist(), *rng.uniform(-0.1, 0.1, 3).tolist()])
         else:
             values.append(rng.uniform(0.5, 1.5, port.size).tolist())

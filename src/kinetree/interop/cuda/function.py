@@ -61,6 +61,7 @@ class CudaFunction:
             compiled.dtype,
             source.quaternions,
             self._left_out,
+            getattr(source, "alternatives", ()),
         )
 
     def __repr__(self) -> str:

@@ -23,9 +23,11 @@ from kinetree.io.native.forms import (
     numbers_of,
 )
 from kinetree.io.native.kinds import Kinds
+from kinetree.io.native.nodes import Node
 from kinetree.io.native.records import read_fields, written_fields
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import ContactParameters
+from kinetree.model.specs import LinkSpec
 from kinetree.spatial import Inertia, Sym3, Vec3
 from kinetree.tree.drive import Drive, Limits
 
@@ -53,13 +55,18 @@ _SHAPE = Fields(
     color=Field(numbers_of(4), None),
     contact=Field(Form(written_fields, partial(read_fields, cls=ContactParameters)), None),
 )
+_OBJECT = {
+    "name": Field(TEXT),
+    "mass": Field(NUMBER, _NOTHING.mass, "inertia.mass"),  # kg
+    "first_moment": Field(VECTOR, _NOTHING.h, "inertia.h"),  # kg·m
+    "inertia": Field(SYMMETRIC, _NOTHING.I, "inertia.I"),  # kg·m², about the origin
+    "geometry": Field(array(_SHAPE), ()),
+}
 BODY = Fields(
     _body,
-    name=Field(TEXT),
-    mass=Field(NUMBER, _NOTHING.mass, "inertia.mass"),  # kg
-    first_moment=Field(VECTOR, _NOTHING.h, "inertia.h"),  # kg·m
-    inertia=Field(SYMMETRIC, _NOTHING.I, "inertia.I"),  # kg·m², about the origin
-    geometry=Field(array(_SHAPE), ()),
+    **_OBJECT,
+    alternatives=Field(array(Fields(lambda **given: LinkSpec(**_body(**given)), **_OBJECT)), ()),
+    present=Field(Form(lambda k: k, Node.number), 0),
 )
 _LIMITS = Fields(dict, **dict.fromkeys(Limits.__slots__, Field(NUMBERS, BARE)))  # lower, upper, velocity, effort
 _ROTOR = Fields(Rotor, inertia=Field(NUMBER), ratio=Field(NUMBER), axis=Field(numbers_of(3), None))

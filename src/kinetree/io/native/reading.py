@@ -91,14 +91,20 @@ def read_text(
                     values = fields.read(node)
                     if key == "bodies":
                         _check_contacts(node, root)
+                        objects, present = values.pop("alternatives"), values.pop("present")
                         if find_mesh is not None:
-                            values["geometry"] = [_located(shape, find_mesh) for shape in values["geometry"]]
-                    elif key == "joints" and not mimic:
+                            values["geometry"] = _located(values["geometry"], find_mesh)
+                            objects = [replace(one, geometry=_located(one.geometry, find_mesh)) for one in objects]
+                        add(**values, where=node)
+                        if objects:
+                            builder.add_alternatives(values["name"], objects, present, where=node)
+                        continue
+                    if key == "joints" and not mimic:
                         values["mimic"] = None
                     add(**values, where=node)
         if "extras" in root:
             with problems.of():
-                _check_second("extras", root["extras"], root)
+                _check_since("extras", root["extras"], root, 2)
                 extras = read_fields(root["extras"], Extras)
                 builder.extras = with_images(extras, find_image) if find_image else extras
         for note in root.each("notes"):
@@ -173,19 +179,21 @@ def _builder(root: Node, file: str, problems: Problems) -> ModelBuilder:
 
 
 def _check_contacts(body: Node, root: Node) -> None:
+    if "alternatives" in body:
+        _check_since("alternatives", body["alternatives"], root, 3)
     for shape in body.each("geometry"):
         if "contact" in shape:
-            _check_second("contact", shape["contact"], root)
+            _check_since("contact", shape["contact"], root, 2)
 
 
-def _check_second(name: str, node: Node, root: Node) -> None:
-    """Reject features of version 2 in a text of version 1."""
-    if root["version"].value < 2:
-        node.fail(f'"{name}" came with version 2 of this format; write "version": 2 at the top')
+def _check_since(name: str, node: Node, root: Node, version: int) -> None:
+    """Reject features of a version in a text of an earlier one."""
+    if root["version"].value < version:
+        node.fail(f'"{name}" came with version {version} of this format; write "version": {version} at the top')
 
 
-def _located(shape: Geometry, find_mesh: Callable[[str], Path | None]) -> Geometry:
-    return replace(shape, mesh_path=find_mesh(shape.mesh)) if shape.mesh else shape
+def _located(shapes: Sequence[Geometry], find_mesh: Callable[[str], Path | None]) -> tuple[Geometry, ...]:
+    return tuple(replace(one, mesh_path=find_mesh(one.mesh)) if one.mesh else one for one in shapes)
 
 
 def _name_of(node: Node) -> str:

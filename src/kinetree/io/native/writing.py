@@ -17,7 +17,7 @@ from kinetree.model.specs import JointSpec, Parts
 __all__ = ["FORMAT", "NEEDED", "VERSION", "write_text"]
 
 FORMAT = "model"
-VERSION = 2
+VERSION = 3
 """The newest version. A text that needs nothing of a later one is written in version 1."""
 NEEDED = ("kinetree", "version", "name", "gravity", "floating_base", "bodies", "joints")
 """The fields of a document that are always there."""
@@ -56,7 +56,9 @@ def write_text(model: Model) -> str:
 
 
 def _version(parts: Parts) -> int:
-    """The lowest version that can hold these parts: extras and contacts of shapes need the second."""
+    """The lowest version that can hold these parts: extras and contacts of shapes need 2, alternatives 3."""
+    if any(link.alternatives for link in parts.links):
+        return 3
     touches = any(shape.contact is not None for link in parts.links for shape in link.geometry)
     return 2 if parts.extras or touches else 1
 

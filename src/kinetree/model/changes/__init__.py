@@ -13,7 +13,14 @@ with _lazy_names(__name__):
     from kinetree.model.changes.principal_axes import in_principal_axes
     from kinetree.model.changes.root import rerooted
     from kinetree.model.changes.scale import scaled
-    from kinetree.model.changes.scene import beside, with_free_body, with_mocap, with_obstacle
+    from kinetree.model.changes.scene import (
+        beside,
+        with_alternatives,
+        with_free_body,
+        with_mocap,
+        with_obstacle,
+        with_present,
+    )
     from kinetree.model.changes.terrain import on_terrain, with_smooth_terrain
     from kinetree.model.changes.world import Scenery, with_gravity
 
@@ -36,6 +43,7 @@ __all__ = [
     "rerooted",
     "scaled",
     "with_actuation",
+    "with_alternatives",
     "with_contacts",
     "with_elastic_joint",
     "with_free_body",
@@ -43,6 +51,7 @@ __all__ = [
     "with_mocap",
     "with_motors",
     "with_obstacle",
+    "with_present",
     "with_servos",
     "with_smooth_terrain",
     "without_self_contact",

@@ -139,8 +139,7 @@ def prefixed(parts: Parts, prefix: str, *, base: Collection[str], same_root: boo
     result = replace(
         parts,
         links=tuple(
-            replace(link, name=prefix + link.name, geometry=shapes_renamed(link, lambda name: prefix + name))
-            for link in parts.links
+            replace(shapes_renamed(link, lambda name: prefix + name), name=prefix + link.name) for link in parts.links
         ),
         joints=tuple(
             replace(
@@ -162,9 +161,13 @@ def prefixed(parts: Parts, prefix: str, *, base: Collection[str], same_root: boo
     return replace(result, notes=tuple(f"{parts.name}: {note}" for note in result.notes))
 
 
-def shapes_renamed(link: LinkSpec, to: Callable[[str], str]) -> tuple[Geometry, ...]:
-    """The shapes of a link under new names, where they have any."""
-    return tuple(replace(shape, name=to(shape.name)) if shape.name else shape for shape in link.geometry)
+def shapes_renamed(link: LinkSpec, to: Callable[[str], str]) -> LinkSpec:
+    """The link with its shapes under new names, where they have any."""
+
+    def renamed(shape: Geometry) -> Geometry:
+        return replace(shape, name=to(shape.name)) if shape.name else shape
+
+    return link.changed(lambda one: replace(one, geometry=tuple(map(renamed, one.geometry))))
 
 
 def joint_names(model: Robot) -> set[str]:

@@ -90,13 +90,15 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
         raise ModelError(f"with_contacts takes names of bodies, such as [{bodies!r}], not one string")
     chosen = {model.bodies[name].name for name in bodies}
     silent = {body.name for body in model.bodies.values() if body.slot and body.name not in chosen}
-    plain = {name for name in silent if any(one.contact is None for one in model.bodies[name].geometry)}
+    plain = {name for name in silent if any(one.contact is None for _, one in model.bodies[name].every_shape)}
     parts = model.parts
     links = tuple(
-        replace(link, geometry=tuple(map(_silent, link.geometry))) if link.name in silent else link
+        link.changed(lambda one: replace(one, geometry=tuple(map(_silent, one.geometry))))
+        if link.name in silent
+        else link
         for link in parts.links
     )
-    names = {shape.name for body in silent for shape in model.bodies[body].geometry}
+    names = {shape.name for body in silent for _, shape in model.bodies[body].every_shape}
     pairs = tuple(one for one in parts.extras.contact_pairs if names.isdisjoint((one.shape1, one.shape2)))
     known = {one.body for one in parts.extras.unchecked_bodies}
     extras = replace(
@@ -114,8 +116,8 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
 def without_self_contact(model: Robot) -> Changed:
     """See `Model.without_self_contact`."""
     parts, extras = model.parts, model.parts.extras
-    moving = [body for body in model.bodies.values() if body.slot and any(map(_touches, body.geometry))]
-    owner = {shape.name: body.name for body in moving for shape in body.geometry if shape.name}
+    moving = [body for body in model.bodies.values() if body.slot and any(_touches(x) for _, x in body.every_shape)]
+    owner = {shape.name: body.name for body in moving for _, shape in body.every_shape if shape.name}
     pairs = tuple(one for one in extras.contact_pairs if one.shape1 not in owner or one.shape2 not in owner)
     known = {frozenset((one.body1, one.body2)) for one in extras.contact_exclusions}
     new = tuple(

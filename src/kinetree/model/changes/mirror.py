@@ -37,7 +37,8 @@ def mirrored(model: Robot, normal: str = "y", *, rename: Rename | None = None) -
     image = replace(
         parts,
         links=tuple(
-            replace(link, inertia=_inertia(link.inertia, k), geometry=_shapes(link, k)) for link in parts.links
+            link.changed(lambda one: replace(one, inertia=_inertia(one.inertia, k), geometry=_shapes(one, k)))
+            for link in parts.links
         ),
         joints=tuple(_joint(spec, k) for spec in parts.joints),
         frames=tuple(replace(frame, placement=mirror_image_of_placement(frame.placement, k)) for frame in parts.frames),
@@ -223,7 +224,7 @@ def _renamed(parts: Parts, rename: Rename) -> Parts:
                 )
     return replace(
         parts,
-        links=tuple(replace(link, name=new(link.name), geometry=shapes_renamed(link, new)) for link in parts.links),
+        links=tuple(replace(shapes_renamed(link, new), name=new(link.name)) for link in parts.links),
         joints=tuple(_joint_names(parts.joints, new)),
         frames=tuple(_frame_names(parts.frames, new)),
         couplings=tuple(_coupling_names(parts.couplings, new)),

@@ -120,12 +120,16 @@ def _link(link: LinkSpec, places: Mapping[str, Transform], back: Mapping[str, Tr
     if link.name not in places:
         return link
     X = back[link.name]
-    inertia = X.back(link.inertia)
+
+    def turned(one: LinkSpec) -> LinkSpec:
+        shapes = tuple(replace(shape, placement=(shape.placement @ X).plain()) for shape in one.geometry)
+        return replace(one, inertia=X.back(one.inertia), geometry=shapes)
+
+    link = link.changed(turned)
     if alone:  # off the diagonal only rounding errors are left
-        I = inertia.I
-        inertia = Inertia(inertia.mass, Vec3.zero(), Sym3(I.xx, I.yy, I.zz, 0.0, 0.0, 0.0))
-    shapes = tuple(replace(shape, placement=(shape.placement @ X).plain()) for shape in link.geometry)
-    return replace(link, inertia=inertia, geometry=shapes)
+        I = link.inertia.I
+        link = replace(link, inertia=Inertia(link.inertia.mass, Vec3.zero(), Sym3(I.xx, I.yy, I.zz, 0.0, 0.0, 0.0)))
+    return link
 
 
 def _joint(spec: JointSpec, places: Mapping[str, Transform], back: Mapping[str, Transform]) -> JointSpec:

@@ -35,10 +35,12 @@ def scaled(model: Robot, length: float, *, mass: float | None = None) -> Changed
     larger = replace(
         parts,
         links=tuple(
-            replace(
-                link,
-                inertia=_inertia(link.inertia, L, m),
-                geometry=tuple(_shape(shape, L) for shape in link.geometry),
+            link.changed(
+                lambda one: replace(
+                    one,
+                    inertia=_inertia(one.inertia, L, m),
+                    geometry=tuple(_shape(shape, L) for shape in one.geometry),
+                )
             )
             for link in parts.links
         ),

@@ -1,4 +1,4 @@
-"""More than one thing in a world: another robot next to a robot, free bodies, and fixed obstacles."""
+"""More than one thing in a world: another robot next to a robot, free bodies, fixed obstacles; and one of several."""
 
 from __future__ import annotations
 
@@ -32,15 +32,19 @@ from kinetree.model.changes.world import (
     world_of,
 )
 from kinetree.model.collector import Collector
-from kinetree.model.elements import Geometry
+from kinetree.model.elements import Body, Geometry
 from kinetree.model.extras import Keyframe
+from kinetree.model.parameters import number_of_alternative
 from kinetree.model.robot import Robot
+from kinetree.model.specs import LinkSpec
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 from kinetree.spatial.poses import Pose, pose
 
-__all__ = ["beside", "with_free_body", "with_mocap", "with_obstacle"]
+__all__ = ["beside", "with_alternatives", "with_free_body", "with_mocap", "with_obstacle", "with_present"]
 
+FREE = 6
+"""Degrees of freedom of a joint that leaves a body free."""
 _SOLIDS: Mapping[str, tuple[int, Callable[..., Inertia]]] = {
     "box": (3, solids.box),
     "sphere": (1, solids.sphere),
@@ -138,6 +142,112 @@ _LENGTHS = {
     "cylinder": "its radius and its length",
     "ellipsoid": "its half axes along x, y and z",
 }
+
+
+def with_alternatives(model: Robot, body: str, objects: Mapping[str, Robot]) -> Changed:
+    """See `Model.with_alternatives`."""
+    own = model.bodies[body]
+    if not isinstance(objects, Mapping) or not objects:
+        raise ModelError(f"with_alternatives takes robots by name, such as {{'can': can}}, not {objects!r:.60}")
+    known = [one.name for one in own.alternatives] or [body]
+    for name in objects:
+        if not isinstance(name, str) or not name or name in known:
+            raise ModelError(f"an alternative needs a name of its own, not {name!r:.60}; those of {body!r} are {known}")
+    _check_assets(model, own, body)
+    more = [_object(name, one) for name, one in objects.items()]
+    if reason := _why_it_keeps_its_inertia(model, own):
+        for one in more:
+            if one.inertia != own.inertia and one.inertia != Inertia.zero():
+                raise ModelError(
+                    f"alternative {one.name!r} of body {body!r} has an inertia of its own, but {reason}, so that it "
+                    "counts for other bodies; give objects without mass, which have shapes alone"
+                )
+        more = [replace(one, inertia=own.inertia) for one in more]
+    elif massless := [one.name for one in more if not float(one.inertia.mass) > 0.0]:
+        raise ModelError(f"alternative {massless[0]!r} of body {body!r}, which moves freely, needs a mass")
+    parts = model.parts
+    links = tuple(
+        replace(link, alternatives=(*(link.alternatives or (_placeholder(body),)), *more))
+        if link.name == body
+        else link
+        for link in parts.links
+    )
+    assets = [one for other in objects.values() for one in other.extras.unused if one.tag == "asset"]
+    extras = replace(parts.extras, unused=(*parts.extras.unused, *assets)) if assets else parts.extras
+    sentence = f"body {body!r} is one of {len(known) + len(more)} objects: {listed([*known, *objects])}"
+    return changed(replace(parts, links=links, extras=extras), sentence)
+
+
+def _placeholder(name: str) -> LinkSpec:
+    """The alternative that is present: its inertia and shapes are those of the body."""
+    return LinkSpec(name, Inertia.zero(), ())
+
+
+def _object(name: str, robot: Robot) -> LinkSpec:
+    """A robot of one rigid body as an alternative: its inertia and shapes in the frame of the body that moves."""
+    check_robot(robot, f"alternative {name!r}")
+    slots = {body.slot for body in robot.bodies.values() if body.inertia.mass or body.geometry}
+    if len(slots) > 1 or robot.nv not in (0, 6) or len(robot.joints) > 1:
+        raise ModelError(
+            f"alternative {name!r}: {robot.name!r} is not one rigid body: it has {robot.nv} degrees of freedom; an "
+            "object has one body, or several on fixed joints, and a free joint or none"
+        )
+    bodies = [body for body in robot.bodies.values() if body.slot in slots]
+    for body in bodies:
+        _check_assets(robot, body, name)
+    inertia = robot.tree.I[slots.pop()] if slots else Inertia.zero()
+    shapes = tuple(
+        replace(shape, placement=(shape.placement @ body.placement).plain())
+        for body in bodies
+        for shape in body.geometry
+    )
+    return LinkSpec(name, inertia, shapes)
+
+
+def _check_assets(robot: Robot, body: Body, name: str) -> None:
+    """Raise if a shape needs data that its robot has, and not a file of its own."""
+    made = [one.index for one in robot.extras.shapes if one.body == body.name and one.asset]
+    if made:
+        shape = body.geometry[made[0]]
+        raise ModelError(
+            f"alternative {name!r}: the {shape.shape} of shape {shape.name or f'{body.name}[{made[0]}]'!r} is made in "
+            "its file itself; give it a file of its own"
+        )
+
+
+def _why_it_keeps_its_inertia(model: Robot, body: Body) -> str:
+    """Why the inertia of a body does not vary; empty for one that moves freely in the world, with nothing on it."""
+    joint = next((one for one in model.joints.values() if one.child == body.name), None)
+    if joint is None:
+        return "the body is on a fixed joint"
+    if joint.kind.nv != FREE or (joint.parent and model.bodies[joint.parent].slot):
+        return f"joint {joint.name!r} does not let it move freely in the world"
+    on_it = [one.name for one in model.bodies.values() if one.slot == body.slot and one.name != body.name]
+    on_it += [one.child for one in model.joints.values() if one.parent in (body.name, *on_it)]
+    return f"it carries {listed(map(repr, on_it))}" if on_it else ""
+
+
+def with_present(model: Robot, body: str, which: int | str) -> Changed:
+    """See `Model.with_present`."""
+    own = model.bodies[body]
+    k = number_of_alternative(own, which)
+    one, name = own.alternatives[k], own.alternatives[own.present].name
+
+    def exchanged(link: LinkSpec) -> LinkSpec:
+        objects = list(link.alternatives)
+        objects[link.present] = replace(link, name=name, alternatives=(), present=0)
+        objects[k] = _placeholder(one.name)
+        return replace(link, inertia=one.inertia, geometry=one.geometry, alternatives=tuple(objects), present=k)
+
+    parts = model.parts
+    if k == own.present:
+        return changed(parts, f"body {body!r} is {one.name!r}")
+    links = tuple(exchanged(link) if link.name == body else link for link in parts.links)
+    shapes = tuple(other for other in parts.extras.shapes if other.body != body)
+    sentence = f"body {body!r} is {one.name!r}"
+    if len(shapes) < len(parts.extras.shapes):
+        sentence += "; settings of its shapes beyond contacts, such as groups and materials, were dropped"
+    return changed(replace(parts, links=links, extras=replace(parts.extras, shapes=shapes)), sentence)
 
 
 def with_mocap(model: Robot, poses: Mapping[str, Pose] | str) -> Changed:

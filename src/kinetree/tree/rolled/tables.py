@@ -85,7 +85,8 @@ class QuantityTable:
         if not symbols:
             return table
         memory = recorder.array("parameters", count, record=self._record)
-        with recorder.outside():
+        # Numbers of a step of time are known in its loop alone.
+        with recorder.outside(max((x.graph for _, x in symbols), key=lambda block: len(block.around))):
             with recorder.loop(Range(Index(0), Index(count))) as i:
                 memory[i] = table[i]
             for n, x in symbols:
