@@ -38,7 +38,7 @@ from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
 from kinetree.tree.elimination import WIDTH, chains
 
-__all__ = ["ContactRows", "ContactTable", "Found", "PairLoop", "Row", "RowLoop"]
+__all__ = ["ContactRows", "ContactTable", "PairLoop", "PlacedShapes", "Row", "RowLoop"]
 
 _POINT = 10
 """Numbers of a point: its distance, its place, the normal and a tangent."""
@@ -47,24 +47,27 @@ _POINT = 10
 _Step = Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
 
 
-class Found(NamedTuple):
-    """Where two shapes touch."""
+class PlacedShapes(NamedTuple):
+    """The shapes that may touch."""
 
-    far: Scalar
-    """1.0 where they are so far apart that the points need not be found."""
-    points: Callable[[], Sequence[ContactPoint]]
+    bodies: Sequence[int]
+    """The slot of each one's body."""
+    placement: Callable[[Any], Transform]
+    """placement(k): where shape k is on its body."""
 
 
 @record(frozen=True, slots=True)
 class PairLoop:
     """Pairs of shapes whose points are found in one loop; they are the next contacts of the table."""
 
-    bodies: tuple[Sequence[int], Sequence[int]]
-    """The slots of both bodies of each pair."""
+    shapes: tuple[Sequence[int], Sequence[int]]
+    """Both shapes of each pair."""
     slots: int
     """Points per pair."""
-    find: Callable[[Any, Transform, Transform], Found]
-    """find(k, X_a, X_b): the points of pair k, from the placements of its bodies."""
+    is_far: Callable[[Any, Vec3, Vec3], Scalar]
+    """is_far(k, r_a, r_b): 1.0 where pair k is so far apart that its points need not be found, from the origins."""
+    points: Callable[[Any, Transform, Transform], Sequence[ContactPoint]]
+    """points(k, X_a, X_b): where pair k touches."""
     absent: Callable[[Any], Scalar] | None = None
     """absent(k): 1.0 where pair k is far apart whatever the placements are."""
 
@@ -93,9 +96,9 @@ class RowLoop:
 class ContactTable:
     """The contacts at a state: their points, reference accelerations and stiffnesses."""
 
-    def __init__(self, sight: Sight, loops: Sequence[RowLoop]) -> None:
+    def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop]) -> None:
         tree = sight.tree
-        slots = sorted({0, *(slot for loop in loops for pairs in loop.pairs for side in pairs.bodies for slot in side)})
+        slots = sorted({0, *shapes.bodies})
         self.sight = sight
         self._starts: dict[int, int] = {}
         """The place in v of each joint's first degree of freedom."""
@@ -117,8 +120,11 @@ class ContactTable:
         self.poses = tree.grid(len(slots), 12, clear=False)
         for k, slot in enumerate(slots):
             _put(self.poses, k, _numbers(sight.X_0[slot] if slot else Transform.identity()))
+        placed, rows = tree.grid(len(shapes.bodies), 12, clear=False), [row[slot] for slot in shapes.bodies]
+        for k in placed.rounds(0, len(rows)):
+            _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, rows, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self.loops = [_Contacts(tree, loop, row, self.chains.of_slot) for loop in loops]
+        self.loops = [_Contacts(tree, loop, shapes, row, self.chains.of_slot) for loop in loops]
         self._between = {pair: self._moving(*pair) for contacts in self.loops for pair in contacts.body_pairs}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
@@ -137,7 +143,7 @@ class ContactTable:
         self.spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in self.loops]
         """The part of `blocks` for each pair of shapes."""
         for contacts in self.loops:
-            contacts.find(self.poses)
+            contacts.find(placed)
             contacts.press(v, drift)
 
     def coupled(self) -> list[list[int]]:
@@ -211,16 +217,18 @@ class ContactTable:
 class _Contacts:
     """The contacts of a loop over rows."""
 
-    def __init__(self, tree: Tree, loop: RowLoop, row: dict[int, int], place: Sequence[int]) -> None:
+    def __init__(
+        self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, row: dict[int, int], place: Sequence[int]
+    ) -> None:
         """`row`: of each slot's pose; `place`: of each slot's motion."""
         self.loop = loop
-        pairs = [(a, b, of.slots) for of in loop.pairs for a, b in zip(*of.bodies, strict=True)]
+        slot = shapes.bodies
+        pairs = [(slot[a], slot[b], of.slots) for of in loop.pairs for a, b in zip(*of.shapes, strict=True)]
         self.body_pairs = [(a, b) for a, b, _ in pairs]
         self.count = sum(slots for _, _, slots in pairs)
         self._first, self._second = ([place[pair[side]] for pair in pairs for _ in range(pair[2])] for side in (0, 1))
         self.origins = [row[b or a] for a, b in self.body_pairs]
         """A moving body of each pair, by the row of its pose."""
-        self._row = row
         self._begin = [0, *accumulate(slots for _, _, slots in pairs)]
         self._points = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
         self._rows = tree.grid(self.count, loop.size + loop.stiffnesses + 1, clear=False, is_scratch=True)
@@ -230,42 +238,44 @@ class _Contacts:
         """The first pair of each block of neighbours, which are passed over at once where all are open."""
         self._open_blocks = tree.grid(len(self._blocks) - 1, 1, clear=False)
 
-    def find(self, poses: Grid) -> None:
-        """Find the points of all pairs."""
+    def find(self, placed: Grid) -> None:
+        """Find the points of all pairs, from the shapes' placements in the world."""
         done = 0
         for pairs in self.loop.pairs:
-            sides = [[self._row[slot] for slot in side] for side in pairs.bodies]
-            for k in poses.rounds(0, len(sides[0])):
-                flags = partial(self._flags, pairs, k, k * pairs.slots + self._begin[done], poses, sides)
+            for k in placed.rounds(0, len(pairs.shapes[0])):
+                flags = partial(self._flags, pairs, k, k * pairs.slots + self._begin[done], placed)
                 known = flags(()) if pairs.absent is None else unless(pairs.absent(k), [1.0, 1.0], flags)
                 _put(self._pairs, k + done, known)
-            done += len(sides[0])
+            done += len(pairs.shapes[0])
         for block in self._open_blocks.rounds(0, len(self._blocks) - 1):
             (is_open,) = self._fold_block(block, [1.0], lambda p, state: [minimum(state[0], self._pairs[p, 1])])
             self._open_blocks[block, 0] = is_open
 
-    def _flags(
-        self, pairs: PairLoop, k: Any, first: Any, poses: Grid, sides: Sequence[Sequence[int]], _: Sequence[Scalar]
-    ) -> Sequence[Scalar]:
+    def _flags(self, pairs: PairLoop, k: Any, first: Any, placed: Grid, _: Sequence[Scalar]) -> Sequence[Scalar]:
         """1.0 where pair k is far apart, and where it is open; its points are found, from contact `first` on."""
-        found = pairs.find(k, *(_transform(_row(poses, side, k)) for side in sides))
-        return (found.far, *unless(found.far, [1.0], partial(self._found, found, first)))
+        at = [placed.looked_up(side, k) for side in pairs.shapes]
+        far = pairs.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
 
-    def _fold_block(self, block: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
-        """Iterate over the pairs of a block."""
-        begin, end = (self._pairs.looked_up(some, block) for some in (self._blocks[:-1], self._blocks[1:]))
-        return self._pairs.fold(begin, end, state, step)
+        def found(_: Sequence[Scalar]) -> Sequence[Scalar]:
+            points = pairs.points(k, *(_transform(placed.row(i, range(12))) for i in at))
+            return [select(far, 1.0, self._kept(first, points))]
 
-    def _found(self, found: Found, first: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
+        return (far, *unless(far, [1.0], found))
+
+    def _kept(self, first: Any, points: Sequence[ContactPoint]) -> Scalar:
         """Keep the points of a pair, from contact `first` on; 1.0 where all of them are open."""
-        points = found.points()
         for n, point in enumerate(points):
             parts = (point.position, point.normal, point.tangent)
             _put(self._points, first + n, (point.distance, *(x for part in parts for x in part.components())))
         (is_open,) = self._points.fold(
             first, first + len(points), [1.0], lambda k, state: [minimum(state[0], self._open(k))]
         )
-        return [select(found.far, 1.0, is_open)]
+        return is_open
+
+    def _fold_block(self, block: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+        """Iterate over the pairs of a block."""
+        begin, end = (self._pairs.looked_up(some, block) for some in (self._blocks[:-1], self._blocks[1:]))
+        return self._pairs.fold(begin, end, state, step)
 
     def _open(self, k: Any) -> Scalar:
         """1.0 where contact k is open."""

@@ -7,9 +7,9 @@ from kinetree.collision.pairs import contacts, slots
 from kinetree.collision.repeated import reach_of
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kinetree.expr import Scalar, is_zero, less, maximum, sqrt
-from kinetree.spatial import Transform
+from kinetree.spatial import Transform, Vec3
 
-__all__ = ["contacts_nearby", "enclosing_radius", "is_far"]
+__all__ = ["contacts_nearby", "enclosing_radius", "is_beyond", "is_far", "reach"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 """Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
@@ -33,13 +33,25 @@ def contacts_nearby(
 
 def is_far(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> Scalar | None:
     """1.0 where balls around both shapes are farther apart than the margin; None where that is not worth a test."""
+    limit = reach(a, b, margin)
+    return None if limit is None else is_beyond(limit, X_a.r, X_b.r)
+
+
+def is_beyond(limit: Scalar, a: Vec3, b: Vec3) -> Scalar:
+    """1.0 where the squared distance of two points is larger than a limit."""
+    between = b - a
+    far: Scalar = less(limit, between.dot(between))
+    return far
+
+
+def reach(a: Shape, b: Shape, margin: Scalar) -> Scalar | None:
+    """The squared distance of the origins up to which balls around both shapes are within the margin; None where the
+    shapes are unbounded, or their points are found as quickly."""
     one, other = enclosing_radius(a), enclosing_radius(b)
     if one is None or other is None or tuple(sorted((a.kind, b.kind))) in _QUICK:
         return None
     radius = (one + other + maximum(margin, 0.0)) * _ROUNDING
-    between = X_b.r - X_a.r
-    far: Scalar = less(radius * radius, between.dot(between))
-    return far
+    return radius * radius
 
 
 def enclosing_radius(shape: Shape) -> Scalar | None:

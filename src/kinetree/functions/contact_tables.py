@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +13,13 @@ from kinetree.contact_model import SoftConstraints, TouchSpec
 from kinetree.expr import Scalar, Symbol, is_zero, maximum
 from kinetree.functions.contact_laws import law_of_contact
 from kinetree.model import Model
-from kinetree.spatial import Transform
+from kinetree.spatial import Transform, Vec3
 
 if TYPE_CHECKING:
-    from kinetree.algorithms.contact_table import ContactTable, Found, PairLoop, RowLoop
+    from kinetree.algorithms.contact_table import ContactTable, PairLoop, PlacedShapes, RowLoop
     from kinetree.algorithms.soft_rows import Law, Sight
+    from kinetree.collision import ContactPoint
+    from kinetree.contact_model.touches import TouchingShape
 
 __all__ = ["Looped", "looped_contacts"]
 
@@ -47,12 +48,38 @@ def looped_contacts(robot: Model, constraints: SoftConstraints, sight: Sight, ti
     for k in plain:
         kinds = alike.setdefault(_rows_key(touches[k]), {})
         kinds.setdefault(_shapes_key(robot, touches[k]), []).append(k)
+    shapes = _Shapes(robot)
     loops = [
-        _row_loop(robot, constraints, sight, timed, [[touches[k] for k in some] for some in kinds.values()])
+        _row_loop(constraints, sight, timed, shapes, [[touches[k] for k in some] for some in kinds.values()])
         for kinds in alike.values()
     ]
     order = [k for kinds in alike.values() for some in kinds.values() for k in some]
-    return Looped(ContactTable(sight, loops), order, [k for k, touch in enumerate(touches) if not _is_plain(touch)])
+    table = ContactTable(sight, shapes.placed(sight), loops)
+    return Looped(table, order, [k for k, touch in enumerate(touches) if not _is_plain(touch)])
+
+
+class _Shapes:
+    """The shapes that may touch, numbered."""
+
+    def __init__(self, robot: Model) -> None:
+        self._robot = robot
+        self._sides: dict[int, TouchingShape] = {}
+        self._numbers: dict[int, int] = {}
+
+    def number(self, side: TouchingShape) -> int:
+        """The number of a shape."""
+        self._sides[id(side)] = side
+        return self._numbers.setdefault(id(side), len(self._numbers))
+
+    def placed(self, sight: Sight) -> PlacedShapes:
+        """All shapes that have a number."""
+        from kinetree.algorithms.contact_table import PlacedShapes
+
+        bodies = self._robot.bodies
+        sides = self._sides.values()
+        placed = [x.placement if x.body is None else x.placement @ bodies[x.body].placement for x in sides]
+        look = _looked_up(sight, [(X.plain(),) for X in placed])
+        return PlacedShapes([_slot(self._robot, x.body) for x in sides], lambda k: look(k)[0])
 
 
 def _has_loops(sight: Sight) -> bool:
@@ -86,12 +113,12 @@ def _slot(robot: Model, body: str | None) -> int:
 
 
 def _row_loop(
-    robot: Model, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law],
+    constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], shapes: _Shapes,
     kinds: Sequence[Sequence[TouchSpec]],
 ) -> RowLoop:  # fmt: skip
     from kinetree.algorithms.contact_table import Row, RowLoop
 
-    pairs = [_pair_loop(robot, sight, touches) for touches in kinds]
+    pairs = [_pair_loop(sight, shapes, touches) for touches in kinds]
     size = kinds[0][0].dimension
     rows = [
         (touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference)
@@ -108,51 +135,38 @@ def _row_loop(
     return RowLoop(pairs, size, size if constraints.is_elliptic and size > 1 else 1, row)
 
 
-def _pair_loop(robot: Model, sight: Sight, touches: Sequence[TouchSpec]) -> PairLoop:
-    from kinetree.algorithms.contact_table import Found, PairLoop
-    from kinetree.collision import contacts, is_far
+def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec]) -> PairLoop:
+    from kinetree.algorithms.contact_table import PairLoop
+    from kinetree.collision import contacts, is_beyond, reach
     from kinetree.collision.contact_point import nowhere_unless
     from kinetree.collision.pairs import slots
 
     sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
-    bodies = [[_slot(robot, side.body) for side in some] for some in sides]
-    placed = [
-        [side.placement if side.body is None else side.placement @ robot.bodies[side.body].placement for side in some]
-        for some in sides
-    ]
     hulls = [_hulls(sight, [side.shape for side in some]) for some in sides]
-    shapes = zip(
-        *(
-            [side.shape if hull is None else enclosing_radius(side.shape) for side in some]
-            for hull, some in zip(hulls, sides, strict=True)
-        ),
-        strict=True,
+    sizes = (
+        [side.shape if hull is None else enclosing_radius(side.shape) for side in some]
+        for hull, some in zip(hulls, sides, strict=True)
     )
-    numbers = zip(
-        shapes, zip(*placed, strict=True), ((touch.selection, touch.absent) for touch in touches), strict=True
-    )
-    look = _looked_up(sight, [(*pair, *(X.plain() for X in Xs), *more) for pair, Xs, more in numbers])
+    look = _looked_up(sight, [*zip(*sizes, [touch.selection for touch in touches], strict=True)])
+    limits = [reach(touch.first.shape, touch.second.shape, touch.selection) for touch in touches]
+    absent = [touch.absent for touch in touches]
+    tell = _looked_up(sight, [(0.0 if limit is None else limit, x) for limit, x in zip(limits, absent, strict=True)])
 
-    def find(k: Any, X_1: Transform, X_2: Transform) -> Found:
-        a, b, X_a, X_b, within, absent = look(k)
+    def is_far(k: Any, r_a: Vec3, r_b: Vec3) -> Scalar:
+        limit, missing = tell(k)
+        return missing if None in limits else maximum(is_beyond(limit, r_a, r_b), missing)
+
+    def points(k: Any, X_a: Transform, X_b: Transform) -> Sequence[ContactPoint]:
+        a, b, within = look(k)
         a, b = (shape if hull is None else hull(k, shape) for hull, shape in zip(hulls, (a, b), strict=True))
-        if any(bodies[0]):
-            X_a = X_a @ X_1
-        if any(bodies[1]):
-            X_b = X_b @ X_2
-        far = is_far(a, X_a, b, X_b, within)
-        points = partial(contacts, a, X_a, b, X_b, within)
-        if not is_zero(absent):
-            far = absent if far is None else maximum(far, absent)
-            return Found(far, lambda: [nowhere_unless(1.0 - absent, point) for point in points()])
-        return Found(0.0 if far is None else far, points)
+        found = contacts(a, X_a, b, X_b, within)
+        _, missing = tell(k)
+        return found if is_zero(missing) else [nowhere_unless(1.0 - missing, point) for point in found]
 
-    own: Callable[[Any], Scalar] | None = None
-    if not all(is_zero(touch.absent) for touch in touches):
-        flags = _looked_up(sight, [(touch.absent,) for touch in touches])
-        own = lambda k: flags(k)[0]  # noqa: E731
+    numbers = [[shapes.number(side) for side in some] for some in sides]
     count = slots(touches[0].first.shape.kind, touches[0].second.shape.kind)
-    return PairLoop((bodies[0], bodies[1]), count, find, own)
+    own = None if all(map(is_zero, absent)) else lambda k: tell(k)[1]
+    return PairLoop((numbers[0], numbers[1]), count, is_far, points, own)
 
 
 def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull] | None:
