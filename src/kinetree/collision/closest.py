@@ -19,7 +19,7 @@ from kinetree.collision.capsules import capsule_capsule_nearest
 from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, clipped, either, nearest, unit
 from kinetree.collision.convex import convex_convex
 from kinetree.collision.pairs import ITERATIVE, contacts, in_order
-from kinetree.collision.shapes import Box, Shape
+from kinetree.collision.shapes import Box, Capsule, Shape
 from kinetree.expr import Scalar, less, less_equal, maximum, select
 from kinetree.spatial import Transform, Vec3
 
@@ -36,6 +36,15 @@ def box_box_nearest(a: Box, X_a: Transform, b: Box, X_b: Transform) -> ContactPo
     deepest = nearest(box_contacts(boxes, face, edge, by_edges, X_a, X_b))
     deepest = ContactPoint(separation, deepest.position, deepest.normal, deepest.tangent)
     return either(less_equal(separation, 0.0), deepest, _apart(boxes, axes, X_a))
+
+
+def capsule_box_nearest(a: Capsule, X_a: Transform, b: Box, X_b: Transform) -> ContactPoint:
+    """The place of the capsule's segment, a box without width, moved by the radius.
+
+    The contacts look at the segment's ends and the box's edges alone, as MuJoCo's do, and miss one that goes through.
+    """
+    core = box_box_nearest(Box(0.0, 0.0, a.half_length), X_a, b, X_b)
+    return along(core.normal, core.distance - a.radius, core.position + core.normal * (0.5 * a.radius))
 
 
 def _apart(boxes: TwoBoxes, axes: list[EdgeAxis], X_a: Transform) -> ContactPoint:
@@ -75,6 +84,7 @@ def _squared(v: Vec3) -> Scalar:
 
 _OWN: dict[tuple[str, str], Callable[[Any, Transform, Any, Transform], ContactPoint]] = {
     ("capsule", "capsule"): capsule_capsule_nearest,
+    ("capsule", "box"): capsule_box_nearest,
     ("box", "box"): box_box_nearest,
     **dict.fromkeys(ITERATIVE, lambda a, X_a, b, X_b: convex_convex(a, X_a, b, X_b)[0]),
 }

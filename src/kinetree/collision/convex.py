@@ -83,6 +83,8 @@ _SAME_CORNER = 1e-5
 """Corners nearer to each other than this fraction of the shapes are the same."""
 _TILT = 1e-15
 """The angle by which a step's direction leaves the normal of an edge, so that another corner than the newest comes."""
+_UPRIGHT = 1e-6
+"""The sine of the angle from a cylinder's axis below which its end counts as turned along a direction."""
 _TOUCHING = 1e-6
 """Cores nearer than this fraction of the smaller shape count as overlapping, as those do that no plane parts."""
 _OUTSIDE = 0.02
@@ -93,8 +95,8 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Sc
     """The one point where the distance of the shapes is measured; `FAR` away where they are apart by the margin."""
     R, center = X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r)
     pair = _Pair(core_of(a), core_of(b), R, center)
-    R = Mat3(*(frozen_vector(row) for row in (R.x, R.y, R.z)))
-    fixed = _Pair(core_of(_frozen_shape(a)), core_of(_frozen_shape(b)), R, frozen_vector(center))
+    # The twin has the same numbers under other names: a value has the same bits, whatever else is made of its parts.
+    fixed, twin = (_marked(a, b, R, center, mark) for mark in (frozen, lambda x: slopes_of(x, x)))
     size = minimum(fixed.a.reach, fixed.b.reach)
     end = _toward_origin(fixed, size, margin)
     differences = [d for _, d in end.simplex]
@@ -108,14 +110,19 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Sc
         return [select(touching, x, y) for x, y in zip(ends, numbers, strict=True)]
 
     numbers = unless(1.0 - touching, [*_flat(end.simplex), 0.0, 0.0, 0.0, 0.0], out)
-    point = _at_end(pair, fixed, _simplex(numbers), (Vec3(*numbers[24:27]), numbers[27]), touching, X_a)
+    point = _at_end(pair, fixed, twin, _simplex(numbers), (Vec3(*numbers[24:27]), numbers[27]), touching, X_a)
     return (nowhere_unless(less_equal(point.distance, margin), point),)
 
 
-def _frozen_shape(shape: Any) -> Any:
-    if isinstance(shape, Hull):
-        return shape
-    return type(shape)(*(frozen(getattr(shape, length.name)) for length in fields(shape)))
+def _marked(a: Any, b: Any, R: Mat3, center: Vec3, mark: Callable[[Scalar], Scalar]) -> _Pair:
+    def marked(v: Vec3) -> Vec3:
+        return Vec3(*map(mark, v.components()))
+
+    one, other = (
+        core_of(x if isinstance(x, Hull) else type(x)(*(mark(getattr(x, length.name)) for length in fields(x))))
+        for x in (a, b)
+    )
+    return _Pair(one, other, Mat3(marked(R.x), marked(R.y), marked(R.z)), marked(center))
 
 
 _Simplex = Sequence[tuple[Vec3, Vec3]]
@@ -193,7 +200,7 @@ def _search(
             simplex, weights, nearest = _simplex(numbers), numbers[24:], chosen(drop, old, nearest)
         toward, length = unit(-nearest)
         if pair.is_round:
-            further, exists = pair.newton_step(now.toward, newest[1], h, simplex, weights)
+            further, exists = pair.newton_step(now.toward, newest[1], h, *pair.flat_parts(simplex, weights))
             helps = less(nearest.dot(nearest), old.dot(old) * (1.0 - _HELPS))
             is_step = exists * maximum(1.0 - now.is_step, helps)
             toward = chosen(is_step, further, toward)
@@ -271,14 +278,18 @@ def _downhill(pair: _Pair, n: Vec3, h: Scalar, size: Scalar, touching: Scalar) -
     return [*_flat(end.simplex), *end.best.components(), end.least + above(end.least), end.least], end.best
 
 
-def _longest(edges: Sequence[Vec3], tiny: Scalar) -> tuple[Vec3, Scalar]:
-    """The direction of the longest one, and whether it is longer than something tiny; else zeros."""
-    best, most = edges[0], edges[0].dot(edges[0])
-    for edge in edges[1:]:
-        squared = edge.dot(edge)
-        best, most = chosen(less(most, squared), edge, best), maximum(most, squared)
+def _longest(rows: Sequence[Sequence[Vec3]], tiny: Scalar) -> tuple[Vec3, Scalar, Sequence[Vec3]]:
+    """The direction of the longest first vector of a row, whether it is longer than something tiny, and its row.
+
+    Where it is not, the direction is zero.
+    """
+    best, most = rows[0], rows[0][0].dot(rows[0][0])
+    for row in rows[1:]:
+        squared = row[0].dot(row[0])
+        longer = less(most, squared)
+        best, most = [chosen(longer, x, y) for x, y in zip(row, best, strict=True)], maximum(most, squared)
     is_one = less(tiny * tiny, most)
-    return best * (is_one / sqrt(select(is_one, most, 1.0))), is_one
+    return best[0] * (is_one / sqrt(select(is_one, most, 1.0))), is_one, best
 
 
 def _is_among(d: Vec3, now: _State) -> Scalar:
@@ -301,7 +312,13 @@ def _with_newest(simplex: _Simplex, weights: Sequence[Scalar], newest: tuple[Vec
 
 
 def _at_end(
-    pair: _Pair, fixed: _Pair, simplex: _Simplex, outside: tuple[Vec3, Scalar], touching: Scalar, X_a: Transform
+    pair: _Pair,
+    fixed: _Pair,
+    twin: _Pair,
+    simplex: _Simplex,
+    outside: tuple[Vec3, Scalar],
+    touching: Scalar,
+    X_a: Transform,
 ) -> ContactPoint:
     """The contact, from the points that the iterations have chosen. These are constants as far as derivatives go."""
     on_both = [(p, fixed.in_b(p - d)) for p, d in simplex]
@@ -318,12 +335,68 @@ def _at_end(
     along_toward = toward.dot(on_b - on_a)
     # Both are the distance where the iterations have converged; of overlapping shapes no depth is less than this one.
     distance = select(touching, -pair.extent(toward), along_toward)
-    if pair.is_round:  # The nearest points and the normal change the distance to second order only.
+    if pair.is_round:
         distance = frozen(distance - along_toward) + along_toward
-    distance = slopes_of(distance, distance - pair.extent_by_sizes(toward))
-    normal = X_a.E.T @ toward
-    middle = (on_a + toward * pair.a.radius + on_b - toward * pair.b.radius) * 0.5
-    return along(normal, distance - pair.a.radius - pair.b.radius, X_a.r + X_a.E.T @ middle)
+    turned, *ends = _moving(twin, on_both, weights, toward)
+    distance = slopes_of(distance, turned.dot(ends[1] - ends[0])) - pair.a.radius - pair.b.radius
+    middle, moved = _middle(pair, toward, on_a, on_b), _middle(twin, turned, *ends)
+    position = X_a.r + X_a.E.T @ middle
+    position = _with_slopes(position, position + X_a.E.T @ (moved - middle))
+    return along(_with_slopes(X_a.E.T @ toward, X_a.E.T @ turned), distance, position)
+
+
+def _middle(pair: _Pair, toward: Vec3, on_a: Vec3, on_b: Vec3) -> Vec3:
+    """The place midway between the surfaces, from nearest points of the cores."""
+    return (on_a + toward * pair.a.radius + on_b - toward * pair.b.radius) * 0.5
+
+
+def _with_slopes(value: Vec3, moving: Vec3) -> Vec3:
+    return Vec3(*map(slopes_of, value.components(), moving.components()))
+
+
+def _moving(
+    pair: _Pair, on_both: Sequence[tuple[Vec3, Vec3]], weights: Sequence[Scalar], n: Vec3
+) -> tuple[Vec3, Vec3, Vec3]:
+    """The direction and the nearest points as functions of placements and lengths, near those that are given.
+
+    h is least along n, so one step of Newton's method from there has the derivative of the solution. Where C is flat,
+    at an edge or a face with the directions u and v, n stays across these, and the nearest point c of C moves along
+    them so that it stays along n.
+    """
+    weights, n = [frozen(weight) for weight in weights], frozen_vector(n)
+
+    def places(n: Vec3) -> tuple[list[Vec3], list[Vec3]]:
+        m = -(pair.R.T @ n)
+        return [pair.a.moved(p, n) for p, _ in on_both], [pair.of_b(pair.b.moved(q, m)) for _, q in on_both]
+
+    on_a, on_b = places(n)
+    points = [p - q for p, q in zip(on_a, on_b, strict=True)]
+    base, most = (on_a[0], points[0]), weights[0]
+    for p, d, weight in zip(on_a[1:], points[1:], weights[1:], strict=True):
+        more = less(most, weight)
+        base, most = (chosen(more, p, base[0]), chosen(more, d, base[1])), maximum(most, weight)
+    rows = [(edge, edge) for edge in pair.a.flat(n)]
+    rows += [(-(pair.R @ edge), Vec3.zero()) for edge in pair.b.flat(-(pair.R.T @ n))]
+    for p, d, weight in zip(on_a, points, weights, strict=True):
+        counts = less(0.0, weight)
+        rows.append((chosen(counts, d - base[1], Vec3.zero()), chosen(counts, p - base[0], Vec3.zero())))
+    tiny = _SAME_CORNER * (pair.a.reach + pair.b.reach)
+    u, has_edge, first = _longest(rows, tiny)
+    across = [(edge - u * u.dot(edge), edge, of_a) for edge, of_a in rows]
+    v, has_face, (_, *second) = _longest(across, tiny)
+
+    def nearest(n: Vec3) -> tuple[Vec3, Vec3]:
+        on_a, on_b = places(n)
+        return weighted(weights, on_a), weighted(weights, on_b)
+
+    start, _length = unit(n - u * u.dot(n), n)
+    p, q = nearest(start)
+    step, exists = pair.newton_step(start, p - q, n.dot(p - q), (u, has_edge), (v, has_face))
+    n = chosen(exists, step, n)
+    p, q = nearest(n)
+    y = -v.dot(p - q) / select(has_face, v.dot(second[0]), 1.0)
+    x = -u.dot(p - q + second[0] * y) / select(has_edge, u.dot(first[0]), 1.0)
+    return n, p + first[1] * x + second[1] * y, q + (first[1] - first[0]) * x + (second[1] - second[0]) * y
 
 
 @record(frozen=True, slots=True)
@@ -361,20 +434,26 @@ class _Pair:
         of_a, of_b = self.a.extents(directions), self.b.extents([-(self.R.T @ n) for n in directions])
         return [x + y - n.dot(self.center) for x, y, n in zip(of_a, of_b, directions, strict=True)]
 
-    def newton_step(
-        self, n: Vec3, newest: Vec3, h: Scalar, simplex: _Simplex, weights: Sequence[Scalar]
-    ) -> tuple[Vec3, Scalar]:
-        """A step of Newton's method for the least h, from n and its farthest point of C.
-
-        C is flat between corners of the shapes that both count in its nearest point: n becomes normal to that edge or
-        face.
-        """
+    def flat_parts(self, simplex: _Simplex, weights: Sequence[Scalar]) -> tuple[tuple[Vec3, Scalar], ...]:
+        """Directions along which C is flat between corners that both count in its nearest point, the first one and
+        others; and whether there are such."""
         corners = [self.a.corner(p) - self.R @ self.b.corner(self.in_b(p - d)) for p, d in simplex]
         counts = [less(0.0, weight) for weight in weights[1:]]
         edges = [chosen(is_one, p - corners[0], Vec3.zero()) for is_one, p in zip(counts, corners[1:], strict=True)]
         tiny = _SAME_CORNER * (self.a.reach + self.b.reach)
-        u, has_edge = _longest(edges, tiny)
-        v, has_face = _longest([edge - u * u.dot(edge) for edge in edges], tiny)
+        u, has_edge, _ = _longest([(edge,) for edge in edges], tiny)
+        v, has_face, _ = _longest([(edge - u * u.dot(edge),) for edge in edges], tiny)
+        return (u, has_edge), (v, has_face)
+
+    def newton_step(
+        self, n: Vec3, newest: Vec3, h: Scalar, edge: tuple[Vec3, Scalar], face: tuple[Vec3, Scalar]
+    ) -> tuple[Vec3, Scalar]:
+        """A step of Newton's method for the least h, from n and its farthest point of C; and whether there is one.
+
+        C may be flat there, along the direction of an edge, or that and another one across it in a face, where they
+        exist: n becomes normal to these.
+        """
+        (u, has_edge), (v, has_face) = edge, face
         s, t = tangents(n)
         s, t = chosen(has_edge, unit(u.cross(n))[0], s), chosen(has_edge, u, t)
         m = -(self.R.T @ n)
@@ -389,11 +468,6 @@ class _Pair:
         normal = u.cross(v)
         step = chosen(has_face, normal * sign_of(normal.dot(n)), step) + (u + v) * _TILT
         return unit(step)[0], maximum(has_face, exists)
-
-    def extent_by_sizes(self, n: Vec3) -> Scalar:
-        """h(n) as a function of the lengths of the shapes alone: everything else counts as constant."""
-        n, on_b = frozen_vector(n), frozen_vector(self.R.T @ n)
-        return n.dot(self.a.support(n)) - on_b.dot(self.b.support(-on_b))
 
 
 def _directions(pair: _Pair, around: Sequence[Vec3], otherwise: Vec3) -> list[Vec3]:
@@ -503,6 +577,10 @@ class Core:
     """How fast that point moves as the direction, a unit vector, turns toward another one across it."""
     corner: Callable[[Vec3], Vec3] = lambda p: p
     """The part of such a point that stays where the direction changes a little."""
+    moved: Callable[[Vec3, Vec3], Vec3] = lambda p, _n: p
+    """Such a point as a function of the core's lengths and of a direction near the one along which it is farthest."""
+    flat: Callable[[Vec3], Sequence[Vec3]] = lambda _n: ()
+    """Two edges of a round face along a direction, or zeros."""
     is_round: bool = False
     """Whether the core is not a polyhedron."""
 
@@ -533,6 +611,7 @@ def _capsule(shape: Capsule) -> Core:
         h + shape.radius,
         lambda d: Vec3(0.0, 0.0, sign_of(d.z) * h),
         lambda directions: [absolute(d.z) * h for d in directions],
+        moved=lambda p, _: Vec3(0.0, 0.0, sign_of(p.z) * h),
     )
 
 
@@ -543,6 +622,7 @@ def _box(shape: Box) -> Core:
         sqrt(x * x + y * y + z * z),
         lambda d: Vec3(sign_of(d.x) * x, sign_of(d.y) * y, sign_of(d.z) * z),
         lambda directions: [absolute(d.x) * x + absolute(d.y) * y + absolute(d.z) * z for d in directions],
+        moved=lambda p, _: Vec3(sign_of(p.x) * x, sign_of(p.y) * y, sign_of(p.z) * z),
     )
 
 
@@ -561,8 +641,21 @@ def _cylinder(shape: Cylinder) -> Core:
         sideways = (radial.x * t.y - radial.y * t.x) * r / maximum(length, _TINY)
         return Vec3(-radial.y * sideways, radial.x * sideways, 0.0)
 
+    def is_end(n: Vec3) -> Scalar:
+        end: Scalar = less(n.x * n.x + n.y * n.y, _UPRIGHT * _UPRIGHT)
+        return end
+
+    def moved(p: Vec3, n: Vec3) -> Vec3:
+        stays = is_end(n)
+        radial, _ = unit(Vec3(select(stays, p.x, n.x), select(stays, p.y, n.y), 0.0))
+        return Vec3(radial.x * r, radial.y * r, sign_of(p.z) * h)
+
+    def flat(n: Vec3) -> Sequence[Vec3]:
+        size = is_end(n) * r
+        return Vec3(size, 0.0, 0.0), Vec3(0.0, size, 0.0)
+
     reach = sqrt(r * r + h * h)
-    return Core(0.0, reach, support, extents, bend, lambda p: Vec3(0.0, 0.0, p.z), is_round=True)
+    return Core(0.0, reach, support, extents, bend, lambda p: Vec3(0.0, 0.0, p.z), moved, flat, is_round=True)
 
 
 def _ellipsoid(shape: Ellipsoid) -> Core:
@@ -583,4 +676,4 @@ def _ellipsoid(shape: Ellipsoid) -> Core:
         return scaled(unit(scaled(d))[0])
 
     reach = maximum(x, maximum(y, z))
-    return Core(0.0, reach, support, extents, bend, lambda _: Vec3.zero(), is_round=True)
+    return Core(0.0, reach, support, extents, bend, lambda _: Vec3.zero(), lambda _, n: support(n), is_round=True)

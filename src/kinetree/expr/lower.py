@@ -179,7 +179,7 @@ class _Emitter:
     def _push(self, op: str, args: tuple[Argument, ...]) -> int:
         times = self._times
         start = 0
-        for a in args:
+        for a in args[:1] if op == "slopes_of" else args:  # a value does not wait for its slopes
             if isinstance(a, int) and times[a] > start:
                 start = times[a]
         name = len(times)

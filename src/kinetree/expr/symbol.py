@@ -332,6 +332,10 @@ def apply(name: str, *args: Scalar) -> Scalar:
             return a if condition != 0.0 else b
         if a is b or (not isinstance(a, Symbol) and not isinstance(b, Symbol) and a == b):
             return a
+    if name == "slopes_of" and isinstance(args[1], Symbol):
+        negative, x = _strip(args[0])
+        if negative:
+            return _neg(graph.record(name, x, _neg(args[1])))
     return graph.record(name, *args)
 
 

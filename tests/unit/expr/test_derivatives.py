@@ -45,9 +45,11 @@ from kinetree.expr import (
     reverse_derivative,
     select,
     sin,
+    slopes_of,
     sqrt,
     trace,
     trace_memory,
+    without_slopes,
 )
 from kinetree.expr.dead_code import without_dead_code
 from kinetree.expr.derivatives.rules import RULES
@@ -156,6 +158,21 @@ def test_every_operation_has_a_rule_that_names_its_arguments() -> None:
     assert set(RULES) == set(OPS)
     for name, rule in RULES.items():
         assert set(rule.passes) <= set(range(OPS[name].arity)), name
+
+
+def test_a_value_is_computed_alike_whatever_its_slopes_are() -> None:
+    def of(mark: Callable[[Any, Any], Any]) -> Program:
+        def compute(x: Any) -> list[list[Any]]:
+            slow = (x[0] * x[1]) / x[2]
+            return [[x[3] + mark(-x[0] * x[1], slow * slow) * x[2] + mark(x[2] * x[1], slow) * x[3]]]
+
+        return without_slopes(trace(compute, [Port("x", (4,))], [Port("y", ())], "sum"))
+
+    def marked(x: Any, slopes: Any) -> Any:
+        return slopes_of(x, slopes)
+
+    assert str(of(marked)) == str(of(lambda x, _: slopes_of(x, x)))
+    assert "neg" not in str(of(marked))
 
 
 @pytest.mark.parametrize("op", sorted(set(OPS) - OF_SOLUTIONS))
