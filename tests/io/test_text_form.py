@@ -290,7 +290,7 @@ REFUSED: list[tuple[str, str]] = [
     ("[1, 2]", "this is not a robot: its text begins with"),
     ("{}", "this is not a robot: its text begins with"),
     ('{"kinetree": "scene", "version": 1}', "kinetree: is 'scene'; a robot has \"model\""),
-    (changed("version", to=3), "version: is 3, but this kinetree reads versions up to 2; use a newer one"),
+    (changed("version", to=4), "version: is 4, but this kinetree reads versions up to 3; use a newer one"),
     ('{"kinetree": "model", "version": 9, "new": 1}', "version: is 9"),
     (changed("version", to="1"), "version: must be a whole number"),
     (changed("version", to=True), "version: must be a whole number"),

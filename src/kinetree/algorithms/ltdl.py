@@ -40,6 +40,43 @@ def ltdl(H: Any) -> None:
             H[k, i] = a
 
 
+def ldu(H: Any, U: Any) -> None:
+    """The same for a matrix that is not symmetric: `H[k, i]` holds its rows, and `U[k, i]` its columns, i above k.
+
+    H⁻¹ x is then `ltdl_half` with the factors in U and `ltdl_rest` with those in H.
+    """
+    for k in H.inward:
+        inverse = 1.0 / H[k, k]
+        for i in H.above(k):
+            a, b = H[k, i] * inverse, U[k, i] * inverse
+            H[i, i] = H[i, i] - b * H[k, i]
+            for j in H.above(i):
+                H[i, j] = H[i, j] - b * H[k, j]
+                U[i, j] = U[i, j] - a * U[k, j]
+            H[k, i], U[k, i] = a, b
+
+
+def ltdl_solve(L: Any, x: Any) -> None:
+    """x = H⁻¹ x in place, with the factors of H."""
+    ltdl_half(L, x)
+    ltdl_rest(L, x)
+
+
+def ltdl_half(L: Any, x: Any) -> None:
+    """x = L⁻ᵀ x."""
+    for k in L.inward:
+        for i in L.above(k):
+            x[i] = x[i] - L[k, i] * x[k]
+
+
+def ltdl_rest(L: Any, x: Any) -> None:
+    """x = L⁻¹ D⁻¹ x."""
+    for k in L.outward:
+        x[k] = x[k] * (1.0 / L[k, k])
+        for i in L.above(k):
+            x[k] = x[k] - L[k, i] * x[i]
+
+
 def block_ltdl(H: Any) -> None:
     """Factor a matrix in blocks in place."""
     for k in H.blocks_inward:
@@ -112,40 +149,3 @@ def symmetric_product(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar
 def _products(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     columns = [*zip(*B, strict=True)]
     return [[dot(row, column) for column in columns] for row in A]
-
-
-def ldu(H: Any, U: Any) -> None:
-    """The same for a matrix that is not symmetric: `H[k, i]` holds its rows, and `U[k, i]` its columns, i above k.
-
-    H⁻¹ x is then `ltdl_half` with the factors in U and `ltdl_rest` with those in H.
-    """
-    for k in H.inward:
-        inverse = 1.0 / H[k, k]
-        for i in H.above(k):
-            a, b = H[k, i] * inverse, U[k, i] * inverse
-            H[i, i] = H[i, i] - b * H[k, i]
-            for j in H.above(i):
-                H[i, j] = H[i, j] - b * H[k, j]
-                U[i, j] = U[i, j] - a * U[k, j]
-            H[k, i], U[k, i] = a, b
-
-
-def ltdl_solve(L: Any, x: Any) -> None:
-    """x = H⁻¹ x in place, with the factors of H."""
-    ltdl_half(L, x)
-    ltdl_rest(L, x)
-
-
-def ltdl_half(L: Any, x: Any) -> None:
-    """x = L⁻ᵀ x."""
-    for k in L.inward:
-        for i in L.above(k):
-            x[i] = x[i] - L[k, i] * x[k]
-
-
-def ltdl_rest(L: Any, x: Any) -> None:
-    """x = L⁻¹ D⁻¹ x."""
-    for k in L.outward:
-        x[k] = x[k] * (1.0 / L[k, k])
-        for i in L.above(k):
-            x[k] = x[k] - L[k, i] * x[i]

@@ -50,7 +50,7 @@ def reach(a: Shape, b: Shape, margin: Scalar) -> Scalar | None:
     one, other = enclosing_radius(a), enclosing_radius(b)
     if one is None or other is None or tuple(sorted((a.kind, b.kind))) in _QUICK:
         return None
-    radius = (one + other + maximum(margin, 0.0)) * _ROUNDING
+    radius: Scalar = (one + other + maximum(margin, 0.0)) * _ROUNDING
     return radius * radius
 
 

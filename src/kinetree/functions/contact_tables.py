@@ -154,7 +154,8 @@ def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec]) -> P
 
     def is_far(k: Any, r_a: Vec3, r_b: Vec3) -> Scalar:
         limit, missing = tell(k)
-        return missing if None in limits else maximum(is_beyond(limit, r_a, r_b), missing)
+        far: Scalar = missing if None in limits else maximum(is_beyond(limit, r_a, r_b), missing)
+        return far
 
     def points(k: Any, X_a: Transform, X_b: Transform) -> Sequence[ContactPoint]:
         a, b, within = look(k)

@@ -85,7 +85,7 @@ def test_the_deepest_overlap_is_found_among_the_pairs_that_come_near_each_other(
     things = [Thing(kind, sizes[kind], contact(), at=(0.5 * k, 0.0, 1.0)) for k, kind in enumerate(kinds)]
     scene = world(*things).on_ground(-0.5)
     constraints = kt.contact.soft_constraints(scene)
-    deepest = partial(deepest_overlap, scene, constraints)
+    deepest = partial(deepest_overlap, scene, constraints, parameters={})
     starts = np.tile(scene.neutral(), (4, 1))
     starts[1, 7 * 7] = -0.34
     starts[2, 7 * 8 + 2] = -1.35

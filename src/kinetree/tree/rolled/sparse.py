@@ -45,7 +45,7 @@ class SparseMatrix:
     def before(self, k: Index) -> Iterator[Index]:
         return self._memory.rounds(1, k + 1)
 
-    def above(self, k: Index, of: Index | None = None) -> Iterator[Index]:  # noqa: ARG002
+    def above(self, k: Index) -> Iterator[Index]:
         parent = self._elimination.parent
         first = self._recorder.look_up(parent, k, 1)
         with self._recorder.loop(Walk(first, self._recorder.table(parent))) as i:
