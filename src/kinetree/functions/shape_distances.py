@@ -365,7 +365,7 @@ def ray_distance(
 
     Args:
         origin: the point at which a ray begins (…, 3); m.
-        direction: where it goes (…, 3), of any length except zero.
+        direction: where it goes (…, 3), of any length; that of one of length zero is NaN.
         frame: the frame in which both are given, which carries the rays along; by default the world.
         bodies: the names of the bodies whose shapes count; by default all except that of the frame. Grounds and other
             scenery are of the root.
