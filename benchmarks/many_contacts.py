@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -44,32 +44,27 @@ def pit(count: int) -> str:
         f'<geom type="box" size="{x} {y} 0.3" pos="{a} {b} 0.3"/>'
         for x, y, a, b in ((0.02, 0.5, 0.5, 0), (0.02, 0.5, -0.5, 0), (0.5, 0.02, 0, 0.5), (0.5, 0.02, 0, -0.5))
     )
-    bodies = "".join(
-        f'<body pos="{0.21 * (k % side) - 0.33} {0.21 * (k // side % side) - 0.33} {0.1 + 0.2 * (k // side**2)}">'
-        '<freejoint/><geom type="sphere" size="0.1" mass="1"/></body>'
-        for k in range(count)
-    )
-    return _WORLD.format(walls + bodies)
+    places = [
+        (0.21 * (k % side) - 0.33, 0.21 * (k // side % side) - 0.33, 0.1 + 0.2 * (k // side**2)) for k in range(count)
+    ]
+    return _WORLD.format(walls + free_bodies('type="sphere" size="0.1"', places))
+
+
+def free_bodies(shape: str, places: Iterable[tuple[float, float, float]]) -> str:
+    """A body of 1 kg at each of the places."""
+    return "".join(f'<body pos="{x} {y} {z}"><freejoint/><geom {shape} mass="1"/></body>' for x, y, z in places)
 
 
 def pile(count: int) -> str:
     """Boxes in a wall."""
-    bodies = "".join(
-        f'<body pos="{0.21 * (k % 5) + 0.1 * (k // 5 % 2)} 0 {0.05 + 0.1 * (k // 5)}"><freejoint/>'
-        '<geom type="box" size="0.1 0.1 0.05" mass="1"/></body>'
-        for k in range(count)
-    )
-    return _WORLD.format(bodies)
+    places = [(0.21 * (k % 5) + 0.1 * (k // 5 % 2), 0, 0.05 + 0.1 * (k // 5)) for k in range(count)]
+    return _WORLD.format(free_bodies('type="box" size="0.1 0.1 0.05"', places))
 
 
 def floor(count: int) -> str:
     """Spheres that touch the floor alone."""
-    bodies = "".join(
-        f'<body pos="{0.3 * (k % 30)} {0.3 * (k // 30)} 0.1"><freejoint/>'
-        '<geom type="sphere" size="0.1" mass="1" contype="0" conaffinity="1"/></body>'
-        for k in range(count)
-    )
-    return _WORLD.format(bodies)
+    places = [(0.3 * (k % 30), 0.3 * (k // 30), 0.1) for k in range(count)]
+    return _WORLD.format(free_bodies('type="sphere" size="0.1" contype="0" conaffinity="1"', places))
 
 
 def table(count: int) -> str:

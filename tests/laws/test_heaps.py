@@ -36,7 +36,7 @@ TAU = 0.02
 """Time constant of MuJoCo's contacts, and the time in which rigid ones remove overlaps, s."""
 HEAPS = pytest.mark.parametrize("name", COUNTS)
 pytestmark = pytest.mark.filterwarnings("ignore:the contacts of . of 1,001 rows are not solved to 1e-06")
-"""Of accurate contacts: `test_contacts_of_a_heap_are_solved` says of how many."""
+"""These are accurate contacts; `test_contacts_of_a_heap_are_solved` bounds how many rows they are."""
 
 
 def mass(k: int) -> float:

@@ -166,7 +166,7 @@ def test_derivatives_of_distances_are_their_differences() -> None:
 
 
 def test_rays_do_not_slip_between_triangles() -> None:
-    """Those at corners and along edges, which a grid has many of."""
+    """A grid has many corners and edges; the rays go there."""
     heights = tuple((0.2, 0.2, 0.2, 0.2, 0.2) for _ in range(4))
     field = collision.HeightField(heights, 2.0, 1.5, 0.5)
     vertices, faces = ring(12, 6)

@@ -9,7 +9,7 @@ from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, S
 from kinetree.expr import Scalar, is_zero, less, maximum, sqrt
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["contacts_nearby", "enclosing_radius", "is_beyond", "is_far", "reach"]
+__all__ = ["contacts_nearby", "enclosing_radius", "is_beyond", "reach"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 """Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
@@ -23,18 +23,13 @@ def contacts_nearby(
 
     Elsewhere, and where one of them is `absent`, all are `FAR` away; compiled programs leave the search out there.
     """
-    idle = is_far(a, X_a, b, X_b, margin)
+    limit = reach(a, b, margin)
+    idle = None if limit is None else is_beyond(limit, X_a.r, X_b.r)
     if not is_zero(absent):
         idle = absent if idle is None else maximum(idle, absent)
     if idle is None:
         return contacts(a, X_a, b, X_b, margin)
     return points_unless(idle, slots(a.kind, b.kind), lambda: contacts(a, X_a, b, X_b, margin))
-
-
-def is_far(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> Scalar | None:
-    """1.0 where balls around both shapes are farther apart than the margin; None where that is not worth a test."""
-    limit = reach(a, b, margin)
-    return None if limit is None else is_beyond(limit, X_a.r, X_b.r)
 
 
 def is_beyond(limit: Scalar, a: Vec3, b: Vec3) -> Scalar:

@@ -50,8 +50,8 @@ class SparseMatrix:
         self._recorder = recorder
 
     @cached_property
-    def _places(self) -> list[int]:
-        return _Layout(self._elimination, self._tree).places
+    def _layout(self) -> _Layout:
+        return _Layout(self._elimination, self._tree)
 
     is_in_blocks = False
 
@@ -115,15 +115,15 @@ class SparseMatrix:
         """The same in blocks of six, if it is large; entries between `coupled` degrees of freedom can be set."""
         if self._elimination.n < _BLOCKS_FROM:
             return None
-        return BlockMatrix.of(self, _Layout(self._elimination, self._tree), self._recorder, coupled)
+        return BlockMatrix.of(self, self._layout, self._recorder, coupled)
 
     def place(self, k: int) -> int:
         """The place of a degree of freedom in the rows of `chains`."""
-        return self._places[k]
+        return self._layout.places[k]
 
     def block_zeros(self) -> BlockMatrix:
         """Zeros in blocks of six, to be added."""
-        return BlockMatrix(_Layout(self._elimination, self._tree), self._recorder)
+        return BlockMatrix(self._layout, self._recorder)
 
     def add_blocks(self, other: BlockMatrix) -> None:
         """Add a matrix in blocks."""

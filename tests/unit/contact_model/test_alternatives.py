@@ -268,7 +268,7 @@ def test_two_bodies_may_have_alternatives() -> None:
 
 
 def test_shapes_alone_may_differ() -> None:
-    """Of a finger, and of a body that is fixed in the world."""
+    """The body is a finger, or fixed in the world."""
     robot = kt.zoo.load("cart_pole").without_self_contact()
     robot = robot.with_free_body("sphere", 0.1, kt.lie.placement((0.0, 0.0, 0.55)), mass=1.0, name="ball")
     pads = {"round": thing("round", 0.0, shape("sphere", (0.06,), (0.0, 0.0, 0.5)))}
