@@ -17,6 +17,7 @@ from kinetree.contact_model import spec
 from kinetree.functions.above_ground import usual_start
 from kinetree.functions.contact_dynamics import CONTACT_DYNAMICS
 from kinetree.functions.contact_forces import CONTACT_FORCES
+from tests.kernels import compiled_late
 from tests.strategies import law
 
 SHAPES = (
@@ -39,7 +40,7 @@ LAWS = (
 )
 
 
-def scene(rng: np.random.Generator, count: int, cone: str = "pyramidal") -> kt.Model:
+def scene(rng: np.random.Generator, count: int, cone: str = "pyramidal", limits: str = 'range="-1 1"') -> kt.Model:
     """A robot of `count` bodies around a post with two joints, in the air near a floor."""
 
     def geom() -> str:
@@ -53,7 +54,7 @@ def scene(rng: np.random.Generator, count: int, cone: str = "pyramidal") -> kt.M
     <mesh name="roof" vertex="0 0 0  .2 0 0  .2 .1 0  0 .1 0  0 .05 .1  .2 .05 .1"/></asset>
   <worldbody><geom type="plane" size="1 1 1"/>
     <body name="post" pos="0 0 .1"><joint type="hinge" axis="0 1 0" damping="1"/>{geom()}
-      <body name="arm" pos="0 .1 .1"><joint type="hinge" axis="1 0 0" range="-1 1"/>{geom()}</body></body>
+      <body name="arm" pos="0 .1 .1"><joint type="hinge" axis="1 0 0" {limits}/>{geom()}</body></body>
     {free}</worldbody></mujoco>"""
     with tempfile.TemporaryDirectory() as folder:
         (path := Path(folder, "scene.xml")).write_text(text)
@@ -90,3 +91,21 @@ def test_loops_have_the_same_contacts(seed: int, count: int, cone: str) -> None:
         np.testing.assert_allclose(looped[:nv], written[:nv], rtol=0, atol=1e-8 * scale)
         looped, written = both(CONTACT_FORCES, robot, (q, v, looped[:nv]), patch, contact=True)
     np.testing.assert_allclose(looped, written, rtol=1e-9, atol=1e-9 * np.abs(written[np.abs(written) < 1e9]).max())
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_bodies_in_loops_move_as_those_written_out(cone: str) -> None:
+    rng = np.random.default_rng(5)
+    robot = scene(rng, 6, cone, limits="")
+    states = [near(robot, rng) for _ in range(9)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spec, "MANY_POINTS", 0)
+        soft = kt.contact.soft_constraints(robot)
+        looped, written = (
+            compiled_late(robot, kt.contact_dynamics, unroll=unroll, contact=soft) for unroll in (False, True)
+        )
+        arguments = [np.array(x) for x in zip(*states, strict=True)]
+        found, expected = looped(*arguments), written(*arguments)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        alone = [looped(*(x[k] for x in arguments)) for k in range(9)]
+        np.testing.assert_array_equal(np.array(alone), found)

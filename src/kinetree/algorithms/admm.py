@@ -145,7 +145,7 @@ def _solved(L: Any, right: Sequence[Scalar]) -> list[Scalar]:
     """The solution with the factors of a matrix, in the order of v."""
     x = L.column(right)
     ltdl_solve(L, x)
-    found: list[Scalar] = L.as_in_v(L.numbers(x))
+    found: list[Scalar] = L.in_v(x)
     return found
 
 

@@ -59,7 +59,7 @@ def contact_dynamics(
     """
     coupled = [*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)]
     coupled += table.coupled() if table else []
-    M = crba(tree, q).sparse(in_chains=table is not None, coupled=coupled)
+    M = crba(tree if table is None else tree.in_chains(coupled), q).sparse(in_chains=table is not None, coupled=coupled)
     for m, x in more:
         M.add_square(m, x)
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")

@@ -32,7 +32,7 @@ from kinetree.algorithms.ltdl import symmetric_product
 from kinetree.algorithms.row_costs import RowCost
 from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
 from kinetree.collision import FAR, ContactPoint
-from kinetree.expr import Grid, Scalar, minimum, otherwise, select, unless
+from kinetree.expr import Grid, Memory, Scalar, minimum, otherwise, select, unless
 from kinetree.records import record
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
@@ -97,34 +97,28 @@ class ContactTable:
     """The contacts at a state: their points, reference accelerations and stiffnesses."""
 
     def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop]) -> None:
-        tree = sight.tree
-        slots = sorted({0, *shapes.bodies})
+        tree, topology = sight.tree, sight.tree.topology
         self.sight = sight
-        self._starts: dict[int, int] = {}
-        """The place in v of each joint's first degree of freedom."""
-        total = 0
-        for j in sorted(j for j, _ in tree.outward):
-            self._starts[j] = total
-            total += len(sight.columns[j])
-        written_out: Any = tree  # its joints are
-        self.chains = chains(written_out)
+        self._starts = topology.v_starts
+        self.chains = chains(topology)
         self.size = (self.chains.count + 1) * WIDTH
         self._S = tree.grid(self.size, 6, clear=False)
         """The motion per unit rate of the degree of freedom at each place, in the world's coordinates."""
-        columns = [m for j in self._starts for m in sight.columns[j]]
         for at in set(range(self.size)) - set(self.chains.place):
             _put(self._S, at, [0.0] * 6)
-        for at, m in zip(self.chains.place, columns, strict=True):
-            _put(self._S, at, _six(m))
-        row = {slot: k for k, slot in enumerate(slots)}
-        self.poses = tree.grid(len(slots), 12, clear=False)
-        for k, slot in enumerate(slots):
-            _put(self.poses, k, _numbers(sight.X_0[slot] if slot else Transform.identity()))
-        placed, rows = tree.grid(len(shapes.bodies), 12, clear=False), [row[slot] for slot in shapes.bodies]
-        for k in placed.rounds(0, len(rows)):
-            _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, rows, k))))
+        first = [self.chains.place[k] if k < len(self.chains.place) else 0 for k in self._starts]
+        self.poses = tree.grid(topology.size, 12, clear=False)
+        """By slot."""
+        _put(self.poses, 0, _numbers(Transform.identity()))
+        for j, _ in tree.outward:
+            for k, m in enumerate(sight.columns[j]):
+                _put(self._S, tree.of_slot(first, j) + k, _six(m))
+            _put(self.poses, tree.of_slot(range(topology.size), j), _numbers(sight.X_0[j]))
+        placed = tree.grid(len(shapes.bodies), 12, clear=False)
+        for k in placed.rounds(0, len(shapes.bodies)):
+            _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self.loops = [_Contacts(tree, loop, shapes, row, self.chains.of_slot) for loop in loops]
+        self.loops = [_Contacts(tree, loop, shapes, self.chains.of_slot) for loop in loops]
         self._between = {pair: self._moving(*pair) for contacts in self.loops for pair in contacts.body_pairs}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
@@ -152,21 +146,21 @@ class ContactTable:
 
     def _moving(self, first: int, second: int) -> list[tuple[int, float]]:
         """The same for two bodies, with the signs of their motions."""
-        tree = self.sight.tree
+        tree = self.sight.tree.topology
         meeting = tree.meeting(first, second)
         found: list[tuple[int, float]] = []
         for body, sign in ((first, -1.0), (second, 1.0)):
             for j, _ in tree.toward_tip(meeting, body):
-                found += [(self._starts[j] + k, sign) for k in range(len(self.sight.columns[j]))]
+                found += [(k, sign) for k in range(self._starts[j], self._starts[j + 1])]
         return found
 
-    def in_places(self, rates: Sequence[Scalar]) -> Grid:
-        """Numbers in the order of v, by the places of the degrees of freedom."""
-        grid = self.sight.tree.grid(self.size, 1, clear=False, is_scratch=True)
-        for k in set(range(self.size)) - set(self.chains.place):
+    def in_places(self, rates: Any) -> Grid:
+        """Numbers in the order of v, in a list or in memory, by the places of the degrees of freedom."""
+        grid, place = self.sight.tree.grid(self.size, 1, clear=False, is_scratch=True), self.chains.place
+        for k in set(range(self.size)) - set(place):
             grid[k, 0] = 0.0
-        for k, x in zip(self.chains.place, rates, strict=True):
-            grid[k, 0] = x
+        for k in rates.rounds(0, len(place)) if isinstance(rates, Memory) else range(len(place)):
+            grid[grid.looked_up(place, k), 0] = rates[k]
         return grid
 
     def motions(self, rates: Grid, into: Grid | None = None) -> Grid:
@@ -217,18 +211,16 @@ class ContactTable:
 class _Contacts:
     """The contacts of a loop over rows."""
 
-    def __init__(
-        self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, row: dict[int, int], place: Sequence[int]
-    ) -> None:
-        """`row`: of each slot's pose; `place`: of each slot's motion."""
+    def __init__(self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, place: Sequence[int]) -> None:
+        """`place`: of each slot's motion."""
         self.loop = loop
         slot = shapes.bodies
         pairs = [(slot[a], slot[b], of.slots) for of in loop.pairs for a, b in zip(*of.shapes, strict=True)]
         self.body_pairs = [(a, b) for a, b, _ in pairs]
         self.count = sum(slots for _, _, slots in pairs)
         self._first, self._second = ([place[pair[side]] for pair in pairs for _ in range(pair[2])] for side in (0, 1))
-        self.origins = [row[b or a] for a, b in self.body_pairs]
-        """A moving body of each pair, by the row of its pose."""
+        self.origins = [b or a for a, b in self.body_pairs]
+        """A moving body of each pair."""
         self._begin = [0, *accumulate(slots for _, _, slots in pairs)]
         self._points = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
         self._rows = tree.grid(self.count, loop.size + loop.stiffnesses + 1, clear=False, is_scratch=True)
@@ -419,7 +411,9 @@ class ContactRows:
 
         self._motions, self._wrenches, self._forces = (grid(table.size, n) for n in (6, 6, 1))
         self._parts = [_Part(grid, contacts) for contacts in table.loops]
-        self._rates = table.in_places([0.0] * len(table.chains.place))
+        self._rates = grid(table.size, 1)
+        for k in self._rates.rounds(0, table.size):
+            self._rates[k, 0] = 0.0
         longest = max(end - begin for spans in table.spans for begin, end in spans)
         self._products = grid(longest, 72)
         self._square = M if M.is_in_blocks else M.block_zeros()

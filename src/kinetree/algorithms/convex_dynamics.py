@@ -101,7 +101,7 @@ class LoopedRows(Protocol):
 class Minimum(NamedTuple):
     """The minimum, and how it was found."""
 
-    acceleration: list[Scalar]
+    acceleration: Sequence[Scalar]
     forces: list[list[Scalar]]
     """Along the rows of each block."""
     error: Scalar
@@ -112,8 +112,10 @@ class Minimum(NamedTuple):
     looped: Sequence[Scalar] = ()
     """Jᵀ f of the rows in loops, in the order of v."""
 
-    def push(self, blocks: Sequence[Block]) -> list[Scalar]:
+    def push(self, blocks: Sequence[Block]) -> Sequence[Scalar]:
         """Jᵀ f, less the blocks' pulls, in the order of v."""
+        if not blocks and self.looped:
+            return self.looped
         total: list[Scalar] = [*self.looped] or [0.0] * len(self.acceleration)
         for block, (first, *others) in zip(blocks, self.forces, strict=True):
             for row, f in zip(block.J, (first - block.pull, *others), strict=True):
@@ -138,31 +140,32 @@ def minimum_acceleration(
     """
     if looped is not None:
         coupled = [sorted({k for row in block.J for k, _ in M.entries(row)}) for block in blocks]
-        M = M.in_blocks(coupled) or M
+        M = M.in_blocks(coupled)
     problem = _Problem(M, tau, blocks, looped)
     start = problem.at(problem.smooth)
     begun = problem.numbers(start)
     if guess is not None:
         other = problem.at(M.column(guess))
         better = less(problem.cost(other), problem.cost(start))
-        begun = [select(better, b, a) for a, b in zip(begun, problem.numbers(other), strict=True)]
+        begun = [select(better, b, a) for a, b in zip(begun, problem.numbers(other, better), strict=True)]
         problem.look_again(begun)
 
     def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
-        count, *numbers = state
+        count, ended, *numbers = state
         point = problem.restored(numbers)
-        after = problem.moved(point, effort.line_search)
+        after = problem.moved(point, effort.line_search, ended)
         is_rounding = less(_USUAL, count) * less(after.error, _ROUNDING) * less_equal(0.5 * point.error, after.error)
-        return [count + 1.0, *problem.numbers(after)], maximum(less_equal(after.error, effort.tolerance), is_rounding)
+        ends = maximum(less_equal(after.error, effort.tolerance), is_rounding)
+        return [count + 1.0, ends, *problem.numbers(after)], ends
 
-    count, *numbers = repeat(effort.iterations, [0.0, *begun], step)
+    count, _, *numbers = repeat(effort.iterations, [0.0, 0.0, *begun], step)
     if looped is not None:  # before they are in memory, where the derivative that is not theirs cannot be seen
         numbers = [slopes_of(x, 0.0) for x in numbers]
     end = problem.restored(numbers)
     a = problem.differentiable(end.a)
     forces = [list(cost.force) for cost in problem.responses(problem.away(a))]
     error, iterations = slopes_of(end.error, 0.0), slopes_of(count, 0.0)
-    return Minimum(M.as_in_v(M.numbers(a)), forces, error, iterations, looped=problem.push_of_looped())
+    return Minimum(M.in_v(a), forces, error, iterations, looped=problem.push_of_looped())
 
 
 _Row = Sequence[tuple[int, Scalar]]
@@ -195,8 +198,9 @@ class _Problem:
         self._factor, self._half, self._rest = factors
         self._make_looped = looped
         self._looped = looped and looped(M)
-        self._n = len(tau)
         self._blocks = blocks
+        self._left = [M.zeros() for _ in range(3)]
+        """What an iteration leaves to the next, in memory."""
         self._tau = M.column(tau)
         self._rows = [[M.entries(row) for row in block.J] for block in blocks]
         self._L = M.copy()
@@ -221,8 +225,8 @@ class _Problem:
         total: Scalar = 0.5 * away + point.costs
         return total
 
-    def moved(self, point: _Point, evaluations: int) -> _Point:
-        """The point after a step of Newton's method with a line search."""
+    def moved(self, point: _Point, evaluations: int, ended: Scalar) -> _Point:
+        """The point after a step of Newton's method with a line search; itself, if it is in memory, where `ended`."""
         p = self._direction(point)
         Mp = self._M.times(p)
         along = [
@@ -232,6 +236,8 @@ class _Problem:
         if self._looped is not None:
             self._looped.set_out(p)
         alpha = self._line_search(point, p, Mp, along, evaluations)
+        if self._M.is_in_blocks:
+            alpha = select(ended, 0.0, alpha)
         a, rest = self._M.zeros(), self._M.zeros()
         for k in self._M.outward:
             a[k] = point.a[k] + alpha * p[k]
@@ -295,18 +301,22 @@ class _Problem:
             self._looped.away(a)
             self._looped.respond(self._M.zeros(), 0.0)
 
-    def push_of_looped(self) -> list[Scalar]:
+    def push_of_looped(self) -> Sequence[Scalar]:
         """Jᵀ f of the rows in loops at their x, in the order of v."""
         if self._looped is None:
             return []
         left = self._M.zeros()
         self._looped.respond(left, 0.0)
-        return [-x for x in self._M.as_in_v(self._M.numbers(left))]
+        for k in self._M.outward:
+            left[k] = -left[k]
+        return self._M.in_v(left)
 
-    def numbers(self, point: _Point) -> list[Scalar]:
-        """The numbers that an iteration leaves to the next."""
-        M = self._M
-        numbers = [*M.numbers(point.a), *M.numbers(point.rest), *M.numbers(point.gradient), point.error]
+    def numbers(self, point: _Point, where: Scalar | None = None) -> list[Scalar]:
+        """The numbers that an iteration leaves to the next; those in memory only where something is not zero."""
+        numbers: list[Scalar] = []
+        for row, before in zip((point.a, point.rest, point.gradient), self._left, strict=True):
+            numbers += self._M.left(row, before, where)
+        numbers.append(point.error)
         numbers += [x for rows in point.x for x in rows]
         for block, weight in zip(self._blocks, point.weights, strict=True):
             numbers += [weight[r][s] for r, s in block.cost.pattern]
@@ -314,8 +324,8 @@ class _Problem:
 
     def restored(self, numbers: Sequence[Scalar]) -> _Point:
         """The inverse of `numbers`."""
-        M, n, given = self._M, self._n, iter(numbers)
-        a, rest, gradient = (M.vector_of([next(given) for _ in range(n)]) for _ in range(3))
+        given = iter(numbers)
+        a, rest, gradient = (self._M.taken(given, before) for before in self._left)
         error = next(given)
         x = [[next(given) for _ in block.J] for block in self._blocks]
         return _Point(a, rest, x, gradient, [_triangle(block, given) for block in self._blocks], error)

@@ -48,11 +48,11 @@ def with_gyroscopic_forces(
     The armatures of the tree have the part h D of the matrix, in addition to the joints' own.
     """
     found = tree.pieces()
-    carriers = {p for _, p in tree.outward}
-    for i, p in tree.outward:
+    alone = tree.alone
+    for i, _ in tree.outward:
         found[i] = a[i]
         joint, I = _unplaced(tree.joint[i], tree.I[i])
-        if p != 0 or i in carriers or not isinstance(joint, kinds):
+        if i not in alone or not isinstance(joint, kinds):
             continue
         n = joint.nv
         E = joint.calc(q[i], [0.0] * n).X_J.E if isinstance(joint, FloatingBase) else Mat3.identity()

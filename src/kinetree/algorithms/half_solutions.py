@@ -71,7 +71,7 @@ class HalfSolutions:
         x = self._L.vector_of(y)
         self._restore(x)
         ltdl_rest(self._L, x)
-        accelerations: list[Scalar] = self._L.as_in_v(self._L.numbers(x))
+        accelerations: list[Scalar] = self._L.in_v(x)
         return accelerations
 
     def nothing(self) -> list[Scalar]:

@@ -173,7 +173,7 @@ def end_of_step(
             armature[i] = [armature[i][0] + inertia * m_i * m_i]
         else:
             couplings.append(Coupling(slope.moment, _row(tree, slope.moment), inertia))
-    end = tree.with_armature([tuple(A) for A in armature])
+    end = tree.with_armature(armature)
     return EndOfStep(end, losses, couplings, shift, fills=takes_all, differs=True)
 
 

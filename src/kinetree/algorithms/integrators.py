@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.constrained_dynamics import projected_state
 from kinetree.algorithms.implicit_forces import AT_THE_END, AtTheEnd
 from kinetree.algorithms.stages import Evaluation, Loads, Slots, Stage, State, evaluated
-from kinetree.expr import Scalar, maximum
+from kinetree.expr import Numbers, Scalar, maximum
 from kinetree.records import record
 from kinetree.tree import Tree
 
@@ -115,46 +115,46 @@ class StepEnd(NamedTuple):
     q: Slots
     v: Slots
     act: Sequence[Scalar]
-    reported: Sequence[Sequence[Scalar]]
-    """The numbers that each stage reports."""
+    reported: Sequence[Sequence[Numbers]]
+    """The rows of numbers that each stage reports."""
 
     def largest(self, place: int) -> Scalar:
-        """The largest of the numbers that stages report at this place."""
-        return reduce(maximum, (of_stage[place] for of_stage in self.reported))
+        """The largest of the first numbers of the rows that stages report at this place."""
+        return reduce(maximum, (of_stage[place][0] for of_stage in self.reported))
 
 
-Numbers = Callable[[], Sequence[Scalar]]
-Stages = Callable[..., tuple[Sequence[Any], Sequence[Sequence[Scalar]]]]
+Rows = Callable[[], Sequence[Numbers]]
+Stages = Callable[..., tuple[Sequence[Any], Sequence[Sequence[Numbers]]]]
 """stages(count, start, evaluate, rates, state): runs the stages of a step; `one_by_one` says how."""
 
 
 def one_by_one(
     count: int,
     start: Sequence[Any],
-    evaluate: Callable[..., tuple[Sequence[Any], Numbers]],
+    evaluate: Callable[..., tuple[Sequence[Any], Rows]],
     rates: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]],
     state: Callable[[Sequence[Any]], Sequence[Any]],
-) -> tuple[Sequence[Any], Sequence[Sequence[Scalar]]]:
+) -> tuple[Sequence[Any], Sequence[Sequence[Numbers]]]:
     """Run the stages of a step one after the other.
 
     Args:
         count: how many there are.
         start: q, v and perhaps activations before the step.
-        evaluate: the evaluation of a stage at its state, and a function for the numbers that are reported of it.
+        evaluate: the evaluation of a stage at its state, and a function for the rows that are reported of it.
         rates: the rates at a stage, from those of the stages before it, its state and its evaluation.
         state: the state at the next stage, or after the step, from the rates of all stages before.
 
     Returns:
-        The state after the step, with q and v from slot 0 on, and the numbers that each stage reports.
+        The state after the step, with q and v from slot 0 on, and the rows that each stage reports.
     """
     at, past = start, list[Sequence[Any]]()
-    reports: list[Numbers] = []
+    reports: list[Rows] = []
     for _ in range(count):
-        found, numbers = evaluate(*at)
+        found, rows = evaluate(*at)
         past.append(rates(past, at, found))
-        reports.append(numbers)
+        reports.append(rows)
         at = state(past)
-    return at, [numbers() for numbers in reports]
+    return at, [rows() for rows in reports]
 
 
 def step(
@@ -167,16 +167,16 @@ def step(
     act: Sequence[Scalar] = (),
     *,
     stages: Stages = one_by_one,
-    numbers: Callable[[Slots, Slots, Evaluation], Sequence[Scalar]] = lambda _q, _v, found: [found.error],
+    rows: Callable[[Slots, Slots, Evaluation], Sequence[Numbers]] = lambda _q, _v, found: [[found.error]],
 ) -> StepEnd:
     """The state after a step of dt; the loads' tau and commands are constant over it.
 
-    `numbers(q, v, found)` are reported of each stage: by default the error of its convex problem.
+    `rows(q, v, found)` are reported of each stage: by default the error of its convex problem.
     """
 
-    def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Numbers]:
+    def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Rows]:
         found = evaluated(tree, method.at_the_end, q, v, dt, loads, act)
-        return (found.a, found.rates) if act else (found.a,), lambda: numbers(q, v, found)
+        return (found.a, found.rates) if act else (found.a,), lambda: rows(q, v, found)
 
     def rates(earlier: Sequence[Any], at: Sequence[Any], found: Sequence[Any]) -> Sequence[Any]:
         stage = Stage(at[0], at[1], found[0])

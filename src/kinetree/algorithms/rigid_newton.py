@@ -127,7 +127,7 @@ def _stepped(
     ldu(H, U)
     ltdl_half(U, left)
     ltdl_rest(H, left)
-    da = M.as_in_v(M.numbers(left))
+    da = M.in_v(left)
     forces = []
     for block, (force, A) in zip(blocks, laws, strict=True):
         moved = [dot(row, da) for row in block.J]

@@ -161,9 +161,12 @@ def stage_powers(
     given, lost = power(tree, v, at, found.given, loads.passive)
     given = given - found.end.power_lost(q, found.a, at)
     if found.push is not None:
+        left = tree.scalars()
+        left[0] = lost
         for i, _ in tree.outward:
             for f, x, y in zip(found.push[i], v[i], at[i], strict=True):
-                lost = lost - f * (0.5 * (x + y))
+                left[0] = left[0] - f * (0.5 * (x + y))
+        lost = left[0]
     forces = loads.f_ext and loads.f_ext(q)
     return given + mechanical_power(tree, q, at, tree.at_rest(), forces) if forces else given, lost
 

@@ -78,10 +78,10 @@ def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act:
         for k in M.outward:
             size = size + r[k] * change[k]
         whole: Scalar = _TINY
-        for x, y in zip(xi, M.as_in_v(M.numbers(p)), strict=True):
+        for x, y in zip(xi, M.in_v(p), strict=True):
             whole = whole + x * y
         error = sqrt(maximum(size, 0.0) / maximum(whole, _TINY))
-        moved = [x - y for x, y in zip(xi, M.as_in_v(M.numbers(change)), strict=True)]
+        moved = [x - y for x, y in zip(xi, M.in_v(change), strict=True)]
         return [*moved, error], less_equal(error, _TOLERANCE)
 
     *found, error = repeat(_ITERATIONS, [*begun, 0.0], iterate)

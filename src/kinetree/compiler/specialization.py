@@ -248,7 +248,8 @@ class Specialization:
                 because(reason, count, _FEWER_CONTACTS, count * operations)
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self.looped()
-        is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
+        chooses = self.unroll is None or callable(self.definition.strategy.is_dense)
+        is_looped = self.definition.is_step or (chooses and self._is_dense())
         try:
             straight = self._recorded(rolled=False) if is_looped else self._straight()
         except TraceTooLongError:

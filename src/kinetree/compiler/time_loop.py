@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.form import Form
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar
+from kinetree.expr import Index, Memory, Numbers, Range, Recorder
 from kinetree.records import record
 from kinetree.tree import SPACES
 from kinetree.tree.rolled import RolledTree
@@ -65,21 +65,32 @@ class Steps:
         self,
         count: int,
         start: Sequence[Any],
-        evaluate: Callable[..., tuple[Sequence[Any], Callable[[], Sequence[Scalar]]]],
+        evaluate: Callable[..., tuple[Sequence[Any], Callable[[], Sequence[Numbers]]]],
         rates: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]],
         state: Callable[[Sequence[Any]], Sequence[Any]],
-    ) -> tuple[Sequence[Any], list[list[Scalar]]]:
+    ) -> tuple[Sequence[Any], list[list[Numbers]]]:
         """Run the stages of a step, as `algorithms.integrators.one_by_one` does, in a loop of the program if there are
         several, so that common parts are compiled once. Their reports are kept apart."""
         recorder = self._recorder
-        reports: Memory | None = None
+        reports: list[tuple[Memory, bool]] = []
 
-        def report(k: Index | int, found: Sequence[Scalar]) -> None:
-            nonlocal reports
-            reports = recorder.array("stage_numbers", count * len(found))
-            recorder.reports.add(reports.number)
-            for which, x in enumerate(found):
-                reports[k * len(found) + which] = x
+        def report(k: Index | int, found: Sequence[Numbers]) -> None:
+            for row in found:
+                kept = recorder.array("stage_numbers", count * len(row))
+                recorder.reports.add(kept.number)
+                reports.append((kept, isinstance(row, Memory)))
+                for which in row.rounds(0, len(row)) if isinstance(row, Memory) else range(len(row)):
+                    kept[k * len(row) + which] = row[which]
+
+        def reported(k: int) -> list[Numbers]:
+            rows: list[Numbers] = []
+            for kept, is_memory in reports:
+                size = kept.size // count
+                row: Any = recorder.array("stage_row", size) if is_memory else [kept[k * size + n] for n in range(size)]
+                for n in row.rounds(0, size) if is_memory else ():
+                    row[n] = kept[k * size + n]
+                rows.append(row)
+            return rows
 
         if count == 1:
             found, numbers = evaluate(*start)
@@ -106,9 +117,7 @@ class Steps:
                             for row, pieces in zip(at, state([*before, [row[stage] for row in past]]), strict=True):
                                 row[0] = pieces
             end = [row[0] for row in at]
-        assert reports is not None
-        each = reports.size // count
-        return end, [[reports[j * each + n] for n in range(each)] for j in range(count)]
+        return end, [reported(k) for k in range(count)]
 
     def _rows(self, name: str, count: int, spaces: Sequence[str | int], sizes: Sequence[int]) -> list[_Rows]:
         arrays = [self._recorder.array(f"{name}_{k}", count * size) for k, size in enumerate(sizes)]

@@ -150,6 +150,12 @@ class SoftConstraints:
         points = sum(count * slots(*kind.split(" and ")) for kind, count in kinds_of(self.touches).items())
         return points >= MANY_POINTS
 
+    @property
+    def is_table(self) -> bool:
+        """Whether all of them are contacts in loops of the program."""
+        rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
+        return not any(rows) and self.are_looped and all(touch.is_plain for touch in self.touches)
+
     def sizes(self) -> dict[str, tuple[int, int]]:
         """How many pairs of shapes may touch, and how many other rows there are, with the operations of each."""
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)

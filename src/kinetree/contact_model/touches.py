@@ -94,6 +94,11 @@ class TouchSpec:
     absent: Scalar = 0.0
     """1 where one of the shapes is of an object that is not in the world."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing sticks and no surface moves."""
+        return not self.adhesion and not any(any(motion) for motion in self.surface_velocity)
+
     def with_parameters(self, numbers: GivenNumbers) -> TouchSpec:
         """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
         own = self.first.given(numbers), self.second.given(numbers)

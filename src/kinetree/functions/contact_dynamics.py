@@ -15,7 +15,13 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar
-from kinetree.functions.contact_options import ContactOption, own_contact_option, soft, without_dry_friction
+from kinetree.functions.contact_options import (
+    ContactOption,
+    has_no_rows,
+    own_contact_option,
+    soft,
+    without_dry_friction,
+)
 from kinetree.functions.drives import Passive, all_passive_option, limits_option
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.model import Model, check_robot
@@ -69,7 +75,7 @@ CONTACT_DYNAMICS = Definition(
     takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
-    strategy=Strategy(loops=False, is_dense=lambda _model, _options: True),
+    strategy=Strategy(loops=has_no_rows, is_dense=lambda _model, _options: True),
 )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "check_whose",
     "contact_option",
     "contact_switch",
+    "has_no_rows",
     "is_without_contact",
     "own_contact_option",
     "soft",
@@ -122,8 +123,14 @@ def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
 
 
 def is_without_contact(options: Mapping[str, Any]) -> bool:
-    """Whether bodies can be gone through in loops: not with contacts."""
+    """Whether no soft constraints act."""
     return options.get("contact") is None
+
+
+def has_no_rows(options: Mapping[str, Any]) -> bool:
+    """Whether bodies can be gone through in loops: where no row of soft constraints is written out."""
+    contact = options.get("contact")
+    return contact is None or contact.is_table
 
 
 def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | None) -> Sequence[str]:
@@ -206,7 +213,7 @@ def _rows(
     table: ContactTable | None = None
     others: Sequence[int] = range(len(constraints.touches))
     if not written_out:
-        table, _, others = looped_contacts(robot, constraints, sight, timed)
+        table, _, others = looped_contacts(model, constraints, sight, timed)
     for k in others:
         touch = constraints.touches[k]
         points = touching_points(robot, touch, sight)

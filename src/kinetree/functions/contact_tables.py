@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinetree.collision.far_apart import enclosing_radius
 from kinetree.collision.repeated import Corners
 from kinetree.collision.shapes import Hull
+from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints, TouchSpec
 from kinetree.expr import Scalar, Symbol, is_zero, maximum
 from kinetree.functions.contact_laws import law_of_contact
@@ -34,35 +35,35 @@ class Looped(NamedTuple):
     """The pairs whose contacts are written out."""
 
 
-def looped_contacts(robot: Model, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law]) -> Looped:
+def looped_contacts(model: Form, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law]) -> Looped:
     """The contacts in loops, if there are many: which they are depends on the robot alone."""
     from kinetree.algorithms.contact_table import ContactTable
 
-    touches = constraints.touches
+    robot, touches = model.one_by_one, constraints.touches
     if not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
         return Looped(None, (), range(len(touches)))
-    plain = [k for k, touch in enumerate(touches) if _is_plain(touch)]
+    plain = [k for k, touch in enumerate(touches) if touch.is_plain]
     if not plain:
         return Looped(None, (), range(len(touches)))
     alike: dict[Hashable, dict[Hashable, list[int]]] = {}
     for k in plain:
         kinds = alike.setdefault(_rows_key(touches[k]), {})
         kinds.setdefault(_shapes_key(robot, touches[k]), []).append(k)
-    shapes = _Shapes(robot)
+    shapes = _Shapes(model)
     loops = [
         _row_loop(constraints, sight, timed, shapes, [[touches[k] for k in some] for some in kinds.values()])
         for kinds in alike.values()
     ]
     order = [k for kinds in alike.values() for some in kinds.values() for k in some]
     table = ContactTable(sight, shapes.placed(sight), loops)
-    return Looped(table, order, [k for k, touch in enumerate(touches) if not _is_plain(touch)])
+    return Looped(table, order, [k for k, touch in enumerate(touches) if not touch.is_plain])
 
 
 class _Shapes:
     """The shapes that may touch, numbered."""
 
-    def __init__(self, robot: Model) -> None:
-        self._robot = robot
+    def __init__(self, model: Form) -> None:
+        self._model = model
         self._sides: dict[int, TouchingShape] = {}
         self._numbers: dict[int, int] = {}
 
@@ -75,20 +76,15 @@ class _Shapes:
         """All shapes that have a number."""
         from kinetree.algorithms.contact_table import PlacedShapes
 
-        bodies = self._robot.bodies
-        sides = self._sides.values()
+        bodies, sides = self._model.bodies, self._sides.values()
         placed = [x.placement if x.body is None else x.placement @ bodies[x.body].placement for x in sides]
         look = _looked_up(sight, [(X.plain(),) for X in placed])
-        return PlacedShapes([_slot(self._robot, x.body) for x in sides], lambda k: look(k)[0])
+        return PlacedShapes([_slot(self._model.one_by_one, x.body) for x in sides], lambda k: look(k)[0])
 
 
 def _has_loops(sight: Sight) -> bool:
     """Whether there are loops to have them in: in a trace with memory, or on plain numbers."""
     return hasattr(sight.tree, "recorder") or not any(isinstance(x, Symbol) for x in sight.v)
-
-
-def _is_plain(touch: TouchSpec) -> bool:
-    return not touch.adhesion and not any(any(motion) for motion in touch.surface_velocity)
 
 
 def _rows_key(touch: TouchSpec) -> Hashable:

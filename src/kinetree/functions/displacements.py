@@ -18,7 +18,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, held, row_count
-from kinetree.functions.contact_options import contact_option, is_without_contact
+from kinetree.functions.contact_options import contact_option, has_no_rows, is_without_contact
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.loads import loads_of
 from kinetree.model import Model
@@ -80,7 +80,7 @@ RATES = Definition(
     takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
-    strategy=Strategy(loops=is_without_contact, is_dense=lambda _, options: not is_without_contact(options)),
+    strategy=Strategy(loops=has_no_rows, is_dense=lambda _, options: not is_without_contact(options)),
 )
 STATE = Definition(
     "simulate",
@@ -109,7 +109,7 @@ held_rates: Callable[..., Array] = _function(
         compute=_held_rates,
         options={**RATES.options, **held(ALL)},
         numbers={"constraints": ALL},
-        strategy=Strategy(loops=is_without_contact, is_dense=_has_many_rows),
+        strategy=Strategy(loops=has_no_rows, is_dense=_has_many_rows),
     )
 )
 """The same under constraints, whose numbers follow tau."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from kinetree import algorithms
 from kinetree.contact_model.inverse_weights import is_from_mjcf
 from kinetree.errors import OptionError, nearest_names
-from kinetree.functions.contact_options import is_without_contact
+from kinetree.functions.contact_options import has_no_rows
 from kinetree.model import Model
 from kinetree.model.extras import SimulationOptions
 
@@ -28,10 +28,6 @@ _OF_FILES = {"Euler": "semi_implicit_euler", "RK4": "rk4", "implicitfast": "impl
 """The integrators of MJCF files, whose steps these are."""
 ADAPTIVE = "rk45"
 """The integrator with error control."""
-_IN_LOOPS = ("symplectic_euler", "semi_implicit_euler", "rk4")
-"""The integrators whose steps can go through bodies in loops."""
-
-
 def integrator_option(_: Model, value: Any) -> Hashable:
     """The name of an integrator with stages."""
     return _known(value, (*algorithms.AT_THE_END,))
@@ -96,5 +92,5 @@ def _of_file(model: Model) -> str | None:
 
 
 def can_loop(options: Mapping[str, Any]) -> bool:
-    """Whether a step can go through bodies in loops: not with contacts, and not where forces couple joints."""
-    return is_without_contact(options) and options.get("integrator") in _IN_LOOPS and "actuators" not in options
+    """Whether a step can go through bodies in loops: not where forces couple joints."""
+    return has_no_rows(options) and options.get("integrator") != "midpoint" and "actuators" not in options

@@ -6,7 +6,7 @@ of them (`closed_loop.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -108,7 +108,14 @@ def _evaluation_size(model: Model, options: Mapping[str, Any]) -> tuple[int, ...
     return (model.nv + 2 + (0 if is_without_contact(options) else model.nv + 1),)
 
 
-STEP_STRATEGY = Strategy(loops=can_loop, is_dense=lambda _, options: not is_without_contact(options))
+def _single_bodies(robot: Model, options: Mapping[str, Any]) -> Collection[int]:
+    """Those whose gyroscopic forces act later in a step."""
+    return robot.tree.alone if options["integrator"] in ("implicitfast", "discrete") else ()
+
+
+STEP_STRATEGY = Strategy(
+    loops=can_loop, told_apart=_single_bodies, is_dense=lambda _, options: not is_without_contact(options)
+)
 EVALUATION = Definition(
     "simulate",
     (_Q, _V, _TAU, _DT),
@@ -164,7 +171,7 @@ def _function(definition: Definition) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-HELD_STRATEGY = Strategy(loops=can_loop, is_dense=_has_many_rows)
+HELD_STRATEGY = Strategy(loops=can_loop, told_apart=_single_bodies, is_dense=_has_many_rows)
 HELD: dict[str, Any] = {
     "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": HELD_STRATEGY,
 }  # fmt: skip

@@ -17,7 +17,7 @@ from kinetree.compiler.definition import Array, Definition, Size, Slots, defined
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar
+from kinetree.expr import Numbers
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import integrator_option
@@ -99,25 +99,23 @@ def _steps(
         return (*state[: 2 + kind.activations], *([[error]] if kind.tells else []))
     method = algorithms.INTEGRATORS[integrator]
 
-    def numbers(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Scalar]:
-        powers = algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found) if kind.exchanges else ()
-        error = [found.error] if "error" in kind.tells else []
-        return [*powers, *error, *(tree.numbers(found.solved[1:], "nv") if "qdd" in kind.tells else ())]
+    def rows(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Numbers]:
+        powers = [algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)] if kind.exchanges else []
+        error: list[Numbers] = [[found.error]] if "error" in kind.tells else []
+        return [*powers, *error, *([tree.numbers(found.solved[1:], "nv")] if "qdd" in kind.tells else [])]
 
-    end = algorithms.step(tree, method, q, v, dt, loads, act, stages=stages, numbers=numbers)
+    end = algorithms.step(tree, method, q, v, dt, loads, act, stages=stages, rows=rows)
     ends: list[Any] = [end.q, end.v]
     if kind.activations:
         ends.append(end.act)
-    first = 0
     if kind.exchanges:
-        first = 2
-        series = zip(*(of_stage[:2] for of_stage in end.reported), strict=True)
+        series = zip(*(of_stage[0] for of_stage in end.reported), strict=True)
         weighted = (sum((w * p for w, p in zip(method.weights, powers, strict=True)), 0.0) for powers in series)
         ends.append([e + dt * total for e, total in zip(x["exchanged"], weighted, strict=True)])
     if "error" in kind.tells:
-        ends.append([end.largest(first)])
+        ends.append([end.largest(int(kind.exchanges))])
     if "qdd" in kind.tells:
-        ends.append(tree.split(end.reported[0][first + len(kind.tells) - 1 :], "nv")[1:])
+        ends.append(tree.split(end.reported[0][-1], "nv")[1:])
     return tuple(ends)
 
 

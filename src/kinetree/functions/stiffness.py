@@ -190,8 +190,8 @@ class Search(NamedTuple):
 
     root: Array
     """C^½."""
-    rates: Array
-    """G."""
+    rates: Array | None
+    """G; None where it is the identity."""
     seed: Array
     """A part of every direction remains in each search, so that none that has grown meanwhile is overlooked."""
     passive: Sequence[float]
@@ -206,7 +206,7 @@ class Search(NamedTuple):
         slopes = spring_stiffness(robot, passive) + steepest_friction(robot, passive)
         root = np.sqrt(np.maximum(slopes, 0.0))  # what feeds energy in is not stiff
         shared = robot.tree.coordinates
-        rates = np.eye(robot.nv) if shared is None else shared.matrix()
+        rates = None if shared is None else shared.matrix()
         seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
         weights = [float(name in passive) for name in ("damping", "friction", "spring")]
         search: Any = compile_function(robot, stiffest, parameters=parameters) if root.any() else np.zeros
@@ -272,4 +272,5 @@ class Fastest:
 
     def joint(self, sample: tuple[int, ...] = ()) -> int:
         """The degree of freedom of the joints that takes most part in where the next search begins."""
-        return int(np.argmax(np.abs(self._search.root * (self._search.rates @ self.direction[sample]))))
+        rates, direction = self._search.rates, self.direction[sample]
+        return int(np.argmax(np.abs(self._search.root * (direction if rates is None else rates @ direction))))

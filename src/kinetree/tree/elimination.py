@@ -7,13 +7,13 @@ robot (RBDA section 6.5), without fill-in.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.tree.topology import Topology
 
-__all__ = ["WIDTH", "Chains", "Elimination", "chains", "elimination"]
+__all__ = ["WIDTH", "Chains", "Elimination", "chains", "elimination", "row_parents"]
 
 WIDTH = 6
 """Degrees of freedom in a row of a chain, as many as a free body has."""
@@ -74,6 +74,25 @@ def chains(tree: Topology) -> Chains:
         end += n
         of_slot[i] = end - 1 if n else carrier
     return Chains(tuple(place), tuple(parent), tuple(of_slot))
+
+
+def row_parents(rows: Chains, coupled: Iterable[Collection[int]]) -> list[int]:
+    """λ of each row where rows are eliminated from the last to the first, in sets of six degrees of freedom; `coupled`
+    are sets of degrees of freedom, by their places in v, that share further entries with each other."""
+    above: list[set[int]] = [set() for _ in rows.parent]
+    for k, carrier in enumerate(rows.parent[1:], 1):
+        i = carrier // WIDTH
+        above[k] = {i, *above[i]} if i else set()
+    for places in coupled:
+        together = sorted({rows.place[k] // WIDTH for k in places})
+        for n, k in enumerate(together):
+            above[k].update(together[:n])
+    parent = [0] * len(above)
+    for k in reversed(range(1, len(above))):
+        if above[k]:
+            parent[k] = max(above[k])
+            above[parent[k]] |= above[k] - {parent[k]}
+    return parent
 
 
 def _by_limbs(tree: Topology) -> list[int]:

@@ -20,10 +20,10 @@ from typing import Any
 
 from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, is_zero, maximum, select, slopes_of
 from kinetree.records import record
-from kinetree.tree.elimination import WIDTH, Elimination, chains
+from kinetree.tree.elimination import WIDTH, Chains, Elimination, chains
 from kinetree.tree.topology import Topology
 
-__all__ = ["BlockMatrix", "SparseMatrix", "StoredFactors"]
+__all__ = ["BlockLayout", "BlockMatrix", "SparseMatrix", "StoredFactors"]
 
 _BLOCKS_FROM = 40
 """Degrees of freedom from which on a matrix that changes in every iteration is factored in loops over blocks."""
@@ -50,8 +50,15 @@ class SparseMatrix:
         self._recorder = recorder
 
     @cached_property
-    def _layout(self) -> _Layout:
-        return _Layout(self._elimination, self._tree)
+    def _layout(self) -> BlockLayout:
+        """That of the same elimination, by rows of `chains`."""
+        rows, order = chains(self._tree), self._elimination
+        parent = [0] * (rows.count + 1)
+        for k, above in enumerate(order.parent[1:], 1):
+            row, r = divmod(rows.place[order.order[k]], WIDTH)
+            if r == 0 and above:
+                parent[row] = rows.place[order.order[above]] // WIDTH
+        return BlockLayout(rows, parent)
 
     is_in_blocks = False
 
@@ -111,15 +118,15 @@ class SparseMatrix:
             start = start + term(k)
         return start
 
-    def in_blocks(self, coupled: Iterable[Sequence[int]]) -> BlockMatrix | None:
+    def in_blocks(self, coupled: Iterable[Sequence[int]]) -> SparseMatrix | BlockMatrix:
         """The same in blocks of six, if it is large; entries between `coupled` degrees of freedom can be set."""
         if self._elimination.n < _BLOCKS_FROM:
-            return None
+            return self
         return BlockMatrix.of(self, self._layout, self._recorder, coupled)
 
     def place(self, k: int) -> int:
         """The place of a degree of freedom in the rows of `chains`."""
-        return self._layout.places[k]
+        return self._layout.rows.place[self._elimination.order[k]]
 
     def block_zeros(self) -> BlockMatrix:
         """Zeros in blocks of six, to be added."""
@@ -127,10 +134,9 @@ class SparseMatrix:
 
     def add_blocks(self, other: BlockMatrix) -> None:
         """Add a matrix in blocks."""
-        at = other.places
         for k in self.outward:
             for i in (k, *self.above(k)):
-                self[k, i] = self[k, i] + other.entry(at[k], at[i])
+                self[k, i] = self[k, i] + other.entry(self.place(k), self.place(i))
 
     def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
         """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
@@ -169,9 +175,17 @@ class SparseMatrix:
         """The inverse of `vector_of`."""
         return [*x[1:]]
 
-    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """Convert numbers from elimination order to the order of v."""
-        return self._elimination.as_in_v(x)
+    def in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """One entry per degree of freedom, in the order of v."""
+        return self._elimination.as_in_v(self.numbers(x))
+
+    def left(self, x: Sequence[Scalar], _before: Any, _where: Scalar | None = None) -> list[Scalar]:
+        """Numbers that an iteration leaves to the next: one entry per degree of freedom."""
+        return self.numbers(x)
+
+    def taken(self, numbers: Iterator[Scalar], _before: Any) -> Any:
+        """The inverse of `left`."""
+        return self.vector_of([next(numbers) for _ in self.outward])
 
     def diagonal(self) -> list[Scalar]:
         """The numbers on the diagonal, in elimination order."""
@@ -187,7 +201,7 @@ class SparseMatrix:
 
     def pieces(self, x: Sequence[Scalar]) -> Any:
         """Accelerations with one entry per degree of freedom, as pieces from slot 1 on."""
-        return self._tree.split(self.as_in_v(self.numbers(x)), "nv")[1:]
+        return self._tree.split(self.in_v(x), "nv")[1:]
 
     def factors(self) -> list[Scalar]:
         """L, row by row, with the ones, and D after it."""
@@ -209,9 +223,11 @@ class BlockMatrix:
     kept, and takes no work; if some of them have it, the others have zeros in it.
     """
 
-    def __init__(self, layout: _Layout, recorder: Recorder | None) -> None:
+    def __init__(self, layout: BlockLayout, recorder: Recorder | None, *, is_rolled: bool = False) -> None:
+        """`is_rolled`: whether rows in the order of v are in memory, too."""
         self._layout = layout
         self._recorder = recorder
+        self._is_rolled = is_rolled
         self._numbers = self._grid(layout.size * WIDTH, WIDTH)
         self._kept = self._grid(layout.size, 1)
         """1.0 where a block is kept."""
@@ -220,7 +236,7 @@ class BlockMatrix:
 
     @staticmethod
     def of(
-        M: SparseMatrix, layout: _Layout, recorder: Recorder | None, coupled: Iterable[Sequence[int]]
+        M: SparseMatrix, layout: BlockLayout, recorder: Recorder | None, coupled: Iterable[Sequence[int]]
     ) -> BlockMatrix:
         """The same matrix; `coupled` as for `SparseMatrix.in_blocks`."""
         made = BlockMatrix(layout, recorder)
@@ -231,7 +247,7 @@ class BlockMatrix:
             (k, k): [[float(r == s) for s in range(WIDTH)] for r in range(WIDTH)] for k in range(1, layout.blocks + 1)
         }
         for (k, i), x in entries.items():
-            (a, r), (b, s) = (divmod(layout.places[n], WIDTH) for n in (k, i))
+            (a, r), (b, s) = (divmod(M.place(n), WIDTH) for n in (k, i))
             block = blocks.setdefault((a, b), [[0.0] * WIDTH for _ in range(WIDTH)])
             block[r][s] = x
             if a == b:
@@ -247,6 +263,33 @@ class BlockMatrix:
 
     is_in_blocks = True
 
+    def in_blocks(self, _coupled: Iterable[Sequence[int]]) -> BlockMatrix:
+        """It is already in blocks."""
+        return self
+
+    def begin(self) -> None:
+        """Set all entries between degrees of freedom to zero, and keep the blocks of those that carry each other."""
+        carried = self._layout.carried()
+        for k in self.blocks_outward:
+            self.put(k, k, [[float(r == s) for s in range(WIDTH)] for r in range(WIDTH)])
+            for i in self._every_above(k):
+                at = self._layout.at(self._kept, k, i)
+                self._kept[at, 0] = kept = self._kept.constant(carried, at)
+                for _ in self._kept.left_out(1.0 - kept):
+                    self.put(k, i, [[0.0] * WIDTH] * WIDTH)
+
+    def put_part(self, row: Any, column: Any, part: Sequence[Sequence[Scalar]]) -> None:
+        """Replace entries from a row of the memory (`BlockLayout.row`) and a column of it on."""
+        for r, numbers in enumerate(part):
+            for s, x in enumerate(numbers):
+                self._numbers[row + r, column + s] = x
+
+    def mirror(self) -> None:
+        """Copy the lower triangles of blocks on the diagonal to the upper ones."""
+        for k in self.blocks_outward:
+            block = self.block(k, k)
+            self.put(k, k, [[block[max(r, s)][min(r, s)] for s in range(WIDTH)] for r in range(WIDTH)])
+
     def copy(self) -> BlockMatrix:
         """The same entries, to be changed apart from these."""
         return self._mapped(lambda x: x)
@@ -256,7 +299,7 @@ class BlockMatrix:
         return self._mapped(lambda x: slopes_of(x, 0.0))
 
     def _mapped(self, of: Callable[[Scalar], Scalar]) -> BlockMatrix:
-        made = BlockMatrix(self._layout, self._recorder)
+        made = BlockMatrix(self._layout, self._recorder, is_rolled=self._is_rolled)
         for k in self.blocks_outward:
             made.put(k, k, [[of(x) for x in row] for row in self.block(k, k)])
             for i in self._every_above(k):
@@ -389,29 +432,33 @@ class BlockMatrix:
             row[k] = 0.0
         return row
 
-    def column(self, x: Sequence[Scalar]) -> Any:
-        """A row in the order of v, as one entry per place."""
-        return self.vector_of([x[place] for place in self._layout.elimination.order[1:]])
-
-    def vector_of(self, x: Sequence[Scalar]) -> Any:
-        """Numbers in elimination order, as one entry per place."""
-        row = self.zeros() if len(x) < self._layout.blocks * WIDTH else self._row()
-        for place, x_k in zip(self._layout.places[1:], x, strict=True):
-            row[place] = x_k
+    def column(self, x: Any) -> Any:
+        """A row in the order of v, of numbers or in memory, as one entry per place."""
+        place = self._layout.rows.place
+        row = self.zeros() if len(place) < self._layout.blocks * WIDTH else self._row()
+        for k in x.rounds(0, len(place)) if isinstance(x, Memory) else range(len(place)):
+            row[self._numbers.looked_up(place, k)] = x[k]
         return row
 
-    def numbers(self, x: Any) -> list[Scalar]:
-        """The inverse of `vector_of`."""
-        return [x[place] for place in self._layout.places[1:]]
+    def in_v(self, x: Any) -> Any:
+        """One entry per place, in the order of v."""
+        place = self._layout.rows.place
+        if not self._is_rolled or self._recorder is None:
+            return [x[k] for k in place]
+        flat = self._recorder.array("flat", len(place))
+        for k in flat.rounds(0, len(place)):
+            flat[k] = x[self._numbers.looked_up(place, k)]
+        return flat
 
-    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """Convert numbers from elimination order to the order of v."""
-        return self._layout.elimination.as_in_v(x)
+    def left(self, x: Any, before: Any, where: Scalar | None = None) -> list[Scalar]:
+        """Leave one entry per place to the next iteration, where something is not zero; no numbers are carried."""
+        for k in self.outward:
+            before[k] = x[k] if where is None else select(where, x[k], before[k])
+        return []
 
-    @property
-    def places(self) -> Sequence[int]:
-        """The place of each degree of freedom, by its number in the elimination."""
-        return self._layout.places
+    def taken(self, _numbers: Iterator[Scalar], before: Any) -> Any:
+        """What `left` has left."""
+        return before
 
     def place(self, k: Any) -> Any:
         """The place of a degree of freedom."""
@@ -419,7 +466,7 @@ class BlockMatrix:
 
     def entries(self, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
         """The entries of a row in the order of v that are not always zero, with their places here."""
-        return [(self._layout.places[k], x) for k, x in _entries(self._layout.elimination, row)]
+        return sorted((place, x) for place, x in zip(self._layout.rows.place, row, strict=True) if not is_zero(x))
 
     def _row(self) -> Any:
         size = (self._layout.blocks + 1) * WIDTH
@@ -429,26 +476,35 @@ class BlockMatrix:
         return Grid(rows, columns, self._recorder, clear=False, is_scratch=True)
 
 
-class _Layout:
+class BlockLayout:
     """Where the degrees of freedom are in blocks, and where the blocks are in memory."""
 
-    def __init__(self, elimination: Elimination, tree: Topology) -> None:
-        rows = chains(tree)
-        self.elimination = elimination
-        self.places: list[int] = [0, *(rows.place[k] for k in elimination.order[1:])]
-        """The place of each degree of freedom, by its number in the elimination."""
+    def __init__(self, rows: Chains, parent: Sequence[int]) -> None:
+        """`parent`: λ of each block in the elimination."""
+        self.rows = rows
         self.blocks: int = rows.count
-        self.parent: list[int] = [0] * (rows.count + 1)
-        """λ of each block."""
-        for k in range(1, elimination.n + 1):
-            row, r = divmod(self.places[k], WIDTH)
-            if r == 0:
-                self.parent[row] = self.places[elimination.parent[k]] // WIDTH
+        self.parent = parent
         self._depth = [-1]
-        for k in self.parent[1:]:
+        for k in parent[1:]:
             self._depth.append(self._depth[k] + 1)
         self._first = [0, *accumulate((depth + 1 for depth in self._depth[1:-1]), initial=0)]
         self.size: int = max(self._first) + max(self._depth) + 1
+
+    def carried(self) -> list[float]:
+        """By the numbers of blocks, 1.0 where row i carries row k."""
+        found = [0.0] * self.size
+        for k in range(1, self.blocks + 1):
+            i = k
+            while i := self.rows.parent[i] // WIDTH:
+                found[self._first[k] + self._depth[i]] = 1.0
+        return found
+
+    def part(self, place: int) -> tuple[int, int, int]:
+        """For the part of the memory in which two joints meet, by the place of a joint's first degree of freedom: its
+        row is the sum of the first number for one joint and the second for the one that carries it, which also has the
+        column as its third number."""
+        row, r = divmod(place, WIDTH)
+        return WIDTH * self._first[row] + r, WIDTH * self._depth[row], r
 
     def at(self, grid: Grid, k: Any, i: Any, scale: int = 1) -> Any:
         """The number of block (k, i), times a scale."""

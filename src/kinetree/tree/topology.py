@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -37,6 +37,21 @@ class Topology:
     def size(self) -> int:
         """N + 1, including the root's slot."""
         return len(self.joint)
+
+    @property
+    def topology(self) -> Topology:
+        """The tree, whose bodies are known one by one."""
+        return self
+
+    @property
+    def alone(self) -> Collection[int]:
+        """The slots of bodies that the root carries and that carry nothing."""
+        carriers = {p for _, p in self.outward}
+        return {i for i, p in self.outward if p == 0 and i not in carriers}
+
+    def of_slot(self, values: Sequence[int], i: int) -> Any:
+        """The entry of slot i."""
+        return values[i]
 
     def supports(self, i: int) -> list[int]:
         """The joints between the root and body i, the root's side first (κ(i), RBDA section 4.1.4)."""

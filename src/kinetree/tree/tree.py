@@ -16,6 +16,7 @@ from kinetree.tree.clusters import Cluster
 from kinetree.tree.coordinate_map import CoordinateMap
 from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.matrices import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
+from kinetree.tree.topology import Topology
 
 __all__ = ["Tree"]
 
@@ -161,6 +162,21 @@ class Tree(Protocol):
 
     def stacked_matrices(self, *matrices: JointBlocks | JointSquare) -> list[Scalar]:
         """Row by row, one matrix after the other."""
+
+    @property
+    def topology(self) -> Topology:
+        """How its bodies hang together, one by one."""
+
+    @property
+    def alone(self) -> Collection[int]:
+        """The slots of bodies that the root carries and that carry nothing; `i in` it finds them."""
+
+    def of_slot(self, values: Sequence[int], i: int) -> Any:
+        """The entry of slot i; for loops of a program those of all slots of `topology`."""
+
+    def in_chains(self, coupled: Sequence[Collection[int]]) -> Tree:
+        """The tree whose mass matrix is a `BlockMatrix` with the same `coupled` entries, if its bodies are looped over:
+        all of the matrix, with zeros, would be large."""
 
     def with_armature(self, armature: Sequence[Numbers]) -> Tree:
         """The tree with other armatures, which an algorithm has computed."""

@@ -117,6 +117,10 @@ class UnrolledTree(Topology):
         """The tree with some of its constants changed."""
         return change(self)
 
+    def in_chains(self, coupled: Sequence[Collection[int]]) -> UnrolledTree:  # noqa: ARG002
+        """Itself: its mass matrix is a `SparseMatrix` first."""
+        return self
+
     def with_armature(self, armature: Sequence[Sequence[Scalar]]) -> UnrolledTree:
         """The tree with other armatures, computed by an algorithm."""
         return replace(self, armature=tuple(map(tuple, armature)))

@@ -29,7 +29,16 @@ from kinetree.codegen.llvm.precision import Lanes
 from kinetree.codegen.llvm.sample import port_names
 from kinetree.expr import Port, Program
 
-__all__ = ["MEMORY", "batch_kernel", "has_direction", "needs_heap", "worth_fetching"]
+__all__ = [
+    "FEW_QUATERNIONS",
+    "MEMORY",
+    "batch_kernel",
+    "by_port",
+    "directions",
+    "has_direction",
+    "needs_heap",
+    "worth_fetching",
+]
 
 MEMORY = "kernel_memory"
 """Where `@kernel` keeps large lane buffers between calls."""
@@ -128,7 +137,16 @@ def batch_kernel(
                 f"ptr {place_in_round}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
     names = port_names(program)
-    looks = [look for k, start in quaternions for look in _looked_at(names[k], start, lanes)]
+    looks, oks = list[str](), list[str]()
+    for k, starts in by_port(quaternions).items():
+        if len(starts) > FEW_QUATERNIONS:
+            tables.append(directions(f"{k}", starts, lanes))
+            oks.append(f"%ok_{names[k]}")
+            looks.append(f"  {oks[-1]} = call {lanes.flags} @have_directions_{k}(ptr %{names[k]})")
+            continue
+        for start in starts:
+            oks.append(f"%ok_{names[k]}_{start}")
+            looks += _looked_at(names[k], start, lanes)
     streams = any(can_stream(port.shape, lanes) for port in program.outputs)
     new_line = "\n"
     once = [f"  call void @sample({', '.join(f'ptr %{name}' for name in names)})", *scatters]
@@ -162,7 +180,7 @@ group:
   %rows = select i1 %is_last, i64 %left, i64 {lanes.count}
 {new_line.join(gathers)}
 {new_line.join(looks)}
-{_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
+{_judged(oks, lanes) if quaternions else "  br label %run"}
 run:
 {work}
   %next = add i64 %sample, {lanes.count}
@@ -175,6 +193,8 @@ end:
 """
 
 
+FEW_QUATERNIONS = 16
+"""Quaternions of an input up to which they are looked at one after the other; more in a loop."""
 _MODE = """\
   %unchecked_p = getelementptr i64, ptr %data, i64 1
   %unchecked_mode = load i64, ptr %unchecked_p
@@ -207,9 +227,53 @@ def _looked_at(buffer: str, start: int, lanes: Lanes) -> list[str]:
     return [*lines, *looks, f"  %ok_{name} = {condition}"]
 
 
-def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes: Lanes) -> str:
+def by_port(quaternions: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
+    """The starts of the quaternions of each input."""
+    found: dict[int, list[int]] = {}
+    for k, start in quaternions:
+        found.setdefault(k, []).append(start)
+    return found
+
+
+def directions(name: str, starts: Sequence[int], lanes: Lanes) -> str:
+    """`@have_directions_…(numbers)`: the lanes whose quaternions all certainly have a direction, found in a loop."""
+    V, flags, align = lanes.numbers, lanes.flags, lanes.precision.bytes
+    everywhere = "true" if lanes.count == 1 else "splat (i1 true)"
+    loads = [
+        f"  %p{j} = getelementptr {V}, ptr %first, i64 {j}\n  %x{j} = load {V}, ptr %p{j}, align {align}"
+        for j in range(4)
+    ]
+    looks, condition = has_direction([f"%x{j}" for j in range(4)], lanes, "k")
+    return "\n".join(
+        [
+            f"@quaternions_{name} = internal constant [{len(starts)} x i64] [{', '.join(f'i64 {x}' for x in starts)}]",
+            f"define internal {flags} @have_directions_{name}(ptr %numbers) nounwind {{",
+            "start:",
+            "  br label %loop",
+            "loop:",
+            "  %k = phi i64 [0, %start], [%next, %look]",
+            f"  %all = phi {flags} [{everywhere}, %start], [%both, %look]",
+            f"  %more = icmp slt i64 %k, {len(starts)}",
+            "  br i1 %more, label %look, label %end",
+            "look:",
+            f"  %start_p = getelementptr i64, ptr @quaternions_{name}, i64 %k",
+            "  %at = load i64, ptr %start_p",
+            f"  %first = getelementptr {V}, ptr %numbers, i64 %at",
+            *loads,
+            *looks,
+            f"  %has = {condition}",
+            f"  %both = and {flags} %all, %has",
+            "  %next = add i64 %k, 1",
+            "  br label %loop",
+            "end:",
+            f"  ret {flags} %all",
+            "}",
+        ]
+    )
+
+
+def _judged(oks: Sequence[str], lanes: Lanes) -> str:
     """Branch to `%run` if all quaternions of all lanes certainly have a direction; else set the flag and return."""
-    oks = [f"%ok_{names[k]}_{start}" for k, start in quaternions]
     lines, all_ok = [], oks[0]
     for n, ok in enumerate(oks[1:]):
         lines.append(f"  %all_{n} = and {lanes.flags} {all_ok}, {ok}")

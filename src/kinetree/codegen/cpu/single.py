@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.cpu.batch import has_direction
+from kinetree.codegen.cpu.batch import FEW_QUATERNIONS, by_port, directions, has_direction
 from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter, are_moderate
 from kinetree.codegen.cpu.module import Apart, sample_module
 from kinetree.codegen.llvm.precision import Lanes, Precision
@@ -47,7 +47,10 @@ def emit_single(
     True
     """
     sample = sample_module(program, precision, target, 1, zeros=True, apart=apart)
-    parts = [sample, _SingleWriter(program, precision, quaternions, optional, declines_huge).text()]
+    lanes = Lanes(1, precision)
+    many = {k: starts for k, starts in by_port(quaternions).items() if len(starts) > FEW_QUATERNIONS}
+    parts = [sample, *(directions(f"{k}", starts, lanes) for k, starts in many.items())]
+    parts += [_SingleWriter(program, precision, quaternions, optional, declines_huge).text()]
     if len(program.outputs) == 1:
         parts.append(_SingleWriter(program, precision, quaternions, range(0), declines_huge).at_places())
     return "\n".join(parts)
@@ -81,8 +84,8 @@ class _SingleWriter(CallWriter):
                 continue
             self._check(given, port)
             emit(f"  %in{k} = load ptr, ptr {self._field(given, 'data')}")
-        for k, start in self._quaternions:
-            self._check_quaternion(f"%in{k}", start)
+        for k in by_port(self._quaternions):
+            self._check_quaternions(f"%in{k}", k)
         emit("  %is_new = icmp eq ptr %given, null")
         emit(f"  br i1 %is_new, label %new, label %{'into' if len(self._outputs) == 1 else 'general'}")
         if len(self._outputs) == 1:
@@ -100,8 +103,8 @@ class _SingleWriter(CallWriter):
         """`@one`: a sample whose numbers are at the places in a table, the inputs' and then that of the result."""
         count = len(self._inputs) + 1
         places = ", ".join(f"ptr {self._load('ptr', self._offset('%places', k * POINTER))}" for k in range(count))
-        for k, start in self._quaternions:
-            self._check_quaternion(self._load("ptr", self._offset("%places", k * POINTER)), start)
+        for k in by_port(self._quaternions):
+            self._check_quaternions(self._load("ptr", self._offset("%places", k * POINTER)), k)
         self._lines += [f"  call void @sample({places})", "  ret i64 0"]
         if self._quaternions:
             self._lines += ["general:", "  ret i64 1"]
@@ -141,6 +144,15 @@ class _SingleWriter(CallWriter):
         emit(f"  %data{k} = load ptr, ptr {self._field(given, 'data')}")
         emit(f"  br label %array{k}\narray{k}:\n  br label %taken{k}\ntaken{k}:")
         emit(f"  %in{k} = phi ptr [%place{k}, %number{k}], [%data{k}, %array{k}]")
+
+    def _check_quaternions(self, numbers: str, k: int) -> None:
+        """Go on only if all quaternions of an input certainly have a direction."""
+        starts = by_port(self._quaternions)[k]
+        if len(starts) > FEW_QUATERNIONS:
+            self._require(f"call i1 @have_directions_{k}(ptr {numbers})")
+            return
+        for start in starts:
+            self._check_quaternion(numbers, start)
 
     def _check_quaternion(self, numbers: str, start: int) -> None:
         """Go on only if four numbers certainly have a direction."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from kinetree.model.elements import Frame, Named
+from kinetree.model.elements import Body, Frame, Named
 from kinetree.model.model import Model
 from kinetree.tree import Tree
 
@@ -24,6 +24,10 @@ class Form(Protocol):
     def mass(self) -> float: ...
     @property
     def driven_nv(self) -> int: ...
+    @property
+    def bodies(self) -> Named[Body]:
+        """In the axes in which its tree has them; their slots are those of `one_by_one`."""
+
     @property
     def one_by_one(self) -> Model:
         """The robot whose joints and bodies can be accessed individually, even while a trace loops over them."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Symbol
-from kinetree.model.elements import Frame, Named
+from kinetree.model.elements import Body, Frame, Named
 from kinetree.model.model import Model
 from kinetree.records import record
 from kinetree.spatial import Inertia
@@ -27,7 +27,7 @@ __all__ = ["regrouped", "with_regrouped_inertias"]
 def with_regrouped_inertias(model: Form) -> Form:
     """The robot with regrouped inertias in its tree, for an algorithm; everything else is that of the robot itself."""
     return _RegroupedForm(
-        model.name, regrouped(model.tree), model.frames, model.mass, model.driven_nv, model.one_by_one
+        model.name, regrouped(model.tree), model.frames, model.bodies, model.mass, model.driven_nv, model.one_by_one
     )
 
 
@@ -38,6 +38,7 @@ class _RegroupedForm:
     name: str
     tree: Tree
     frames: Named[Frame]
+    bodies: Named[Body]
     mass: float
     driven_nv: int
     one_by_one: Model

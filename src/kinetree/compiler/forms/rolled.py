@@ -9,7 +9,8 @@ from typing import cast
 
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.expr import Index, Recorder
-from kinetree.model.elements import Frame, Named
+from kinetree.model.by_identity import ByIdentity
+from kinetree.model.elements import Body, Frame, Named
 from kinetree.model.model import Model
 from kinetree.spatial import Transform
 from kinetree.tree import Tree
@@ -22,14 +23,24 @@ from kinetree.tree.rolled.tree import RolledTree
 __all__ = ["RolledModel", "RolledSource"]
 
 
+_SOURCES: ByIdentity[dict[frozenset[int], tuple[Model, Source]]] = ByIdentity()
+"""Robots in the axes of loops, and their constants, which all functions of a robot share."""
+
+
 class RolledSource:
     """A robot's constants for traces with loops, made once."""
 
     def __init__(self, model: Model, told_apart: frozenset[int] = frozenset()) -> None:
         """`told_apart`: slots that an algorithm treats differently from the rest."""
-        turned = aligned(model)
+        if model not in _SOURCES:
+            _SOURCES[model] = {}
+        if told_apart not in _SOURCES[model]:
+            turned = aligned(model)
+            _SOURCES[model][told_apart] = turned, Source(turned.tree, told_apart)
         self.model = model
-        self.tree: Source = Source(turned.tree, told_apart)
+        self.tree: Source
+        turned, self.tree = _SOURCES[model][told_apart]
+        self.bodies: Named[Body] = turned.bodies
         bodies = list(turned.bodies.values())
         self.slots: list[int] = [self.tree.number[body.slot] for body in bodies]
         self.placements: Columns = Columns([body.placement for body in bodies])
@@ -71,6 +82,7 @@ class RolledModel:
         self.mass: float = source.mass
         self.driven_nv: int = source.driven_nv
         self.frames: Named[Frame] = source.frames
+        self.bodies: Named[Body] = source.bodies
         self._carried: dict[tuple[str, ...], CarriedBodies] = {}
         self.one_by_one: Model = source.model
 

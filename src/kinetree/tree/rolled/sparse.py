@@ -7,9 +7,11 @@ from typing import Any
 
 from kinetree.expr import Index, Memory, Recorder, Scalar, Walk
 from kinetree.tree.elimination import Elimination
+from kinetree.tree.rolled.memory import Bodies, Slot
 from kinetree.tree.rolled.results import Row
+from kinetree.tree.sparse_matrix import BlockLayout, BlockMatrix
 
-__all__ = ["SparseMatrix"]
+__all__ = ["BlocksInChains", "SparseMatrix"]
 
 
 class SparseMatrix:
@@ -88,8 +90,8 @@ class SparseMatrix:
     def numbers(self, x: Memory) -> list[Scalar]:
         return [x[k] for k in range(1, self._n + 1)]
 
-    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
-        return self._elimination.as_in_v(x)
+    def in_v(self, x: Memory) -> list[Scalar]:
+        return self._elimination.as_in_v(self.numbers(x))
 
     def diagonal(self) -> list[Scalar]:
         return [self._memory[k * self._n + k] for k in range(self._n)]
@@ -116,6 +118,32 @@ class SparseMatrix:
 
     def _place(self, k: Index) -> Index:
         return self._recorder.look_up(self._elimination.order, k, 1)
+
+
+class BlocksInChains:
+    """The blocks of joints in a `BlockMatrix`; block (i, j) of two joints is set for each j that carries i."""
+
+    def __init__(
+        self, recorder: Recorder, bodies: Bodies, layout: BlockLayout, parts: Sequence[tuple[int, int, int]]
+    ) -> None:
+        """`parts`: `BlockLayout.part` of each body's joint."""
+        self._recorder, self._bodies = recorder, bodies
+        self._below, self._across, self._columns = ([*numbers] for numbers in zip(*parts, strict=True))
+        self._matrix = BlockMatrix(layout, recorder, is_rolled=True)
+        self._matrix.begin()
+
+    def __setitem__(self, ij: tuple[Slot, Slot], block: Sequence[Sequence[Scalar]]) -> None:
+        def look(numbers: Sequence[int], slot: Slot) -> Index:
+            return self._bodies.look_up(self._recorder, numbers, slot)
+
+        i, j = ij
+        if any(block):
+            self._matrix.put_part(look(self._below, i) + look(self._across, j), look(self._columns, j), block)
+
+    def sparse(self, **_layout: object) -> BlockMatrix:
+        """The matrix, in the layout it has."""
+        self._matrix.mirror()
+        return self._matrix
 
 
 class _Dense:

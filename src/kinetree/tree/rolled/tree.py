@@ -17,13 +17,15 @@ from kinetree.joints import JointKind
 from kinetree.spatial import Motion
 from kinetree.tree.clusters import Cluster
 from kinetree.tree.coordinate_map import CoordinateMap
-from kinetree.tree.elimination import Elimination, elimination
+from kinetree.tree.elimination import Elimination, chains, elimination, row_parents
 from kinetree.tree.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
 from kinetree.tree.rolled.results import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
 from kinetree.tree.rolled.shared import SharedMemory
 from kinetree.tree.rolled.source import Case, Source
-from kinetree.tree.rolled.sparse import SparseMatrix
+from kinetree.tree.rolled.sparse import BlocksInChains, SparseMatrix
 from kinetree.tree.rolled.tables import Columns, QuantityTable
+from kinetree.tree.sparse_matrix import BlockLayout
+from kinetree.tree.topology import Topology
 
 __all__ = ["RolledTree"]
 
@@ -47,6 +49,8 @@ class RolledTree:
         self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
         self.joint: _Kinds = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
+        self.recorder: Recorder = recorder
+        self._layout: BlockLayout | None = None
 
     is_one_system = True
     carrier = 0
@@ -150,7 +154,29 @@ class RolledTree:
         made = [QuantityMemory(self._recorder, self._bodies, self._knowledge) for _ in range(count or 1)]
         return made[0] if count is None else made
 
-    def blocks(self) -> _Blocks:
+    @property
+    def topology(self) -> Topology:
+        return self._source.tree
+
+    @property
+    def alone(self) -> _Some:
+        """Told apart by a definition (`Definition.told_apart`)."""
+        return self.some({self._source.number[slot] for slot in self.topology.alone})
+
+    def of_slot(self, values: Sequence[int], i: int | Slot) -> Index:
+        return self._bodies.look_up(self._recorder, [values[slot] for slot in self._source.number], i)
+
+    def in_chains(self, coupled: Sequence[Collection[int]]) -> RolledTree:
+        rows = chains(self.topology)
+        other = copy(self)
+        other._layout = BlockLayout(rows, row_parents(rows, coupled))
+        return other
+
+    def blocks(self) -> _Blocks | BlocksInChains:
+        if self._layout is not None:
+            first, place = self.topology.v_starts, self._layout.rows.place
+            parts = [self._layout.part(place[first[i]] if first[i] < first[i + 1] else 0) for i in self._source.number]
+            return BlocksInChains(self._recorder, self._bodies, self._layout, parts)
         return _Blocks(self, self._recorder, self._bodies, self._source, self._shared)
 
     def square(self) -> JointSquare:
@@ -189,8 +215,10 @@ class RolledTree:
             memory, first = self._shared.spread(memory, space, first), 0
         return _Pieces(self, memory, space, first)
 
-    def split(self, numbers: Sequence[Scalar], space: str) -> _Pieces:
+    def split(self, numbers: Sequence[Scalar] | Memory, space: str) -> _Pieces:
         """One flat v ("nv") or q ("nq") as one piece per joint."""
+        if isinstance(numbers, Memory):
+            return self.pieces_in(numbers, space)
         memory = self._recorder.array(f"split_{space}", len(numbers))
         for k, x in enumerate(numbers):
             memory[k] = x
@@ -201,11 +229,11 @@ class RolledTree:
         (output,) = self._recorder.outputs
         self.write(pieces, space, (output, 0))
 
-    def numbers(self, pieces: Any, space: str) -> list[Scalar]:
+    def numbers(self, pieces: Any, space: str) -> Memory:
         """Pieces as one flat v ("nv") or row of forces ("forces")."""
         memory = self._recorder.array("numbers", self._source.total(space) if self._shared is None else self._shared.nv)
         self.write(pieces, space, (memory, 0))
-        return [memory[k] for k in range(memory.size)]
+        return memory
 
     def write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces into memory, as one q, v or row of forces at each of the places."""
