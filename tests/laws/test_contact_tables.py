@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.compiler.reference import on_numbers
+from kinetree.compiler.specialization import Specialization
 from kinetree.contact_model import spec
 from kinetree.functions.above_ground import usual_start
 from kinetree.functions.contact_dynamics import CONTACT_DYNAMICS
@@ -109,3 +110,39 @@ def test_bodies_in_loops_move_as_those_written_out(cone: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
         alone = [looped(*(x[k] for x in arguments)) for k in range(9)]
         np.testing.assert_array_equal(np.array(alone), found)
+
+
+@pytest.mark.parametrize(
+    "integrator", ["discrete", *(pytest.param(name, marks=pytest.mark.deep) for name in ("implicitfast", "rk4"))]
+)
+def test_steps_of_bodies_in_loops_are_those_written_out(integrator: str) -> None:
+    rng = np.random.default_rng(5)
+    robot = scene(rng, 6, limits="")
+    q, v, tau = (np.array(x) for x in zip(*[near(robot, rng) for _ in range(4)], strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spec, "MANY_POINTS", 0)
+        options: Any = {"integrator": integrator, "contact": kt.contact.soft_constraints(robot), "steps": 3}
+        looped, written = (compiled_late(robot, kt.rollout, unroll=unroll, **options) for unroll in (False, True))
+        torques = np.repeat(tau[:, None], 3, axis=1)
+        found, expected = (step(q, v, torques, 0.002) for step in (looped, written))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.deep
+def test_bodies_in_loops_have_exact_derivatives() -> None:
+    rng = np.random.default_rng(5)
+    robot = scene(rng, 4, limits="")
+    q, v, tau = (np.array(x) for x in zip(*[near(robot, rng) for _ in range(5)], strict=True))
+    along = dict(zip(("q", "v", "tau"), rng.normal(size=(3, *v.shape)), strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spec, "MANY_POINTS", 0)
+        patch.setattr(Specialization, "_is_large", lambda _: True)
+        soft = kt.contact.soft_constraints(robot)
+        _, slope = kt.jvp(robot, kt.contact_dynamics, (q, v, tau), along, contact=soft)
+
+        def moved(h: float) -> Any:
+            at = kt.integrate(robot, q, h * along["q"]), v + h * along["v"], tau + h * along["tau"]
+            return kt.contact_dynamics(robot, *at, contact=soft).qdd
+
+        difference = (moved(1e-6) - moved(-1e-6)) / 2e-6
+    np.testing.assert_allclose(slope[..., : robot.nv], difference, rtol=0, atol=1e-5 * np.abs(difference).max())

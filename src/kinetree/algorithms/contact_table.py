@@ -159,7 +159,8 @@ class ContactTable:
         grid, place = self.sight.tree.grid(self.size, 1, clear=False, is_scratch=True), self.chains.place
         for k in set(range(self.size)) - set(place):
             grid[k, 0] = 0.0
-        for k in rates.rounds(0, len(place)) if isinstance(rates, Memory) else range(len(place)):
+        rounds: Iterable[Any] = rates.rounds(0, len(place)) if isinstance(rates, Memory) else range(len(place))
+        for k in rounds:
             grid[grid.looked_up(place, k), 0] = rates[k]
         return grid
 

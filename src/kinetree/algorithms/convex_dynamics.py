@@ -309,7 +309,8 @@ class _Problem:
         self._looped.respond(left, 0.0)
         for k in self._M.outward:
             left[k] = -left[k]
-        return self._M.in_v(left)
+        push: Sequence[Scalar] = self._M.in_v(left)
+        return push
 
     def numbers(self, point: _Point, where: Scalar | None = None) -> list[Scalar]:
         """The numbers that an iteration leaves to the next; those in memory only where something is not zero."""

@@ -28,6 +28,8 @@ _OF_FILES = {"Euler": "semi_implicit_euler", "RK4": "rk4", "implicitfast": "impl
 """The integrators of MJCF files, whose steps these are."""
 ADAPTIVE = "rk45"
 """The integrator with error control."""
+
+
 def integrator_option(_: Model, value: Any) -> Hashable:
     """The name of an integrator with stages."""
     return _known(value, (*algorithms.AT_THE_END,))

@@ -154,7 +154,7 @@ class Tree(Protocol):
     def numbers(self, pieces: Sequence[Numbers], space: str) -> list[Scalar]:
         """The same where it is not a function's result."""
 
-    def split(self, x: Numbers, space: str | int | tuple[int, ...]) -> Any:
+    def split(self, x: Any, space: str | int | tuple[int, ...]) -> Any:
         """The opposite of `joined`: one piece per slot; slot 0 is empty."""
 
     def stacked(self, *rows: tuple[Sequence[Numbers], str]) -> list[Scalar]:

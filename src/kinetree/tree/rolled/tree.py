@@ -161,7 +161,8 @@ class RolledTree:
     @property
     def alone(self) -> _Some:
         """Told apart by a definition (`Definition.told_apart`)."""
-        return self.some({self._source.number[slot] for slot in self.topology.alone})
+        found: _Some = self.some({self._source.number[slot] for slot in self.topology.alone})
+        return found
 
     def of_slot(self, values: Sequence[int], i: int | Slot) -> Index:
         return self._bodies.look_up(self._recorder, [values[slot] for slot in self._source.number], i)
