@@ -24,8 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinetree.algorithms.contact_table import ContactTable
-from kinetree.algorithms.convex_dynamics import Block, Effort, Minimum, minimum_acceleration
+from kinetree.algorithms.convex_dynamics import Block, Effort, LoopedTable, Minimum, minimum_acceleration
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dot import dot
 from kinetree.algorithms.forward_dynamics import unbalanced
@@ -49,17 +48,17 @@ def contact_dynamics(
     guess: Sequence[Scalar] | None = None,
     effort: Effort | None = None,
     more: Sequence[tuple[Sequence[Scalar], Scalar]] = (),
-    table: ContactTable | None = None,
+    looped: Sequence[LoopedTable] = (),
 ) -> Minimum:
     """Accelerations due to joint forces tau and to the blocks' forces; `guess` is where the search may start.
 
-    `table` has the contacts that are in loops of the program. `more` are terms of the matrix in addition to M: x m mᵀ
+    `looped` are the rows that are in loops of the program. `more` are terms of the matrix in addition to M: x m mᵀ
     for each row m, in the order of v, and number x. Where blocks have softer versions, derivatives are those of the
     problem with these.
     """
-    coupled = [*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)]
-    coupled += table.coupled() if table else []
-    M = crba(tree if table is None else tree.in_chains(coupled), q).sparse(in_chains=table is not None, coupled=coupled)
+    coupled: list[Sequence[int]] = [*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)]
+    coupled += [places for table in looped for places in table.coupled()]
+    M = crba(tree.in_chains(coupled) if looped else tree, q).sparse(in_chains=bool(looped), coupled=coupled)
     for m, x in more:
         M.add_square(m, x)
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
@@ -67,8 +66,8 @@ def contact_dynamics(
         if not is_zero(block.pull):
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
     effort = effort or Effort()
-    if table is not None:
-        return minimum_acceleration(M, left, blocks, guess, effort, table.with_matrix)
+    if looped:
+        return minimum_acceleration(M, left, blocks, guess, effort, looped)
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
     found = solve(M, left, blocks, guess, effort)
     if any(block.bounce is not None for block in blocks):

@@ -96,6 +96,9 @@ class RowLoop:
 class ContactTable:
     """The contacts at a state: their points, reference accelerations and stiffnesses."""
 
+    together: Sequence[Sequence[int]] = ()
+    """As for `LoopedTable`: which contacts are closed differs from sample to sample."""
+
     def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop]) -> None:
         tree, topology = sight.tree, sight.tree.topology
         self.sight = sight

@@ -17,7 +17,7 @@ documentation, "Computation"; for Newton's method with line searches, Boyd and V
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -26,7 +26,7 @@ from kinetree.algorithms.row_costs import Response, RowCost
 from kinetree.expr import Scalar, absolute, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
 
-__all__ = ["Block", "Bounce", "Effort", "LoopedRows", "Minimum", "minimum_acceleration"]
+__all__ = ["Block", "Bounce", "Effort", "LoopedRows", "LoopedTable", "Minimum", "minimum_acceleration"]
 
 _FAR = 1e300
 """Larger than any step of a line search."""
@@ -80,7 +80,7 @@ class Effort:
 
 
 class LoopedRows(Protocol):
-    """Rows of contacts that are gone through in loops of the program (contact_table.py)."""
+    """Rows that are gone through in loops of the program (contact_table.py, soft_lengths.py)."""
 
     def away(self, a: Any) -> None:
         """Set their x to J a - a_ref."""
@@ -96,6 +96,23 @@ class LoopedRows(Protocol):
 
     def with_slope(self, alpha: Scalar, sums: Sequence[Scalar]) -> Sequence[Scalar]:
         """The slope and the curvature at alpha, with those of these rows."""
+
+
+class LoopedTable(Protocol):
+    """Such rows at a state."""
+
+    @property
+    def together(self) -> Sequence[Sequence[int]]:
+        """Degrees of freedom that share entries of the Hessian in every sample, by their places in v."""
+        ...
+
+    def coupled(self) -> Sequence[Sequence[int]]:
+        """Degrees of freedom that may share entries of the Hessian, by their places in v."""
+        ...
+
+    def with_matrix(self, M: Any) -> LoopedRows:
+        """The rows in the convex problem with this matrix."""
+        ...
 
 
 class Minimum(NamedTuple):
@@ -132,14 +149,18 @@ def minimum_acceleration(
     blocks: Sequence[Block],
     guess: Sequence[Scalar] | None,
     effort: Effort,
-    looped: Callable[[Any], LoopedRows] | None = None,
+    looped: Sequence[LoopedTable] = (),
 ) -> Minimum:
     """The acceleration a*, from the better of a guess and a₀, in the order of v.
 
-    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`); `looped(M)` are rows in loops.
+    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`) and for the rows in loops.
     """
-    if looped is not None:
-        coupled = [sorted({k for row in block.J for k, _ in M.entries(row)}) for block in blocks]
+    if looped:
+        n = len(tau)
+        together = [[[float(k in places) for k in range(n)]] for table in looped for places in table.together]
+        coupled = [
+            sorted({k for row in J for k, _ in M.entries(row)}) for J in (*(block.J for block in blocks), *together)
+        ]
         M = M.in_blocks(coupled)
     problem = _Problem(M, tau, blocks, looped)
     start = problem.at(problem.smooth)
@@ -159,7 +180,7 @@ def minimum_acceleration(
         return [count + 1.0, ends, *problem.numbers(after)], ends
 
     count, _, *numbers = repeat(effort.iterations, [0.0, 0.0, *begun], step)
-    if looped is not None:  # before they are in memory, where the derivative that is not theirs cannot be seen
+    if looped:  # before they are in memory, where the derivative that is not theirs cannot be seen
         numbers = [slopes_of(x, 0.0) for x in numbers]
     end = problem.restored(numbers)
     a = problem.differentiable(end.a)
@@ -190,14 +211,12 @@ class _Point(NamedTuple):
 class _Problem:
     """The function to be minimised."""
 
-    def __init__(
-        self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], looped: Callable[[Any], LoopedRows] | None
-    ) -> None:
+    def __init__(self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], tables: Sequence[LoopedTable]) -> None:
         self._M = M
         factors = (block_ltdl, block_half, block_rest) if M.is_in_blocks else (ltdl, ltdl_half, ltdl_rest)
         self._factor, self._half, self._rest = factors
-        self._make_looped = looped
-        self._looped = looped and looped(M)
+        self._tables = tables
+        self._looped = [table.with_matrix(M) for table in tables]
         self._blocks = blocks
         self._left = [M.zeros() for _ in range(3)]
         """What an iteration leaves to the next, in memory."""
@@ -233,8 +252,8 @@ class _Problem:
             list(unless(block.idle, [0.0] * len(rows), partial(_products, rows, p)))
             for block, rows in zip(self._blocks, self._rows, strict=True)
         ]
-        if self._looped is not None:
-            self._looped.set_out(p)
+        for looped in self._looped:
+            looped.set_out(p)
         alpha = self._line_search(point, p, Mp, along, evaluations)
         if self._M.is_in_blocks:
             alpha = select(ended, 0.0, alpha)
@@ -247,8 +266,8 @@ class _Problem:
 
     def away(self, a: Any) -> list[list[Scalar]]:
         """J a - a_ref, per block."""
-        if self._looped is not None:
-            self._looped.away(a)
+        for looped in self._looped:
+            looped.away(a)
         return [
             [_dot(row, a) - r for row, r in zip(rows, block.reference, strict=True)]
             for rows, block in zip(self._rows, self._blocks, strict=True)
@@ -263,8 +282,8 @@ class _Problem:
 
         They are those of one more step of Newton's method from a constant a.
         """
-        if self._make_looped is not None:
-            return self._differentiable_in_loops(a, self._make_looped)
+        if self._looped:
+            return self._differentiable_in_loops(a)
         M = self._M
         found = M.zeros()
         for k in M.outward:
@@ -274,7 +293,7 @@ class _Problem:
             found[k] = slopes_of(found[k], found[k] + p[k])
         return found
 
-    def _differentiable_in_loops(self, a: Any, make: Callable[[Any], LoopedRows]) -> Any:
+    def _differentiable_in_loops(self, a: Any) -> Any:
         """The same by two steps with a constant H: each makes one more order of derivatives exact."""
         M = self._M
         found = M.zeros()
@@ -282,7 +301,7 @@ class _Problem:
             found[k] = slopes_of(a[k], 0.0)
         factors: Any = None
         for _ in range(2):
-            self._looped = make(M)
+            self._looped = [table.with_matrix(M) for table in self._tables]
             point = self.at(found)
             if factors is None:
                 factors = self._hessian(point).constant()
@@ -291,22 +310,23 @@ class _Problem:
             before, found = found, M.zeros()
             for k in M.outward:
                 found[k] = slopes_of(before[k], before[k] + p[k])
-        self._looped = make(M)
+        self._looped = [table.with_matrix(M) for table in self._tables]
         return found
 
     def look_again(self, numbers: Sequence[Scalar]) -> None:
         """Bring what is in memory to the point with these numbers."""
-        if self._looped is not None:
-            a = self.restored(numbers).a
-            self._looped.away(a)
-            self._looped.respond(self._M.zeros(), 0.0)
+        if self._looped:
+            self.away(self.restored(numbers).a)
+        for looped in self._looped:
+            looped.respond(self._M.zeros(), 0.0)
 
     def push_of_looped(self) -> Sequence[Scalar]:
         """Jᵀ f of the rows in loops at their x, in the order of v."""
-        if self._looped is None:
+        if not self._looped:
             return []
         left = self._M.zeros()
-        self._looped.respond(left, 0.0)
+        for looped in self._looped:
+            looped.respond(left, 0.0)
         for k in self._M.outward:
             left[k] = -left[k]
         push: Sequence[Scalar] = self._M.in_v(left)
@@ -342,8 +362,8 @@ class _Problem:
         for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True):
             costs, weight = self._respond(block, rows, x_b, gradient, costs)
             weights.append(weight)
-        if self._looped is not None:
-            costs = self._looped.respond(gradient, costs, alpha)
+        for looped in self._looped:
+            costs = looped.respond(gradient, costs, alpha)
         return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient, costs), costs)
 
     def _respond(
@@ -386,8 +406,8 @@ class _Problem:
         H = self._M.copy()
         for block, rows, weight in zip(self._blocks, self._rows, point.weights, strict=True):
             _add_square(H, rows, weight, block.idle)
-        if self._looped is not None:
-            self._looped.add_square(H)
+        for looped in self._looped:
+            looped.add_square(H)
         return H
 
     def _line_search(
@@ -401,8 +421,8 @@ class _Problem:
             found = [slope + alpha * curvature, curvature]
             for block, x, d in zip(self._blocks, point.x, along, strict=True):
                 found = list(unless(block.idle, found, partial(_with_slope, block.cost, _along(x, alpha, d), d)))
-            if self._looped is not None:
-                found = list(self._looped.with_slope(alpha, found))
+            for looped in self._looped:
+                found = list(looped.with_slope(alpha, found))
             return found[0], found[1]
 
         def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:

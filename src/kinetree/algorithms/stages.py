@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained_dynamics
 from kinetree.algorithms.contact_dynamics import contact_dynamics
-from kinetree.algorithms.contact_table import ContactTable
-from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.convex_dynamics import Block, LoopedTable
 from kinetree.algorithms.drives import driven, limited, power
 from kinetree.algorithms.free_bodies import FREE, FREE_OR_BALL, with_gyroscopic_forces
 from kinetree.algorithms.implicit_forces import AtTheEnd, EndOfStep, Slope, end_of_step
@@ -33,7 +32,7 @@ State = tuple[Slots, Slots]
 """q and v, starting at slot 0, which is never read."""
 Forces = Callable[[Slots], Mapping[int, Force]]
 """External forces at q, in the bodies' own coordinates."""
-Soft = Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], ContactTable | None]]
+Soft = Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], Sequence[LoopedTable]]]
 """soft(tree, q, v, h, at_the_end): the soft constraints at a state, for a step of h; or as at the end of that step. The
 contacts in loops are a table."""
 
@@ -120,14 +119,14 @@ def evaluated(
     solved: Any = None
     error: Scalar = 0.0
     if loads.soft is not None:
-        blocks, table = loads.soft(tree, q, v, dt, at_the_end == "everything")
+        blocks, looped = loads.soft(tree, q, v, dt, at_the_end == "everything")
         if at_the_end == "everything":
             least = contact_dynamics(
                 end.tree, q, v, end.shifted(acting), blocks, f_ext, more=[(t.row, t.inertia) for t in end.couplings],
-                table=table,
+                looped=looped,
             )  # fmt: skip
         else:
-            least = contact_dynamics(tree, q, v, acting, blocks, f_ext, table=table)
+            least = contact_dynamics(tree, q, v, acting, blocks, f_ext, looped=looped)
         push, error = tree.split(least.push(blocks), "forces"), least.error
         a = solved = tree.split(least.acceleration, "nv")
         if at_the_end != "everything" and end.differs:

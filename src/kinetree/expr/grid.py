@@ -20,7 +20,7 @@ __all__ = ["Grid", "NewGrid", "Numbers", "Shared"]
 
 
 class Grid:
-    """Numbers `grid[i, j]`; j is an int, and i is an int or comes from `rounds`."""
+    """Numbers `grid[i, j]`; both are ints or come from `rounds`."""
 
     __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
 
@@ -39,14 +39,14 @@ class Grid:
         else:
             self._memory = recorder.array("grid", size, clear=clear, is_scratch=is_scratch)
 
-    def __getitem__(self, at: tuple[Index | int, int]) -> Scalar:
+    def __getitem__(self, at: tuple[Index | int, Index | int]) -> Scalar:
         place = at[0] * self._columns + at[1]
         if self._memory is not None:
             return self._memory[place]
         assert isinstance(place, int)
         return self._numbers[place]
 
-    def __setitem__(self, at: tuple[Index | int, int], x: Scalar) -> None:
+    def __setitem__(self, at: tuple[Index | int, Index | int], x: Scalar) -> None:
         place = at[0] * self._columns + at[1]
         if self._memory is not None:
             self._memory[place] = x

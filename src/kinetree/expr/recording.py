@@ -180,6 +180,8 @@ class Recorder:
 
     def look_up(self, values: Sequence[int], at: Index, first: int = 0) -> Index:
         """values[at], for a counter that is never less than `first`; evenly spaced values need no table."""
+        if not at.terms:  # the same in all iterations
+            return Index(values[at.base])
         if len(at.terms) != 1:
             raise ValueError("a table is looked up at the counter of one loop")
         (term,) = at.terms

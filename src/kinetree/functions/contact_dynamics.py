@@ -54,9 +54,9 @@ def _contact_dynamics(
 ) -> list[Scalar]:  # fmt: skip
     tree, rows = model.tree, soft(model, contact, passive, gradient_softness)
     acting = algorithms.driven(tree, q, v, tau, without_dry_friction(passive, contact), limits)
-    blocks, table = ([], None) if rows is None else rows(tree, q, v, 0.0, False)
+    blocks, looped = ([], []) if rows is None else rows(tree, q, v, 0.0, False)
     start = tree.numbers(guess[1:], "nv")
-    found = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start, table=table)
+    found = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start, looped=looped)
     return [*found.acceleration, *found.push(blocks), found.error, found.iterations]
 
 

@@ -19,8 +19,7 @@ from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
 if TYPE_CHECKING:
-    from kinetree.algorithms.contact_table import ContactTable
-    from kinetree.algorithms.convex_dynamics import Block
+    from kinetree.algorithms.convex_dynamics import Block, LoopedTable
     from kinetree.algorithms.soft_rows import Law, Sight
     from kinetree.collision import ContactPoint
     from kinetree.contact_model import TouchingShape, TouchSpec
@@ -146,7 +145,7 @@ def soft(
     integrator: str | None = None,
     *,
     written_out: bool = False,
-) -> Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], ContactTable | None]] | None:
+) -> Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], Sequence[LoopedTable]]] | None:
     """The rows at a state, for a step of some length, or as at the end of that step; and those that are in loops.
 
     Dry friction is among them if it is among the passive forces. `written_out`: whether none are in loops.
@@ -199,26 +198,30 @@ def check_whose(robot: Model, constraints: SoftConstraints) -> None:
 def _rows(
     model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False, *,
     written_out: bool,
-) -> tuple[list[Block], ContactTable | None]:  # fmt: skip
+) -> tuple[list[Block], Sequence[LoopedTable]]:  # fmt: skip
     from kinetree.algorithms.soft_rows import seen
     from kinetree.functions.contact_laws import timed_laws
     from kinetree.functions.contact_tables import looped_contacts
-    from kinetree.functions.soft_blocks import blocks_apart_from_contacts
+    from kinetree.functions.soft_blocks import blocks_apart_from_contacts, looped_lengths
 
     robot = model.one_by_one
     check_whose(robot, constraints)
     sight = seen(tree, q, v)
     timed = timed_laws(constraints.setting, dt, at_the_end=at_the_end)
-    blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
-    table: ContactTable | None = None
-    others: Sequence[int] = range(len(constraints.touches))
+    looped: list[LoopedTable] = []
+    apart: Sequence[int] = range(len(constraints.touches))
+    others = constraints
     if not written_out:
-        table, _, others = looped_contacts(model, constraints, sight, timed)
-    for k in others:
+        table, _, apart = looped_contacts(model, constraints, sight, timed)
+        if table is not None:
+            lengths, others = looped_lengths(robot, constraints, table, timed)
+            looped = [table, *lengths]
+    blocks = blocks_apart_from_contacts(robot, others, sight, v, timed)
+    for k in apart:
         touch = constraints.touches[k]
         points = touching_points(robot, touch, sight)
         blocks += touching_blocks(robot, constraints, touch, sight, points, timed)
-    return blocks, table
+    return blocks, looped
 
 
 def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[ContactPoint, ...]:

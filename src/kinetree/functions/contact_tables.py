@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kinetree.collision import ContactPoint
     from kinetree.contact_model.touches import TouchingShape
 
-__all__ = ["Looped", "looped_contacts"]
+__all__ = ["Looped", "looked_up", "looped_contacts"]
 
 
 class Looped(NamedTuple):
@@ -78,7 +78,7 @@ class _Shapes:
 
         bodies, sides = self._model.bodies, self._sides.values()
         placed = [x.placement if x.body is None else x.placement @ bodies[x.body].placement for x in sides]
-        look = _looked_up(sight, [(X.plain(),) for X in placed])
+        look = looked_up(sight, [(X.plain(),) for X in placed])
         return PlacedShapes([_slot(self._model.one_by_one, x.body) for x in sides], lambda k: look(k)[0])
 
 
@@ -122,7 +122,7 @@ def _row_loop(
         for touch in touches
         for _ in range(loop.slots)
     ]
-    look = _looked_up(sight, rows)
+    look = looked_up(sight, rows)
 
     def row(k: Any) -> Row:
         margin, softness, friction, across = look(k)
@@ -143,10 +143,10 @@ def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec]) -> P
         [side.shape if hull is None else enclosing_radius(side.shape) for side in some]
         for hull, some in zip(hulls, sides, strict=True)
     )
-    look = _looked_up(sight, [*zip(*sizes, [touch.selection for touch in touches], strict=True)])
+    look = looked_up(sight, [*zip(*sizes, [touch.selection for touch in touches], strict=True)])
     limits = [reach(touch.first.shape, touch.second.shape, touch.selection) for touch in touches]
     absent = [touch.absent for touch in touches]
-    tell = _looked_up(sight, [(0.0 if limit is None else limit, x) for limit, x in zip(limits, absent, strict=True)])
+    tell = looked_up(sight, [(0.0 if limit is None else limit, x) for limit, x in zip(limits, absent, strict=True)])
 
     def is_far(k: Any, r_a: Vec3, r_b: Vec3) -> Scalar:
         limit, missing = tell(k)
@@ -188,7 +188,7 @@ def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull]
     return hull
 
 
-def _looked_up(sight: Sight, quantities: Sequence[Any]) -> Callable[[Any], Any]:
+def looked_up(sight: Sight, quantities: Sequence[Any]) -> Callable[[Any], Any]:
     """The quantities by their numbers, or at the counter of a loop, where what they have in common is a constant."""
     from kinetree.tree.rolled.memory import Bodies, Slot
     from kinetree.tree.rolled.tables import Columns, QuantityTable

@@ -67,11 +67,11 @@ def _softened(row: Any, times: float) -> Any:
 
 def with_softer(
     rows: Callable[..., tuple[Sequence[Block], Any]], softer: Callable[..., tuple[Sequence[Block], Any]]
-) -> Callable[..., tuple[Sequence[Block], None]]:
+) -> Callable[..., tuple[Sequence[Block], Sequence[Any]]]:
     """The rows at a state, with the softer ones that derivatives are those of."""
 
-    def at(*state: Any) -> tuple[Sequence[Block], None]:
+    def at(*state: Any) -> tuple[Sequence[Block], Sequence[Any]]:
         pairs = zip(rows(*state)[0], softer(*state)[0], strict=True)
-        return [row._replace(softer=soft) for row, soft in pairs], None
+        return [row._replace(softer=soft) for row, soft in pairs], ()
 
     return at

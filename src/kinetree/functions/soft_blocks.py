@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, NamedTuple
 
+from kinetree.algorithms.contact_table import ContactTable
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_equalities import held, held_together
 from kinetree.algorithms.soft_lengths import (
+    LengthLoop,
+    LengthRow,
+    LengthTable,
+    constant_entries,
     degree_of_freedom,
     dry_friction,
     follower,
@@ -15,10 +23,13 @@ from kinetree.algorithms.soft_lengths import (
     limits,
 )
 from kinetree.algorithms.soft_rows import Law, Sight
+from kinetree.algorithms.softness import Softness
 from kinetree.algorithms.transmissions import Reach, View, across_coordinate
 from kinetree.compiler.definition import Slots
 from kinetree.contact_model import (
+    FrictionSpec,
     LengthSpec,
+    LimitSpec,
     SoftConstraints,
     TendonCoupling,
     TendonFriction,
@@ -27,11 +38,13 @@ from kinetree.contact_model import (
     anchored,
     reach_of_tendon,
 )
+from kinetree.expr import Scalar, is_zero
 from kinetree.functions.contact_laws import ahead
+from kinetree.functions.contact_tables import looked_up
 from kinetree.model import Model
 from kinetree.model.constraints import holds
 
-__all__ = ["blocks_apart_from_contacts"]
+__all__ = ["blocks_apart_from_contacts", "looped_lengths"]
 
 Timed = Callable[..., Law]
 """timed(softness, gives_way): the law in a step of some length, of a row that is to give way or not."""
@@ -55,7 +68,7 @@ def blocks_apart_from_contacts(
         (hold,) = holds(robot.frames, [loop.constraint])
         blocks += held(sight.tree, sight.q, v, hold, timed(loop.softness), loop.rotation)
     for f in constraints.frictions:
-        blocks.append(dry_friction(sight, degree_of_freedom(sight, slot[f.joint], f.dof), f.loss, timed(f.softness)))
+        blocks.append(dry_friction(sight, degree_of_freedom(view, slot[f.joint], f.dof), f.loss, timed(f.softness)))
     for x in constraints.limits:
         softness = ahead(timed(x.softness, True))
         if x.coordinate is None:
@@ -80,3 +93,80 @@ def _of_tendon(robot: Model, sight: Sight, view: View, row: TendonRow, timed: Ti
         leader = None if row.second is None else reach(row.second)
         return [follower(sight, reach(row.first), leader, row.coefficients, row.reference, timed(row.softness))]
     return [inertia(sight, reach(row.length), row.armature)]
+
+
+def looped_lengths(
+    robot: Model, constraints: SoftConstraints, contacts: ContactTable, timed: Timed
+) -> tuple[list[LengthTable], SoftConstraints]:
+    """Limits and dry friction in loops, where the moments of their lengths are constant; and the other constraints."""
+    sight = contacts.sight
+    view = View(sight.tree, sight.q, sight.X_0, sight.columns)
+    alike: dict[Hashable, list[_LengthRow]] = {}
+    others: dict[str, list[Any]] = {"limits": [], "frictions": [], "tendons": []}
+    for name, left in others.items():
+        for one in getattr(constraints, name):
+            reach = _reach(robot, view, one)
+            entries = None if reach is None else constant_entries(sight, reach)
+            if reach is None or not entries:
+                left.append(one)
+                continue
+            for row in _length_rows(one, reach.length, entries):
+                alike.setdefault(row.kind(), []).append(row)
+    if not alike:
+        return [], constraints
+    loops = [_length_loop(sight, rows, timed) for rows in alike.values()]
+    left_out: Any = {name: tuple(left) for name, left in others.items()}
+    return [LengthTable(contacts, loops)], replace(constraints, **left_out)
+
+
+class _LengthRow(NamedTuple):
+    """A row of a limit or of dry friction."""
+
+    entries: Mapping[int, float]
+    softness: Softness
+    violation: Scalar = 0.0
+    loss: Scalar | None = None
+    """The force of dry friction; None: a limit."""
+
+    def kind(self) -> Hashable:
+        """Equal for rows that take the same operations on other numbers."""
+        power = self.softness.impedance[-1]
+        has_power = power if isinstance(power, float) else None
+        return len(self.entries), self.loss is None, has_power, is_zero(self.softness.period)
+
+
+def _length_rows(
+    one: LimitSpec | FrictionSpec | TendonLimit | TendonFriction, length: Scalar, entries: Mapping[int, float]
+) -> Iterator[_LengthRow]:
+    """The rows of a length whose moment has these entries."""
+    if isinstance(one, FrictionSpec | TendonFriction):
+        yield _LengthRow(entries, one.softness, loss=one.loss)
+        return
+    for sign, bound in ((1.0, one.lower), (-1.0, one.upper)):
+        if bound not in (-inf, inf):
+            signed = {k: sign * x for k, x in entries.items()}
+            yield _LengthRow(signed, one.softness, sign * (length - bound) - one.margin)
+
+
+def _length_loop(sight: Sight, rows: Sequence[_LengthRow], timed: Timed) -> LengthLoop:
+    numbers = [(tuple(row.entries.values()), row.softness, row.violation, row.loss or 0.0) for row in rows]
+    look, rubs = looked_up(sight, numbers), rows[0].loss is not None
+
+    def row(k: Any) -> LengthRow:
+        factors, softness, violation, loss = look(k)
+        return LengthRow(factors, timed(softness) if rubs else ahead(timed(softness, True)), violation, loss)
+
+    return LengthLoop(rubs, [[*row.entries] for row in rows], row)
+
+
+def _reach(robot: Model, view: View, one: LimitSpec | FrictionSpec | TendonRow) -> Reach | None:
+    """The length of a limit or of dry friction; None for others, and for one that does not have a constant moment."""
+    if isinstance(one, FrictionSpec):
+        return degree_of_freedom(view, robot.joints[one.joint].slot, one.dof)
+    if isinstance(one, LimitSpec):
+        if one.coordinate is None:
+            return None
+        return across_coordinate(view, robot.joints[one.joint].slot, 1.0, one.coordinate)
+    if isinstance(one, TendonLimit | TendonFriction) and one.length.terms:
+        return reach_of_tendon(view, robot, one.length)
+    return None

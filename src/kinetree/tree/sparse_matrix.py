@@ -138,6 +138,11 @@ class SparseMatrix:
             for i in (k, *self.above(k)):
                 self[k, i] = self[k, i] + other.entry(self.place(k), self.place(i))
 
+    def add_entries(self, pairs: Sequence[tuple[int, int]], numbers: Grid) -> None:
+        """Add a number to the entry of each pair of degrees of freedom, by their places in v."""
+        for n, (k, i) in enumerate(_in_order(self._elimination, pairs)):
+            self[k, i] = self[k, i] + numbers[n, 0]
+
     def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
         """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
         m = self.column(row)
@@ -358,6 +363,24 @@ class BlockMatrix:
             before = [[select(kept, x, 0.0) for x in row] for row in before]
         self.put(k, i, [list(map(operator.add, *rows)) for rows in zip(before, block, strict=True)])
 
+    def add_entries(self, pairs: Sequence[tuple[int, int]], numbers: Grid) -> None:
+        """Add a number to the entry of each pair of degrees of freedom, by their places in v.
+
+        Their blocks are kept in every sample.
+        """
+        layout, grid = self._layout, self._numbers
+        of: list[int] = []
+        at: list[int] = []
+        for n, pair in enumerate(pairs):
+            (k, r), (i, s) = (divmod(x, WIDTH) for x in sorted((layout.rows.place[a] for a in pair), reverse=True))
+            mirrored = [(s, r)] if k == i and r != s else []
+            for a, b in ((r, s), *mirrored):
+                of.append(n)
+                at.append((layout.at(grid, k, i, WIDTH) + a) * WIDTH + b)
+        for e in grid.rounds(0, len(at)):
+            place = grid.looked_up(at, e)
+            grid[0, place] = grid[0, place] + numbers[numbers.looked_up(of, e), 0]
+
     def kept(self, k: Any, i: Any) -> Scalar:
         """1.0 where a block is kept."""
         return self._kept[self._layout.at(self._kept, k, i), 0]
@@ -451,9 +474,12 @@ class BlockMatrix:
         return flat
 
     def left(self, x: Any, before: Any, where: Scalar | None = None) -> list[Scalar]:
-        """Leave one entry per place to the next iteration, where something is not zero; no numbers are carried."""
+        """Leave one entry per place to the next iteration, where something is not zero; no numbers are carried.
+
+        Without their derivatives, which would be those of the iterations.
+        """
         for k in self.outward:
-            before[k] = x[k] if where is None else select(where, x[k], before[k])
+            before[k] = slopes_of(x[k] if where is None else select(where, x[k], before[k]), 0.0)
         return []
 
     def taken(self, _numbers: Iterator[Scalar], before: Any) -> Any:
@@ -518,6 +544,12 @@ def _product(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:
     for a, b in zip(row, x, strict=True):
         total = total + a * b
     return total
+
+
+def _in_order(elimination: Elimination, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pairs of degrees of freedom, by their places in v, as their numbers in the elimination, the later one first."""
+    number = {place: k for k, place in enumerate(elimination.order) if k}
+    return [(max(k, i), min(k, i)) for k, i in ((number[a], number[b]) for a, b in pairs)]
 
 
 def _entries(elimination: Elimination, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:

@@ -75,6 +75,21 @@ def test_compiled_contacts_are_those_written_out_on_plain_numbers(monkeypatch: p
     assert (total > 0.0).all()
 
 
+def test_a_robot_of_one_limb_touches_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, rng = kt.zoo.load("arm6"), np.random.default_rng(2)
+    assert kt.contact.soft_constraints(robot).are_looped
+    q = next(
+        q
+        for q in rng.uniform(-2.5, 2.5, size=(100, robot.nv))
+        if kt.contact.contact_forces(robot, q, np.zeros(6), np.zeros(6)).forces.any()
+    )
+    found = kt.contact_dynamics(robot, q, np.ones(6), np.zeros(6))
+    monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
+    numbers = [[*map(float, q)], [1.0] * 6, [0.0] * 6]
+    written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
+    np.testing.assert_allclose(found.qdd, written[:6], rtol=0, atol=1e-10 * np.abs(written).max())
+
+
 @cache
 def rubble() -> kt.Model:
     """Meshes of three shapes in a row, each inside the next one, on the ground."""

@@ -312,6 +312,7 @@ def test_numbers_that_rise_evenly_need_no_table() -> None:
     with r.loop(ALL) as k:
         assert r.look_up([3, 5, 7, 9, 11, 13], k) == k * 2 + 3
         assert r.look_up([99, 1, 2, 3, 4, 5], k, 1) == k
+        assert r.look_up([3, 5, 7], r.look_up([1, 1, 1, 1, 1, 1], k)) == Index(5)
         assert r.look_up([4, 4, 4, 4, 4, 4], k) == Index(4)
         assert r.tables == []
         first = r.look_up([0, 0, 1, 0, 1, 3], k)

@@ -69,6 +69,23 @@ def test_solutions_are_those_of_dense_matrices(number: int, seed: int) -> None:
     np.testing.assert_allclose(again, H @ x, rtol=0, atol=1e-10)
 
 
+def test_numbers_are_added_to_entries_of_both_kinds_of_matrix() -> None:
+    robot, rng = robots()[1], np.random.default_rng(5)
+    tree: Any = robot.tree
+    q = kt.integrate(robot, robot.neutral(), rng.normal(size=robot.nv))
+    written = crba(tree, tree.split(list(q), "nq")).sparse(in_chains=True, coupled=[range(robot.nv)])
+    pairs = [(int(a), int(b)) for a, b in rng.integers(robot.nv, size=(40, 2))]
+    numbers, expected = tree.grid(len(pairs), 1), kt.mass_matrix(robot, q)
+    for n, (a, b) in enumerate(pairs):
+        numbers[n, 0] = x = float(rng.normal())
+        expected[[a, b] if a != b else [a], [b, a] if a != b else [a]] += x
+    x = rng.normal(size=robot.nv)
+    for M in (written.in_blocks([range(1, robot.nv + 1)]), written):
+        M.add_entries(pairs, numbers)
+        product = M.in_v(M.times(M.column(list(x))))
+        np.testing.assert_allclose(product, expected @ x, rtol=0, atol=1e-10)
+
+
 def test_rows_of_places_follow_limbs() -> None:
     robot = robots()[1]
     found, starts = chains(robot.tree), robot.tree.v_starts
