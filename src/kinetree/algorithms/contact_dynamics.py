@@ -23,6 +23,8 @@ Stronge, "Rigid body collisions with friction", Proceedings of the Royal Society
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import inf
 
 from kinetree.algorithms.convex_dynamics import Block, Effort, LoopedTable, Minimum, minimum_acceleration
 from kinetree.algorithms.crba import crba
@@ -67,7 +69,9 @@ def contact_dynamics(
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
     effort = effort or Effort()
     if looped:
-        return minimum_acceleration(M, left, blocks, guess, effort, looped)
+        found = minimum_acceleration(M, left, blocks, guess, effort, looped)
+        overflows = reduce(maximum, (table.overflows for table in looped))
+        return found._replace(error=select(overflows, inf, found.error))
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
     found = solve(M, left, blocks, guess, effort)
     if any(block.bounce is not None for block in blocks):

@@ -14,7 +14,8 @@ joints are gone through once for all contacts. For the Hessian the contacts of t
 over the pairs of joints that carry one of the bodies and not the other, in blocks of six, where A is about a point of
 one of the bodies.
 
-What a contact that is open would do is left out, or is zero.
+Contacts of pairs that touch in some sample are in memory, one after another; those of all others cost nothing but the
+search for them. What a contact that is open would do is left out, or is zero.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 3.5 and Table 5.1, for V and W.
 """
@@ -24,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from math import isqrt
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.dot import dot
@@ -32,7 +32,7 @@ from kinetree.algorithms.ltdl import symmetric_product
 from kinetree.algorithms.row_costs import RowCost
 from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
 from kinetree.collision import FAR, ContactPoint
-from kinetree.expr import Grid, Memory, Scalar, minimum, otherwise, select, unless
+from kinetree.expr import Grid, Memory, Scalar, less, less_equal, maximum, minimum, otherwise, select, unless
 from kinetree.records import record
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
@@ -44,7 +44,24 @@ _POINT = 10
 """Numbers of a point: its distance, its place, the normal and a tangent."""
 
 
-_Step = Callable[[Any, Sequence[Scalar]], Sequence[Scalar]]
+class _Pair(NamedTuple):
+    """A pair of shapes that touches in some sample."""
+
+    number: Any
+    place: Any
+    """In the list of those that do."""
+
+
+class _At(NamedTuple):
+    """A contact of such a pair."""
+
+    pair: Any
+    """The pair's number."""
+    row: Any
+    """The contact's place in memory."""
+
+
+_Step = Callable[[_At, Sequence[Scalar]], Sequence[Scalar]]
 
 
 class PlacedShapes(NamedTuple):
@@ -90,7 +107,7 @@ class RowLoop:
     stiffnesses: int
     """How many of the rows have a stiffness of their own; the others have that of the first."""
     row: Callable[[Any], Row]
-    """row(k): of contact k of the loop."""
+    """row(p): of the contacts of pair p of the loop."""
 
 
 class ContactTable:
@@ -99,7 +116,8 @@ class ContactTable:
     together: Sequence[Sequence[int]] = ()
     """As for `LoopedTable`: which contacts are closed differs from sample to sample."""
 
-    def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop]) -> None:
+    def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop], capacity: int) -> None:
+        """`capacity`: the most pairs of one of the loops over rows that may touch."""
         tree, topology = sight.tree, sight.tree.topology
         self.sight = sight
         self._starts = topology.v_starts
@@ -121,7 +139,7 @@ class ContactTable:
         for k in placed.rounds(0, len(shapes.bodies)):
             _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self.loops = [_Contacts(tree, loop, shapes, self.chains.of_slot) for loop in loops]
+        self.loops = [_Contacts(tree, loop, shapes, self.chains.of_slot, capacity) for loop in loops]
         self._between = {pair: self._moving(*pair) for contacts in self.loops for pair in contacts.body_pairs}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
@@ -139,8 +157,10 @@ class ContactTable:
                     some.append(sign)
         self.spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in self.loops]
         """The part of `blocks` for each pair of shapes."""
+        self.overflows: Scalar = 0.0
+        """1.0 where more pairs touch than may: the others are left out."""
         for contacts in self.loops:
-            contacts.find(placed)
+            self.overflows = maximum(self.overflows, contacts.find(placed))
             contacts.press(v, drift)
 
     def coupled(self) -> list[list[int]]:
@@ -213,143 +233,155 @@ class ContactTable:
 
 
 class _Contacts:
-    """The contacts of a loop over rows."""
+    """The contacts of a loop over rows.
 
-    def __init__(self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, place: Sequence[int]) -> None:
-        """`place`: of each slot's motion."""
+    Pairs that touch are in a list, in the order of all pairs, and numbers of their contacts are in memory by the place
+    in the list. Of a sample in which more of them touch than may, those that come first are there.
+    """
+
+    def __init__(self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, place: Sequence[int], capacity: int) -> None:
+        """`place`: of each slot's motion; `capacity`: the most pairs that may touch."""
         self.loop = loop
         slot = shapes.bodies
         pairs = [(slot[a], slot[b], of.slots) for of in loop.pairs for a, b in zip(*of.shapes, strict=True)]
         self.body_pairs = [(a, b) for a, b, _ in pairs]
-        self.count = sum(slots for _, _, slots in pairs)
-        self._first, self._second = ([place[pair[side]] for pair in pairs for _ in range(pair[2])] for side in (0, 1))
+        self._first, self._second = ([place[pair[side]] for pair in pairs] for side in (0, 1))
         self.origins = [b or a for a, b in self.body_pairs]
         """A moving body of each pair."""
-        self._begin = [0, *accumulate(slots for _, _, slots in pairs)]
-        self._points = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
-        self._rows = tree.grid(self.count, loop.size + loop.stiffnesses + 1, clear=False, is_scratch=True)
-        self._pairs = tree.grid(len(pairs), 2, clear=False)
-        size = max(1, isqrt(len(pairs)))
-        self._blocks = [*range(0, len(pairs), size), len(pairs)]
-        """The first pair of each block of neighbours, which are passed over at once where all are open."""
-        self._open_blocks = tree.grid(len(self._blocks) - 1, 1, clear=False)
+        self._slots = [slots for _, _, slots in pairs]
+        *self._begin, self.count = accumulate(self._slots, initial=0)
+        """The first contact of each pair, and how many there are in all pairs."""
+        self._far = tree.grid(len(pairs), 1, clear=False)
+        self._near = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
+        """The points of the contacts of all pairs that are near."""
+        self._capacity = capacity
+        self._list = self._far.index_list(capacity, len(pairs))
+        self._each = max(self._slots)
+        """Contacts in memory for each pair in the list."""
+        self._open = self._list.grid(1, 1)
+        self._points = self.grid(_POINT)
+        self._rows = self.grid(loop.size + loop.stiffnesses + 1)
 
-    def find(self, placed: Grid) -> None:
-        """Find the points of all pairs, from the shapes' placements in the world."""
+    def grid(self, columns: int) -> Grid:
+        """Numbers of the contacts in memory."""
+        return self._list.grid(self._each, columns)
+
+    def find(self, placed: Grid) -> Scalar:
+        """Find the points of all pairs, from the shapes' placements in the world; 1.0 where too many touch."""
+        state: Sequence[Scalar] = [0.0] if self._capacity < self._list.most else []
         done = 0
         for pairs in self.loop.pairs:
-            for k in placed.rounds(0, len(pairs.shapes[0])):
-                flags = partial(self._flags, pairs, k, k * pairs.slots + self._begin[done], placed)
-                known = flags(()) if pairs.absent is None else unless(pairs.absent(k), [1.0, 1.0], flags)
-                _put(self._pairs, k + done, known)
-            done += len(pairs.shapes[0])
-        for block in self._open_blocks.rounds(0, len(self._blocks) - 1):
-            (is_open,) = self._fold_block(block, [1.0], lambda p, state: [minimum(state[0], self._pairs[p, 1])])
-            self._open_blocks[block, 0] = is_open
+            count = len(pairs.shapes[0])
+            state = placed.fold(0, count, state, partial(self._look, pairs, done, placed))
+            done += count
+        return less(float(self._capacity), state[0]) if state else 0.0
 
-    def _flags(self, pairs: PairLoop, k: Any, first: Any, placed: Grid, _: Sequence[Scalar]) -> Sequence[Scalar]:
-        """1.0 where pair k is far apart, and where it is open; its points are found, from contact `first` on."""
-        at = [placed.looked_up(side, k) for side in pairs.shapes]
-        far = pairs.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
+    def _look(self, pairs: PairLoop, done: int, placed: Grid, k: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Append pair k of a loop to the list where it touches; `state` has how many have touched."""
 
-        def found(_: Sequence[Scalar]) -> Sequence[Scalar]:
+        def near(state: Sequence[Scalar]) -> Sequence[Scalar]:
+            at = [placed.looked_up(side, k) for side in pairs.shapes]
+            far = pairs.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
+            return far, *unless(
+                far, state[1:], lambda state: self._list.append(k + done, state, partial(touch, far, at))
+            )
+
+        def touch(far: Scalar, at: Sequence[Any], place: Any, state: Sequence[Scalar]) -> Any:
             points = pairs.points(k, *(_transform(placed.row(i, range(12))) for i in at))
-            return [select(far, 1.0, self._kept(first, points))]
+            for n, point in enumerate(points):
+                parts = (point.position, point.normal, point.tangent)
+                numbers = (point.distance, *(x for part in parts for x in part.components()))
+                _put(self._points, place * self._each + n, numbers)
+                _put(self._near, k * pairs.slots + (self._begin[done] + n), numbers)
+            (is_open,) = self._points.fold(
+                0, pairs.slots, [1.0], lambda n, now: [minimum(now[0], self._is_open(k + done, place * self._each + n))]
+            )
+            is_open = select(far, 1.0, is_open)
+            if state:
+                is_left_out = less_equal(float(self._capacity), state[0])
+                state, is_open = [state[0] + (1.0 - is_open)], maximum(is_open, is_left_out)
+            self._open[place, 0] = is_open
+            return state, is_open
 
-        return (far, *unless(far, [1.0], found))
+        state = [1.0, *state]
+        far, *state = near(state) if pairs.absent is None else unless(pairs.absent(k), state, near)
+        self._far[k + done, 0] = far
+        return state
 
-    def _kept(self, first: Any, points: Sequence[ContactPoint]) -> Scalar:
-        """Keep the points of a pair, from contact `first` on; 1.0 where all of them are open."""
-        for n, point in enumerate(points):
-            parts = (point.position, point.normal, point.tangent)
-            _put(self._points, first + n, (point.distance, *(x for part in parts for x in part.components())))
-        (is_open,) = self._points.fold(
-            first, first + len(points), [1.0], lambda k, state: [minimum(state[0], self._open(k))]
-        )
-        return is_open
-
-    def _fold_block(self, block: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
-        """Iterate over the pairs of a block."""
-        begin, end = (self._pairs.looked_up(some, block) for some in (self._blocks[:-1], self._blocks[1:]))
-        return self._pairs.fold(begin, end, state, step)
-
-    def _open(self, k: Any) -> Scalar:
-        """1.0 where contact k is open."""
-        margin, law, _ = self.loop.row(k)
+    def _is_open(self, p: Any, k: Any) -> Scalar:
+        """1.0 where contact k in memory, of pair p, is open."""
+        margin, law, _ = self.loop.row(p)
         return 1.0 - law.acts(self._points[k, 0] - margin)
 
     def fold(self, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
-        """Iterate over the contacts that are closed, pair by pair: `step(k, values)` gives the next values."""
-        return self.fold_pairs(state, lambda p, state: self.fold_pair(p, state, step))
+        """Iterate over the contacts that are closed, pair by pair: `step(contact, values)` gives the next values."""
+        return self.fold_pairs(state, lambda pair, state: self.fold_pair(pair, state, step))
 
-    def fold_pairs(self, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
-        """Iterate over the pairs that are not open."""
+    def fold_pairs(
+        self, state: Sequence[Scalar], step: Callable[[_Pair, Sequence[Scalar]], Sequence[Scalar]]
+    ) -> Sequence[Scalar]:
+        """Iterate over the pairs that touch."""
+        return self._list.fold(
+            state, lambda place, p, state: unless(self._open[place, 0], state, partial(step, _Pair(p, place)))
+        )
 
-        def of_block(block: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            return unless(self._open_blocks[block, 0], state, lambda state: self._fold_block(block, state, of_pair))
-
-        def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            return unless(self.is_open(p), state, partial(step, p))
-
-        return self._open_blocks.fold(0, len(self._blocks) - 1, state, of_block)
-
-    def fold_pair(self, p: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+    def fold_pair(self, pair: _Pair, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
         """Iterate over the contacts of a pair that are closed."""
-        return self._fold_points(p, state, lambda k, state: unless(self.idle(k), state, partial(step, k)))
+        return self._fold_points(pair, state, lambda at, state: unless(self.idle(at), state, partial(step, at)))
 
-    def _fold_points(self, p: Any, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
+    def _fold_points(self, pair: _Pair, state: Sequence[Scalar], step: _Step) -> Sequence[Scalar]:
         """Iterate over all contacts of a pair."""
-        begin, end = (self._pairs.looked_up(some, p) for some in (self._begin[:-1], self._begin[1:]))
-        return self._points.fold(begin, end, state, step)
+        first, end = pair.place * self._each, self._points.looked_up(self._slots, pair.number)
+        return self._points.fold(0, end, state, lambda n, state: step(_At(pair.number, first + n), state))
 
     def press(self, v: Grid, drift: Grid) -> None:
         """Find the rows of the contacts that are closed."""
         size, stiffnesses = self.loop.size, self.loop.stiffnesses
 
-        def step(k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            idle = self._open(k)
-            numbers = otherwise(idle, [0.0] * (size + stiffnesses), partial(self._pressed, k, v, drift))
-            _put(self._rows, k, (*numbers, idle))
+        def step(at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
+            idle = self._is_open(*at)
+            numbers = otherwise(idle, [0.0] * (size + stiffnesses), partial(self._pressed, at, v, drift))
+            _put(self._rows, at.row, (*numbers, idle))
             return []
 
-        self.fold_pairs([], lambda p, state: self._fold_points(p, state, step))
+        self.fold_pairs([], lambda pair, state: self._fold_points(pair, state, step))
 
-    def _pressed(self, k: Any, v: Grid, drift: Grid) -> list[Scalar]:
-        margin, law, friction = self.loop.row(k)
-        r = self._points[k, 0] - margin
-        reference, D = pressed(self.along(k, v), self.along(k, drift), r, law, friction)
+    def _pressed(self, at: _At, v: Grid, drift: Grid) -> list[Scalar]:
+        margin, law, friction = self.loop.row(at.pair)
+        r = self._points[at.row, 0] - margin
+        reference, D = pressed(self.along(at, v), self.along(at, drift), r, law, friction)
         return [*reference, *D]
 
-    def is_open(self, p: Any) -> Scalar:
+    def is_open(self, pair: _Pair) -> Scalar:
         """1.0 where all contacts of a pair are open."""
-        return self._pairs[p, 1]
+        return self._open[pair.place, 0]
 
-    def idle(self, k: Any) -> Scalar:
-        """1.0 where contact k is open."""
-        return self._rows[k, self.loop.size + self.loop.stiffnesses]
+    def idle(self, at: _At) -> Scalar:
+        """1.0 where a contact is open."""
+        return self._rows[at.row, self.loop.size + self.loop.stiffnesses]
 
-    def reference(self, k: Any) -> list[Scalar]:
-        """The reference accelerations of contact k."""
-        return self._rows.row(k, range(self.loop.size))
+    def reference(self, at: _At) -> list[Scalar]:
+        """The reference accelerations of a contact."""
+        return self._rows.row(at.row, range(self.loop.size))
 
-    def cost(self, k: Any) -> RowCost:
+    def cost(self, at: _At) -> RowCost:
         """The cost of its rows."""
         size = self.loop.size
-        _, law, friction = self.loop.row(k)
-        return cost_of(self._rows.row(k, range(size, size + self.loop.stiffnesses)), law, friction)
+        _, law, friction = self.loop.row(at.pair)
+        return cost_of(self._rows.row(at.row, range(size, size + self.loop.stiffnesses)), law, friction)
 
-    def along(self, k: Any, motions: Grid) -> list[Scalar]:
+    def along(self, at: _At, motions: Grid) -> list[Scalar]:
         """A (V_b - V_a), from the motions of the bodies."""
-        second = _motion(_row(motions, self._second, k))
-        first = None if not any(self._first) else _motion(_row(motions, self._first, k))
-        point, axes = self._place_of(k)
+        second = _motion(_row(motions, self._second, at.pair))
+        first = None if not any(self._first) else _motion(_row(motions, self._first, at.pair))
+        point, axes = self._place_of(at)
         return seen_at(second if first is None else second - first, point, axes, self.loop.size, 1.0)
 
     def with_square(
-        self, k: Any, weights: Sequence[Sequence[Scalar]], origin: Vec3, K: Sequence[Scalar]
+        self, at: _At, weights: Sequence[Sequence[Scalar]], origin: Vec3, K: Sequence[Scalar]
     ) -> list[Scalar]:
-        """K, its lower triangle row by row, with Aᵀ W A of contact k about a point."""
-        point, axes = self._place_of(k)
+        """K, its lower triangle row by row, with Aᵀ W A of a contact about a point."""
+        point, axes = self._place_of(at)
         arm = point - origin
         A = [[*arm.cross(axis).components(), *axis.components()] for axis in axes]
         A += [[*axis.components(), 0.0, 0.0, 0.0] for axis in axes]
@@ -360,9 +392,9 @@ class _Contacts:
         across = [*zip(*WA, strict=True)]
         return [x + dot(columns[r], across[s]) for x, (r, s) in zip(K, places, strict=True)]
 
-    def push(self, k: Any, f: Sequence[Scalar], wrenches: Grid) -> None:
+    def push(self, at: _At, f: Sequence[Scalar], wrenches: Grid) -> None:
         """Add Aᵀ f to the wrenches on both bodies."""
-        p, axes = self._place_of(k)
+        p, axes = self._place_of(at)
         force, couple = Vec3.zero(), Vec3.zero()
         for axis, x in zip(axes, f[:3], strict=False):
             force = force + axis * x
@@ -372,7 +404,7 @@ class _Contacts:
         numbers = (*couple.components(), *force.components())
         for side, sign in ((self._second, 1.0), (self._first, -1.0)):
             if any(side):
-                i = wrenches.looked_up(side, k)
+                i = wrenches.looked_up(side, at.pair)
                 _put(wrenches, i, [w + sign * x for w, x in zip(wrenches.row(i, range(6)), numbers, strict=True)])
 
     def tell(self, motions: Grid, told: Grid) -> None:
@@ -381,27 +413,40 @@ class _Contacts:
         for k in told.rounds(0, self.count):
             _put(told, k, nowhere)
 
-        def step(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            x = self._points.row(k, range(_POINT))
-            point = ContactPoint(x[0], Vec3(*x[1:4]), Vec3(*x[4:7]), Vec3(*x[7:]))
-            force = otherwise(self._open(k), [0.0] * self.loop.size, partial(self._force, k, motions))
-            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, told_of(point, force), strict=True)])
+        def near(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
+            numbers = told_of(_point(self._near.row(k, range(_POINT))), [0.0] * self.loop.size)
+            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, numbers, strict=True)])
             return []
 
         def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            told_of_pair = partial(self._fold_points, p, step=partial(step, self._pairs[p, 0]))
-            return unless(self._pairs[p, 0], state, told_of_pair)
+            far, begin, end = self._far[p, 0], *(told.looked_up(x, p) for x in (self._begin, self._slots))
+            return unless(far, state, lambda state: told.fold(0, end, state, lambda n, _: near(far, begin + n, _)))
 
-        self._pairs.fold(0, len(self._begin) - 1, [], of_pair)
+        self._far.fold(0, len(self._begin), [], of_pair)
 
-    def _force(self, k: Any, motions: Grid) -> Sequence[Scalar]:
-        away = [a - r for a, r in zip(self.along(k, motions), self.reference(k), strict=True)]
-        return self.cost(k).at(away).force
+        def touching(pair: _Pair, state: Sequence[Scalar]) -> Sequence[Scalar]:
+            begin = told.looked_up(self._begin, pair.number)
 
-    def _place_of(self, k: Any) -> tuple[Vec3, tuple[Vec3, Vec3, Vec3]]:
-        x = self._points.row(k, range(1, _POINT))
-        n, t = Vec3(*x[3:6]), Vec3(*x[6:])
-        return Vec3(*x[:3]), (n, t, n.cross(t))
+            def step(at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
+                k = begin + (at.row - pair.place * self._each)
+                numbers = told_of(_point(self._points.row(at.row, range(_POINT))), self._force(at, motions))
+                is_open = self.is_open(pair)
+                before = told.row(k, range(len(nowhere)))
+                _put(told, k, [select(is_open, a, b) for a, b in zip(before, numbers, strict=True)])
+                return []
+
+            return self.fold_pair(pair, state, step)
+
+        self.fold_pairs([], touching)
+
+    def _force(self, at: _At, motions: Grid) -> Sequence[Scalar]:
+        away = [a - r for a, r in zip(self.along(at, motions), self.reference(at), strict=True)]
+        return self.cost(at).at(away).force
+
+    def _place_of(self, at: _At) -> tuple[Vec3, tuple[Vec3, Vec3, Vec3]]:
+        point = _point(self._points.row(at.row, range(_POINT)))
+        n, t = point.normal, point.tangent
+        return point.position, (n, t, n.cross(t))
 
 
 class ContactRows:
@@ -414,7 +459,7 @@ class ContactRows:
             return table.sight.tree.grid(rows, columns, clear=False, is_scratch=True)
 
         self._motions, self._wrenches, self._forces = (grid(table.size, n) for n in (6, 6, 1))
-        self._parts = [_Part(grid, contacts) for contacts in table.loops]
+        self._parts = [_Part(contacts) for contacts in table.loops]
         self._rates = grid(table.size, 1)
         for k in self._rates.rounds(0, table.size):
             self._rates[k, 0] = 0.0
@@ -428,9 +473,9 @@ class ContactRows:
         for part in self._parts:
             part.contacts.fold([], partial(self._away, part))
 
-    def _away(self, part: _Part, k: Any, _: Sequence[Scalar]) -> list[Scalar]:
-        along = part.contacts.along(k, self._motions)
-        _put(part.x, k, [x - r for x, r in zip(along, part.contacts.reference(k), strict=True)])
+    def _away(self, part: _Part, at: _At, _: Sequence[Scalar]) -> list[Scalar]:
+        along = part.contacts.along(at, self._motions)
+        _put(part.x, at.row, [x - r for x, r in zip(along, part.contacts.reference(at), strict=True)])
         return []
 
     def respond(self, gradient: Any, costs: Scalar, alpha: Scalar | None = None) -> Scalar:
@@ -444,15 +489,15 @@ class ContactRows:
             gradient[k] = gradient[k] - self._forces[self._M.place(k), 0]
         return costs
 
-    def _respond(self, part: _Part, alpha: Scalar | None, k: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-        idle, cost = part.contacts.idle(k), part.contacts.cost(k)
-        x = part.x.row(k, range(cost.size))
+    def _respond(self, part: _Part, alpha: Scalar | None, at: _At, state: Sequence[Scalar]) -> Sequence[Scalar]:
+        idle, cost = part.contacts.idle(at), part.contacts.cost(at)
+        x = part.x.row(at.row, range(cost.size))
         if alpha is not None:
-            x = [a + alpha * b for a, b in zip(x, part.d.row(k, range(cost.size)), strict=True)]
-            _put(part.x, k, x)
+            x = [a + alpha * b for a, b in zip(x, part.d.row(at.row, range(cost.size)), strict=True)]
+            _put(part.x, at.row, x)
         found = cost.at(x)
-        part.contacts.push(k, [select(idle, 0.0, f) for f in found.force], self._wrenches)
-        _put(part.weights, k, [select(idle, 0.0, found.weight[r][s]) for r, s in cost.pattern])
+        part.contacts.push(at, [select(idle, 0.0, f) for f in found.force], self._wrenches)
+        _put(part.weights, at.row, [select(idle, 0.0, found.weight[r][s]) for r, s in cost.pattern])
         return [state[0] + found.cost]
 
     def add_square(self, H: Any) -> None:
@@ -467,22 +512,22 @@ class ContactRows:
             H.add_blocks(target)
 
     def _add_square(
-        self, H: Any, part: _Part, spans: Sequence[tuple[int, int]], p: Any, _: Sequence[Scalar]
+        self, H: Any, part: _Part, spans: Sequence[tuple[int, int]], pair: _Pair, _: Sequence[Scalar]
     ) -> list[Scalar]:
         contacts, size, grid = part.contacts, part.contacts.loop.size, self._products
-        origin = Vec3(*_row(self._table.poses, contacts.origins, p)[9:])
+        origin = Vec3(*_row(self._table.poses, contacts.origins, pair.number)[9:])
 
-        def step(k: Any, K: Sequence[Scalar]) -> Sequence[Scalar]:
-            cost = contacts.cost(k)
+        def step(at: _At, K: Sequence[Scalar]) -> Sequence[Scalar]:
+            cost = contacts.cost(at)
             weights: list[list[Scalar]] = [[0.0] * size for _ in range(size)]
-            for (r, s), x in zip(cost.pattern, part.weights.row(k, range(len(cost.pattern))), strict=True):
+            for (r, s), x in zip(cost.pattern, part.weights.row(at.row, range(len(cost.pattern))), strict=True):
                 weights[r][s] = weights[s][r] = x
-            return contacts.with_square(k, weights, origin, K)
+            return contacts.with_square(at, weights, origin, K)
 
-        lower = contacts.fold_pair(p, [0.0] * 21, step)
+        lower = contacts.fold_pair(pair, [0.0] * 21, step)
         K = [[lower[max(r, s) * (max(r, s) + 1) // 2 + min(r, s)] for s in range(6)] for r in range(6)]
-        is_closed = 1.0 - contacts.is_open(p)
-        begin, end = (grid.looked_up([span[side] for span in spans], p) for side in (0, 1))
+        is_closed = 1.0 - contacts.is_open(pair)
+        begin, end = (grid.looked_up([span[side] for span in spans], pair.number) for side in (0, 1))
         for e in grid.rounds(begin, end):
             S = [self._table.column(e, r, origin) for r in range(WIDTH)]
             KS = [[dot(row, m) for row in K] for m in S]
@@ -501,8 +546,8 @@ class ContactRows:
         for part in self._parts:
             part.contacts.fold([], partial(self._set_out, part))
 
-    def _set_out(self, part: _Part, k: Any, _: Sequence[Scalar]) -> list[Scalar]:
-        _put(part.d, k, part.contacts.along(k, self._motions))
+    def _set_out(self, part: _Part, at: _At, _: Sequence[Scalar]) -> list[Scalar]:
+        _put(part.d, at.row, part.contacts.along(at, self._motions))
         return []
 
     def with_slope(self, alpha: Scalar, sums: Sequence[Scalar]) -> Sequence[Scalar]:
@@ -511,9 +556,9 @@ class ContactRows:
             sums = part.contacts.fold(sums, partial(self._with_slope, part, alpha))
         return sums
 
-    def _with_slope(self, part: _Part, alpha: Scalar, k: Any, sums: Sequence[Scalar]) -> Sequence[Scalar]:
-        cost = part.contacts.cost(k)
-        x, d = (grid.row(k, range(cost.size)) for grid in (part.x, part.d))
+    def _with_slope(self, part: _Part, alpha: Scalar, at: _At, sums: Sequence[Scalar]) -> Sequence[Scalar]:
+        cost = part.contacts.cost(at)
+        x, d = (grid.row(at.row, range(cost.size)) for grid in (part.x, part.d))
         found = cost.at([a + alpha * b for a, b in zip(x, d, strict=True)])
         down, bend = sums
         for f, b in zip(found.force, d, strict=True):
@@ -533,12 +578,10 @@ class ContactRows:
 class _Part:
     """Numbers of the contacts of a loop in the convex problem."""
 
-    def __init__(self, grid: Callable[[int, int], Grid], contacts: _Contacts) -> None:
+    def __init__(self, contacts: _Contacts) -> None:
         size = contacts.loop.size
         self.contacts = contacts
-        self.x = grid(contacts.count, size)
-        self.d = grid(contacts.count, size)
-        self.weights = grid(contacts.count, size * (size + 1) // 2)
+        self.x, self.d, self.weights = (contacts.grid(n) for n in (size, size, size * (size + 1) // 2))
 
 
 def _put(grid: Grid, k: Any, numbers: Iterable[Scalar], first: int = 0) -> None:
@@ -549,6 +592,10 @@ def _put(grid: Grid, k: Any, numbers: Iterable[Scalar], first: int = 0) -> None:
 def _row(grid: Grid, places: Sequence[int], k: Any, first: int = 0) -> list[Scalar]:
     """The row of a grid for entry k of a list of rows; `first` as for `looked_up`."""
     return grid.row(grid.looked_up(places, k, first), range(grid.columns))
+
+
+def _point(x: Sequence[Scalar]) -> ContactPoint:
+    return ContactPoint(x[0], Vec3(*x[1:4]), Vec3(*x[4:7]), Vec3(*x[7:]))
 
 
 def _motion(x: Sequence[Scalar]) -> Motion:

@@ -102,6 +102,11 @@ class LoopedTable(Protocol):
     """Such rows at a state."""
 
     @property
+    def overflows(self) -> Scalar:
+        """1.0 where more of them act than there is room for."""
+        ...
+
+    @property
     def together(self) -> Sequence[Sequence[int]]:
         """Degrees of freedom that share entries of the Hessian in every sample, by their places in v."""
         ...

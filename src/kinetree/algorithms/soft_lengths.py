@@ -186,6 +186,9 @@ class LengthLoop:
 class LengthTable:
     """The rows of lengths with constant moments at a state, in loops."""
 
+    overflows: Scalar = 0.0
+    """As for `LoopedTable`: there is room for all rows."""
+
     def __init__(self, contacts: ContactTable, loops: Sequence[LengthLoop]) -> None:
         """`contacts`: of the same robot. The degrees of freedom of a row do not turn the axes in which v counts."""
         self.contacts, self.loops = contacts, loops

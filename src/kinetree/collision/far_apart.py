@@ -12,7 +12,7 @@ from kinetree.spatial import Transform, Vec3
 __all__ = ["contacts_nearby", "enclosing_radius", "is_beyond", "reach"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
-"""Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
+"""Pairs, sorted, whose contacts are found almost as quickly as that they are far apart."""
 _ROUNDING = 1.0 + 1e-9
 
 
@@ -39,11 +39,11 @@ def is_beyond(limit: Scalar, a: Vec3, b: Vec3) -> Scalar:
     return far
 
 
-def reach(a: Shape, b: Shape, margin: Scalar) -> Scalar | None:
+def reach(a: Shape, b: Shape, margin: Scalar, *, of_all: bool = False) -> Scalar | None:
     """The squared distance of the origins up to which balls around both shapes are within the margin; None where the
-    shapes are unbounded, or their points are found as quickly."""
+    shapes are unbounded, or, unless it is asked for `of_all`, their points are found almost as quickly."""
     one, other = enclosing_radius(a), enclosing_radius(b)
-    if one is None or other is None or tuple(sorted((a.kind, b.kind))) in _QUICK:
+    if one is None or other is None or (not of_all and tuple(sorted((a.kind, b.kind))) in _QUICK):
         return None
     radius: Scalar = (one + other + maximum(margin, 0.0)) * _ROUNDING
     return radius * radius

@@ -57,6 +57,7 @@ def soft_constraints(
     fastest_correction: float | None = None,
     tolerance: float | None = None,
     reach: float | None = None,
+    capacity: int | None = None,
 ) -> SoftConstraints:
     """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
@@ -84,12 +85,16 @@ def soft_constraints(
         tolerance: "rigid": the residual at which rounds end, 1e-8 m/s by default.
         reach: "rigid": how far contacts look ahead, 0.02 m by default. Bodies that move farther in one step may overlap
             before they are pushed back.
+        capacity: the most pairs of shapes that may touch at once where many pairs may touch (not "rigid"), which is
+            what memory and the time of a step grow with. By default there is room for all up to 10,000, and for 16
+            per shape of more. In a step in which more touch, those that come first in `touches` push, its error is
+            infinite, and `simulate` and `rollout` warn of it.
 
     `unsupported` names the parts without a constraint yet.
 
     Raises:
-        OptionError: the time step is not positive, the constraints have a fault, the setting is unknown, or a number is
-            out of its range or belongs to another setting.
+        OptionError: the time step or the capacity is not positive, the constraints have a fault, the setting is
+            unknown, or a number is out of its range or belongs to another setting.
         NameNotFoundError: the robot has no such frame.
 
     >>> import kinetree as kt
@@ -101,6 +106,8 @@ def soft_constraints(
     step = options.timestep if timestep is None else timestep
     if isinstance(step, bool) or not isinstance(step, Real) or not 0.0 < step < math.inf:
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
+    if capacity is not None and (isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1):
+        raise OptionError(f"capacity is {capacity!r:.40}, but it must be a positive number of pairs of shapes")
     law = setting_named(
         setting, step,
         {
@@ -117,7 +124,7 @@ def soft_constraints(
     loops = loop_rows(robot, weights, constraints, period)
     soft = SoftConstraints(
         is_elliptic=options.cone == "elliptic" or law is not None, friction_ratio=max(options.impratio, _LEAST_RATIO),
-        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops), setting=law,
+        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops), setting=law, capacity=capacity,
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return soft

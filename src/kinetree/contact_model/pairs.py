@@ -227,8 +227,8 @@ class Groups:
 
 MANY_PAIRS = 300
 """More are warned of: robots rarely need them, and every step looks at all of them."""
-MOST_COMPILED = 10_000
-"""More are not compiled: no program of them would be, in a reasonable time."""
+MOST_COMPILED, MOST_IN_LOOPS = 10_000, 100_000
+"""More are not compiled: no program of them would be, in a reasonable time, one by one or in its loops."""
 MOST_PAIRS = 1_000_000
 """More are rejected: their table alone would fill memory."""
 _CHOICES = (
@@ -249,10 +249,11 @@ def about_many(robot: Model, touches: Sequence[TouchSpec]) -> str:
     )
 
 
-def check_count(robot: Model, touches: Sequence[TouchSpec]) -> None:
+def check_count(robot: Model, touches: Sequence[TouchSpec], *, in_loops: bool = False) -> None:
     """Raise if there are more pairs than programs can have."""
-    if len(touches) > MOST_COMPILED:
-        raise _too_many(robot, surfaces(robot), MOST_COMPILED)
+    most = MOST_IN_LOOPS if in_loops else MOST_COMPILED
+    if len(touches) > most:
+        raise _too_many(robot, surfaces(robot), most)
 
 
 def _too_many(robot: Model, shapes: Sequence[Surface], most: int) -> ModelError:

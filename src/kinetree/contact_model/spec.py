@@ -11,7 +11,7 @@ from kinetree.algorithms.softness import Softness
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.contact_model.settings import Rigid, Setting
-from kinetree.contact_model.touches import TouchSpec, kinds_of
+from kinetree.contact_model.touches import TouchSpec, count_of_shapes, kinds_of
 from kinetree.expr import Scalar
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
@@ -26,6 +26,9 @@ __all__ = [
 
 MANY_POINTS = 60
 """Points of contact from which on they are gone through in loops of the program."""
+_ALL_TOUCH = 10_000
+"""Pairs of shapes up to which there is room for all of them: 20 MB for one sample."""
+_NEIGHBOURS = 16
 _RECORDED_OF_A_PAIR = 1500
 """Operations that a pair of shapes that is written out records in a step, at least."""
 
@@ -117,6 +120,9 @@ class SoftConstraints:
     """The law by which all of them push; None: MuJoCo's, with the numbers of each."""
     absent: Sequence[TouchSpec] = ()
     """Pairs with shapes of objects that are not in the world unless a parameter says so (`Model.with_alternatives`)."""
+    capacity: int | None = None
+    """The most pairs of shapes that may touch at once where contacts are gone through in loops; None: as many as fit
+    into memory, or as touch in a heap (`room`)."""
 
     def with_absent(self, bodies: Collection[str]) -> SoftConstraints:
         """The same with the pairs of all objects that these bodies may be."""
@@ -156,6 +162,21 @@ class SoftConstraints:
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
         return not any(rows) and self.are_looped and all(touch.is_plain for touch in self.touches)
 
+    @property
+    def room(self) -> int:
+        """How many pairs may touch at once in loops: `capacity`, or all of them, or as many as in a heap of the shapes.
+
+        In a heap at rest a body has six neighbours of its own, half of twelve, if contacts with friction just hold it;
+        spheres that are packed as closely as they can be have six, and cubes in a row, a column and a layer thirteen.
+        Three more are with bodies that touch many, such as a floor and walls.
+        """
+        count = len(self.touches)
+        if self.capacity is not None:
+            return min(self.capacity, count)
+        if count <= _ALL_TOUCH:
+            return count
+        return min(max(_ALL_TOUCH, _NEIGHBOURS * count_of_shapes(self.touches)), count)
+
     def sizes(self) -> dict[str, tuple[int, int]]:
         """How many pairs of shapes may touch, and how many other rows there are, with the operations of each."""
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
@@ -170,7 +191,7 @@ class SoftConstraints:
             len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
             len(self.tendons), len(self.loops),
         )  # fmt: skip
-        return hash((counts, self.is_elliptic, self.friction_ratio, self.setting))
+        return hash((counts, self.is_elliptic, self.friction_ratio, self.setting, self.capacity))
 
     def __str__(self) -> str:
         cones = "elliptic cones" if self.is_elliptic else "pyramids"
@@ -182,6 +203,7 @@ class SoftConstraints:
             f"{len(self.connections)} connections and welds",
             f"{len(self.tendons)} rows of tendons",
             f"{len(self.loops)} closed loops and held frames",
+            *([f"room for {self.room} pairs that touch"] if self.room < len(self.touches) and self.are_looped else []),
             *([f"{len(self.absent)} pairs of shapes of objects that are absent"] if self.absent else []),
         ]
         lines = [", ".join(counts)] if self.setting is None else [", ".join(counts), f"  {self.setting}"]

@@ -29,7 +29,7 @@ from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["Side", "TouchSpec", "Touches", "TouchingShape", "in_order_of_appearance", "kinds_of"]
+__all__ = ["Side", "TouchSpec", "Touches", "TouchingShape", "count_of_shapes", "in_order_of_appearance", "kinds_of"]
 
 
 @record(frozen=True, slots=True)
@@ -256,6 +256,13 @@ def in_order_of_appearance(numbers: NDArray[np.int64], most: int) -> NDArray[np.
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of several the last assignment stays
     order: NDArray[np.int64] = np.argsort(first, kind="stable")
     return order[: np.count_nonzero(first < len(numbers))]
+
+
+def count_of_shapes(touches: Sequence[TouchSpec]) -> int:
+    """How many shapes they have."""
+    if isinstance(touches, Touches):
+        return len(touches.sides)
+    return len({id(side) for touch in touches for side in (touch.first, touch.second)})
 
 
 def kinds_of(touches: Sequence[TouchSpec]) -> Counter[str]:

@@ -23,17 +23,20 @@ with _lazy_names(__name__):
         sqrt,
         tanh,
     )
-    from kinetree.expr.grid import Grid, NewGrid, Numbers, Shared
+    from kinetree.expr.grid import Grid, IndexList, NewGrid, Numbers, Shared
     from kinetree.expr.interpret import interpret
     from kinetree.expr.joined import Joined, Place
     from kinetree.expr.lower import lower
     from kinetree.expr.ops import OPS, Op
     from kinetree.expr.pieces import in_pieces
     from kinetree.expr.program import (
+        Append,
         Argument,
         Array,
         Block,
         Call,
+        Each,
+        Entry,
         Index,
         Instruction,
         Load,
@@ -59,13 +62,17 @@ with _lazy_names(__name__):
 __all__ = [
     "ARITHMETIC",
     "OPS",
+    "Append",
     "Argument",
     "Array",
     "Block",
     "Call",
+    "Each",
+    "Entry",
     "Graph",
     "Grid",
     "Index",
+    "IndexList",
     "Instruction",
     "Joined",
     "Load",

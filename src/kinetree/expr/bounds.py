@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinetree.expr.program import (
-    Array,
+    Append,
     Block,
+    Each,
+    Entry,
     Index,
     Instruction,
     Load,
     Loop,
-    Port,
+    Over,
     Program,
     Range,
     Store,
@@ -35,17 +37,21 @@ Interval = tuple[int, int]
 
 def check_bounds(program: Program) -> None:
     """Raise IndexError if a load or a store could go beyond its array, or a table lookup beyond its table."""
-    _Check(program).block(program.body, ())
+    _Check(program, 1).block(program.body, ())
+    if any(array.most for array in program.arrays):  # samples that are computed together share a list
+        _Check(program, _FAR).block(program.body, ())
 
 
 class _Around:
     """An enclosing loop, and the values its counter can have: an interval or, in a case of a switch, some of it."""
 
-    def __init__(self, over: Range | Walk, interval: Interval, among: Sequence[int] | None = None) -> None:
+    def __init__(self, over: Over, interval: Interval, among: Sequence[int] | None = None) -> None:
         self.over = over
         self.interval = interval
         self.among = among
         self._looked_up: dict[int, Interval] = {}
+        self.sums: dict[tuple[Term, ...], Interval] = {}
+        """The intervals of sums of several terms of this counter."""
 
     def where(self, on: Index, case: int, tables: Sequence[Sequence[int]]) -> _Around | None:
         """The loop restricted to counters at which an index of this counter alone is `case`; None without any."""
@@ -71,18 +77,19 @@ class _Around:
 
 
 class _Check:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, samples: int) -> None:
         self._program = program
-        self._arrays: tuple[Port | Array, ...] = (*program.inputs, *program.outputs, *program.arrays)
+        ports = (port.size for port in (*program.inputs, *program.outputs))
+        self._sizes = [*ports, *(array.size_for(samples) for array in program.arrays)]
 
     def block(self, block: Block, around: tuple[_Around, ...]) -> None:
         for s in block.statements:
             if isinstance(s, Instruction):
                 continue
             if isinstance(s, (Load, Store)):
-                array = self._arrays[s.array]
-                if s.at.terms or not 0 <= s.at.base < array.size:
-                    self._within(s.at, array.size, around, f"the array {array.name!r}")
+                size = self._sizes[s.array]
+                if s.at.terms or not 0 <= s.at.base < size:
+                    self._within(s.at, size, around, f"the array {self._program.name_of(s.array)!r}")
             elif isinstance(s, Switch):
                 self._within(s.on, len(s.cases), around, "a switch")
                 for k, case in enumerate(s.cases):
@@ -124,8 +131,16 @@ class _Check:
                     f"{self._program.name}: place {place} of {what}, which has {size}, at the counters ({where})"
                 )
 
-    def _counter(self, over: Range | Walk, around: tuple[_Around, ...]) -> Interval | None:
+    def _counter(self, over: Over, around: tuple[_Around, ...]) -> Interval | None:
         """The interval of a loop's counter; None without iterations."""
+        if isinstance(over, Append):
+            self._within(over.entry, over.most, around, "the entries of a list")
+        if isinstance(over, (Append, Each)):
+            room = self._sizes[over.array] - 2
+            return (0, room) if isinstance(over, Append) else (0, room - 1) if room else None
+        if isinstance(over, Entry):
+            self._within(over.place, self._sizes[over.array] - 1, around, "a list")
+            return 0, over.most - 1
         start = self._interval(over.start, around)
         if isinstance(over, Walk):
             entries = [entry for entry in self._program.tables[over.next] if entry != 0]  # zero ends the walk
@@ -159,7 +174,10 @@ class _Check:
                 at = at + (over.start - Index(0, (Term(loop),))) * scale
                 low, high = low + min(0, scale * (length - 1)), high + max(0, scale * (length - 1))
         for loop in {t.loop for t in at.terms}:
-            ends = self._together([t for t in at.terms if t.loop == loop], around[loop])
+            own, terms = around[loop], tuple([t for t in at.terms if t.loop == loop])
+            if terms not in own.sums:
+                own.sums[terms] = self._together(terms, own)
+            ends = own.sums[terms]
             low, high = low + ends[0], high + ends[1]
         return at.base + low, at.base + high
 
@@ -184,7 +202,8 @@ def _rounds(
     if not around:
         yield counters
         return
-    among = around[0].among
-    for counter in around[0].over.rounds(counters, tables):
+    among, over, (low, high) = around[0].among, around[0].over, around[0].interval
+    known = isinstance(over, (Range, Walk))
+    for counter in over.rounds(counters, tables) if known else range(low, high + 1):
         if among is None or counter in among:
             yield from _rounds(around[1:], tables, (*counters, counter))

@@ -8,10 +8,13 @@ from itertools import accumulate
 
 from kinetree.expr.moved import moved
 from kinetree.expr.program import (
+    Append,
     Argument,
     Array,
     Block,
     Call,
+    Each,
+    Entry,
     Index,
     Instruction,
     Load,
@@ -88,13 +91,23 @@ class _Alive:
             known = carried
             self._use([s.carried[k] for k in carried])
             self._use([s.next[k] for k in carried])
-            if carried or self._stores(s.body):
+            if carried or self._stores(s):
                 self._use([a for a in (s.until, s.unless) if a is not None])
+                if isinstance(s.over, (Append, Each, Entry)) and s.over.array not in self._arrays:
+                    self._arrays.add(s.over.array)
+                    self._repeat = True
             self._block(s.body)
 
-    def _stores(self, block: Block) -> bool:
-        """Whether something in a block is stored that is read."""
-        return any(isinstance(s, Store) and s.array in self._arrays for s in block.all_statements())
+    def _stores(self, loop: Loop) -> bool:
+        """Whether something in a loop is stored that is read."""
+        return any(
+            (isinstance(s, Store) and s.array in self._arrays) or self._appends(s)
+            for s in (loop, *loop.body.all_statements())
+        )
+
+    def _appends(self, s: Statement) -> bool:
+        """Whether an entry is appended to a list that is read."""
+        return isinstance(s, Loop) and isinstance(s.over, Append) and s.over.array in self._arrays
 
     def _carried(self, s: Loop) -> list[int]:
         """The carried values that are needed, inside the loop or after it."""
@@ -119,7 +132,7 @@ class _Alive:
                     kept.append(Switch(s.on, cases))
             else:
                 carried, body = self._carried(s), self.kept(s.body)
-                if carried or body.statements:
+                if carried or body.statements or self._appends(s):
                     before, after = (tuple([values[k] for k in carried]) for values in (s.carried, s.next))
                     entry, defines = (tuple([names[k] for k in carried]) for names in (s.entry, s.defines))
                     kept.append(Loop(s.over, body, entry, before, after, defines, s.until, s.unless))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kinetree.expr.functions import select
-from kinetree.expr.program import Index, Range, Walk
+from kinetree.expr.program import Append, Each, Entry, Index, Range, Walk
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.symbol import Scalar, Symbol
 
@@ -25,19 +25,20 @@ class Grid:
     __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
 
     def __init__(
-        self, rows: int, columns: int, recorder: Recorder | None = None, *, clear: bool = True, is_scratch: bool = False
-    ) -> None:
+        self, rows: int, columns: int, recorder: Recorder | None = None, *, clear: bool = True,
+        is_scratch: bool = False, most: int = 0,
+    ) -> None:  # fmt: skip
         """`clear`: whether it is zero at first; otherwise each number is written before it is read. `is_scratch`: as
-        for `kinetree.expr.Array`."""
+        for `kinetree.expr.Array`. `most`: the most rows, if they are by the place in a list."""
         size = rows * columns
         self._recorder = recorder
         self._columns = columns
         self._memory: Memory | None = None
         self._numbers: list[Scalar] = []
         if recorder is None:
-            self._numbers = [0.0] * size
+            self._numbers = [0.0] * max(size, most * columns)
         else:
-            self._memory = recorder.array("grid", size, clear=clear, is_scratch=is_scratch)
+            self._memory = recorder.array("grid", size, clear=clear, is_scratch=is_scratch, most=most * columns)
 
     def __getitem__(self, at: tuple[Index | int, Index | int]) -> Scalar:
         place = at[0] * self._columns + at[1]
@@ -112,6 +113,10 @@ class Grid:
         elif isinstance(idle, Symbol) or not np.all(idle):
             yield
 
+    def index_list(self, capacity: int, most: int) -> IndexList:
+        """A new list in the same memory."""
+        return IndexList(self._recorder, capacity, most)
+
     def looked_up(self, values: Sequence[int], i: Any, first: int = 0) -> Any:
         """values[i], for an int or the counter of a loop, which is never less than `first`."""
         return values[i] if isinstance(i, int) or self._recorder is None else self._recorder.look_up(values, i, first)
@@ -129,6 +134,61 @@ class Grid:
         for j in range(self._columns):
             a, b = self[i, j], self[k, j]
             self[i, j], self[k, j] = select(condition, b, a), select(condition, a, b)
+
+
+class IndexList:
+    """Whole numbers from 0 up to but not including `most`, in ascending order, that some sample asks for.
+
+    Samples that are computed together have one list for all of them: numbers that others asked for must make no
+    difference to a sample. Each may ask for `capacity` of them.
+    """
+
+    def __init__(self, recorder: Recorder | None, capacity: int, most: int) -> None:
+        self.capacity, self.most = min(capacity, most), most
+        self._recorder = recorder
+        self._entries: list[int] = []
+        self._array = -1
+        if recorder is not None:
+            memory = recorder.array("list", self.capacity + 2, is_scratch=True, most=most + 2)
+            memory[0] = 0.0
+            self._array = memory.number
+
+    def grid(self, rows: int, columns: int) -> Grid:
+        """Scratch with so many rows for each place in the list, and for the one behind the last."""
+        there, most = ((n + 1) * rows for n in (self.capacity, self.most))
+        return Grid(there, columns, self._recorder, clear=False, is_scratch=True, most=most)
+
+    def append(
+        self,
+        entry: Any,
+        state: Sequence[Scalar],
+        step: Callable[[Any, Sequence[Scalar]], tuple[Sequence[Scalar], Scalar]],
+    ) -> Sequence[Scalar]:
+        """Append a number: `step(place, values)` gives the next values, and 1.0 where the sample does not need it."""
+        if self._recorder is not None:
+            over = Append(self._array, Index(entry) if isinstance(entry, int) else entry, self.most)
+            return self._recorder.append(over, state, step)
+        state, is_idle = step(len(self._entries), state)
+        if isinstance(is_idle, Symbol) or not np.all(is_idle):
+            self._entries.append(entry)
+        return state
+
+    def fold(
+        self, state: Sequence[Scalar], step: Callable[[Any, Any, Sequence[Scalar]], Sequence[Scalar]]
+    ) -> Sequence[Scalar]:
+        """Iterate over the list: `step(place, entry, values)` gives the next values."""
+        recorder, array = self._recorder, self._array
+        if recorder is not None:
+
+            def at(place: Index, state: Sequence[Scalar]) -> Sequence[Scalar]:
+                return recorder.fold(
+                    Entry(array, place, self.most), state, lambda entry, state: step(place, entry, state)
+                )
+
+            return recorder.fold(Each(array, self.most), state, at)
+        for place, entry in enumerate(self._entries):
+            state = step(place, entry, state)
+        return state
 
 
 class NewGrid(Protocol):

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+from typing import Any
 
 from kinetree.expr.ops import OPS
-from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Store, Switch
+from kinetree.expr.program import (
+    Append,
+    Argument,
+    Block,
+    Call,
+    Each,
+    Entry,
+    Instruction,
+    Load,
+    Loop,
+    Over,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Walk,
+)
 from kinetree.records import record
 
-__all__ = ["interpret"]
+__all__ = ["append", "interpret", "rounds"]
 
 
 def interpret(program: Program, *arguments: Sequence[float]) -> tuple[list[float], ...]:
@@ -69,13 +86,44 @@ class _Run:
 
     def loop(self, s: Loop, values: dict[int, float], counters: tuple[int, ...]) -> None:
         state = [_value(a, values) for a in s.carried]
-        for counter in s.over.rounds(counters, self.program.tables):
+        for counter in rounds(s.over, counters, self.program, self.memory):
             values.update(zip(s.entry, state, strict=True))
             self.block(s.body, values, (*counters, counter))
             state = [_value(a, values) for a in s.next]
             if s.until is not None and _value(s.until, values) != 0.0:
                 break
+            if isinstance(s.over, Append):
+                append(s.over, counters, self.program, self.memory)
         values.update(zip(s.defines, state, strict=True))
+
+
+Memory = Sequence[MutableSequence[Any]]
+
+
+def rounds(over: Over, counters: Sequence[int], program: Program, memory: Memory) -> Iterable[int]:
+    """The counters of a loop at those of the loops around it."""
+    if isinstance(over, (Range, Walk)):
+        return over.rounds(counters, program.tables)
+    array = memory[over.array]
+    length = int(array[0])
+    if isinstance(over, Each):
+        return range(length)[:: over.step]
+    if isinstance(over, Entry):
+        return (int(array[1 + over.place.at(counters, program.tables)]),)
+    if over.step < 0 and length and int(array[length]) == over.entry.at(counters, program.tables):
+        array[0] = length = length - 1
+    return (length,)
+
+
+def append(over: Append, counters: Sequence[int], program: Program, memory: Memory) -> None:
+    """Make an entry the last one of its list, which is done backward already."""
+    if over.step > 0:
+        array = memory[over.array]
+        length = int(array[0])
+        if length >= len(array) - 2:
+            raise IndexError(f"{program.name}: entry {length} of a list that has room for {len(array) - 2}")
+        array[1 + length] = over.entry.at(counters, program.tables)
+        array[0] = length + 1
 
 
 def _called(s: Call, values: Mapping[int, float]) -> list[float]:

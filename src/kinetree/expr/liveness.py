@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 
+from kinetree.expr.program import Append, Each, Entry
 from kinetree.expr.recording import CallEffect, Effect, LoopEffect, StoreEffect, SwitchEffect
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 
@@ -112,11 +113,15 @@ class Needs:
             return effect.args
         if isinstance(effect, SwitchEffect):
             return [s for graph in effect.graphs for s in self._block(graph, ())]
+        if isinstance(effect.over, (Append, Each, Entry)):
+            self.arrays.add(effect.over.array)
         return (*effect.given, *self._block(effect.graph, effect.ends))
 
     def _stored(self, effect: LoopEffect | SwitchEffect) -> set[int]:
         """The arrays into which something inside stores."""
         found: set[int] = set()
+        if isinstance(effect, LoopEffect) and isinstance(effect.over, Append):
+            found.add(effect.over.array)
         for graph in effect.graphs if isinstance(effect, SwitchEffect) else (effect.graph,):
             if graph not in self._stores:
                 own = self._stores[graph] = set()

@@ -17,6 +17,7 @@ from operator import itemgetter
 from kinetree.announcement import learn, phase
 from kinetree.expr.bounds import check_bounds
 from kinetree.expr.liveness import SUMS, Needs
+from kinetree.expr.moved import same
 from kinetree.expr.program import (
     Argument,
     Array,
@@ -161,7 +162,8 @@ class _Emitter:
             until = None if effect.until is None else argument(effect.until)
             unless = None if effect.unless is None else argument(effect.unless)
             defines = tuple([self._name(s, 0) for s in effect.results])
-            made = Loop(effect.over, body, entry, carried, following, defines, until, unless)
+            over = effect.over.moved(same, self._arrays.__getitem__, same)
+            made = Loop(over, body, entry, carried, following, defines, until, unless)
         self._statements.append(made)
 
     def _symbol(self, s: Symbol, uses: int) -> None:

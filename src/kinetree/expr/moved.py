@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from kinetree.expr.program import (
     Argument,
@@ -12,15 +13,20 @@ from kinetree.expr.program import (
     Instruction,
     Load,
     Loop,
-    Range,
     Statement,
     Store,
     Switch,
     Term,
-    Walk,
 )
 
-__all__ = ["moved", "with_bodies"]
+__all__ = ["moved", "same", "with_bodies"]
+
+_T = TypeVar("_T")
+
+
+def same(x: _T) -> _T:
+    """The same index, array or table."""
+    return x
 
 
 def with_bodies(s: Loop | Switch, change: Callable[[Block], Block]) -> Loop | Switch:
@@ -46,11 +52,6 @@ def moved(
             return at
         terms = (Term(t.loop + depth, t.scale, None if t.table is None else table(t.table)) for t in at.terms)
         return Index(at.base, tuple(terms))
-
-    def rounds(over: Range | Walk) -> Range | Walk:
-        if isinstance(over, Walk):
-            return Walk(index(over.start), table(over.next))
-        return Range(index(over.start), index(over.stop), over.step)
 
     def argument(a: Argument) -> Argument:
         return a if name is None or isinstance(a, float) else name(a)
@@ -78,7 +79,8 @@ def moved(
             return s if name is None else Call(s.program, arguments(s.args), names(s.defines))
         if isinstance(s, Switch):
             return Switch(index(s.on), tuple(map(inside, s.cases)))
-        over, entry, carried, body = rounds(s.over), names(s.entry), arguments(s.carried), inside(s.body)
+        over = s.over.moved(index, lambda array: place(array, Index())[0], table)
+        entry, carried, body = names(s.entry), arguments(s.carried), inside(s.body)
         until = None if s.until is None else argument(s.until)
         unless = None if s.unless is None else argument(s.unless)
         return Loop(over, body, entry, carried, arguments(s.next), names(s.defines), until, unless)

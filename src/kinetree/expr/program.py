@@ -7,8 +7,12 @@ straight-line program is a body of `Instruction`s alone.
 
 Memory: a program has arrays of numbers. The first are its ports, inputs before outputs; then come scratch arrays and
 tables of constants. `Load` and `Store` access them at an `Index` made of the counters of the enclosing loops and of
-tables of integers. Indices and the iterations of a loop never depend on data, so all samples of a group take the same
-path.
+tables of integers. All samples of a group take the same path, so indices and the iterations of a loop do not depend on
+data, with one exception: a list (`Append`, `Each`, `Entry`) has the entries that any sample of the group asks for. A
+sample has others beside its own there, which must make no difference to it.
+
+A list is an array: its length, then its entries, then one place that is free. Entries are whole numbers from 0 up to
+but not including `most`, in ascending order, and a sample may ask for two less than the array's size.
 
 Scope: a body sees the outer values; its own are not seen outside. `verify` checks all of this.
 """
@@ -16,20 +20,24 @@ Scope: a body sees the outer values; its own are not seen outside. `verify` chec
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from kinetree.records import record
 
 __all__ = [
+    "Append",
     "Argument",
     "Array",
     "Block",
     "Call",
+    "Each",
+    "Entry",
     "Index",
     "Instruction",
     "Load",
     "Loop",
+    "Over",
     "Port",
     "Program",
     "Range",
@@ -77,6 +85,13 @@ class Array:
     is_scratch: bool = False
     """Whether loops that end early, and bodies that may be left out, may store into it: what they store there makes no
     difference after they ended, or where they are left out."""
+    most: int = 0
+    """The largest size for a group of samples, of a list or of numbers by the place in one: samples that are computed
+    together share its places, so they need `size` for each of them, but never more than this. Zero: no list."""
+
+    def size_for(self, samples: int) -> int:
+        """The size for a group of samples."""
+        return min(samples * self.size, self.most) if self.most else self.size
 
 
 @record(frozen=True, slots=True)
@@ -126,6 +141,10 @@ class Index:
         return total
 
 
+Move = Callable[[Index], Index]
+Renumber = Callable[[int], int]
+
+
 @record(frozen=True, slots=True)
 class Instruction:
     """One operation of the table on earlier values."""
@@ -170,8 +189,15 @@ class Range:
     stop: Index
     step: int = 1
 
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        return self.start, self.stop
+
     def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
         return iter(range(self.start.at(counters, tables), self.stop.at(counters, tables), self.step))
+
+    def moved(self, index: Move, _array: Renumber, _table: Renumber) -> Range:
+        return Range(index(self.start), index(self.stop), self.step)
 
 
 @record(frozen=True, slots=True)
@@ -182,18 +208,96 @@ class Walk:
     next: int
     """The number of a table."""
 
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        return (self.start,)
+
     def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
         at = self.start.at(counters, tables)
         while at != 0:
             yield at
             at = tables[self.next][at]
 
+    def moved(self, index: Move, _array: Renumber, table: Renumber) -> Walk:
+        return Walk(index(self.start), table(self.next))
+
+
+@record(frozen=True, slots=True)
+class Append:
+    """Once: the counter is the length of a list, where the body may store numbers of an entry. Then the entry becomes
+    the last one, unless the loop's `until` is not zero.
+
+    Backward, with step -1, the iterations undo this in the opposite order: the last entry goes before the body if it
+    is this one.
+    """
+
+    array: int
+    """The list."""
+    entry: Index
+    most: int
+    step: int = 1
+
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        return (self.entry,)
+
+    def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
+        """The counter if all entries are in the list."""
+        return iter((self.entry.at(counters, tables),))
+
+    def moved(self, index: Move, array: Renumber, _table: Renumber) -> Append:
+        return Append(array(self.array), index(self.entry), self.most, self.step)
+
+
+@record(frozen=True, slots=True)
+class Each:
+    """The places of a list: 0, 1, … up to but not including its length; with step -1 in the opposite order."""
+
+    array: int
+    most: int
+    step: int = 1
+
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        return ()
+
+    def rounds(self, _counters: Sequence[int], _tables: Sequence[Sequence[int]]) -> Iterator[int]:
+        """The places if all entries are in the list."""
+        return iter(range(self.most)[:: self.step])
+
+    def moved(self, _index: Move, array: Renumber, _table: Renumber) -> Each:
+        return Each(array(self.array), self.most, self.step)
+
+
+@record(frozen=True, slots=True)
+class Entry:
+    """Once: the counter is the entry at a place of a list."""
+
+    array: int
+    place: Index
+    most: int
+
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        return (self.place,)
+
+    def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
+        """The entry if all entries are in the list."""
+        return iter((self.place.at(counters, tables),))
+
+    def moved(self, index: Move, array: Renumber, _table: Renumber) -> Entry:
+        return Entry(array(self.array), index(self.place), self.most)
+
+
+Over = Range | Walk | Append | Each | Entry
+"""A loop's counters."""
+
 
 @record(frozen=True, slots=True)
 class Loop:
     """Repeats a body, once per counter; values are carried between iterations, and their last ones are the results."""
 
-    over: Range | Walk
+    over: Over
     body: Block
     entry: tuple[int, ...] = ()
     """The names of the carried values in the body."""
@@ -205,7 +309,8 @@ class Loop:
     """The names of the carried values after the loop."""
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
-    into scratch arrays alone: a backend may go on with samples that have ended, and drop their carried values."""
+    into scratch arrays alone: a backend may go on with samples that have ended, and drop their carried values. Over
+    `Append` it says that the entry is not needed; all samples keep what they carry."""
     unless: Argument | None = None
     """A value from outside the body: where it is not zero, the body changes no carried value, so a backend may leave it
     out. Such a body stores into scratch arrays alone, and has one iteration."""
@@ -331,8 +436,15 @@ class Program:
 
     def size_of(self, array: int) -> int:
         """The size of an array, ports included."""
+        return self._array(array).size
+
+    def name_of(self, array: int) -> str:
+        """The name of an array, ports included."""
+        return self._array(array).name
+
+    def _array(self, number: int) -> Port | Array:
         ports = (*self.inputs, *self.outputs)
-        return ports[array].size if array < len(ports) else self.arrays[array - len(ports)].size
+        return ports[number] if number < len(ports) else self.arrays[number - len(ports)]
 
     def operation_counts(self) -> Counter[str]:
         """How many of each operation are executed per sample, at most; the golden tests pin the total."""
@@ -369,17 +481,15 @@ def _asks_for(block: Block, counter: int) -> bool:
         if isinstance(s, Switch):
             bounds.append(s.on)
         elif isinstance(s, Loop):
-            bounds += [s.over.start, s.over.stop] if isinstance(s.over, Range) else [s.over.start]
+            bounds += s.over.indices
     return any(term.loop == counter for bound in bounds for term in bound.terms)
 
 
 def _write(block: Block, numbers: dict[int, int], number: int, indent: str, program: Program, lines: list[str]) -> None:
     """The statements of a block as text, one line each; values are numbered in order, from `number` on."""
-    ports = (*program.inputs, *program.outputs)
 
     def place(array: int, at: Index) -> str:
-        name = ports[array].name if array < len(ports) else program.arrays[array - len(ports)].name
-        return f"{name}[{_text(at)}]"
+        return f"{program.name_of(array)}[{_text(at)}]"
 
     def value(a: Argument) -> str:
         return repr(a) if isinstance(a, float) else f"%{numbers[a]}"
@@ -406,7 +516,7 @@ def _write(block: Block, numbers: dict[int, int], number: int, indent: str, prog
             numbers.update(zip(s.entry, range(number, first), strict=True))
             carried = "".join(f", %{numbers[k]} = {value(a)}" for k, a in zip(s.entry, s.carried, strict=True))
             unless = "" if s.unless is None else f" unless {value(s.unless)}"
-            lines.append(f"{indent}for {_rounds(s.over)}{unless}{carried}:")
+            lines.append(f"{indent}for {_rounds(s.over, program)}{unless}{carried}:")
             _write(s.body, numbers, first, indent + "  ", program, lines)
             if s.next:
                 lines.append(f"{indent}  next {values(s.next)}")
@@ -425,8 +535,14 @@ def _text(index: Index) -> str:
     return " + ".join(parts)
 
 
-def _rounds(over: Range | Walk) -> str:
+def _rounds(over: Over, program: Program) -> str:
     if isinstance(over, Walk):
         return f"{_text(over.start)} and on by table{over.next}"
+    if isinstance(over, (Append, Each, Entry)):
+        name = program.name_of(over.array)
+        if isinstance(over, Entry):
+            return f"the entry at {_text(over.place)} of {name}"
+        back = " backward" if over.step < 0 else ""
+        return f"each place of {name}{back}" if isinstance(over, Each) else f"{_text(over.entry)} in {name}{back}"
     step = f" by {over.step}" if over.step != 1 else ""
     return f"{_text(over.start)} to {_text(over.stop)}{step}"

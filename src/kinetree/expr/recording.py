@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from typing import Any
 
-from kinetree.expr.program import Array, Index, Port, Program, Range, Term, Walk
+from kinetree.expr.program import Append, Array, Index, Over, Port, Program, Range, Term
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol
 from kinetree.records import record
 
@@ -30,7 +30,7 @@ class StoreEffect:
 @record(frozen=True, slots=True, eq=False)
 class LoopEffect:
     index: int
-    over: Range | Walk
+    over: Over
     graph: Graph
     carried: tuple[Scalar, ...]
     inside: tuple[Symbol, ...]
@@ -138,13 +138,13 @@ class Recorder:
 
     def array(
         self, name: str, size: int, values: Sequence[float] | None = None, *, record: str = "", clear: bool = False,
-        is_scratch: bool = False,
+        is_scratch: bool = False, most: int = 0,
     ) -> Memory:  # fmt: skip
-        """New memory, or a table of constants; `record`, `clear` and `is_scratch` as for `Array`."""
+        """New memory, or a table of constants; `record`, `clear`, `is_scratch` and `most` as for `Array`."""
         constants = None if values is None else tuple(map(float, values))
         if constants is not None and len(constants) != size:
             raise ValueError(f"{name} has {size} places, but {len(constants)} values")
-        self.arrays.append(Array(name, size, constants, record, clear, is_scratch))
+        self.arrays.append(Array(name, size, constants, record, clear, is_scratch, most))
         return self.memory(self._ports + len(self.arrays) - 1)
 
     def memory(self, number: int) -> Memory:
@@ -198,7 +198,7 @@ class Recorder:
         return Index(0, (Term(term.loop, 1, self.table(values)),))
 
     @contextmanager
-    def loop(self, over: Range | Walk) -> Iterator[Index]:
+    def loop(self, over: Over) -> Iterator[Index]:
         """Record the body of a loop; the context is its counter."""
         over = self._checked_rounds(over)
         with self._block(over) as graph:
@@ -207,7 +207,7 @@ class Recorder:
 
     def fold(
         self,
-        over: Range | Walk,
+        over: Over,
         state: Sequence[Scalar],
         step: Callable[[Index, list[Symbol]], Sequence[Scalar]],
     ) -> list[Symbol]:
@@ -219,6 +219,15 @@ class Recorder:
     ) -> list[Symbol]:
         """Record a loop of at most `count` iterations; `step(values)` gives the next values, and whether to end."""
         return self._fold(Range(Index(0), Index(count)), state, lambda _, values: step(values))
+
+    def append(
+        self,
+        over: Append,
+        state: Sequence[Scalar],
+        step: Callable[[Index, list[Symbol]], tuple[Sequence[Scalar], Scalar]],
+    ) -> list[Symbol]:
+        """Record an append to a list; `step(place, values)` gives the next values, and whether to leave it out."""
+        return self._fold(over, state, step)
 
     def unless(
         self, idle: Scalar, state: Sequence[Scalar], step: Callable[[list[Symbol]], Sequence[Scalar]]
@@ -252,7 +261,7 @@ class Recorder:
 
     def _fold(
         self,
-        over: Range | Walk,
+        over: Over,
         state: Sequence[Scalar],
         step: Callable[[Index, list[Symbol]], tuple[Sequence[Scalar], Scalar | None]],
         unless: Scalar | None = None,
@@ -331,13 +340,13 @@ class Recorder:
             raise ValueError("the counter of a loop is used outside of it")
         return at
 
-    def _checked_rounds(self, over: Range | Walk) -> Range | Walk:
-        for bound in (over.start, over.stop) if isinstance(over, Range) else (over.start,):
-            self.checked_index(bound)
+    def _checked_rounds(self, over: Over) -> Over:
+        for index in over.indices:
+            self.checked_index(index)
         return over
 
     @contextmanager
-    def _block(self, *over: Range | Walk, keeps: bool = False) -> Iterator[Graph]:
+    def _block(self, *over: Over, keeps: bool = False) -> Iterator[Graph]:
         """A block inside the present one: the body of a loop, if it goes through something."""
         outer, keeper = self.graph, self.keeper
         self.graph = Graph(outer)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Store
+from kinetree.expr.interpret import append, rounds
+from kinetree.expr.program import Append, Argument, Block, Call, Instruction, Load, Loop, Program, Store
 from kinetree.records import record
 
 __all__ = ["run_on"]
@@ -23,6 +24,7 @@ def run_on(
 
     `operations` has a function for each of the table's that the program uses; for loops that end early "select" and
     "max" as well: they go through all of their iterations here, and carried values stay as they were when they ended.
+    Lists have all entries.
 
     >>> from kinetree.expr import Port, trace
     >>> program = trace(lambda x: [[x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "product")
@@ -32,7 +34,8 @@ def run_on(
     memory: list[list[Number]] = [list(x) for x in arguments]
     values = dict(enumerate([x for argument in memory for x in argument]))
     memory += ([0.0] * port.size for port in program.outputs)
-    memory += ([0.0] * array.size if array.values is None else [*array.values] for array in program.arrays)
+    for array in program.arrays:
+        memory.append([0.0] * max(array.size, array.most) if array.values is None else [*array.values])
     _Run(program, operations, memory).block(program.body, values, ())
     if program.results is None:
         return memory[len(program.inputs) : len(program.inputs) + len(program.outputs)]
@@ -74,7 +77,7 @@ class _Run:
     def loop(self, s: Loop, values: dict[int, Number], counters: tuple[int, ...]) -> None:
         state = [_value(a, values) for a in s.carried]
         ended = None if s.unless is None else _value(s.unless, values)
-        for counter in s.over.rounds(counters, self.program.tables):
+        for counter in rounds(s.over, counters, self.program, self.memory):
             values.update(zip(s.entry, state, strict=True))
             self.block(s.body, values, (*counters, counter))
             following = [_value(a, values) for a in s.next]
@@ -82,7 +85,9 @@ class _Run:
                 state = following
             else:
                 state = [self.operations["select"](ended, old, new) for old, new in zip(state, following, strict=True)]
-            if s.until is not None:
+            if isinstance(s.over, Append):
+                append(s.over, counters, self.program, self.memory)
+            elif s.until is not None:
                 until = _value(s.until, values)
                 ended = until if ended is None else self.operations["max"](ended, until)
         values.update(zip(s.defines, state, strict=True))

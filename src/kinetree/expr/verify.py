@@ -18,6 +18,7 @@ from kinetree.expr.program import (
     Statement,
     Store,
     Switch,
+    Walk,
 )
 
 __all__ = ["verify"]
@@ -109,11 +110,15 @@ class _Verifier:
 
     def _loop(self, s: Loop, visible: set[int], depth: int) -> None:
         program = self._program
-        self._index(s.over.start, depth, s.over)
-        if isinstance(s.over, Range):
-            self._index(s.over.stop, depth, s.over)
-        elif not 0 <= s.over.next < len(self._program.tables):
-            self._fail(f"there is no table {s.over.next}", s.over)
+        for index in s.over.indices:
+            self._index(index, depth, s.over)
+        if isinstance(s.over, Walk):
+            if not 0 <= s.over.next < len(program.tables):
+                self._fail(f"there is no table {s.over.next}", s.over)
+        elif not isinstance(s.over, Range):
+            own = s.over.array - program.first_array
+            if not 0 <= own < len(program.arrays) or not 2 <= program.arrays[own].size <= s.over.most + 2:
+                self._fail(f"array {s.over.array} is not a list of up to {s.over.most} entries", s.over)
         self._use(s.given, visible, "the carried values of a loop")
         for values in (s.carried, s.next, s.defines):
             self._same(len(values), len(s.entry), "the carried values of a loop")

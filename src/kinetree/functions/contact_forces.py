@@ -74,7 +74,7 @@ def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: Sof
     tree, robot = model.tree, model.one_by_one
     check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
-    table, order, others = looped_contacts(model, contact, sight, timed_laws(contact.setting, 0.0))
+    table, order, others = looped_contacts(model, contact, sight, timed_laws(contact.setting, 0.0), are_told=True)
     found: dict[int, list[list[Scalar]]] = {}
     if table is not None:
         told = iter(table.forces(a))

@@ -63,8 +63,8 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
             f"not {value!r:.60}"
         )
     found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
-    check_count(model, found.touches)
-    check_count(model, found.absent)
+    for touches in (found.touches, found.absent):
+        check_count(model, touches, in_loops=found.are_looped)
     if found.unsupported and not is_partial:
         raise OptionError(_missing(model, found, is_given))
     return _part_of(model) if found.unsupported else found

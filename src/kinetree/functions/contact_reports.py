@@ -27,7 +27,6 @@ __all__ = [
     "MOST_ERROR",
     "TOO_LONG",
     "ReportedRollout",
-    "advice",
     "first_of",
     "flagged",
     "makes_energy",
@@ -121,16 +120,23 @@ TOO_LONG = (
 
 
 def unsolved(error: Array, setting: Setting = None, times: Array | None = None) -> str | None:
-    """A sentence about the steps (…, T) whose contacts were not solved; None if all of them were.
+    """A sentence about the steps (…, T) whose contacts were not solved, and advice; None if all of them were.
 
     With `times` (T,), those of the rows of a trajectory; each row has the largest error of the steps from it on.
 
     >>> import numpy as np
-    >>> unsolved(np.array([1e-12, 3e-5]))
+    >>> unsolved(np.array([1e-12, 3e-5])).partition(";")[0]
     'the contacts of 1 of 2 steps are not solved to 1e-08: the worst is step 1, with a relative error of 3e-05'
     >>> unsolved(np.array([1e-12, np.nan])) is None
     True
     """
+    full = np.isposinf(error)
+    if full.any():
+        return (
+            f"more pairs of shapes touch at once than there is room for, in {np.count_nonzero(full):,} of "
+            f"{error.size:,} {'steps' if times is None else 'rows'}, from {first_of(full, times)} on, so that some of "
+            "them do not push: give more, as contact=kt.contact.soft_constraints(robot, capacity=20_000)"
+        )
     most, what = most_error(error, setting), "a relative error of {:.1g}"
     if isinstance(setting, Rigid):
         what = "a residual of {:.1g} m/s"
@@ -145,13 +151,14 @@ def unsolved(error: Array, setting: Setting = None, times: Array | None = None) 
     return (
         f"the contacts of {count:,} of {error.size:,} {rows} are not solved to {most:g}: the worst is {where}, with "
         + what.format(error.max(where=~np.isnan(error), initial=0.0))
+        + f"; {advice(setting)}"
     )
 
 
 def warn_of_unsolved(function: str, error: Array, stacklevel: int, setting: Setting = None) -> None:
     """Warn of steps whose contacts were not solved, if there are such."""
     if (message := unsolved(error, setting)) is not None:
-        warnings.warn(f"{function}: {message}; {advice(setting)}", SimulationWarning, stacklevel=stacklevel + 1)
+        warnings.warn(f"{function}: {message}", SimulationWarning, stacklevel=stacklevel + 1)
 
 
 def flagged(

@@ -35,8 +35,14 @@ class Looped(NamedTuple):
     """The pairs whose contacts are written out."""
 
 
-def looped_contacts(model: Form, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law]) -> Looped:
-    """The contacts in loops, if there are many: which they are depends on the robot alone."""
+def looped_contacts(
+    model: Form, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], *, are_told: bool = False
+) -> Looped:
+    """The contacts in loops, if there are many: which they are depends on the robot alone.
+
+    `are_told`: whether points are asked for, so that there is room for all pairs, and those of pairs that are found
+    quickly are found wherever they are.
+    """
     from kinetree.algorithms.contact_table import ContactTable
 
     robot, touches = model.one_by_one, constraints.touches
@@ -51,11 +57,11 @@ def looped_contacts(model: Form, constraints: SoftConstraints, sight: Sight, tim
         kinds.setdefault(_shapes_key(robot, touches[k]), []).append(k)
     shapes = _Shapes(model)
     loops = [
-        _row_loop(constraints, sight, timed, shapes, [[touches[k] for k in some] for some in kinds.values()])
+        _row_loop(constraints, sight, timed, shapes, [[touches[k] for k in some] for some in kinds.values()], are_told)
         for kinds in alike.values()
     ]
     order = [k for kinds in alike.values() for some in kinds.values() for k in some]
-    table = ContactTable(sight, shapes.placed(sight), loops)
+    table = ContactTable(sight, shapes.placed(sight), loops, len(touches) if are_told else constraints.room)
     return Looped(table, order, [k for k, touch in enumerate(touches) if not touch.is_plain])
 
 
@@ -110,17 +116,16 @@ def _slot(robot: Model, body: str | None) -> int:
 
 def _row_loop(
     constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], shapes: _Shapes,
-    kinds: Sequence[Sequence[TouchSpec]],
+    kinds: Sequence[Sequence[TouchSpec]], are_told: bool,
 ) -> RowLoop:  # fmt: skip
     from kinetree.algorithms.contact_table import Row, RowLoop
 
-    pairs = [_pair_loop(sight, shapes, touches) for touches in kinds]
+    pairs = [_pair_loop(sight, shapes, touches, are_told) for touches in kinds]
     size = kinds[0][0].dimension
     rows = [
         (touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference)
-        for loop, touches in zip(pairs, kinds, strict=True)
+        for touches in kinds
         for touch in touches
-        for _ in range(loop.slots)
     ]
     look = looked_up(sight, rows)
 
@@ -131,7 +136,7 @@ def _row_loop(
     return RowLoop(pairs, size, size if constraints.is_elliptic and size > 1 else 1, row)
 
 
-def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec]) -> PairLoop:
+def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec], are_told: bool) -> PairLoop:
     from kinetree.algorithms.contact_table import PairLoop
     from kinetree.collision import contacts, is_beyond, reach
     from kinetree.collision.contact_point import nowhere_unless
@@ -144,7 +149,7 @@ def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec]) -> P
         for hull, some in zip(hulls, sides, strict=True)
     )
     look = looked_up(sight, [*zip(*sizes, [touch.selection for touch in touches], strict=True)])
-    limits = [reach(touch.first.shape, touch.second.shape, touch.selection) for touch in touches]
+    limits = [reach(one.first.shape, one.second.shape, one.selection, of_all=not are_told) for one in touches]
     absent = [touch.absent for touch in touches]
     tell = looked_up(sight, [(0.0 if limit is None else limit, x) for limit, x in zip(limits, absent, strict=True)])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinetree.contact_model import SoftConstraints
 from kinetree.functions.constraint_options import first_sample
-from kinetree.functions.contact_reports import TOO_LONG, advice, first_of, makes_energy, unsolved
+from kinetree.functions.contact_reports import TOO_LONG, first_of, makes_energy, unsolved
 from kinetree.functions.energy import kinetic_energy
 from kinetree.model import Model
 from kinetree.sim.torques import for_all_rows
@@ -102,7 +102,7 @@ def remarks(
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
-        said += [] if told is None else [f"{told}; {advice(contact.setting)}"]
+        said += [] if told is None else [told]
         inside = [*_inside(robot, motion, contact, parameters)]
         said += inside
         has_stored = bool(inside)

@@ -140,6 +140,60 @@ def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
         np.testing.assert_array_equal(kt.contact_dynamics(robot, q[k], v[k], tau[k]).qdd, whole.qdd[k])
 
 
+@pytest.mark.filterwarnings("ignore:.*inside each other")
+def test_what_does_not_fit_is_reported_world_by_world() -> None:
+    robot, (q, v, tau) = heap(), states(8)
+    for k in range(BOXES + SPHERES):
+        q[::2, robot.nq - 7 * (k + 1) + 2] += 2.0 + k  # in the air, but for one
+    q[::2, -7:] = q[1, -7:]
+    usual = kt.contact_dynamics(robot, q, v, tau)
+    assert not np.isinf(usual.error).any()
+    some = kt.contact.soft_constraints(robot, capacity=3)
+    assert (some.room, kt.contact.soft_constraints(robot).room) == (3, len(some.touches))
+    assert "room for 3 pairs that touch" in str(some)
+    found = kt.contact_dynamics(robot, q, v, tau, contact=some)
+    np.testing.assert_array_equal(np.isinf(found.error), np.arange(8) % 2 == 1)
+    for one, other in zip(found, usual, strict=True):
+        np.testing.assert_array_equal(one[::2], other[::2])
+    for count in (1, 7):
+        for one, whole in zip(
+            kt.contact_dynamics(robot, q[:count], v[:count], tau[:count], contact=some), found, strict=True
+        ):
+            np.testing.assert_array_equal(one, whole[:count])
+    for k in range(2):
+        alone = kt.contact_dynamics(robot, q[k], v[k], tau[k], contact=some)
+        for one, whole in zip(alone, found, strict=True):
+            np.testing.assert_array_equal(one, whole[k])
+        numbers = [list(map(float, x[k])) for x in (q, v, tau)]
+        plain = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=some))
+        np.testing.assert_allclose(plain[: robot.nv], found.qdd[k], rtol=0, atol=1e-8 * np.abs(plain[: robot.nv]).max())
+        assert np.isinf(plain[2 * robot.nv]) == bool(k)
+    assert np.abs(found.qdd[1::2] - usual.qdd[1::2]).max() > 1.0  # some of them do not push
+    rows = np.zeros((8, 3, robot.nv))
+    with pytest.warns(
+        kt.errors.SimulationWarning, match=r"there is room for, in 12 of 24 steps, from step 0 of sample"
+    ):
+        motion = kt.rollout(robot, q, v, rows, 0.002, contact=some, report=True)
+    np.testing.assert_array_equal(motion.flagged.all(axis=1), np.arange(8) % 2 == 1)
+    with pytest.warns(kt.errors.SimulationWarning, match=r"room for, in \d of \d rows, from t = 0 s on.* capacity="):
+        kt.simulate(robot, duration=0.004, dt=0.002, q=q[1], v=v[1], contact=some)
+
+
+def test_the_capacity_is_a_number_of_pairs() -> None:
+    for wrong in (0, -1, True, 2.5, "all"):
+        with pytest.raises(kt.errors.OptionError, match="it must be a positive number of pairs of shapes"):
+            kt.contact.soft_constraints(heap(), capacity=wrong)  # type: ignore[arg-type]
+
+
+def test_there_is_room_for_a_heap_of_many_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    constraints = kt.contact.soft_constraints(heap())
+    shapes = SPHERES + BOXES + 4  # the arm and the ground
+    monkeypatch.setattr(spec, "_ALL_TOUCH", 5)
+    monkeypatch.setattr(spec, "_NEIGHBOURS", 2)
+    assert len(constraints.touches) > constraints.room >= 2 * (SPHERES + BOXES)
+    assert constraints.room <= 2 * shapes
+
+
 def test_forces_of_a_world_whose_shapes_are_far_apart_have_the_same_bits_beside_others() -> None:
     robot, (q, v, _) = heap(), states(8)
     for k in range(BOXES):

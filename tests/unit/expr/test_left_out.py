@@ -169,6 +169,24 @@ def test_derivatives_agree_with_differences() -> None:
             np.testing.assert_allclose(bar, [column[n] for column in columns], atol=1e-8)
 
 
+def test_what_is_left_out_is_left_out_of_reverse_derivatives_too() -> None:
+    def record(r: Recorder) -> None:
+        x = [r.inputs[0][n] for n in range(2)]
+        r.outputs[0][0], r.outputs[0][1], _ = spring(x)[:3]
+        kept, idle = Grid(1, 1, r, clear=False, is_scratch=True), less(0.0, x[0])
+        unless(idle, [], lambda _: kept.__setitem__((0, 0), x[0] * x[1]) or [])
+        (r.outputs[0][2],) = unless(idle, [x[1]], lambda now: [now[0] + select(idle, 0.0, kept[0, 0] * kept[0, 0])])
+
+    backward = reverse_derivative(trace_memory(record, [X], [Y], "f"))
+    assert str(backward).count(" unless %") == 6
+    bars = [[0.0, 0.0, 1.0, 0.0]]
+    assert interpret(backward, [0.7, 3.0], *bars)[1] == [0.0, 1.0]  # the scratch is not a number
+    wide = batch_function(backward)(SAMPLES, np.tile(bars, (len(SAMPLES), 1)))[1]
+    for x, found in zip(SAMPLES, wide, strict=True):
+        np.testing.assert_allclose(interpret(backward, x.tolist(), *bars)[1], found, rtol=1e-14)
+        np.testing.assert_array_equal(batch_function(backward)(x[None], np.array(bars))[1][0], found)
+
+
 def test_in_pieces_it_is_the_same() -> None:
     program = program_of()
     cut = in_pieces(program, long=2, piece=2)

@@ -12,9 +12,13 @@ from kinetree.codegen.c.operations import expression
 from kinetree.codegen.c.places import Places
 from kinetree.codegen.c.real import INDENT, Real, wrapped
 from kinetree.expr import (
+    Append,
     Argument,
     Block,
     Call,
+    Each,
+    Entry,
+    Index,
     Instruction,
     Load,
     Loop,
@@ -23,6 +27,7 @@ from kinetree.expr import (
     Range,
     Store,
     Switch,
+    Term,
     Walk,
     values_used,
 )
@@ -189,26 +194,70 @@ class FunctionWriter:
         for entry, given, after in zip(s.entry, s.carried, s.defines, strict=True):
             self._emit(f"{self._real.type} v{entry} = {self._value(given)};")
             self._names[entry] = self._names[after] = f"v{entry}"
-        start = self._places.index(s.over.start, self._counters)
         if s.unless is not None:
             self._emit(f"if ({self._value(s.unless)} == {self._real.literal(0.0)}) {{")
-            counter = start
+            counter = "0"
+        elif isinstance(s.over, (Append, Entry)):  # once
+            counter = f"k{len(self._counters)}"
+            self._emit(f"for (int32_t {counter} = {self._place(s.over)}, o{counter} = 1; o{counter}; --o{counter}) {{")
+            self._emit(f"{INDENT}(void){counter};")
         else:
             counter = f"k{len(self._counters)}"
-            self._emit(f"for (int32_t {counter} = {start}; {self._goes_on(s.over, counter)}) {{")
+            self._emit(self._head(s.over, counter))
         self._counters.append(counter)
         self._depth += 1
         self._block(s.body)
+        if isinstance(s.over, Append) and s.until is not None:
+            self._append(s.over, counter, s.until)
         self._carry(s)
         self._depth -= 1
         self._counters.pop()
         self._emit("}")
 
-    def _goes_on(self, over: Range | Walk, counter: str) -> str:
+    def _head(self, over: Range | Walk | Each, counter: str) -> str:
+        """The beginning of a loop."""
+        places, counters = self._places, self._counters
+        if isinstance(over, Each):
+            length = self._listed(over.array, Index())
+            if over.step > 0:
+                return f"for (int32_t {counter} = 0; {counter} < {length}; ++{counter}) {{"
+            return f"for (int32_t {counter} = {length} - 1; {counter} >= 0; --{counter}) {{"
+        start = places.index(over.start, counters)
         if isinstance(over, Walk):
-            return f"{counter} != 0; {counter} = {self._places.looked_up(over.next, counter)}"
-        sign = "<" if over.step > 0 else ">"
-        return f"{counter} {sign} {self._places.index(over.stop, self._counters)}; {counter} += {over.step}"
+            following = places.looked_up(over.next, counter)
+            return f"for (int32_t {counter} = {start}; {counter} != 0; {counter} = {following}) {{"
+        sign, stop = "<" if over.step > 0 else ">", places.index(over.stop, counters)
+        return f"for (int32_t {counter} = {start}; {counter} {sign} {stop}; {counter} += {over.step}) {{"
+
+    def _listed(self, array: int, at: Index) -> str:
+        """A number of a list, whose length is the first."""
+        return f"(int32_t){self._places.at(array, at, self._counters)}"
+
+    def _place(self, over: Append | Entry) -> str:
+        """The entry at a place of a list, or the place of a new one; backward, that of this one, if it is the last."""
+        if isinstance(over, Entry):
+            return self._listed(over.array, over.place + 1)
+        length = self._places.at(over.array, Index(), self._counters)
+        if over.step < 0:
+            last = self._places.at(
+                over.array, Index(0, (Term(len(self._counters)),)), [*self._counters, f"(int32_t){length}"]
+            )
+            entry = self._places.index(over.entry, self._counters)
+            self._emit(f"if ({length} > 0 && {last} == {entry}) {{")
+            self._emit(f"{INDENT}{length} -= 1;")
+            self._emit("}")
+        return f"(int32_t){length}"
+
+    def _append(self, over: Append, length: str, idle: Argument) -> None:
+        """Make an entry the last one of a list, unless it is idle."""
+        if over.step > 0:
+            number, places = self._real.type, self._places
+            last = places.at(over.array, Index(1, (Term(len(self._counters) - 1),)), self._counters)
+            room = self.program.size_of(over.array) - 2
+            self._emit(f"if ({self._value(idle)} == {self._real.literal(0.0)} && {length} < {room}) {{")
+            self._emit(f"{INDENT}{last} = ({number})({places.index(over.entry, self._counters)});")
+            self._emit(f"{INDENT}{places.at(over.array, Index(), self._counters)} = ({number})({length} + 1);")
+            self._emit("}")
 
     def _carry(self, s: Loop) -> None:
         """Assign the carried values, all at once, and end the loop on its condition."""
@@ -218,7 +267,7 @@ class FunctionWriter:
             for entry, a in zip(s.entry, s.next, strict=True)
             if self._value(a) != self._names[entry]
         ]
-        until = None if s.until is None else self._value(s.until)
+        until = None if s.until is None or isinstance(s.over, Append) else self._value(s.until)
         if until in own:
             self._emit(f"const {self._real.type} until = {until};")
             until = "until"

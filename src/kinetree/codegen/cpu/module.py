@@ -19,7 +19,6 @@ from kinetree.codegen.cpu.lanes import lane_copies
 from kinetree.codegen.cpu.rounds import Rounds
 from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
-from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.memory import memory_functions
 from kinetree.codegen.llvm.operations import LIBM, declarations
 from kinetree.codegen.llvm.precision import Lanes, Precision
@@ -49,9 +48,10 @@ def emit(
 
 
 def _lanes(program: Program, precision: Precision, target: Target) -> Lanes:
-    """As many as a register holds, or fewer if that many samples' memory would overflow the processor's caches."""
+    """As many as a register holds, or fewer if that many samples' memory would overflow the processor's caches: lists,
+    which are rarely full, do not count."""
     lanes = target.lanes(precision)
-    scratch = Layout(program).scratch * precision.bytes
+    scratch = sum(array.size for array in program.arrays if array.values is None and not array.most) * precision.bytes
     while lanes > 2 and lanes * scratch > _CACHE:
         lanes //= 2
     return Lanes(lanes, precision)

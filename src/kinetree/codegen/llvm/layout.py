@@ -19,7 +19,9 @@ class Place:
 class Layout:
     """Arrays of one record are interleaved entry by entry, so that values used together are close together."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, lanes: int = 1) -> None:
+        """`lanes`: how many samples are computed together."""
+        self._lanes = lanes
         self.places: dict[int, Place] = {}
         """Scratch and constant arrays, by number."""
         first = len(program.inputs) + len(program.outputs)
@@ -44,5 +46,5 @@ class Layout:
         for members in groups.values():
             for offset, (k, _) in enumerate(members):
                 self.places[k] = Place(start + offset, len(members))
-            start += sum(array.size for _, array in members)
+            start += sum(array.size_for(self._lanes) for _, array in members)
         return start

@@ -16,9 +16,12 @@ from kinetree.codegen.llvm.packing import packings
 from kinetree.codegen.llvm.precision import Lanes, Precision
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import (
+    Append,
     Argument,
     Block,
     Call,
+    Each,
+    Entry,
     Index,
     Instruction,
     Load,
@@ -27,6 +30,7 @@ from kinetree.expr import (
     Range,
     Store,
     Switch,
+    Term,
     Walk,
     values_used,
 )
@@ -71,7 +75,7 @@ class SampleWriter:
         self._lanes = lanes
         self._zeros = zeros
         self._name = name
-        self._layout = Layout(program)
+        self._layout = Layout(program, lanes)
         self._called: dict[int, tuple[Program, str, frozenset[int]]] = {}
         """Programs that are called, the names of their functions, and the inputs that these take as numbers."""
         self._apart = apart
@@ -336,12 +340,71 @@ class SampleWriter:
             self._emit(f"  {name} = phi {V} [{old}, %{label}.entry], [{new}, %{label}.latch]")
         self._names.update(zip(s.defines, carried, strict=True))
 
+    def _once_at(self, s: Loop, over: Append | Entry) -> None:
+        """A body that runs once, at the entry at a place of a list, or to append an entry."""
+        if isinstance(over, Entry):
+            counter = self._listed(over.array, over.place + 1)
+        elif over.step > 0:
+            counter = self._listed(over.array, Index())
+        else:
+            counter = self._taken_back(over)
+        self._names.update(zip(s.entry, [self._value(a) for a in s.carried], strict=True))
+        self._counters.append(counter)
+        self._block(s.body)
+        if isinstance(over, Append) and over.step > 0 and s.until is not None:
+            self._append(over, counter, self._value(s.until))
+        after = [self._value(a) for a in s.next]
+        self._counters.pop()
+        self._names.update(zip(s.defines, after, strict=True))
+
+    def _listed(self, array: int, at: Index) -> str:
+        """A number of a list: its length, which is the first, or an entry."""
+        name, pointer = self._new("n"), self._pointer(array, at)
+        self._access(f"  {name}_n = load i32, ptr {pointer}, align 4")
+        self._emit(f"  {name} = sext i32 {name}_n to i64")
+        return name
+
+    def _keep(self, array: int, at: Index, number: str) -> None:
+        name, pointer = self._new("n"), self._pointer(array, at)
+        self._emit(f"  {name} = trunc i64 {number} to i32")
+        self._access(f"  store i32 {name}, ptr {pointer}, align 4")
+
+    def _append(self, over: Append, length: str, idle: str) -> None:
+        """Store an entry behind the last, and make it the last unless it is idle in all lanes."""
+        name, V = self._new("a"), self._V
+        array = self._program.arrays[over.array - self._program.first_array]
+        room = min(self._lanes * (array.size - 2), over.most)
+        self._emit(f"  {name}_idle = fcmp une {V} {idle}, zeroinitializer")
+        self._emit(f"  {name}_all = {self._register.all_set(f'{name}_idle')}")
+        self._emit(f"  {name}_full = icmp sge i64 {length}, {room}")
+        self._emit(f"  {name}_not = or i1 {name}_all, {name}_full")
+        self._emit(f"  {name}_next = add i64 {length}, 1")
+        self._emit(f"  {name}_length = select i1 {name}_not, i64 {length}, i64 {name}_next")
+        self._keep(over.array, Index(1, (Term(len(self._counters) - 1),)), self._index(over.entry))
+        self._keep(over.array, Index(), f"{name}_length")
+
+    def _taken_back(self, over: Append) -> str:
+        """The length of a list without this entry."""
+        length, name = self._listed(over.array, Index()), self._new("b")
+        self._counters.append(length)
+        last = self._listed(over.array, Index(0, (Term(len(self._counters) - 1),)))
+        self._counters.pop()
+        self._emit(f"  {name}_same = icmp eq i64 {last}, {self._index(over.entry)}")
+        self._emit(f"  {name}_some = icmp ne i64 {length}, 0")
+        self._emit(f"  {name}_is = and i1 {name}_same, {name}_some")
+        self._emit(f"  {name}_less = sub i64 {length}, 1")
+        self._emit(f"  {name} = select i1 {name}_is, i64 {name}_less, i64 {length}")
+        self._keep(over.array, Index(), name)
+        return name
+
     def _loop(self, s: Loop) -> None:
         if s.unless is not None:
             self._unless(s, s.unless)
             return
-        start = self._index(s.over.start)
-        stop = self._index(s.over.stop) if isinstance(s.over, Range) else "0"
+        if isinstance(s.over, (Append, Entry)):
+            self._once_at(s, s.over)
+            return
+        start, stop, step = self._ends(s.over)
         before = [self._value(a) for a in s.carried]
         label, counter = self._new("L")[1:], self._new("k")
         carried = [self._new("v") for _ in s.carried]
@@ -354,7 +417,7 @@ class SampleWriter:
             flags = self._register.flags
             self._emit(f"  {counter}_ended = phi {flags} [zeroinitializer, %{entry}], [{counter}_ends, %{latch}]")
             self._emit(f"  {counter}_open = phi i1 [true, %{entry}], [{counter}_goes, %{latch}]")
-        compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
+        compare = "ne" if isinstance(s.over, Walk) else "slt" if step > 0 else "sgt"
         more = f"{counter}_more"
         self._emit(f"  {more} = icmp {compare} i64 {counter}, {stop}")
         if s.until is not None:
@@ -368,10 +431,22 @@ class SampleWriter:
         if isinstance(s.over, Walk):
             self._table_entry(f"{counter}_next", s.over.next, counter)
         else:
-            self._emit(f"  {counter}_next = add i64 {counter}, {s.over.step}")
+            self._emit(f"  {counter}_next = add i64 {counter}, {step}")
         self._emit(f"  br label %{label}.head\n{label}.end:")
         self._counters.pop()
         self._names.update(zip(s.defines, carried, strict=True))
+
+    def _ends(self, over: Range | Walk | Each) -> tuple[str, str, int]:
+        """Where a loop starts and stops, and its step."""
+        if isinstance(over, Walk):
+            return self._index(over.start), "0", 0
+        if isinstance(over, Range):
+            return self._index(over.start), self._index(over.stop), over.step
+        length = self._listed(over.array, Index())
+        if over.step > 0:
+            return "0", length, 1
+        self._emit(f"  {length}_last = sub i64 {length}, 1")
+        return f"{length}_last", "-1", -1
 
     def _block_with_next(self, s: Loop, carried: Sequence[str], counter: str) -> None:
         """Write the body, and its results under the names that the loop's head already uses for the next round."""

@@ -7,13 +7,21 @@ written out into a table when the program is made; the backward loop counts thro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from kinetree.expr.program import Index, Range, Term, Walk
+from kinetree.expr.moved import same
+from kinetree.expr.program import Append, Each, Entry, Index, Over, Range, Term, Walk
 
 __all__ = ["Backward", "bounds", "slots"]
 
 Bounds = tuple[int, int]
 """The smallest and the largest possible value; empty if the second is less."""
+
+
+class Once(tuple[int, int]):
+    """The same of a counter that has one value for those of the loops around it."""
+
+    __slots__ = ()
 
 
 def _of_index(index: Index, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
@@ -30,8 +38,12 @@ def _of_index(index: Index, counters: Sequence[Bounds], tables: Sequence[Sequenc
     return low, high
 
 
-def bounds(over: Range | Walk, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
+def bounds(over: Over, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
     """Bounds of a loop's counter, given those of the enclosing loops. They need not be reached."""
+    if isinstance(over, Each):
+        return 0, over.most - 1
+    if isinstance(over, (Append, Entry)):
+        return Once((0, over.most if isinstance(over, Append) else over.most - 1))
     start, last = _of_index(over.start, counters, tables)
     if last < start:
         return 0, -1
@@ -55,6 +67,8 @@ def slots(counters: Sequence[Bounds]) -> tuple[int, Index]:
     """The size of an array with one number per iteration of the enclosing loops, and the place of the current one."""
     size, at = 1, Index()
     for loop, (first, last) in reversed(list(enumerate(counters))):
+        if isinstance(counters[loop], Once):
+            continue
         at = at + Index(-first * size, (Term(loop, size),))
         size *= max(last - first + 1, 0)
     return size, at
@@ -84,8 +98,14 @@ class Backward:
             total = total + Index(0, (t,))
         return total
 
-    def reverse(self, over: Range | Walk, counters: Sequence[Bounds]) -> tuple[Range | Walk, int | None]:
+    def reverse(self, over: Over, counters: Sequence[Bounds]) -> tuple[Over, int | None]:
         """The loop in the opposite order, and the table that it counts through, if it does not count as before."""
+        if isinstance(over, (Append, Each)):
+            if over.step < 0:
+                raise NotImplementedError("a list is gone through backward once: differentiate in reverse once")
+            return replace(over.moved(self.index, same, same), step=-1), None
+        if isinstance(over, Entry):
+            return over.moved(self.index, same, same), None
         if isinstance(over, Range):
             if abs(over.step) == 1:
                 start, stop = self.index(over.start), self.index(over.stop)

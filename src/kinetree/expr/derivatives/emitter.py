@@ -15,12 +15,11 @@ from kinetree.expr.program import (
     Instruction,
     Load,
     Loop,
+    Over,
     Program,
-    Range,
     Statement,
     Store,
     Switch,
-    Walk,
 )
 from kinetree.records import record
 
@@ -195,7 +194,7 @@ class Emitter:
 
     def loop(
         self,
-        over: Range | Walk,
+        over: Over,
         body: Scope,
         entry: Sequence[int] = (),
         carried: Sequence[Argument] = (),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kinetree.expr.derivatives.activity import Activity
 from kinetree.expr.derivatives.emitter import Emitter, Scope
 from kinetree.expr.derivatives.rules import RULES, At, Choice
+from kinetree.expr.moved import same
 from kinetree.expr.program import (
     Argument,
     Array,
@@ -136,7 +137,8 @@ class Forward:
         after = [*map(self._new, s.next), *(self._tangent(s.next[k]) for k in active)]
         until = None if s.until is None else self._new(s.until)
         self._emit.close()
-        self._enter(s.defines, active, self._emit.loop(s.over, scope, entry, before, after, until, unless))
+        over = s.over.moved(same, self._arrays.__getitem__, same)
+        self._enter(s.defines, active, self._emit.loop(over, scope, entry, before, after, until, unless))
 
     def _enter(self, names: Sequence[int], active: Sequence[int], values: Sequence[int]) -> None:
         self._value.update(zip(names, values, strict=False))

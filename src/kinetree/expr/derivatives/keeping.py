@@ -71,7 +71,7 @@ class Keeping:
     def _keep(self, a: int, block: _Block) -> tuple[int, Index]:
         """Store a value at the end of its block, unless it already is; return where it is."""
         if not block.kept:
-            block.array = self._new_array(Array("kept", 0))
+            block.array = self._new_array(Array("kept", 0, is_scratch=True))
         size, at = slots(block.counters)
         if a not in block.kept:
             block.kept[a] = len(block.kept)

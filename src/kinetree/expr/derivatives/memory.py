@@ -28,14 +28,14 @@ class AdjointMemory:
         self.adjoints: dict[int, int] = {k: first_adjoint + n for n, k in enumerate(wrt)}
         """The numbers of the adjoints of the program's arrays, where they have one."""
         for k, port in enumerate(program.outputs, n_in):
-            scratch = Array(port.name, port.size, clear=True)
+            scratch = Array(port.name, port.size, clear=True, is_scratch=True)
             self.arrays[k] = own_outputs + k - n_in if outputs else self.new(scratch)
             if k in activity.arrays:
                 self.adjoints[k] = self.new(replace(scratch, name=f"bar_{port.name}"))
         for k, array in enumerate(program.arrays, program.first_array):
             self.arrays[k] = self.new(array)
             if k in activity.arrays:
-                self.adjoints[k] = self.new(replace(array, name=f"bar_{array.name}", clear=True))
+                self.adjoints[k] = self.new(replace(array, name=f"bar_{array.name}", clear=True, is_scratch=True))
         self.cells: dict[int, int] = {}
         """The places in `cell_array`, by name of a value, where users in other blocks add to its adjoint."""
         self._cell_array = -1
@@ -43,7 +43,7 @@ class AdjointMemory:
     @property
     def cell_array(self) -> int:
         if self._cell_array < 0:
-            self._cell_array = self.new(Array("cells", 0, clear=True))
+            self._cell_array = self.new(Array("cells", 0, clear=True, is_scratch=True))
         return self._cell_array
 
     def cell(self, name: int) -> int:

@@ -18,7 +18,9 @@ from kinetree.expr.derivatives.emitter import Emitter, Product, Scope
 from kinetree.expr.derivatives.keeping import Keeping
 from kinetree.expr.derivatives.memory import AdjointMemory
 from kinetree.expr.derivatives.rules import RULES, At, Choice, Local
+from kinetree.expr.moved import same
 from kinetree.expr.program import (
+    Append,
     Argument,
     Block,
     Call,
@@ -143,9 +145,17 @@ class Reverse:
         self._counters.pop()
         after = [self._new(a) for a in s.next]
         until = None if s.until is None else self._new(s.until)
+        unless = self._unless(s)
         self._emit.close()
-        ends = self._emit.loop(s.over, body, entry, before, after, until)
+        over = s.over.moved(same, self._memory.arrays.__getitem__, same)
+        ends = self._emit.loop(over, body, entry, before, after, until, unless)
         self._value.update(zip(s.defines, ends, strict=True))
+
+    def _unless(self, s: Loop) -> Argument | None:
+        """Where a body is left out: nowhere, if it would store adjoints into the results."""
+        if s.unless is None or any(isinstance(x, Load) and x.array in self._wrt for x in s.body.all_statements()):
+            return None
+        return self._new(s.unless)
 
     def _sweep_switch(self, s: Switch) -> None:
         bodies = []
@@ -248,7 +258,7 @@ class Reverse:
     def _loop(self, s: Loop, adjoints: _Adjoints) -> None:
         """Emit the iterations backward, which carry the adjoints of the carried values."""
         active = [k for k, name in enumerate(s.entry) if name in self._activity.values]
-        if s.until is not None:
+        if s.until is not None and not isinstance(s.over, Append):
             if any(self._has_adjoint(adjoints, s.defines[k]) for k in active):
                 raise ProgramError(
                     "a loop that ends early (kt.programs.fori with until=) has no derivative in reverse: kt.jvp and "
@@ -257,7 +267,7 @@ class Reverse:
             return
         seeds = [self._take(adjoints, s.defines[k]) for k in active]
         around = self._keeping.counters(s.body)[:-1]
-        over, order = self._backward.reverse(s.over, around)
+        over, order = self._backward.reverse(s.over.moved(same, self._memory.arrays.__getitem__, same), around)
         scope, carried = self._emit.open(len(active))
         if order is not None:
             self._backward.order[len(around)] = order
@@ -265,7 +275,9 @@ class Reverse:
         following = self._body(s.body, results, [s.entry[k] for k in active])
         self._backward.order.pop(len(around), None)
         self._emit.close()
-        ends = self._emit.loop(over, scope, carried, seeds, following)
+        unless = self._unless(s)
+        unless = None if unless is None else self._keeping.get(unless)
+        ends = self._emit.loop(over, scope, carried, seeds, following, unless=unless)
         for k, end in zip(active, ends, strict=True):
             self._add(adjoints, s.carried[k], (), end, 1.0)
 
