@@ -1,11 +1,12 @@
 """Random tests draw the same examples each time, wherever they run; `pytest -m explore` runs only these, with new and
 more draws. It prints its seed; `--hypothesis-seed=N` repeats its draws.
 
-Of a test with more than four cases one in three is tried each time and the others are `deep`, unless most have that
+Of a test with more than four cases one in five is tried each time and the others are `deep`, unless most have that
 mark already.
 
 Machine code is kept in a folder of the tests' own, never in the user's cache; processes that share the tests share the
-folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay.
+folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay. The
+variable KINETREE_TESTS_CACHE_DIR names another folder: the runs of .ci/run share one, which is empty at first.
 """
 
 from __future__ import annotations
@@ -46,14 +47,16 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     ):  # as in background jobs; what the tests start would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.set_threshold(50_000, 20, 50)  # programs are many objects that stay: to look through them often takes long
+    gc.set_threshold(1_000_000, 20, 50)  # programs are many objects that stay: to look through them often takes long
     if hasattr(config, "workerinput"):
         return  # its parent has made the folder
     patch = pytest.MonkeyPatch()
     for name in ("KINETREE_CACHE", "KINETREE_CACHE_DIR", "KINETREE_CACHE_SIZE"):
         patch.delenv(name, raising=False)
     users = cache_settings().directory
-    if users is None or config.option.fresh or os.environ.get("CI"):
+    if shared := os.environ.get("KINETREE_TESTS_CACHE_DIR"):
+        place = shared
+    elif users is None or config.option.fresh or os.environ.get("CI"):
         folder = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
         config.add_cleanup(folder.cleanup)
         place = folder.name
@@ -73,7 +76,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the random tests, and two in three cases of tests that have many; put those that mostly wait for a browser
+    """Mark the random tests, and four in five cases of tests that have many; put those that mostly wait for a browser
     first: processes that share the tests then end at about the same time."""
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
@@ -85,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         usual = [item for item in alike if not item.get_closest_marker("deep")]
         if len(usual) > max(4, len(alike) / 2 - 1):
             for item in usual[1:]:
-                if crc32(item.nodeid.encode()) % 3:  # by its name: what is tried does not depend on other cases
+                if crc32(item.nodeid.encode()) % 5:  # by its name: what is tried does not depend on other cases
                     item.add_marker("deep")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
@@ -93,7 +96,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What there is by now stays to the end: no look for garbage needs to go through a million objects of it again."""
+    """Before the first test."""
+    _keep_what_there_is()
+
+
+def _keep_what_there_is() -> None:
+    """What is no garbage by now, when everything is collected or a module is over, stays to the end: no look for
+    garbage, such as those of tests of what is let go, needs to go through its millions of objects again."""
     gc.collect()
     gc.freeze()
 
@@ -103,3 +112,4 @@ def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""
     with quick_code() if takes_quick_code(request.path) else optimized_code():
         yield
+    _keep_what_there_is()
