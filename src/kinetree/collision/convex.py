@@ -1,4 +1,4 @@
-"""Two convex shapes: their nearest points, or a short way out of each other, by iterations that end early.
+"""Two convex shapes: their nearest points, or the shortest way out of each other, by iterations that end early.
 
 Points of A minus points of B are a convex body C, which contains the origin where the two overlap. The distance of C
 from a point x outside is found by GJK (Gilbert, Johnson and Keerthi, IEEE J. Robotics and Automation 4(2), 1988): of a
@@ -10,8 +10,13 @@ For shapes that overlap let h(n) be how far C extends along the unit vector n, s
 The point x = (h(n) + δ) n is outside C. The direction n' to it from the nearest point c of C satisfies h(n') = n'.x -
 |x - c| <= h(n) n.n', as |x - c| >= δ. So the depth falls until c is along n: a (local) minimum of h, where a touching
 plane has its foot in C. Every iteration of GJK knows h of a direction, so x moves at once where that is less, not only
-where c is exact. Ways out start from some thirty directions, in the order of their h, as long as that is not much more
-than the least depth known.
+where c is exact. Where a shape is round, ways out start from some thirty directions, in the order of their h, as long
+as that is not much more than the least depth known.
+
+Of two polyhedra the least h is at a normal of a face of either, or at the product of an edge of each whose arcs of
+normals cross (the separating axes of Gottschalk's OBBTree). All are looked at, except where known points of C already
+reach as far, and a last way out starts from the best one. On an arc between the normals of an edge, h is at least what
+a point of C reaches along both of them.
 
 Where C is curved, GJK gains a digit in two to four iterations. The distance of shapes that are apart is the largest -h,
 their depth a smallest h, so directions of Newton's method for h are tried as well. Across an edge or a face of C that
@@ -44,7 +49,17 @@ from kinetree.collision.contact_point import (
     tangents,
     unit,
 )
-from kinetree.collision.repeated import farthest, highest_each, reach_of
+from kinetree.collision.repeated import (
+    Corners,
+    edges_of,
+    farthest,
+    farthest_each,
+    highest_each,
+    normals_of,
+    over_table,
+    reach_of,
+    repeated,
+)
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kinetree.expr import (
     Scalar,
@@ -71,9 +86,9 @@ _CONVERGED = 1e-12
 """Iterations end where no point of C is nearer to x by more than this fraction of the distance."""
 _SHORTER = 1e-12
 """The point outside stays where another depth is less by this fraction of the smaller shape, or not at all."""
-_STARTS, _STARTS_OF_HULLS = 3, 8
-"""The most ways out that are tried."""
-_CLOSE = 0.9
+_STARTS = 8
+"""The most ways out that are tried where a shape is round."""
+_CLOSE = 0.97
 """The cosine of the angle to an earlier way out from which on none starts."""
 _STEEP = 2.0
 """No way out starts from a direction along which the shapes overlap by so many times the depth that is known."""
@@ -81,6 +96,10 @@ _HELPS = 1e-6
 """The fraction by which a step must shorten the squared distance, or the next direction is that to x."""
 _SAME_CORNER = 1e-5
 """Corners nearer to each other than this fraction of the shapes are the same."""
+_SAME_DEPTH = 1e-9
+"""Depths that differ by less than this fraction of the smaller shape are the same."""
+_PARALLEL = 1e-12
+"""The squared sine below which two edges count as parallel, whose product has no direction."""
 _TILT = 1e-15
 """The angle by which a step's direction leaves the normal of an edge, so that another corner than the newest comes."""
 _UPRIGHT = 1e-6
@@ -105,8 +124,7 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Sc
     touching = maximum(less_equal(0.0, end.least), less(gap.dot(gap), _TOUCHING * _TOUCHING * size * size))
 
     def out(numbers: Sequence[Scalar]) -> list[Scalar]:
-        starts = _STARTS_OF_HULLS if isinstance(a, Hull) or isinstance(b, Hull) else _STARTS
-        ends = _way_out(fixed, differences, (end.best, end.least), starts, size, touching)
+        ends = _way_out(fixed, differences, (end.best, end.least), size, touching)
         return [select(touching, x, y) for x, y in zip(ends, numbers, strict=True)]
 
     numbers = unless(1.0 - touching, [*_flat(end.simplex), 0.0, 0.0, 0.0, 0.0], out)
@@ -232,35 +250,209 @@ def _toward_origin(pair: _Pair, size: Scalar, margin: Scalar) -> _State:
 
 
 def _way_out(
-    pair: _Pair, around: Sequence[Vec3], start: tuple[Vec3, Scalar], most: int, size: Scalar, touching: Scalar
+    pair: _Pair, around: Sequence[Vec3], start: tuple[Vec3, Scalar], size: Scalar, touching: Scalar
 ) -> Sequence[Scalar]:
     """The tetrahedron, direction and distance of the point outside where the way out is shortest, of a few starts.
 
-    The next start is the direction of least extent that is not close to an earlier start or to where it led.
+    If a shape is round, the next start is the direction of least extent that is not close to an earlier start or to
+    where it led. After these comes a direction normal to faces or edges, if the way out along one is shorter still.
     """
-    starts = [start[0], *_directions(pair, around, start[0])]
+    is_exact = pair.a.edges is not None and pair.b.edges is not None
+    # Boxes and capsules in round shapes start along their axes already.
+    has_edges = is_exact or any(core.each and core.edges for core in (pair.a, pair.b))
+    others = [] if is_exact else _directions(pair, around, start[0])
+    tiny = _SAME_DEPTH * size
 
     def step(numbers: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
-        best, left = numbers[:29], numbers[29:]
-        n, h = starts[0], left[0]
-        for other, extent in zip(starts[1:], left[1:], strict=True):
+        best, tries, first, left = numbers[:29], numbers[29], Vec3(*numbers[30:33]), numbers[33:]
+        was_last = less_equal(_STARTS, tries)
+        starts = [first, *others]
+        n, h = first, left[0]
+        for other, extent in zip(others, left[1:], strict=True):
             shorter = less(extent, h)
             n, h = chosen(shorter, other, n), select(shorter, extent, h)
         bottom, end = _downhill(pair, n, h, size, touching)
         shorter = less(bottom[-1], best[-1])
         best = [select(shorter, x, y) for x, y in zip(bottom, best, strict=True)]
-        tried = [maximum(less(_CLOSE, other.dot(n)), less(_CLOSE, other.dot(end))) for other in starts]
+        tried = [maximum(less(_CLOSE, other.dot(n)), less(_CLOSE, other.dot(end.best))) for other in starts]
         left = [select(done, FAR, extent) for done, extent in zip(tried, left, strict=True)]
         lowest = left[0]
         for extent in left[1:]:
             lowest = minimum(lowest, extent)
-        return [*best, *left], maximum(1.0 - touching, less(_STEEP * best[-1], lowest))
+        is_last = maximum(less_equal(_STARTS - 1.0, tries), less(_STEEP * best[-1], lowest))
+        is_last = maximum(is_last, 1.0 - touching)
+        tries = select(is_last, float(_STARTS), tries + 1.0)
+        if not has_edges:
+            return [*best, tries, *first.components(), *left], is_last
+        idle = maximum(maximum(was_last, 1.0 - is_last), 1.0 - touching)
+        idle = maximum(idle, less_equal(best[-1], _TOUCHING * size))
+        least, (_, behind) = Vec3(*best[24:27]), pair.farthest(-end.best)
+        corners = [
+            chosen(equal(weight, 0.0), behind, d) for (_, d), weight in zip(end.simplex, end.weights, strict=True)
+        ]
+        idle = maximum(idle, holds_ball(corners, best[-1] - tiny))
+        known = [behind, *(d for _, d in end.simplex)]
+        n, h = _least_of_features(pair, least, best[-1], known, tiny, idle)
+        shorter = less(h, best[-1] - tiny)
+        first, left[0] = chosen(shorter, n, first), select(shorter, h, left[0])
+        return [*best, tries, *first.components(), *left], is_last * (1.0 - shorter)
 
-    return repeat(most, [*[0.0] * 28, FAR, start[1], *pair.extents(starts[1:])], step)[:28]
+    extents = pair.extents(others) if others else []
+    return repeat(_STARTS + has_edges, [*[0.0] * 28, FAR, 0.0, *start[0].components(), start[1], *extents], step)[:28]
 
 
-def _downhill(pair: _Pair, n: Vec3, h: Scalar, size: Scalar, touching: Scalar) -> tuple[list[Scalar], Vec3]:
-    """The same where a way out that starts along n ends, with the depth; and the direction."""
+def _least_of_features(
+    pair: _Pair, n: Vec3, h: Scalar, known: Sequence[Vec3], tiny: Scalar, idle: Scalar
+) -> tuple[Vec3, Scalar]:
+    """The direction of least extent of two polyhedra, and the extent, if that is less than one that is known.
+
+    It is normal to a face of A or of B, or to an edge of each whose arcs cross. Nothing is computed where known points
+    of C reach as far as the least extent.
+    """
+
+    mirror = _Pair(pair.b, pair.a, pair.R.T, pair.in_b(Vec3.zero()))
+    if pair.a.edges is None:
+        m, least = _least_of_features(mirror, -(pair.R.T @ n), h, [-(pair.R.T @ c) for c in known], tiny, idle)
+        return -(pair.R @ m), least
+
+    def of(numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        n, h = Vec3(*numbers[:3]), numbers[3]
+        points = [*known, *(d for _, d in pair.farthest_each(_around(n)))]
+        n, h = _over_edges(pair, n, h, points, tiny, idle)
+        m, least = _over_faces(mirror, n, h, [-(pair.R.T @ c) for c in points], tiny, idle)
+        n = chosen(less(least, h), -(pair.R @ m), n)
+        return [*n.components(), least]
+
+    ends = unless(idle, [*n.components(), h], of)
+    return Vec3(*ends[:3]), ends[3]
+
+
+def _around(n: Vec3) -> list[Vec3]:
+    """Directions away from one."""
+    s, t = tangents(n)
+    return [n * 0.5 + v * _SINE for v in (s, t, -s, -t)]
+
+
+_SINE = 0.75**0.5
+"""The sine of the angle, 60°."""
+
+
+def _over_faces(
+    pair: _Pair, n: Vec3, h: Scalar, known: Sequence[Vec3], tiny: Scalar, idle: Scalar
+) -> tuple[Vec3, Scalar]:
+    """A direction and its extent, or a normal of A whose extent is less."""
+
+    def face(row: tuple[Scalar, ...], numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        normal = Vec3(*row)
+        is_known = maximum(idle, less_equal(numbers[3] - tiny, _bound(known, (normal, normal))))
+
+        def extent(numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+            h = pair.extent(normal)
+            lower = less(h, numbers[3]) * (1.0 - is_known)
+            return [select(lower, x, y) for x, y in zip((*normal.components(), h), numbers, strict=True)]
+
+        return unless(is_known, numbers, extent)
+
+    if not pair.a.normals:
+        return n, h
+    ends = over_table(pair.a.normals, [*n.components(), h], face, pair.center.x)
+    return Vec3(*ends[:3]), ends[3]
+
+
+def _over_edges(
+    pair: _Pair, n: Vec3, h: Scalar, known: Sequence[Vec3], tiny: Scalar, idle: Scalar
+) -> tuple[Vec3, Scalar]:
+    """The same of the ends of arcs of A, and of arcs of B that cross them."""
+    a, b = pair.a, pair.b
+
+    def edge(row: tuple[Scalar, ...], numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        n1, n2, e, p = a.edge(row)
+        is_known = maximum(idle, less_equal(numbers[3] - tiny, _bound(known, (n1, n2))))
+
+        def ends(numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+            lowest, h = Vec3(*numbers[:3]), numbers[3]
+            between, _length = unit(lowest - e * e.dot(lowest))
+            within = less(0.0, minimum(n1.cross(between).dot(e), between.cross(n2).dot(e)))
+            between = chosen(within, between, unit(n1 + n2)[0])
+            if b.is_round:
+                between = _lowest_of_arc(pair, n1, n2, e, p)
+            directions = [n1, n2, between]
+            points = [p - pair.of_b(q) for q in b.supports([-(pair.R.T @ n) for n in directions])]
+            for n, point in zip(directions, points, strict=True):
+                extent = n.dot(point)
+                lower = less(extent, h) * (1.0 - is_known)
+                lowest, h = chosen(lower, n, lowest), select(lower, extent, h)
+            numbers = [*lowest.components(), h]
+            if not b.edges:
+                return numbers
+            points = [*known, *points]
+            reach = minimum(_bound(points, (n1, between)), _bound(points, (between, n2)))
+            is_idle = maximum(is_known, less_equal(h - tiny, reach))
+            return unless(is_idle, numbers, lambda x: _crossing(pair, (n1, n2, e, p), x, is_idle))
+
+        return unless(is_known, numbers, ends)
+
+    if not a.edges:
+        return n, h
+    ends = over_table(a.edges, [*n.components(), h], edge, pair.center.x)
+    return Vec3(*ends[:3]), ends[3]
+
+
+def _lowest_of_arc(pair: _Pair, n1: Vec3, n2: Vec3, e: Vec3, p: Vec3) -> Vec3:
+    """The direction of least extent on an arc of A, by bisection; B is round."""
+
+    def half(numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        low, high = Vec3(*numbers[:3]), Vec3(*numbers[3:])
+        n = unit(low + high)[0]
+        falls = less(e.cross(n).dot(p - pair.of_b(pair.b.support(-(pair.R.T @ n)))), 0.0)
+        return [*chosen(falls, n, low).components(), *chosen(falls, high, n).components()]
+
+    ends = repeated(_HALVES, [*n1.components(), *n2.components()], half)
+    return unit(Vec3(*ends[:3]) + Vec3(*ends[3:]))[0]
+
+
+_HALVES = 20
+"""How often an arc is halved."""
+
+
+def _bound(points: Sequence[Vec3], ends: tuple[Vec3, Vec3]) -> Scalar:
+    """How far points reach at least, one of them along all directions of an arc."""
+    most: Scalar = -FAR
+    for point in points:
+        most = maximum(most, minimum(*(n.dot(point) for n in ends)))
+    return most
+
+
+def _crossing(
+    pair: _Pair, edge: tuple[Vec3, Vec3, Vec3, Vec3], start: Sequence[Scalar], idle: Scalar
+) -> Sequence[Scalar]:
+    """The same of the products of an edge of A and those of B whose arcs cross its arc."""
+    n1, n2, e = (pair.R.T @ v for v in edge[:3])
+    p = pair.in_b(edge[3])
+
+    def cross(row: tuple[Scalar, ...], numbers: Sequence[Scalar]) -> Sequence[Scalar]:
+        m1, m2, f, q = pair.b.edge(row)
+        turns = n1.dot(f), -n2.dot(f), m1.dot(e), -m2.dot(e)
+        low = minimum(minimum(turns[0], turns[1]), minimum(turns[2], turns[3]))
+        high = maximum(maximum(turns[0], turns[1]), maximum(turns[2], turns[3]))
+        product = e.cross(f)
+        squared, way = product.dot(product), product.dot(p - q)
+        way = select(less_equal(0.0, low), way, select(less_equal(high, 0.0), -way, 0.0))
+        best, over = numbers[3], numbers[4]
+        shorter = less(0.0, way) * less(way * way * over, best * best * squared) * less(_PARALLEL, squared)
+        shorter = shorter * (1.0 - idle)
+        product = product * select(less_equal(0.0, low), 1.0, -1.0)
+        new = (*product.components(), way, squared)
+        return [select(shorter, x, y) for x, y in zip(new, numbers, strict=True)]
+
+    *found, h, squared = over_table(pair.b.edges or (), [0.0, 0.0, 0.0, start[3], 1.0], cross, pair.center.x)
+    length = 1.0 / sqrt(squared)
+    numbers = [*(pair.R @ (Vec3(*found) * length)).components(), h * length]
+    return [select(less(numbers[3], start[3]), x, y) for x, y in zip(numbers, start, strict=True)]
+
+
+def _downhill(pair: _Pair, n: Vec3, h: Scalar, size: Scalar, touching: Scalar) -> tuple[list[Scalar], _State]:
+    """The same where a way out that starts along n ends, with the depth; and the state there."""
 
     def above(h: Scalar) -> Scalar:
         height: Scalar = 0.1 * maximum(h, 0.0) + _OUTSIDE * size
@@ -275,7 +467,7 @@ def _downhill(pair: _Pair, n: Vec3, h: Scalar, size: Scalar, touching: Scalar) -
         return is_last
 
     end = _search(pair, (n, h), _WITHIN, ends, outside, _SHORTER * size)
-    return [*_flat(end.simplex), *end.best.components(), end.least + above(end.least), end.least], end.best
+    return [*_flat(end.simplex), *end.best.components(), end.least + above(end.least), end.least], end
 
 
 def _longest(rows: Sequence[Sequence[Vec3]], tiny: Scalar) -> tuple[Vec3, Scalar, Sequence[Vec3]]:
@@ -425,6 +617,11 @@ class _Pair:
         p, q = self.a.support(n), self.b.support(-(self.R.T @ n))
         return p, p - self.of_b(q)
 
+    def farthest_each(self, directions: Sequence[Vec3]) -> list[tuple[Vec3, Vec3]]:
+        """The same along each of some directions."""
+        of_a, of_b = self.a.supports(directions), self.b.supports([-(self.R.T @ n) for n in directions])
+        return [(p, p - self.of_b(q)) for p, q in zip(of_a, of_b, strict=True)]
+
     def extent(self, n: Vec3) -> Scalar:
         """h(n) of the cores."""
         return n.dot(self.farthest(n)[1])
@@ -561,6 +758,17 @@ def contains_origin(corners: Sequence[Vec3]) -> Scalar:
     return contains
 
 
+def holds_ball(corners: Sequence[Vec3], radius: Scalar) -> Scalar:
+    """Whether a ball about the origin is inside a tetrahedron."""
+    holds: Scalar = 1.0
+    for k in range(4):
+        a, b, c, opposite = (corners[(k + j) % 4] for j in range(4))
+        normal = (b - a).cross(c - a)
+        height, up = normal.dot(a), normal.dot(a - opposite)
+        holds = holds * less(0.0, height * up) * less_equal(radius * radius * normal.dot(normal), height * height)
+    return holds
+
+
 @record(frozen=True, slots=True)
 class Core:
     """A convex shape in its own axes."""
@@ -583,15 +791,41 @@ class Core:
     """Two edges of a round face along a direction, or zeros."""
     is_round: bool = False
     """Whether the core is not a polyhedron."""
+    edges: Corners | Sequence[tuple[float, ...]] | None = None
+    """A row for each edge of a polyhedron: the normals of its faces, turned less than 180° from each other, its
+    direction along their product, and an end of it. None where edges are not known."""
+    normals: Corners | Sequence[tuple[float, ...]] = ()
+    """Normals of its faces."""
+    scale: Vec3 | None = None
+    """The lengths by which the axes of these ends are multiplied."""
+    each: Callable[[Sequence[Vec3]], list[Vec3]] | None = None
+    """The farthest points along several directions, if that is quicker than one after the other."""
+
+    def supports(self, directions: Sequence[Vec3]) -> list[Vec3]:
+        """The farthest point along each of some directions."""
+        return self.each(directions) if self.each else [self.support(d) for d in directions]
+
+    def edge(self, row: Sequence[Scalar]) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+        """The vectors of a row of `edges`."""
+        n1, n2, e, p = (Vec3(*row[k : k + 3]) for k in (0, 3, 6, 9))
+        return n1, n2, e, Vec3(p.x * self.scale.x, p.y * self.scale.y, p.z * self.scale.z) if self.scale else p
 
 
 def core_of(shape: Shape) -> Core:
     if isinstance(shape, Sphere):
-        return Core(shape.radius, shape.radius, lambda _: Vec3.zero(), lambda directions: [0.0] * len(directions))
+        return Core(
+            shape.radius, shape.radius, lambda _: Vec3.zero(), lambda directions: [0.0] * len(directions), edges=()
+        )
     if isinstance(shape, Hull):
         points = shape.vertices
         return Core(
-            0.0, reach_of(points), lambda d: farthest(points, d), lambda directions: highest_each(points, directions)
+            0.0,
+            reach_of(points),
+            lambda d: farthest(points, d),
+            lambda directions: highest_each(points, directions),
+            edges=edges_of(points),
+            normals=normals_of(points),
+            each=lambda directions: farthest_each(points, directions),
         )
     if isinstance(shape, Capsule):
         return _capsule(shape)
@@ -604,6 +838,11 @@ def core_of(shape: Shape) -> Core:
     raise TypeError(f"a {shape.kind} is not convex and bounded")
 
 
+_CUBE: Sequence[tuple[float, float, float]] = tuple(
+    (x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)
+)
+
+
 def _capsule(shape: Capsule) -> Core:
     h = shape.half_length
     return Core(
@@ -612,6 +851,8 @@ def _capsule(shape: Capsule) -> Core:
         lambda d: Vec3(0.0, 0.0, sign_of(d.z) * h),
         lambda directions: [absolute(d.z) * h for d in directions],
         moved=lambda p, _: Vec3(0.0, 0.0, sign_of(p.z) * h),
+        edges=edges_of(((0.0, 0.0, -1.0), (0.0, 0.0, 1.0))),
+        scale=Vec3(h, h, h),
     )
 
 
@@ -623,6 +864,9 @@ def _box(shape: Box) -> Core:
         lambda d: Vec3(sign_of(d.x) * x, sign_of(d.y) * y, sign_of(d.z) * z),
         lambda directions: [absolute(d.x) * x + absolute(d.y) * y + absolute(d.z) * z for d in directions],
         moved=lambda p, _: Vec3(sign_of(p.x) * x, sign_of(p.y) * y, sign_of(p.z) * z),
+        edges=edges_of(_CUBE),
+        normals=normals_of(_CUBE),
+        scale=Vec3(x, y, z),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.collision.far_apart import enclosing_radius
-from kinetree.collision.repeated import Corners
+from kinetree.collision.repeated import Corners, edges_of, normals_of
 from kinetree.collision.shapes import Hull
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints, TouchSpec
@@ -177,17 +177,22 @@ def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull]
     different = {id(shape.vertices): shape.vertices for shape in shapes if shape.kind == "hull"}
     if len(different) < 2:
         return None
-    ends = dict(zip(different, accumulate(map(len, different.values())), strict=True))
-    table = [corner for vertices in different.values() for corner in vertices]
-    spans = [(ends[id(x.vertices)] - len(x.vertices), ends[id(x.vertices)]) for x in shapes]
+    columns = [[rows(vertices) or () for vertices in different.values()] for rows in (tuple, edges_of, normals_of)]
+    places = {key: place for place, key in enumerate(different)}
+    own = [places[id(shape.vertices)] for shape in shapes]
 
     def hull(k: Any, reach: Scalar) -> Hull:
         if isinstance(k, int):
-            own: Hull = shapes[k]
-            return own
+            alone: Hull = shapes[k]
+            return alone
         recorder: Any = getattr(sight.tree, "recorder", None)
-        begin, end = (recorder.look_up(places, k) for places in zip(*spans, strict=True))
-        vertices: Any = Corners(table, begin, end, reach, recorder)
+
+        def rows(tables: Sequence[Sequence[tuple[float, ...]]], **others: Any) -> Corners:
+            ends = [*accumulate(map(len, tables), initial=0)]
+            begin, end = (recorder.look_up([ends[place + last] for place in own], k) for last in (0, 1))
+            return Corners([row for table in tables for row in table], begin, end, reach, recorder, **others)
+
+        vertices: Any = rows(columns[0], edges=rows(columns[1]), normals=rows(columns[2]))
         return Hull(vertices)
 
     return hull
