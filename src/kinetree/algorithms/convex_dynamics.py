@@ -224,7 +224,7 @@ class _Problem:
         self._looped = [table.with_matrix(M) for table in tables]
         self._blocks = blocks
         self._left = [M.zeros() for _ in range(3)]
-        """What an iteration leaves to the next, in memory."""
+        """Rows that an iteration leaves to the next, in memory."""
         self._tau = M.column(tau)
         self._rows = [[M.entries(row) for row in block.J] for block in blocks]
         self._L = M.copy()

@@ -109,7 +109,7 @@ def _evaluation_size(model: Model, options: Mapping[str, Any]) -> tuple[int, ...
 
 
 def _single_bodies(robot: Model, options: Mapping[str, Any]) -> Collection[int]:
-    """Those whose gyroscopic forces act later in a step."""
+    """The bodies whose gyroscopic forces act later in a step."""
     return robot.tree.alone if options["integrator"] in ("implicitfast", "discrete") else ()
 
 

@@ -51,7 +51,7 @@ class SparseMatrix:
 
     @cached_property
     def _layout(self) -> BlockLayout:
-        """That of the same elimination, by rows of `chains`."""
+        """The layout of the same elimination, by rows of `chains`."""
         rows, order = chains(self._tree), self._elimination
         parent = [0] * (rows.count + 1)
         for k, above in enumerate(order.parent[1:], 1):
@@ -483,7 +483,7 @@ class BlockMatrix:
         return []
 
     def taken(self, _numbers: Iterator[Scalar], before: Any) -> Any:
-        """What `left` has left."""
+        """The row that `left` has left."""
         return before
 
     def place(self, k: Any) -> Any:
