@@ -101,8 +101,10 @@ def pytest_collection_finish() -> None:
 
 
 def _keep_what_there_is() -> None:
-    """Objects that are no garbage by now, when everything is collected or a module is over, stay to the end: no look for
-    garbage, such as those of tests of what is let go, needs to go through its millions of objects again."""
+    """Objects that are no garbage by now, when everything is collected or a module is over, stay to the end.
+
+    No look for garbage, such as those of tests of what is let go, needs to go through these millions of objects again.
+    """
     gc.collect()
     gc.freeze()
 

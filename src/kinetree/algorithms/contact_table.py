@@ -64,6 +64,18 @@ class _At(NamedTuple):
 _Step = Callable[[_At, Sequence[Scalar]], Sequence[Scalar]]
 
 
+_Signs = dict[int, list[float]]
+"""By rows of places, a sign for each place; 0 where nothing moves."""
+
+
+def _less(second: _Signs, first: _Signs) -> list[tuple[int, list[float]]]:
+    """What moves one body relative to another, by what moves each of them: rows in order, without those of zeros."""
+    rows: _Signs = dict(second)
+    for k, signs in first.items():
+        rows[k] = [x - y for x, y in zip(second.get(k, [0.0] * WIDTH), signs, strict=True)]
+    return [(k, rows[k]) for k in sorted(rows) if any(rows[k])]
+
+
 class PlacedShapes(NamedTuple):
     """The shapes that may touch."""
 
@@ -140,21 +152,20 @@ class ContactTable:
             _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
         self.loops = [_Contacts(tree, loop, shapes, self.chains.of_slot, capacity) for loop in loops]
-        self._between = {pair: self._moving(*pair) for contacts in self.loops for pair in contacts.body_pairs}
+        pairs = list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
+        paths = {body: self._path(body) for body in {body for pair in pairs for body in pair}}
+        self._between = {pair: _less(paths[pair[1]], paths[pair[0]]) for pair in pairs}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
         self.signs: list[list[float]] = [[] for _ in range(WIDTH)]
         spans: dict[tuple[int, int], tuple[int, int]] = {}
         for pair, between in self._between.items():
-            signs: dict[int, list[float]] = {}
-            for k, sign in between:
-                row_of_k, r = divmod(self.chains.place[k], WIDTH)
-                signs.setdefault(row_of_k, [0.0] * WIDTH)[r] = sign
-            spans[pair] = len(self.blocks), len(self.blocks) + len(signs)
-            for k in sorted(signs):
+            spans[pair] = len(self.blocks), len(self.blocks) + len(between)
+            for k, signs in between:
                 self.blocks.append(k)
-                for some, sign in zip(self.signs, signs[k], strict=True):
+                for some, sign in zip(self.signs, signs, strict=True):
                     some.append(sign)
+        self._places = [[WIDTH * k + r for k in self.blocks] for r in range(WIDTH)]
         self.spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in self.loops]
         """The part of `blocks` for each pair of shapes."""
         self.overflows: Scalar = 0.0
@@ -165,16 +176,19 @@ class ContactTable:
 
     def coupled(self) -> list[list[int]]:
         """For each two bodies, the degrees of freedom that move one relative to the other, by their places in v."""
-        return [[k for k, _ in between] for between in self._between.values()]
+        at = dict(zip(self.chains.place, range(len(self.chains.place)), strict=True))
+        return [
+            [at[k * WIDTH + r] for k, signs in between for r, sign in enumerate(signs) if sign]
+            for between in self._between.values()
+        ]
 
-    def _moving(self, first: int, second: int) -> list[tuple[int, float]]:
-        """The same for two bodies, with the signs of their motions."""
-        tree = self.sight.tree.topology
-        meeting = tree.meeting(first, second)
-        found: list[tuple[int, float]] = []
-        for body, sign in ((first, -1.0), (second, 1.0)):
-            for j, _ in tree.toward_tip(meeting, body):
-                found += [(k, sign) for k in range(self._starts[j], self._starts[j + 1])]
+    def _path(self, body: int) -> _Signs:
+        """The degrees of freedom that move a body, by rows of places: 1 for each."""
+        found: _Signs = {}
+        for j, _ in self.sight.tree.topology.toward_root(body):
+            for k in range(self._starts[j], self._starts[j + 1]):
+                row, r = divmod(self.chains.place[k], WIDTH)
+                found.setdefault(row, [0.0] * WIDTH)[r] = 1.0
         return found
 
     def in_places(self, rates: Any) -> Grid:
@@ -212,7 +226,7 @@ class ContactTable:
     def column(self, e: Any, r: int, origin: Vec3) -> list[Scalar]:
         """The motion of degree of freedom r of entry e of `blocks`, about a point, with its sign."""
         S, sign = self._S, self._S.constant(self.signs[r], e)
-        m = S.row(S.looked_up([WIDTH * k + r for k in self.blocks], e), range(6))
+        m = S.row(S.looked_up(self._places[r], e), range(6))
         angular, linear = Vec3(*m[:3]), Vec3(*m[3:])
         return [sign * x for x in (*angular.components(), *(linear + angular.cross(origin)).components())]
 

@@ -11,7 +11,7 @@ from kinetree.algorithms.softness import Softness
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.contact_model.settings import Rigid, Setting
-from kinetree.contact_model.touches import TouchSpec, count_of_shapes, kinds_of
+from kinetree.contact_model.touches import TouchSpec, are_plain, count_of_shapes, kinds_of
 from kinetree.expr import Scalar
 from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
@@ -160,7 +160,7 @@ class SoftConstraints:
     def is_table(self) -> bool:
         """Whether all of them are contacts in loops of the program."""
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
-        return not any(rows) and self.are_looped and all(touch.is_plain for touch in self.touches)
+        return not any(rows) and self.are_looped and are_plain(self.touches)
 
     @property
     def room(self) -> int:

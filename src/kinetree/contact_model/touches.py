@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, SupportsIndex, overload
@@ -161,6 +161,28 @@ class Touches(Sequence[TouchSpec]):
         return {}
 
     @cached_property
+    def _contacts(self) -> list[ContactParameters]:
+        """The parameters of each side, one object for all that are equal."""
+        known: dict[ContactParameters, ContactParameters] = {}
+        return [known.setdefault(side.contact, side.contact) for side in self.sides]
+
+    @cached_property
+    def _rest(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The parts of a pair beside its shapes, once for all pairs of sides with equal parameters."""
+        return {}
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """All that the pairs are made of."""
+        table = self.table.shape, self.table.tobytes()
+        return self.sides, table, dict(self._pairs), self._options, self._period, self._sliding, self._reach
+
+    @cached_property
+    def are_plain(self) -> bool:
+        """Whether all of them are plain."""
+        return all(touch.is_plain for touch in self)
+
+    @cached_property
     def _mixed(self) -> dict[tuple[ContactParameters, ContactParameters], Touch]:
         return {}
 
@@ -179,7 +201,8 @@ class Touches(Sequence[TouchSpec]):
         return self._made.get(k) or self._made.setdefault(k, self._at(k))
 
     def __iter__(self) -> Iterator[TouchSpec]:
-        return (self[k] for k in range(len(self)))
+        made = self._made
+        return (made.get(k) or made.setdefault(k, self._at(k)) for k in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -192,13 +215,20 @@ class Touches(Sequence[TouchSpec]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        texts: dict[int, str] = {}  # a shape and its parameters are in many pairs
+        texts: dict[int, str] = {}  # a shape is in many pairs
+        alike: dict[Hashable, str] = {}
+        first, second, *others = [field.name for field in fields(TouchSpec)]
 
-        def text(part: object) -> str:
-            return texts.get(id(part)) or texts.setdefault(id(part), repr(part))
+        def of_side(name: str, side: object) -> str:
+            return f"{name}={texts.get(id(side)) or texts.setdefault(id(side), repr(side))}"
 
-        names = [field.name for field in fields(TouchSpec)]
-        pairs = [", ".join(f"{name}={text(getattr(touch, name))}" for name in names) for touch in self]
+        def rest(touch: TouchSpec) -> str:
+            key = id(touch.friction), id(touch.softness), id(touch.sides), touch.pair
+            if key not in alike:
+                alike[key] = ", ".join(f"{name}={getattr(touch, name)!r}" for name in others)
+            return alike[key]
+
+        pairs = [f"{of_side(first, one.first)}, {of_side(second, one.second)}, {rest(one)}" for one in self]
         return f"({', '.join(f'TouchSpec({pair})' for pair in pairs)}{',' * (len(pairs) == 1)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -220,25 +250,29 @@ class Touches(Sequence[TouchSpec]):
 
     def _at(self, k: int) -> TouchSpec:
         i, j, number = self.table[:, k].tolist()
-        one, other = self.sides[i], self.sides[j]
-        pair = self._pairs.get(number)
-        touch = self._touch(self.sides[min(i, j)].contact, self.sides[max(i, j)].contact, pair)
+        one, other, contacts = self.sides[i], self.sides[j], self._contacts
+        key = id(contacts[i]), id(contacts[j]), i < j, number, one.inverse + other.inverse
+        rest = self._rest.get(key) or self._rest.setdefault(key, self._made_of(i, j, number))
+        return TouchSpec(one.shape, other.shape, *rest)
+
+    def _made_of(self, i: int, j: int, number: int) -> tuple[Any, ...]:
+        """The parts of a pair of sides beside its shapes."""
+        one, other, pair = self._contacts[i], self._contacts[j], self._pairs.get(number)
+        touch = self._touch(*((one, other) if i < j else (other, one)), pair)
         mixes = not self._options.flags.override
         friction = touch.friction
         if self._sliding is not None:
             friction = (self._sliding, self._sliding, *friction[2:])
-        return TouchSpec(
-            one.shape,
-            other.shape,
+        return (
             touch.condim,
             friction,
-            softness(touch.solref, touch.solimp, one.inverse + other.inverse, self._period),
+            softness(touch.solref, touch.solimp, self.sides[i].inverse + self.sides[j].inverse, self._period),
             softness_across(touch.solref_friction),
             touch.margin,
             touch.margin + touch.gap + self._reach,
             touch.adhesion,
-            (one.contact.surface_velocity, other.contact.surface_velocity),
-            (one.contact, other.contact) if mixes and pair is None else None,
+            (one.surface_velocity, other.surface_velocity),
+            (one, other) if mixes and pair is None else None,
             (pair.name or f"pair[{number}]") if mixes and pair is not None else None,
         )
 
@@ -263,6 +297,18 @@ def count_of_shapes(touches: Sequence[TouchSpec]) -> int:
     if isinstance(touches, Touches):
         return len(touches.sides)
     return len({id(side) for touch in touches for side in (touch.first, touch.second)})
+
+
+def bodies_of(touches: Sequence[TouchSpec]) -> set[str | None]:
+    """The bodies of their shapes; None for the world."""
+    if isinstance(touches, Touches):
+        return {side.shape.body for side in touches.sides}
+    return {side.body for touch in touches for side in (touch.first, touch.second)}
+
+
+def are_plain(touches: Sequence[TouchSpec]) -> bool:
+    """Whether all of them are plain."""
+    return touches.are_plain if isinstance(touches, Touches) else all(touch.is_plain for touch in touches)
 
 
 def kinds_of(touches: Sequence[TouchSpec]) -> Counter[str]:

@@ -148,7 +148,9 @@ class _Check:
                 return None
             return min([start[0] or 1, start[1], *entries]), max([start[1], *entries])
         stop = self._interval(over.stop, around)
-        if over.step == 1 and over.start.terms and self._from_beginnings(over.stop - over.start, around)[1] < 1:
+        is_plain = all(t.table is None for t in (*over.start.terms, *over.stop.terms))
+        may_be_empty = over.step == 1 and is_plain and over.start.terms
+        if may_be_empty and self._from_beginnings(over.stop - over.start, around)[1] < 1:
             return None
         low, high = (start[0], stop[1] - 1) if over.step > 0 else (stop[0] + 1, start[1])
         return (low, high) if low <= high else None

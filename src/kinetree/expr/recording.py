@@ -124,6 +124,7 @@ class Recorder:
         self.tables: list[tuple[int, ...]] = []
         self._table_numbers: dict[tuple[int, ...], int] = {}
         self._constants: dict[tuple[float, ...], Memory] = {}
+        self._looked_up: dict[tuple[Any, ...], tuple[Sequence[int], int, int, int | None]] = {}
         self._ports = len(inputs) + len(outputs)
         memories = [Memory(self, k, port.size) for k, port in enumerate((*inputs, *outputs))]
         self.inputs: list[Memory] = memories[: len(inputs)]
@@ -185,17 +186,25 @@ class Recorder:
         if len(at.terms) != 1:
             raise ValueError("a table is looked up at the counter of one loop")
         (term,) = at.terms
-        if term.table is not None or at.base or term.scale != 1:  # itself looked up
-            counters = range((len(values) - at.base - 1) // max(term.scale, 1) + 1)
+        asked = id(values), at.base, term.scale, term.table, first
+        if asked not in self._looked_up:  # values are kept, so that no others get their identity
+            self._looked_up[asked] = values, *self._place(values, at.base, term, first)
+        _, base, step, table = self._looked_up[asked]
+        return Index(base, (Term(term.loop, step, table),) if step else ())
+
+    def _place(self, values: Sequence[int], base: int, term: Term, first: int) -> tuple[int, int, int | None]:
+        """The base, the scale and the table of values[base + term]."""
+        if term.table is not None or base or term.scale != 1:  # itself looked up
+            counters = range((len(values) - base - 1) // max(term.scale, 1) + 1)
             found = counters if term.table is None else self.tables[term.table]
-            values, first = [values[max(0, at.base + term.scale * x)] for x in found], 0
+            values, first = [values[max(0, base + term.scale * x)] for x in found], 0
         seen = values[first:]
         if not seen:  # the loop has no iterations
-            return Index()
+            return 0, 0, None
         step = seen[1] - seen[0] if len(seen) > 1 else 0
         if all(b - a == step for a, b in pairwise(seen)):
-            return Index(seen[0] - step * first, (Term(term.loop, step),) if step else ())
-        return Index(0, (Term(term.loop, 1, self.table(values)),))
+            return seen[0] - step * first, step, None
+        return 0, 1, self.table(values)
 
     @contextmanager
     def loop(self, over: Over) -> Iterator[Index]:

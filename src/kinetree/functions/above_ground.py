@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ _STEEPEST = 0.3
 _EXACT = 1e-12
 """m that may be missing, which is rounding."""
 _GROUNDS = (Plane, HeightField)
+_ROUND_OR_FLAT = (Sphere, Capsule, Box)
 
 
 class Overlap(NamedTuple):
@@ -114,15 +116,51 @@ def deepest_overlap(
     chosen = {body.name: x for name, x in parameters.items() if (body := body_of_alternatives(robot, name))}
     indices: dict[str, Any] = {name: np.broadcast_to(x, q.shape[:-1]).ravel() for name, x in chosen.items()}
     numbers = GivenNumbers({}, {}, {}, indices)
-    deepest = None
-    for touch in _near(constraints.touches, placed, len(rows)):
-        absent: Any = maximum(touch.first.absent(numbers), touch.second.absent(numbers))
-        depth = np.where(absent, -math.inf, -np.atleast_1d(_distance(touch, placed(touch.first), placed(touch.second))))
-        k = int(np.argmax(depth))
-        if depth[k] > (deepest.depth if deepest else 0.0):
-            sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))
-            deepest = Overlap(float(depth[k]), sample, _name(touch.first), _name(touch.second))
-    return deepest
+    near = _near(constraints.touches, placed, len(rows))
+    if not near:
+        return None
+    absent = [np.asarray(maximum(touch.first.absent(numbers), touch.second.absent(numbers))) for touch in near]
+    there = [np.broadcast_to(x == 0.0, len(rows)) for x in absent]
+    depth = np.where(there, -_distances(near, placed, len(rows)), -math.inf)
+    pair, k = divmod(int(np.argmax(depth)), len(rows))
+    if not depth[pair, k] > 0.0:
+        return None
+    sample = tuple(int(i) for i in np.unravel_index(k, q.shape[:-1]))
+    return Overlap(float(depth[pair, k]), sample, _name(near[pair].first), _name(near[pair].second))
+
+
+def _distances(touches: Sequence[TouchSpec], placed: Callable[[TouchingShape], Transform], count: int) -> Array:
+    """The `_distance` of each pair of shapes in each configuration (…, N); pairs of the same kinds at once."""
+    found = np.empty((len(touches), count))
+    alike: dict[tuple[str, str], list[int]] = {}
+    for k, touch in enumerate(touches):
+        a, b = touch.first.shape, touch.second.shape
+        if isinstance(a, _ROUND_OR_FLAT) and isinstance(b, _ROUND_OR_FLAT) and not collision.has_loops(a.kind, b.kind):
+            alike.setdefault((a.kind, b.kind), []).append(k)
+        else:
+            found[k] = _distance(touch, placed(touch.first), placed(touch.second))
+    for some in alike.values():
+        (a, X_a), (b, X_b) = (
+            (_shapes_of([side.shape for side in sides]), _placements_of([placed(side) for side in sides], count))
+            for sides in zip(*((touches[k].first, touches[k].second) for k in some), strict=True)
+        )
+        points = collision.contacts(a, X_a, b, X_b, 0.0)
+        found[some] = np.min([np.broadcast_to(np.asarray(p.distance), (len(some), count)) for p in points], axis=0)
+    return found
+
+
+def _shapes_of(shapes: Sequence[Any]) -> Any:
+    """One shape whose numbers have a row for each of these."""
+    kind = type(shapes[0])
+    return kind(*(np.array([[getattr(shape, field.name)] for shape in shapes]) for field in fields(kind)))
+
+
+def _placements_of(placements: Sequence[Transform], count: int) -> Transform:
+    """One placement whose numbers have a row (N,) for each of these."""
+    parts = [[x for part in (X.E.x, X.E.y, X.E.z, X.r) for x in part.components()] for X in placements]
+    numbers = np.array([[np.broadcast_to(x, count) for x in some] for some in zip(*parts, strict=True)])
+    x, y, z, r = (Vec3(*numbers[k : k + 3]) for k in range(0, 12, 3))
+    return Transform(Mat3(x, y, z), r)
 
 
 def _near(touches: Sequence[TouchSpec], placed: Callable[[TouchingShape], Transform], count: int) -> list[TouchSpec]:

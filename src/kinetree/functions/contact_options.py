@@ -11,6 +11,7 @@ from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.contact_model import SETTINGS, SoftConstraints, check_count
+from kinetree.contact_model.touches import bodies_of
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -182,9 +183,8 @@ def _check_setting(gradient_softness: float, integrator: str | None) -> None:
 
 def check_whose(robot: Model, constraints: SoftConstraints) -> None:
     """Reject the soft constraints of another robot."""
-    bodies = [side.body for touch in constraints.touches for side in (touch.first, touch.second)]
     for what, names, own in (
-        ("body", bodies, robot.bodies),
+        ("body", sorted(bodies_of(constraints.touches), key=str), robot.bodies),
         ("joint", [limit.joint for limit in constraints.limits], robot.joints),
     ):
         for name in names:

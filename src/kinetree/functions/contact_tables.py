@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetree.collision.far_apart import enclosing_radius
+from kinetree.collision.far_apart import enclosing_radius, reach
 from kinetree.collision.repeated import Corners, edges_of, normals_of
-from kinetree.collision.shapes import Hull
+from kinetree.collision.shapes import Hull, Shape
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints, TouchSpec
+from kinetree.contact_model.touches import Touches
 from kinetree.expr import Scalar, Symbol, is_zero, maximum
 from kinetree.functions.contact_laws import law_of_contact
 from kinetree.model import Model
+from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Transform, Vec3
+from kinetree.tree.rolled.memory import Bodies, Slot
+from kinetree.tree.rolled.tables import Columns, QuantityTable
 
 if TYPE_CHECKING:
     from kinetree.algorithms.contact_table import ContactTable, PairLoop, PlacedShapes, RowLoop
@@ -48,21 +53,120 @@ def looped_contacts(
     robot, touches = model.one_by_one, constraints.touches
     if not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
         return Looped(None, (), range(len(touches)))
-    plain = [k for k, touch in enumerate(touches) if touch.is_plain]
-    if not plain:
+    alike, others = _sorted(robot, touches)
+    if not alike:
         return Looped(None, (), range(len(touches)))
-    alike: dict[Hashable, dict[Hashable, list[int]]] = {}
-    for k in plain:
-        kinds = alike.setdefault(_rows_key(touches[k]), {})
-        kinds.setdefault(_shapes_key(robot, touches[k]), []).append(k)
     shapes = _Shapes(model)
-    loops = [
-        _row_loop(constraints, sight, timed, shapes, [[touches[k] for k in some] for some in kinds.values()], are_told)
+    loops = [_row_loop(constraints, sight, timed, shapes, kinds, are_told) for kinds in alike]
+    order = [k for kinds in alike for some in kinds.of_pairs for k in some.numbers]
+    table = ContactTable(sight, shapes.placed(sight), loops, len(touches) if are_told else constraints.room)
+    return Looped(table, order, others)
+
+
+class _AlikePairs:
+    """Pairs whose points are found by the same operations on other lengths, and their numbers in tables."""
+
+    def __init__(self, numbers: Sequence[int], touches: Sequence[TouchSpec]) -> None:
+        self.numbers, self.touches = numbers, touches
+        self.sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
+        self.shapes = [[side.shape for side in some] for some in self.sides]
+        self.absent = [touch.absent for touch in touches]
+        self.have_hulls = [len({id(x.vertices) for x in some if x.kind == "hull"}) > 1 for some in self.shapes]
+        known: dict[Any, Any] = {}
+        """One shape for all that are equal, and one row of both shapes and a distance."""
+        one: dict[int, Shape] = {}
+        for some in self.shapes:
+            for x in some:
+                if id(x) not in one:
+                    one[id(x)] = x if x.kind not in _SMALL else known.setdefault(x, x)
+        rows = ((one[id(a)], one[id(b)], x.selection) for a, b, x in zip(*self.shapes, touches, strict=True))
+        self._rows: list[tuple[Shape, Shape, Scalar]] = [
+            known.setdefault((id(row[0]), id(row[1]), row[2]), row) for row in rows
+        ]
+
+    @cached_property
+    def sizes(self) -> Columns:
+        """Both shapes, or how far their corners are, and within which distance points are looked for."""
+
+        def of_row(row: tuple[Shape, Shape, Scalar]) -> Any:
+            shapes = zip(self.have_hulls, row[:2], strict=True)
+            return (*(enclosing_radius(x) if is_hull else x for is_hull, x in shapes), row[2])
+
+        return Columns(self._mapped(of_row) if any(self.have_hulls) else self._rows)
+
+    @cached_property
+    def _limits(self) -> dict[bool, tuple[bool, Columns]]:
+        return {}
+
+    def limits(self, of_all: bool) -> tuple[bool, Columns]:
+        """Whether all have a distance beyond which they are far; and that of each, and whether it is absent."""
+        if of_all not in self._limits:
+            found = self._mapped(lambda row: reach(*row, of_all=of_all))
+            rows = [(0.0 if limit is None else limit, x) for limit, x in zip(found, self.absent, strict=True)]
+            self._limits[of_all] = None not in found, Columns(rows)
+        return self._limits[of_all]
+
+    def _mapped(self, of: Callable[[tuple[Shape, Shape, Scalar]], Any]) -> list[Any]:
+        """A function's value for each row, computed once for those that are the same."""
+        found = {id(row): of(row) for row in {id(row): row for row in self._rows}.values()}
+        return [found[id(row)] for row in self._rows]
+
+
+_SMALL = ("sphere", "capsule", "box", "cylinder", "ellipsoid")
+"""Kinds of shapes that are a few numbers."""
+
+
+class _AlikeRows:
+    """Pairs whose contacts have the same kind of rows."""
+
+    def __init__(self, of_pairs: Sequence[_AlikePairs]) -> None:
+        self.of_pairs = of_pairs
+        self.size = size = of_pairs[0].touches[0].dimension
+        known: dict[Any, Any] = {}
+        rows: list[Any] = []
+        for touch in (touch for some in of_pairs for touch in some.touches):
+            key = touch.margin, id(touch.softness), touch.friction, touch.friction_reference
+            if key not in known:
+                known[key] = touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference
+            rows.append(known[key])
+        self.rows = Columns(rows)
+
+
+_SORTED: ByIdentity[tuple[list[_AlikeRows], list[int]]] = ByIdentity()
+
+
+def _sorted(robot: Model, touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows], list[int]]:
+    """The pairs that can be in loops, and the places of the others; those of a robot's own numbers are sorted once."""
+    is_kept = isinstance(touches, Touches)
+    if is_kept and touches in _SORTED:
+        return _SORTED[touches]
+    alike: dict[Hashable, dict[Hashable, list[int]]] = {}
+    others: list[int] = []
+    keys: dict[Hashable, Hashable] = {}
+
+    def known(key: Hashable, make: Callable[[], Hashable]) -> Hashable:
+        if key not in keys:
+            keys[key] = make()
+        return keys[key]
+
+    for k, touch in enumerate(touches):
+        if not touch.is_plain:
+            others.append(k)
+            continue
+        rows_key = known((touch.dimension, id(touch.softness), touch.friction_reference), partial(_rows_key, touch))
+        first, second = touch.first, touch.second
+        has_vertices = first.shape.kind in ("plane", "heightfield")
+        of_sides = (
+            known((id(side), has_vertices), partial(_side_key, robot, side, has_vertices)) for side in (first, second)
+        )
+        alike.setdefault(rows_key, {}).setdefault(tuple(of_sides), []).append(k)
+    rows = [
+        _AlikeRows([_AlikePairs(some, [touches[k] for k in some]) for some in kinds.values()])
         for kinds in alike.values()
     ]
-    order = [k for kinds in alike.values() for some in kinds.values() for k in some]
-    table = ContactTable(sight, shapes.placed(sight), loops, len(touches) if are_told else constraints.room)
-    return Looped(table, order, [k for k, touch in enumerate(touches) if not touch.is_plain])
+    if is_kept:
+        _SORTED[touches] = rows, others
+    return rows, others
 
 
 class _Shapes:
@@ -84,7 +188,7 @@ class _Shapes:
 
         bodies, sides = self._model.bodies, self._sides.values()
         placed = [x.placement if x.body is None else x.placement @ bodies[x.body].placement for x in sides]
-        look = looked_up(sight, [(X.plain(),) for X in placed])
+        look = looked_up(sight, Columns([(X.plain(),) for X in placed]))
         return PlacedShapes([_slot(self._model.one_by_one, x.body) for x in sides], lambda k: look(k)[0])
 
 
@@ -100,14 +204,11 @@ def _rows_key(touch: TouchSpec) -> Hashable:
     return touch.dimension, tuple(x if isinstance(x, float) else None for x in numbers)
 
 
-def _shapes_key(robot: Model, touch: TouchSpec) -> Hashable:
-    """Equal for pairs whose points are found by the same operations on other lengths."""
-    sides = touch.first, touch.second
-    names = ["heights", "is_smooth"]
-    if touch.first.shape.kind in ("plane", "heightfield"):
-        names.append("vertices")
-    tables = [id(getattr(side.shape, name, None)) for side in sides for name in names]
-    return (*(side.shape.kind for side in sides), *(_slot(robot, side.body) == 0 for side in sides), *tables)
+def _side_key(robot: Model, side: TouchingShape, has_vertices: bool) -> Hashable:
+    """Equal, for both sides, for pairs whose points are found by the same operations on other lengths."""
+    names = ["heights", "is_smooth", *(["vertices"] if has_vertices else [])]
+    tables = [id(getattr(side.shape, name, None)) for name in names]
+    return side.shape.kind, _slot(robot, side.body) == 0, *tables
 
 
 def _slot(robot: Model, body: str | None) -> int:
@@ -115,19 +216,13 @@ def _slot(robot: Model, body: str | None) -> int:
 
 
 def _row_loop(
-    constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], shapes: _Shapes,
-    kinds: Sequence[Sequence[TouchSpec]], are_told: bool,
+    constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], shapes: _Shapes, kinds: _AlikeRows,
+    are_told: bool,
 ) -> RowLoop:  # fmt: skip
     from kinetree.algorithms.contact_table import Row, RowLoop
 
-    pairs = [_pair_loop(sight, shapes, touches, are_told) for touches in kinds]
-    size = kinds[0][0].dimension
-    rows = [
-        (touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference)
-        for touches in kinds
-        for touch in touches
-    ]
-    look = looked_up(sight, rows)
+    pairs = [_pair_loop(sight, shapes, alike, are_told) for alike in kinds.of_pairs]
+    size, look = kinds.size, looked_up(sight, kinds.rows)
 
     def row(k: Any) -> Row:
         margin, softness, friction, across = look(k)
@@ -136,26 +231,21 @@ def _row_loop(
     return RowLoop(pairs, size, size if constraints.is_elliptic and size > 1 else 1, row)
 
 
-def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec], are_told: bool) -> PairLoop:
+def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool) -> PairLoop:
     from kinetree.algorithms.contact_table import PairLoop
-    from kinetree.collision import contacts, is_beyond, reach
+    from kinetree.collision import contacts, is_beyond
     from kinetree.collision.contact_point import nowhere_unless
     from kinetree.collision.pairs import slots
 
-    sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
-    hulls = [_hulls(sight, [side.shape for side in some]) for some in sides]
-    sizes = (
-        [side.shape if hull is None else enclosing_radius(side.shape) for side in some]
-        for hull, some in zip(hulls, sides, strict=True)
-    )
-    look = looked_up(sight, [*zip(*sizes, [touch.selection for touch in touches], strict=True)])
-    limits = [reach(one.first.shape, one.second.shape, one.selection, of_all=not are_told) for one in touches]
-    absent = [touch.absent for touch in touches]
-    tell = looked_up(sight, [(0.0 if limit is None else limit, x) for limit, x in zip(limits, absent, strict=True)])
+    hulls = [
+        _hulls(sight, some) if is_hull else None for is_hull, some in zip(alike.have_hulls, alike.shapes, strict=True)
+    ]
+    have_limits, limits = alike.limits(not are_told)
+    look, tell = looked_up(sight, alike.sizes), looked_up(sight, limits)
 
     def is_far(k: Any, r_a: Vec3, r_b: Vec3) -> Scalar:
         limit, missing = tell(k)
-        far: Scalar = missing if None in limits else maximum(is_beyond(limit, r_a, r_b), missing)
+        far: Scalar = maximum(is_beyond(limit, r_a, r_b), missing) if have_limits else missing
         return far
 
     def points(k: Any, X_a: Transform, X_b: Transform) -> Sequence[ContactPoint]:
@@ -165,18 +255,15 @@ def _pair_loop(sight: Sight, shapes: _Shapes, touches: Sequence[TouchSpec], are_
         _, missing = tell(k)
         return found if is_zero(missing) else [nowhere_unless(1.0 - missing, point) for point in found]
 
-    numbers = [[shapes.number(side) for side in some] for some in sides]
-    count = slots(touches[0].first.shape.kind, touches[0].second.shape.kind)
-    own = None if all(map(is_zero, absent)) else lambda k: tell(k)[1]
+    numbers = [[shapes.number(side) for side in some] for some in alike.sides]
+    count = slots(*(some[0].kind for some in alike.shapes))
+    own = None if all(map(is_zero, alike.absent)) else lambda k: tell(k)[1]
     return PairLoop((numbers[0], numbers[1]), count, is_far, points, own)
 
 
-def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull] | None:
-    """The hull of each pair at the counter of a loop, from the distance of its farthest corner; None for other shapes
-    and where all pairs have the same hull."""
-    different = {id(shape.vertices): shape.vertices for shape in shapes if shape.kind == "hull"}
-    if len(different) < 2:
-        return None
+def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull]:
+    """The hull of each pair at the counter of a loop, from the distance of its farthest corner."""
+    different = {id(shape.vertices): shape.vertices for shape in shapes}
     columns = [[rows(vertices) or () for vertices in different.values()] for rows in (tuple, edges_of, normals_of)]
     places = {key: place for place, key in enumerate(different)}
     own = [places[id(shape.vertices)] for shape in shapes]
@@ -198,12 +285,9 @@ def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull]
     return hull
 
 
-def looked_up(sight: Sight, quantities: Sequence[Any]) -> Callable[[Any], Any]:
+def looked_up(sight: Sight, quantities: Columns) -> Callable[[Any], Any]:
     """The quantities by their numbers, or at the counter of a loop, where what they have in common is a constant."""
-    from kinetree.tree.rolled.memory import Bodies, Slot
-    from kinetree.tree.rolled.tables import Columns, QuantityTable
-
     recorder: Any = getattr(sight.tree, "recorder", None)
-    table = QuantityTable(recorder, Bodies([0] * len(quantities)), Columns(quantities), "contacts")
+    table = QuantityTable(recorder, Bodies([0] * len(quantities)), quantities, "contacts")
     only = frozenset({0})
     return lambda k: table[k if isinstance(k, int) else Slot(k, only)]

@@ -43,6 +43,7 @@ from kinetree.functions.contact_laws import ahead
 from kinetree.functions.contact_tables import looked_up
 from kinetree.model import Model
 from kinetree.model.constraints import holds
+from kinetree.tree.rolled.tables import Columns
 
 __all__ = ["blocks_apart_from_contacts", "looped_lengths"]
 
@@ -150,7 +151,7 @@ def _length_rows(
 
 def _length_loop(sight: Sight, rows: Sequence[_LengthRow], timed: Timed) -> LengthLoop:
     numbers = [(tuple(row.entries.values()), row.softness, row.violation, row.loss or 0.0) for row in rows]
-    look, rubs = looked_up(sight, numbers), rows[0].loss is not None
+    look, rubs = looked_up(sight, Columns(numbers)), rows[0].loss is not None
 
     def row(k: Any) -> LengthRow:
         factors, softness, violation, loss = look(k)

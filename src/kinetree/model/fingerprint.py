@@ -201,7 +201,7 @@ class _Writer:
             self.put((x.func, x.args, x.keywords))
         elif isinstance(x, Sequence) and _is_ours(kind):  # one that makes its records when they are asked for
             self.words.append(f"{_full_name(kind)} {len(x)}")
-            self.put([*x])
+            self.put(x.content if hasattr(x, "content") else [*x])
         elif isinstance(x, PurePath):
             self.words.append(f"path {str(x)!r}")
         elif isinstance(x, np.generic) and x.dtype.kind in "fiub":

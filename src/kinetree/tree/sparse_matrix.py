@@ -515,6 +515,7 @@ class BlockLayout:
             self._depth.append(self._depth[k] + 1)
         self._first = [0, *accumulate((depth + 1 for depth in self._depth[1:-1]), initial=0)]
         self.size: int = max(self._first) + max(self._depth) + 1
+        self._scaled = {n: [[n * x for x in some] for some in (self._first, self._depth)] for n in (1, WIDTH)}
 
     def carried(self) -> list[float]:
         """By the numbers of blocks, 1.0 where row i carries row k."""
@@ -534,9 +535,8 @@ class BlockLayout:
 
     def at(self, grid: Grid, k: Any, i: Any, scale: int = 1) -> Any:
         """The number of block (k, i), times a scale."""
-        row = grid.looked_up([scale * x for x in self._first], k, 1)
-        column = grid.looked_up([scale * x for x in self._depth], i, 1)
-        return row + column
+        first, depth = self._scaled[scale]
+        return grid.looked_up(first, k, 1) + grid.looked_up(depth, i, 1)
 
 
 def _product(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:

@@ -185,7 +185,9 @@ class SampleWriter:
             size = f"[{len(self._constants)} x {self._V}]"
             lines.append(f"@{self._name}_constants = internal global {size} [{rows}], align {self._width}")
         if self._layout.constants:
-            numbers = ", ".join(f"{t} {self._precision.literal(x)}" for x in self._layout.constants)
+            known = {x: self._precision.literal(x) for x in {*self._layout.constants} if x}  # zeros have two signs
+            each = (known[x] if x in known else self._precision.literal(x) for x in self._layout.constants)
+            numbers = ", ".join(f"{t} {literal}" for literal in each)
             size = f"[{len(self._layout.constants)} x {t}]"
             lines.append(f"@{self._name}_numbers = internal constant {size} [{numbers}], align 64")
         for k, table in enumerate(self._program.tables):

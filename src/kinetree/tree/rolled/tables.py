@@ -17,10 +17,17 @@ class Columns:
     def __init__(self, quantities: Sequence[Any]) -> None:
         self._rows: list[list[Scalar]] = []
         self._forms = []
+        whole: dict[int, tuple[Any, list[Scalar]]] = {}
+        parts: dict[int, tuple[Any, list[Scalar]]] = {}
         for quantity in quantities:
-            numbers: list[Scalar] = []
-            self._forms.append(numbers_of(quantity.plain() if hasattr(quantity, "plain") else quantity, numbers))
-            self._rows.append(numbers)
+            known = whole.get(id(quantity))
+            if known is None:
+                numbers: list[Scalar] = []
+                plain = quantity.plain() if hasattr(quantity, "plain") else quantity
+                form = _numbers_of(plain, numbers, parts) if plain is quantity else numbers_of(plain, numbers)
+                known = whole[id(quantity)] = form, numbers
+            self._forms.append(known[0])
+            self._rows.append(known[1])
         self._common: dict[frozenset[int], tuple[Any, list[float | None]]] = {}
 
     def __len__(self) -> int:
@@ -42,6 +49,21 @@ class Columns:
     def column(self, k: int) -> list[Scalar]:
         """Component k of every quantity; zero where it does not exist."""
         return [row[k] if k < len(row) else 0.0 for row in self._rows]
+
+
+def _numbers_of(quantity: Any, numbers: list[Scalar], parts: dict[int, tuple[Any, list[Scalar]]]) -> Any:
+    """As `numbers_of`; parts of tuples that several of them have are looked at once."""
+    if type(quantity) is tuple:
+        return (tuple, tuple([_numbers_of(part, numbers, parts) for part in quantity]))
+    if isinstance(quantity, float | Symbol):
+        return numbers_of(quantity, numbers)
+    found = parts.get(id(quantity))
+    if found is None:
+        own: list[Scalar] = []
+        form = numbers_of(quantity, own)
+        found = parts[id(quantity)] = form, own
+    numbers += found[1]
+    return found[0]
 
 
 class QuantityTable:
