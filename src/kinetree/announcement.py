@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 from kinetree.progress import Line, bar, duration, live_line
 
-__all__ = ["COSTS", "RATIOS", "Cost", "Phase", "announced", "because", "learn", "phase", "watched"]
+__all__ = ["COSTS", "PAIRS", "RATIOS", "Cost", "Phase", "announced", "because", "learn", "phase", "watched"]
 
 Phase = Literal["recording", "derivatives", "lowering", "writing", "compiling"]
 """Run the algorithm on symbols; differentiate; make a program of the record; write it in LLVM's language; translate
@@ -40,18 +40,22 @@ class Cost(NamedTuple):
     """Additional seconds."""
     each_alive: float = 0.0
     """Seconds for each, times the number of values that are "alive", between their computation and their last use."""
+    each_pair: float = 0.0
+    """Seconds for each pair of shapes, whose numbers are in tables of the program."""
 
 
 COSTS: dict[Phase, Cost | tuple[Cost, Cost]] = {
-    "recording": Cost("traced", 3.0e-6),
+    "recording": Cost("traced", 3.0e-6, each_pair=60e-6),
     "derivatives": Cost("recorded", 8e-6),
-    "lowering": Cost("recorded", 5e-6),
-    "writing": Cost("statements", 7e-6, 0.08),
+    "lowering": Cost("recorded", 5e-6, each_pair=25e-6),
+    "writing": Cost("statements", 7e-6, 0.08, each_pair=15e-6),
     "compiling": (Cost("characters", 0.2e-6), Cost("characters", 0.8e-6, each_alive=1.4e-9)),
 }
 """The cost of each phase, in order, as measured on one core of 2026; of two, the second is that of optimised code."""
 RATIOS = {"statements": ("recorded", 0.33), "characters": ("statements", 140.0)}
 """About how many there are, from a number that is known earlier."""
+PAIRS = "pairs of shapes"
+"""The name of a reason whose count costs depend on."""
 _BYTES = 4_000
 """Peak memory per statement, while it is compiled."""
 _TELLING, _DOUBT = 0.1, 0.3
@@ -248,7 +252,8 @@ class _Work:
         """Seconds that a phase takes in all, by the table."""
         costs = COSTS[phase]
         cost = costs if isinstance(costs, Cost) else costs[bool(self.facts.get("optimized"))]
-        return cost.fixed + (cost.each + cost.each_alive * self.number("alive")) * self.number(cost.of)
+        of_pairs = cost.each_pair * self.reasons[PAIRS]
+        return cost.fixed + of_pairs + (cost.each + cost.each_alive * self.number("alive")) * self.number(cost.of)
 
     def _pace(self, phases: Sequence[Phase]) -> float:
         """How many times as long as by the table these phases took; without them, those of the work before.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import compress
 
 from kinetree.algorithms.softness import Softness
+from kinetree.announcement import PAIRS
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.contact_model.settings import Rigid, Setting
@@ -181,7 +182,7 @@ class SoftConstraints:
         """How many pairs of shapes may touch, and how many other rows there are, with the operations of each."""
         rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
         return {
-            "pairs of shapes": (len(self.touches), 0 if self.are_looped else _RECORDED_OF_A_PAIR),
+            PAIRS: (len(self.touches), 0 if self.are_looped else _RECORDED_OF_A_PAIR),
             "limits, equalities and frictions": (sum(map(len, rows)), 0),
         }
 

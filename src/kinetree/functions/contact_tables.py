@@ -71,7 +71,7 @@ class _AlikePairs:
         self.sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
         self.shapes = [[side.shape for side in some] for some in self.sides]
         self.absent = [touch.absent for touch in touches]
-        self.have_hulls = [len({id(x.vertices) for x in some if x.kind == "hull"}) > 1 for some in self.shapes]
+        self.have_hulls = [len({id(x.vertices) for x in some if isinstance(x, Hull)}) > 1 for some in self.shapes]
         known: dict[Any, Any] = {}
         """One shape for all that are equal, and one row of both shapes and a distance."""
         one: dict[int, Shape] = {}
