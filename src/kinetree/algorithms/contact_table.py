@@ -36,7 +36,7 @@ from kinetree.expr import Grid, Memory, Scalar, less, less_equal, maximum, minim
 from kinetree.records import record
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
-from kinetree.tree.elimination import WIDTH, chains
+from kinetree.tree.elimination import WIDTH, Chains, chains
 
 __all__ = ["ContactRows", "ContactTable", "PairLoop", "PlacedShapes", "Row", "RowLoop"]
 
@@ -69,7 +69,7 @@ _Signs = dict[int, list[float]]
 
 
 def _less(second: _Signs, first: _Signs) -> list[tuple[int, list[float]]]:
-    """What moves one body relative to another, by what moves each of them: rows in order, without those of zeros."""
+    """The signs of what moves one body relative to another, by those of each of them: rows that are not zero."""
     rows: _Signs = dict(second)
     for k, signs in first.items():
         rows[k] = [x - y for x, y in zip(second.get(k, [0.0] * WIDTH), signs, strict=True)]
@@ -133,14 +133,14 @@ class ContactTable:
         tree, topology = sight.tree, sight.tree.topology
         self.sight = sight
         self._starts = topology.v_starts
-        self.chains = chains(topology)
-        self.size = (self.chains.count + 1) * WIDTH
+        self.chains: Chains = chains(topology)
+        self.size: int = (self.chains.count + 1) * WIDTH
         self._S = tree.grid(self.size, 6, clear=False)
         """The motion per unit rate of the degree of freedom at each place, in the world's coordinates."""
         for at in set(range(self.size)) - set(self.chains.place):
             _put(self._S, at, [0.0] * 6)
         first = [self.chains.place[k] if k < len(self.chains.place) else 0 for k in self._starts]
-        self.poses = tree.grid(topology.size, 12, clear=False)
+        self.poses: Grid = tree.grid(topology.size, 12, clear=False)
         """By slot."""
         _put(self.poses, 0, _numbers(Transform.identity()))
         for j, _ in tree.outward:
@@ -151,7 +151,7 @@ class ContactTable:
         for k in placed.rounds(0, len(shapes.bodies)):
             _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self.loops = [_Contacts(tree, loop, shapes, self.chains.of_slot, capacity) for loop in loops]
+        self.loops: list[_Contacts] = [_Contacts(tree, loop, shapes, self.chains.of_slot, capacity) for loop in loops]
         pairs = list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
         paths = {body: self._path(body) for body in {body for pair in pairs for body in pair}}
         self._between = {pair: _less(paths[pair[1]], paths[pair[0]]) for pair in pairs}
@@ -166,7 +166,9 @@ class ContactTable:
                 for some, sign in zip(self.signs, signs, strict=True):
                     some.append(sign)
         self._places = [[WIDTH * k + r for k in self.blocks] for r in range(WIDTH)]
-        self.spans = [[spans[pair] for pair in contacts.body_pairs] for contacts in self.loops]
+        self.spans: list[list[tuple[int, int]]] = [
+            [spans[pair] for pair in contacts.body_pairs] for contacts in self.loops
+        ]
         """The part of `blocks` for each pair of shapes."""
         self.overflows: Scalar = 0.0
         """1.0 where more pairs touch than may: the others are left out."""

@@ -191,9 +191,10 @@ class LengthTable:
 
     def __init__(self, contacts: ContactTable, loops: Sequence[LengthLoop]) -> None:
         """`contacts`: of the same robot. The degrees of freedom of a row do not turn the axes in which v counts."""
-        self.contacts, self.loops = contacts, loops
+        self.contacts: ContactTable = contacts
+        self.loops: Sequence[LengthLoop] = loops
         rates = contacts.in_places(contacts.sight.v)
-        self.numbers = [self.grid(len(loop.places), 2) for loop in loops]
+        self.numbers: list[Grid] = [self.grid(len(loop.places), 2) for loop in loops]
         """The reference acceleration and the stiffness of each row."""
         for n, (loop, numbers) in enumerate(zip(loops, self.numbers, strict=True)):
             still = [0.0] * len(loop.places[0])
@@ -208,10 +209,10 @@ class LengthTable:
             [(places[r], places[s]) for places in loop.places] for loop in loops for r, s in _lower(len(loop.places[0]))
         ]
         number = {pair: n for n, pair in enumerate(dict.fromkeys(pair for some in pairs for pair in some))}
-        self.pairs = list(number)
+        self.pairs: list[tuple[int, int]] = list(number)
         """Degrees of freedom that have an entry of the Hessian."""
         found = iter([[number[pair] for pair in some] for some in pairs])
-        self.entries = [[next(found) for _ in _lower(len(loop.places[0]))] for loop in loops]
+        self.entries: list[list[list[int]]] = [[next(found) for _ in _lower(len(loop.places[0]))] for loop in loops]
         """For each loop, and each entry of a row's square, its number among the pairs for each row."""
 
     @property

@@ -299,11 +299,11 @@ def count_of_shapes(touches: Sequence[TouchSpec]) -> int:
     return len({id(side) for touch in touches for side in (touch.first, touch.second)})
 
 
-def bodies_of(touches: Sequence[TouchSpec]) -> set[str | None]:
+def bodies_of(touches: Sequence[TouchSpec]) -> list[str | None]:
     """The bodies of their shapes; None for the world."""
     if isinstance(touches, Touches):
-        return {side.shape.body for side in touches.sides}
-    return {side.body for touch in touches for side in (touch.first, touch.second)}
+        return list(dict.fromkeys(side.shape.body for side in touches.sides))
+    return list(dict.fromkeys(side.body for touch in touches for side in (touch.first, touch.second)))
 
 
 def are_plain(touches: Sequence[TouchSpec]) -> bool:

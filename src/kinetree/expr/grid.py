@@ -144,7 +144,8 @@ class IndexList:
     """
 
     def __init__(self, recorder: Recorder | None, capacity: int, most: int) -> None:
-        self.capacity, self.most = min(capacity, most), most
+        self.capacity: int = min(capacity, most)
+        self.most: int = most
         self._recorder = recorder
         self._entries: list[int] = []
         self._array = -1

@@ -184,7 +184,7 @@ def _check_setting(gradient_softness: float, integrator: str | None) -> None:
 def check_whose(robot: Model, constraints: SoftConstraints) -> None:
     """Reject the soft constraints of another robot."""
     for what, names, own in (
-        ("body", sorted(bodies_of(constraints.touches), key=str), robot.bodies),
+        ("body", bodies_of(constraints.touches), robot.bodies),
         ("joint", [limit.joint for limit in constraints.limits], robot.joints),
     ):
         for name in names:

@@ -198,10 +198,10 @@ def _has_loops(sight: Sight) -> bool:
 
 
 def _rows_key(touch: TouchSpec) -> Hashable:
-    """Equal for pairs whose contacts have the same kind of rows, with laws that differ in lengths and masses alone."""
-    soft = touch.softness
-    numbers = (*soft.reference, *soft.impedance, soft.period, *touch.friction_reference)
-    return touch.dimension, tuple(x if isinstance(x, float) else None for x in numbers)
+    """Equal for pairs whose contacts have rows of the same operations, on laws of other numbers."""
+    soft, across = touch.softness, touch.friction_reference
+    numbers = (soft.impedance[-1], *across)  # powers are products, if they are known
+    return touch.dimension, is_zero(soft.period), tuple(x if isinstance(x, float) else None for x in numbers)
 
 
 def _side_key(robot: Model, side: TouchingShape, has_vertices: bool) -> Hashable:

@@ -121,6 +121,21 @@ def test_external_forces_must_be_named_and_six() -> None:
         kt.compile(ARM, kt.crba, f_ext=["tool"])
 
 
+@pytest.mark.parametrize("which", [0, 8, 19])
+def test_one_of_many_quaternions_is_refused_where_it_stands(which: int) -> None:
+    """More than a few are looked at in a loop."""
+    robot = kt.zoo.load("arm6")
+    for k in range(20):
+        robot = robot.with_free_body("sphere", 0.1, mass=1.0, name=f"ball{k}")
+    q = np.tile(robot.neutral(), (9, 1))
+    q[6, robot.joints[f"ball{which}_joint"].q_slice][3:] = 0.0
+    v = np.ones((9, robot.nv))
+    assert np.isfinite(kt.kinetic_energy(robot, q[:6], v[:6])).all()
+    for rows, place in ((q, r"q\[6\]"), (q[6], "q")):
+        with pytest.raises(kt.errors.ConfigurationError, match=rf"{place}: the quaternion of joint .ball{which}_joint"):
+            kt.kinetic_energy(robot, rows, v[: len(rows)] if rows.ndim == 2 else v[0])
+
+
 def test_a_zero_quaternion_is_refused_where_it_stands() -> None:
     q = np.stack([QUADRUPED.neutral()] * 4)
     v = np.zeros((4, QUADRUPED.nv))
