@@ -87,12 +87,7 @@ def row_parents(rows: Chains, coupled: Iterable[Collection[int]]) -> list[int]:
         together = sorted({rows.place[k] // WIDTH for k in places})
         for n, k in enumerate(together):
             above[k].update(together[:n])
-    parent = [0] * len(above)
-    for k in reversed(range(1, len(above))):
-        if above[k]:
-            parent[k] = max(above[k])
-            above[parent[k]] |= above[k] - {parent[k]}
-    return parent
+    return _parents(above)
 
 
 def _by_limbs(tree: Topology) -> list[int]:
@@ -119,13 +114,18 @@ def elimination(
         for b in others:
             k, i = number[a], number[b]
             row[max(k, i)].add(min(k, i))
+    return Elimination((0, *order), tuple(_parents(row)))
+
+
+def _parents(row: list[set[int]]) -> list[int]:
+    """λ of each number, from the columns up to the diagonal that are not zero in each row, where others fill in."""
     parent = [0] * len(row)
     for k in reversed(range(1, len(row))):
         row[k].discard(k)
         if row[k]:
             parent[k] = max(row[k])
             row[parent[k]] |= row[k]
-    return Elimination((0, *order), tuple(parent))
+    return parent
 
 
 def _pattern(tree: Topology, outward: Sequence[int]) -> tuple[list[set[int]], list[int]]:
