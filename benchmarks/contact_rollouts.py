@@ -167,8 +167,8 @@ def is_held(robot: kt.Model) -> bool:
 
 
 def moved(robot: kt.Model, own: Mapping[str, Array], threads: int, *, contact: bool) -> Array:
-    """The states of kinetree's motions."""
-    return kt.rollout(robot, **own, dt=DT, contact=contact, passive=True, threads=threads)
+    """The states of kinetree's motions, whose steps are as long as MuJoCo's, stiff springs or not."""
+    return kt.rollout(robot, **own, dt=DT, contact=contact, passive=True, divide=False, threads=threads)
 
 
 def first_call(folder: Path, threads: int) -> float:
