@@ -354,13 +354,13 @@ class _Contacts:
         """Find the rows of the contacts that are closed."""
         size, stiffnesses = self.loop.size, self.loop.stiffnesses
 
-        def step(at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            idle = self._is_open(*at)
+        def step(is_left_out: Scalar, at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
+            idle = maximum(self._is_open(*at), is_left_out)
             numbers = otherwise(idle, [0.0] * (size + stiffnesses), partial(self._pressed, at, v, drift))
             _put(self._rows, at.row, (*numbers, idle))
             return []
 
-        self.fold_pairs([], lambda pair, state: self._fold_points(pair, state, step))
+        self.fold_pairs([], lambda pair, state: self._fold_points(pair, state, partial(step, self.is_open(pair))))
 
     def _pressed(self, at: _At, v: Grid, drift: Grid) -> list[Scalar]:
         margin, law, friction = self.loop.row(at.pair)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from kinetree.collision.shapes import KINDS
 from kinetree.contact_model.shapes import Surface, kind_of, surfaces
+from kinetree.contact_model.spec import SoftConstraints
 from kinetree.contact_model.touches import TouchSpec, kinds_of
 from kinetree.errors import ModelError, listed
 from kinetree.model import Model
@@ -249,11 +250,12 @@ def about_many(robot: Model, touches: Sequence[TouchSpec]) -> str:
     )
 
 
-def check_count(robot: Model, touches: Sequence[TouchSpec], *, in_loops: bool = False) -> None:
-    """Raise if there are more pairs than programs can have."""
-    most = MOST_IN_LOOPS if in_loops else MOST_COMPILED
-    if len(touches) > most:
-        raise _too_many(robot, surfaces(robot), most)
+def check_count(robot: Model, touches: Sequence[TouchSpec], of: SoftConstraints | None = None) -> None:
+    """Raise if there are more pairs than programs can have, those `of` soft constraints perhaps in loops."""
+    if len(touches) > MOST_COMPILED:
+        most = MOST_COMPILED if of is None or not of.are_looped else MOST_IN_LOOPS
+        if len(touches) > most:
+            raise _too_many(robot, surfaces(robot), most)
 
 
 def _too_many(robot: Model, shapes: Sequence[Surface], most: int) -> ModelError:

@@ -65,7 +65,7 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
         )
     found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
     for touches in (found.touches, found.absent):
-        check_count(model, touches, in_loops=found.are_looped)
+        check_count(model, touches, found)
     if found.unsupported and not is_partial:
         raise OptionError(_missing(model, found, is_given))
     return _part_of(model) if found.unsupported else found
@@ -93,11 +93,11 @@ def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
 
 def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
     """The soft constraints of a robot in a setting with its usual numbers, made once."""
-    from kinetree.contact_model import soft_constraints
-
     if model not in _KNOWN:
         _KNOWN[model] = {}
     if setting not in _KNOWN[model]:
+        from kinetree.contact_model import soft_constraints
+
         _KNOWN[model][setting] = soft_constraints(model, setting=setting)
     return _KNOWN[model][setting]
 

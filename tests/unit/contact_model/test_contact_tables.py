@@ -155,11 +155,11 @@ def test_what_does_not_fit_is_reported_world_by_world() -> None:
     np.testing.assert_array_equal(np.isinf(found.error), np.arange(8) % 2 == 1)
     for one, other in zip(found, usual, strict=True):
         np.testing.assert_array_equal(one[::2], other[::2])
-    for count in (1, 7):
+    for order in ([0], [*range(7)], [5, 1, 3, 7]):  # the last would act in each other's pairs that are left out
         for one, whole in zip(
-            kt.contact_dynamics(robot, q[:count], v[:count], tau[:count], contact=some), found, strict=True
+            kt.contact_dynamics(robot, q[order], v[order], tau[order], contact=some), found, strict=True
         ):
-            np.testing.assert_array_equal(one, whole[:count])
+            np.testing.assert_array_equal(one, whole[order])
     for k in range(2):
         alone = kt.contact_dynamics(robot, q[k], v[k], tau[k], contact=some)
         for one, whole in zip(alone, found, strict=True):
