@@ -240,9 +240,6 @@ class CompiledFunction:
             expected.check_quaternions(arrays)
             shape = *expected.batch_shape(arrays), *expected.core
             return np.empty(shape, self.dtype) if out is None else out
-        if self._is_alone(expected, arrays):
-            expected.check_quaternions(arrays)
-            return self._by_itself(expected, arrays, out)
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None
             expected.check_quaternions(arrays)
@@ -254,6 +251,10 @@ class CompiledFunction:
             if self._singular:
                 self._is_answered(expected, arrays, result)
             return result
+        if self._rows and (self._batch is None or self._single is not None):
+            shape = expected.batch_shape(arrays)
+            if shape and math.prod(shape) == 1 and self._has_single():
+                return self._by_itself(expected, arrays, shape, out)
         if self._batch is None:
             self._batch_function()
         if self._singular:
@@ -319,23 +320,23 @@ class CompiledFunction:
             raise
         return result
 
-    def _is_alone(self, expected: Arguments, arrays: Sequence[Array]) -> bool:
-        """Whether a batch is one sample of a program that runs repeatedly: a group of lanes would take twice as long.
+    def _by_itself(
+        self, expected: Arguments, arrays: Sequence[Array], shape: tuple[int, ...], out: Array | None
+    ) -> Array:
+        """The result of a program that runs repeatedly, for a batch of one sample: a group would take twice as long.
 
-        A batch that has code already needs no other.
+        It warns as NumPy does for other batches. A batch that has code already needs no other.
         """
-        if not self._rows or self._is_one_sample(arrays) or (self._batch is not None and self._single is None):
-            return False
-        return math.prod(expected.batch_shape(arrays)) == 1 and self._has_single()
-
-    def _by_itself(self, expected: Arguments, arrays: Sequence[Array], out: Array | None) -> Array:
-        """The result for a batch of one sample, which warns as NumPy does for other batches."""
-        samples = [x.reshape(x.shape[x.ndim - n :]) for x, n in zip(arrays, expected.ranks, strict=True)]
+        expected.check_quaternions(arrays)
         assert self._kernels.bare is not None
-        found: Array = self._kernels.bare(*(np.ascontiguousarray(x) for x in samples))
+        samples = [x.reshape(x.shape[x.ndim - n :]) for x, n in zip(arrays, expected.ranks, strict=True)]
+        found: Array = self._kernels.bare(*(np.asarray(x, order="C") for x in samples))
+        result = found.reshape(*shape, *expected.core)
+        if self._singular:
+            self._is_answered(expected, arrays, result)
         if out is None:
-            return found.reshape(*expected.batch_shape(arrays), *expected.core)
-        out[...] = found
+            return result
+        out[...] = result
         return out
 
     def _is_one_sample(self, arrays: Sequence[Array]) -> bool:
