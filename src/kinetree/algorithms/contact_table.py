@@ -139,13 +139,14 @@ class ContactTable:
         """The motion per unit rate of the degree of freedom at each place, in the world's coordinates."""
         for at in set(range(self.size)) - set(self.chains.place):
             _put(self._S, at, [0.0] * 6)
-        first = [self.chains.place[k] if k < len(self.chains.place) else 0 for k in self._starts]
+        self.first: list[int] = [self.chains.place[k] if k < len(self.chains.place) else 0 for k in self._starts]
+        """The place of each slot's first degree of freedom."""
         self.poses: Grid = tree.grid(topology.size, 12, clear=False)
         """By slot."""
         _put(self.poses, 0, _numbers(Transform.identity()))
         for j, _ in tree.outward:
             for k, m in enumerate(sight.columns[j]):
-                _put(self._S, tree.of_slot(first, j) + k, _six(m))
+                _put(self._S, tree.of_slot(self.first, j) + k, _six(m))
             _put(self.poses, tree.of_slot(range(topology.size), j), _numbers(sight.X_0[j]))
         placed = tree.grid(len(shapes.bodies), 12, clear=False)
         for k in placed.rounds(0, len(shapes.bodies)):

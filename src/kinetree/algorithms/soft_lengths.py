@@ -21,7 +21,7 @@ from kinetree.algorithms.dot import dot
 from kinetree.algorithms.row_costs import DryFriction, Equality, OneSided, RowCost
 from kinetree.algorithms.soft_rows import Law, Sight, jacobian
 from kinetree.algorithms.transmissions import Reach, View
-from kinetree.expr import Grid, Scalar, is_zero, less, maximum, select, sqrt, unless
+from kinetree.expr import Grid, Scalar, less, maximum, select, sqrt, unless
 from kinetree.records import record
 from kinetree.spatial import Vec3
 
@@ -30,7 +30,6 @@ __all__ = [
     "LengthRow",
     "LengthRows",
     "LengthTable",
-    "constant_entries",
     "degree_of_freedom",
     "dry_friction",
     "follower",
@@ -145,28 +144,14 @@ def _row(sight: Sight, *reaches: Reach) -> list[Scalar]:
     return row
 
 
-def constant_entries(sight: Sight, reach: Reach) -> dict[int, float] | None:
-    """The numbers of a constant moment that are not zero, by their places in v.
-
-    None if it is not constant, or where a joint turns the axes in which its velocities count.
-    """
-    found: dict[int, float] = {}
-    for k, (x, drift) in enumerate(zip(_row(sight, reach), sight.drift, strict=True)):
-        if not is_zero(x):
-            if not isinstance(x, float) or not is_zero(drift):
-                return None
-            found[k] = x
-    return found
-
-
 class LengthRow(NamedTuple):
     """A row of a limit or of dry friction, in a loop."""
 
     factors: Sequence[Scalar]
     """Its numbers for the degrees of freedom that it moves."""
     law: Law
-    violation: Scalar
-    """Negative where a limit is passed; of dry friction not used."""
+    bound: Scalar
+    """The least sum of the coordinates times these numbers, and the margin; of dry friction not used."""
     loss: Scalar
     """The force of dry friction; of a limit not used."""
 
@@ -176,7 +161,7 @@ class LengthLoop:
     """Rows of one kind of cost that move as many degrees of freedom each, in one loop."""
 
     rubs: bool
-    """Whether they are dry friction, and not limits."""
+    """Whether they are dry friction; or else limits, whose degrees of freedom are the rates of coordinates."""
     places: Sequence[Sequence[int]]
     """The degrees of freedom of each row, by their places in v."""
     row: Callable[[Any], LengthRow]
@@ -194,6 +179,7 @@ class LengthTable:
         self.contacts: ContactTable = contacts
         self.loops: Sequence[LengthLoop] = loops
         rates = contacts.in_places(contacts.sight.v)
+        q = self._coordinates()
         self.numbers: list[Grid] = [self.grid(len(loop.places), 2) for loop in loops]
         """The reference acceleration and the stiffness of each row."""
         for n, (loop, numbers) in enumerate(zip(loops, self.numbers, strict=True)):
@@ -203,7 +189,8 @@ class LengthTable:
                 if loop.rubs:
                     a_ref, D = _slowed(row.factors, v, still, row.law)
                 else:
-                    a_ref, D = _kept_within(row.factors, v, still, row.violation, row.law)
+                    violation = dot(row.factors, self.of_row(n, k, q)) - row.bound
+                    a_ref, D = _kept_within(row.factors, v, still, violation, row.law)
                 numbers[k, 0], numbers[k, 1] = a_ref, D
         pairs = [
             [(places[r], places[s]) for places in loop.places] for loop in loops for r, s in _lower(len(loop.places[0]))
@@ -227,6 +214,16 @@ class LengthTable:
     def with_matrix(self, M: Any) -> LengthRows:
         """The rows in the convex problem with this matrix."""
         return LengthRows(self, M)
+
+    def _coordinates(self) -> Grid:
+        """The coordinates whose rates are degrees of freedom, by the places of these."""
+        sight, first = self.contacts.sight, self.contacts.first
+        grid = sight.tree.grid(self.contacts.size, 1, clear=False)
+        for j, _ in sight.tree.outward:
+            if sight.tree.joint[j].is_flat:
+                for k, x in enumerate(sight.q[j]):
+                    grid[sight.tree.of_slot(first, j) + k, 0] = x
+        return grid
 
     def grid(self, rows: int, columns: int) -> Grid:
         """A matrix that rows which are left out do not write to."""

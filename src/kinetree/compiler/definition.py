@@ -101,9 +101,9 @@ class Strategy:
 
     longest: int = 15_000
     """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
-    loops: bool | Callable[[Mapping[str, Any]], bool] = True
+    loops: bool | Callable[[Model, Mapping[str, Any]], bool] = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.tree.rolled`); if not, it is written out. A
-    function, if that depends on the options."""
+    function, if that depends on the robot and the options."""
     loops_where_shared: bool = True
     """Whether it can loop over the bodies of robots whose joints share coordinates."""
     always_loops: bool = False
@@ -124,13 +124,13 @@ class Strategy:
     """How slow it is to compile when written out, if there is a `when_large`: roughly its number of operations times
     the bodies on the longest path, since values of all of these stay alive until the end."""
 
-    def can_ever_loop(self, options: Mapping[str, Any]) -> bool:
-        """Whether the algorithm can loop over bodies with these options."""
-        return self.loops(options) if callable(self.loops) else self.loops
-
-    def can_loop(self, model: Model, options: Mapping[str, Any]) -> bool:
-        """Whether the algorithm can loop over the bodies of this robot."""
-        return self.can_ever_loop(options) and (self.loops_where_shared or model.tree.coordinates is None)
+    def can_loop(self, model: Model, options: Mapping[str, Any], *, shared: bool | None = None) -> bool:
+        """Whether the algorithm can loop over the bodies of this robot; `shared`: as if joints shared coordinates, or
+        did not."""
+        if shared is None:
+            shared = model.tree.coordinates is not None
+        loops = self.loops(model, options) if callable(self.loops) else self.loops
+        return loops and (self.loops_where_shared or not shared)
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -225,7 +225,7 @@ class Specialization:
                 "the bodies behind it mass and inertia, or the joint an armature "
                 "(kinematics and inverse dynamics work as they are)"
             )
-        if self.unroll is False and not definition.strategy.can_ever_loop(self.options):
+        if self.unroll is False and not definition.strategy.can_loop(self.model, self.options, shared=False):
             raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
         if self.unroll is False and not definition.strategy.can_loop(self.model, self.options):
             raise OptionError(
@@ -265,9 +265,15 @@ class Specialization:
 
     @property
     def can_loop(self) -> bool:
-        """Whether bodies can be looped over: not if their numbers change from step to step."""
+        """Whether bodies can be looped over: not if their numbers change from step to step.
+
+        With contacts it is for robots with many degrees of freedom alone: pairs of shapes make the straight line long,
+        in which bodies take less time than in loops.
+        """
         can_loop = self.definition.strategy.can_loop(self.model, self.options)
-        return can_loop and not any(map(has_rows, self.parameters))
+        if not can_loop or any(map(has_rows, self.parameters)):
+            return False
+        return self._has_many_bodies or not any(isinstance(option, HasSizes) for option in self.options.values())
 
     @property
     def _most(self) -> int:
@@ -288,10 +294,10 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, decided before it is traced."""
-        if not self.can_loop:
-            return False
-        if self.definition.strategy.always_loops:
-            return True
+        return self.can_loop and (self.definition.strategy.always_loops or self._has_many_bodies)
+
+    @cached_property
+    def _has_many_bodies(self) -> bool:
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
         return too_large_to_write_out(self.model) or solved > self.definition.strategy.longest
 

@@ -158,9 +158,9 @@ class SoftConstraints:
         return points >= MANY_POINTS
 
     @property
-    def is_table(self) -> bool:
-        """Whether all of them are contacts in loops of the program."""
-        rows = (self.limits, self.frictions, self.couplings, self.connections, self.tendons, self.loops)
+    def may_be_looped(self) -> bool:
+        """Whether contacts are all in loops of the program, beside limits and dry friction of joints alone."""
+        rows = (self.couplings, self.connections, self.tendons, self.loops)
         return not any(rows) and self.are_looped and are_plain(self.touches)
 
     @property

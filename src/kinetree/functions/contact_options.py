@@ -127,10 +127,14 @@ def is_without_contact(options: Mapping[str, Any]) -> bool:
     return options.get("contact") is None
 
 
-def has_no_rows(options: Mapping[str, Any]) -> bool:
+def has_no_rows(robot: Model, options: Mapping[str, Any]) -> bool:
     """Whether bodies can be gone through in loops: where no row of soft constraints is written out."""
+    from kinetree.functions.soft_blocks import constant_moment
+
     contact = options.get("contact")
-    return contact is None or contact.is_table
+    if contact is None:
+        return True
+    return contact.may_be_looped and all(constant_moment(robot, x) for x in (*contact.limits, *contact.frictions))
 
 
 def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | None) -> Sequence[str]:

@@ -93,6 +93,6 @@ def _of_file(model: Model) -> str | None:
     return _OF_FILES[own]
 
 
-def can_loop(options: Mapping[str, Any]) -> bool:
+def can_loop(robot: Model, options: Mapping[str, Any]) -> bool:
     """Whether a step can go through bodies in loops: not where forces couple joints."""
-    return has_no_rows(options) and options.get("integrator") != "midpoint" and "actuators" not in options
+    return has_no_rows(robot, options) and options.get("integrator") != "midpoint" and "actuators" not in options

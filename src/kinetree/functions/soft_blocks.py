@@ -14,7 +14,6 @@ from kinetree.algorithms.soft_lengths import (
     LengthLoop,
     LengthRow,
     LengthTable,
-    constant_entries,
     degree_of_freedom,
     dry_friction,
     follower,
@@ -45,7 +44,7 @@ from kinetree.model import Model
 from kinetree.model.constraints import holds
 from kinetree.tree.rolled.tables import Columns
 
-__all__ = ["blocks_apart_from_contacts", "looped_lengths"]
+__all__ = ["blocks_apart_from_contacts", "constant_moment", "looped_lengths"]
 
 Timed = Callable[..., Law]
 """timed(softness, gives_way): the law in a step of some length, of a row that is to give way or not."""
@@ -100,22 +99,19 @@ def looped_lengths(
     robot: Model, constraints: SoftConstraints, contacts: ContactTable, timed: Timed
 ) -> tuple[list[LengthTable], SoftConstraints]:
     """Limits and dry friction in loops, where the moments of their lengths are constant; and the other constraints."""
-    sight = contacts.sight
-    view = View(sight.tree, sight.q, sight.X_0, sight.columns)
     alike: dict[Hashable, list[_LengthRow]] = {}
     others: dict[str, list[Any]] = {"limits": [], "frictions": [], "tendons": []}
     for name, left in others.items():
         for one in getattr(constraints, name):
-            reach = _reach(robot, view, one)
-            entries = None if reach is None else constant_entries(sight, reach)
-            if reach is None or not entries:
+            entries = constant_moment(robot, one)
+            if not entries:
                 left.append(one)
                 continue
-            for row in _length_rows(one, reach.length, entries):
+            for row in _length_rows(one, entries):
                 alike.setdefault(row.kind(), []).append(row)
     if not alike:
         return [], constraints
-    loops = [_length_loop(sight, rows, timed) for rows in alike.values()]
+    loops = [_length_loop(contacts.sight, rows, timed) for rows in alike.values()]
     left_out: Any = {name: tuple(left) for name, left in others.items()}
     return [LengthTable(contacts, loops)], replace(constraints, **left_out)
 
@@ -125,7 +121,7 @@ class _LengthRow(NamedTuple):
 
     entries: Mapping[int, float]
     softness: Softness
-    violation: Scalar = 0.0
+    bound: Scalar = 0.0
     loss: Scalar | None = None
     """The force of dry friction; None: a limit."""
 
@@ -137,7 +133,7 @@ class _LengthRow(NamedTuple):
 
 
 def _length_rows(
-    one: LimitSpec | FrictionSpec | TendonLimit | TendonFriction, length: Scalar, entries: Mapping[int, float]
+    one: LimitSpec | FrictionSpec | TendonLimit | TendonFriction, entries: Mapping[int, float]
 ) -> Iterator[_LengthRow]:
     """The rows of a length whose moment has these entries."""
     if isinstance(one, FrictionSpec | TendonFriction):
@@ -146,28 +142,37 @@ def _length_rows(
     for sign, bound in ((1.0, one.lower), (-1.0, one.upper)):
         if bound not in (-inf, inf):
             signed = {k: sign * x for k, x in entries.items()}
-            yield _LengthRow(signed, one.softness, sign * (length - bound) - one.margin)
+            yield _LengthRow(signed, one.softness, sign * bound + one.margin)
 
 
 def _length_loop(sight: Sight, rows: Sequence[_LengthRow], timed: Timed) -> LengthLoop:
-    numbers = [(tuple(row.entries.values()), row.softness, row.violation, row.loss or 0.0) for row in rows]
+    numbers = [(tuple(row.entries.values()), row.softness, row.bound, row.loss or 0.0) for row in rows]
     look, rubs = looked_up(sight, Columns(numbers)), rows[0].loss is not None
 
     def row(k: Any) -> LengthRow:
-        factors, softness, violation, loss = look(k)
-        return LengthRow(factors, timed(softness) if rubs else ahead(timed(softness, True)), violation, loss)
+        factors, softness, bound, loss = look(k)
+        return LengthRow(factors, timed(softness) if rubs else ahead(timed(softness, True)), bound, loss)
 
     return LengthLoop(rubs, [[*row.entries] for row in rows], row)
 
 
-def _reach(robot: Model, view: View, one: LimitSpec | FrictionSpec | TendonRow) -> Reach | None:
-    """The length of a limit or of dry friction; None for others, and for one that does not have a constant moment."""
+def constant_moment(robot: Model, one: LimitSpec | FrictionSpec | TendonRow) -> dict[int, float] | None:
+    """The numbers of the moment of a limit's or of dry friction's length that are not zero, by their places in v.
+
+    None for others, and where they are not constant, or a joint turns the axes in which its velocities count.
+    """
     if isinstance(one, FrictionSpec):
-        return degree_of_freedom(view, robot.joints[one.joint].slot, one.dof)
+        joint = robot.joints[one.joint]
+        turns = any(joint.kind.turning_rate(range(1, joint.kind.nv + 1)))
+        return None if turns else {joint.v_slice.start + one.dof: 1.0}
     if isinstance(one, LimitSpec):
-        if one.coordinate is None:
-            return None
-        return across_coordinate(view, robot.joints[one.joint].slot, 1.0, one.coordinate)
-    if isinstance(one, TendonLimit | TendonFriction) and one.length.terms:
-        return reach_of_tendon(view, robot, one.length)
-    return None
+        joint = robot.joints[one.joint]
+        is_rate = one.coordinate is not None and joint.kind.is_flat
+        return {joint.v_slice.start + one.coordinate: 1.0} if is_rate else None
+    if not isinstance(one, TendonLimit | TendonFriction):
+        return None
+    found: dict[int, float] = {}
+    for name, factor in one.length.terms:
+        place = robot.joints[name].v_slice.start
+        found[place] = found.get(place, 0.0) + factor
+    return {k: x for k, x in found.items() if x}
