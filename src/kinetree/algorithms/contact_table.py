@@ -23,7 +23,7 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 3.5 and T
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -64,16 +64,24 @@ class _At(NamedTuple):
 _Step = Callable[[_At, Sequence[Scalar]], Sequence[Scalar]]
 
 
-_Signs = dict[int, list[float]]
+_Signs = dict[int, tuple[float, ...]]
 """By rows of places, a sign for each place; 0 where nothing moves."""
 
 
-def _less(second: _Signs, first: _Signs) -> list[tuple[int, list[float]]]:
+def _less(second: _Signs, first: _Signs) -> list[tuple[int, tuple[float, ...]]]:
     """The signs of what moves one body relative to another, by those of each of them: rows that are not zero."""
-    rows: _Signs = dict(second)
+    rows = dict(second)
     for k, signs in first.items():
-        rows[k] = [x - y for x, y in zip(second.get(k, [0.0] * WIDTH), signs, strict=True)]
-    return [(k, rows[k]) for k in sorted(rows) if any(rows[k])]
+        rows[k] = _difference(second.get(k, _NONE), signs)
+    return [(k, rows[k]) for k in sorted(rows) if rows[k] != _NONE]
+
+
+_NONE = (0.0,) * WIDTH
+
+
+@cache
+def _difference(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
 class PlacedShapes(NamedTuple):
@@ -158,15 +166,17 @@ class ContactTable:
         self._between = {pair: _less(paths[pair[1]], paths[pair[0]]) for pair in pairs}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
-        self.signs: list[list[float]] = [[] for _ in range(WIDTH)]
+        patterns: dict[tuple[float, ...], int] = {}
+        self._pattern_of: list[int] = []
+        """The signs of each entry of `blocks`, by their number in `_signs`."""
         spans: dict[tuple[int, int], tuple[int, int]] = {}
         for pair, between in self._between.items():
             spans[pair] = len(self.blocks), len(self.blocks) + len(between)
             for k, signs in between:
                 self.blocks.append(k)
-                for some, sign in zip(self.signs, signs, strict=True):
-                    some.append(sign)
-        self._places = [[WIDTH * k + r for k in self.blocks] for r in range(WIDTH)]
+                self._pattern_of.append(patterns.setdefault(signs, len(patterns)))
+        self._signs = [*zip(*patterns, strict=True)]
+        """For each degree of freedom of a block, the signs that it may have."""
         self.spans: list[list[tuple[int, int]]] = [
             [spans[pair] for pair in contacts.body_pairs] for contacts in self.loops
         ]
@@ -187,12 +197,12 @@ class ContactTable:
 
     def _path(self, body: int) -> _Signs:
         """The degrees of freedom that move a body, by rows of places: 1 for each."""
-        found: _Signs = {}
+        found: dict[int, list[float]] = {}
         for j, _ in self.sight.tree.topology.toward_root(body):
             for k in range(self._starts[j], self._starts[j + 1]):
                 row, r = divmod(self.chains.place[k], WIDTH)
-                found.setdefault(row, [0.0] * WIDTH)[r] = 1.0
-        return found
+                found.setdefault(row, [*_NONE])[r] = 1.0
+        return {row: tuple(signs) for row, signs in found.items()}
 
     def in_places(self, rates: Any) -> Grid:
         """Numbers in the order of v, in a list or in memory, by the places of the degrees of freedom."""
@@ -228,8 +238,9 @@ class ContactTable:
 
     def column(self, e: Any, r: int, origin: Vec3) -> list[Scalar]:
         """The motion of degree of freedom r of entry e of `blocks`, about a point, with its sign."""
-        S, sign = self._S, self._S.constant(self.signs[r], e)
-        m = S.row(S.looked_up(self._places[r], e), range(6))
+        S, signs = self._S, self._signs[r]
+        sign = signs[0] if len({*signs}) == 1 else S.constant(signs, S.looked_up(self._pattern_of, e))
+        m = S.row(S.looked_up(self.blocks, e) * WIDTH + r, range(6))
         angular, linear = Vec3(*m[:3]), Vec3(*m[3:])
         return [sign * x for x in (*angular.components(), *(linear + angular.cross(origin)).components())]
 

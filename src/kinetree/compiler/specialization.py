@@ -405,9 +405,12 @@ class Specialization:
         return program
 
     def _is_too_long(self, program: Program) -> bool:
-        """Whether loops over bodies are better than this straight line."""
-        longest = self.definition.strategy.longest
-        return self._may_loop and sum(1 for _ in program.body.all_statements()) > longest
+        """Whether loops over bodies are better than this straight line, of which slopes are not compiled."""
+
+        def is_long(program: Program) -> bool:
+            return sum(1 for _ in program.body.all_statements()) > self.definition.strategy.longest
+
+        return self._may_loop and is_long(program) and is_long(expr.without_slopes(program))
 
     def _record(
         self, recorder: Recorder, knowledge: loops.Knowledge, source: forms.RolledSource | None, rolled: bool

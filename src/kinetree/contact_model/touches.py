@@ -215,21 +215,18 @@ class Touches(Sequence[TouchSpec]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        texts: dict[int, str] = {}  # a shape is in many pairs
-        alike: dict[Hashable, str] = {}
         first, second, *others = [field.name for field in fields(TouchSpec)]
+        sides = [repr(side.shape) for side in self.sides]  # a shape is in many pairs, and so are other parts
+        texts: dict[int, str] = {}
 
-        def of_side(name: str, side: object) -> str:
-            return f"{name}={texts.get(id(side)) or texts.setdefault(id(side), repr(side))}"
+        def text(i: int, j: int, number: int) -> str:
+            rest = self._rest_of(i, j, number)
+            if id(rest) not in texts:
+                one = TouchSpec(self.sides[i].shape, self.sides[j].shape, *rest)
+                texts[id(rest)] = "".join(f", {name}={getattr(one, name)!r}" for name in others)
+            return f"TouchSpec({first}={sides[i]}, {second}={sides[j]}{texts[id(rest)]})"
 
-        def rest(touch: TouchSpec) -> str:
-            key = id(touch.friction), id(touch.softness), id(touch.sides), touch.pair
-            if key not in alike:
-                alike[key] = ", ".join(f"{name}={getattr(touch, name)!r}" for name in others)
-            return alike[key]
-
-        pairs = [f"{of_side(first, one.first)}, {of_side(second, one.second)}, {rest(one)}" for one in self]
-        return f"({', '.join(f'TouchSpec({pair})' for pair in pairs)}{',' * (len(pairs) == 1)})"
+        return f"({', '.join(map(text, *self.table.tolist()))}{',' * (len(self) == 1)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (tuple(self),)
@@ -250,13 +247,15 @@ class Touches(Sequence[TouchSpec]):
 
     def _at(self, k: int) -> TouchSpec:
         i, j, number = self.table[:, k].tolist()
-        one, other, contacts = self.sides[i], self.sides[j], self._contacts
-        key = id(contacts[i]), id(contacts[j]), i < j, number, one.inverse + other.inverse
-        rest = self._rest.get(key) or self._rest.setdefault(key, self._made_of(i, j, number))
-        return TouchSpec(one.shape, other.shape, *rest)
+        return TouchSpec(self.sides[i].shape, self.sides[j].shape, *self._rest_of(i, j, number))
+
+    def _rest_of(self, i: int, j: int, number: int) -> tuple[Any, ...]:
+        """The parts of a pair of sides beside its shapes, one object for all that are equal."""
+        contacts, sides = self._contacts, self.sides
+        key = id(contacts[i]), id(contacts[j]), i < j, number, sides[i].inverse + sides[j].inverse
+        return self._rest.get(key) or self._rest.setdefault(key, self._made_of(i, j, number))
 
     def _made_of(self, i: int, j: int, number: int) -> tuple[Any, ...]:
-        """The parts of a pair of sides beside its shapes."""
         one, other, pair = self._contacts[i], self._contacts[j], self._pairs.get(number)
         touch = self._touch(*((one, other) if i < j else (other, one)), pair)
         mixes = not self._options.flags.override

@@ -37,9 +37,10 @@ Interval = tuple[int, int]
 
 def check_bounds(program: Program) -> None:
     """Raise IndexError if a load or a store could go beyond its array, or a table lookup beyond its table."""
-    _Check(program, 1).block(program.body, ())
+    loops: dict[tuple[Over, Interval], _Around] = {}
+    _Check(program, 1, loops).block(program.body, ())
     if any(array.most for array in program.arrays):  # samples that are computed together share a list
-        _Check(program, _FAR).block(program.body, ())
+        _Check(program, _FAR, loops).block(program.body, ())
 
 
 class _Around:
@@ -65,20 +66,27 @@ class _Around:
             among = [c for c in counters if 0 <= c < len(table) and on.base + term.scale * table[c] == case]
         return _Around(self.over, (among[0], among[-1]), among) if among else None
 
+    def entries(self, table: Sequence[int]) -> Sequence[int]:
+        """The entries that are looked up in a table."""
+        low, high = self.interval
+        return table[max(low, 0) : high + 1] if self.among is None else [table[counter] for counter in self.among]
+
     def look_up(self, number: int, table: Sequence[int]) -> Interval:
         """The interval of the entries that are looked up in a table."""
         if number not in self._looked_up:
             low, high = self.interval
-            entries = [table[counter] for counter in self.among or range(max(low, 0), min(high + 1, len(table)))]
+            entries = self.entries(table)
             if low < 0 or high >= len(table):
-                entries += [-_FAR, _FAR]  # beyond the table: left to the enumeration
+                entries = [*entries, -_FAR, _FAR]  # beyond the table: left to the enumeration
             self._looked_up[number] = min(entries), max(entries)
         return self._looked_up[number]
 
 
 class _Check:
-    def __init__(self, program: Program, samples: int) -> None:
+    def __init__(self, program: Program, samples: int, loops: dict[tuple[Over, Interval], _Around]) -> None:
+        """`loops`: those that were met, one for all that are equal."""
         self._program = program
+        self._loops = loops
         ports = (port.size for port in (*program.inputs, *program.outputs))
         self._sizes = [*ports, *(array.size_for(samples) for array in program.arrays)]
 
@@ -101,7 +109,8 @@ class _Check:
                     raise ValueError(f"{self._program.name}: a loop that ends early stores something; carry it instead")
                 interval = self._counter(s.over, around)
                 if interval is not None:
-                    self.block(s.body, (*around, _Around(s.over, interval)))
+                    inner = self._loops.setdefault((s.over, interval), _Around(s.over, interval))
+                    self.block(s.body, (*around, inner))
 
     def _in_case(self, on: Index, case: int, around: tuple[_Around, ...]) -> tuple[_Around, ...] | None:
         """The enclosing loops, restricted to counters that lead to this case; None if none do."""
@@ -190,10 +199,9 @@ class _Check:
         ends = min((len(table) for table in tables if table is not None), default=last + 1)
         if len(terms) == 1 or first < 0 or last >= ends:
             return self._interval(Index(0, tuple(terms)), (around,) * (terms[0].loop + 1))
-        sums = [
-            sum(t.scale * (c if table is None else table[c]) for t, table in zip(terms, tables, strict=True))
-            for c in around.among or range(first, last + 1)
-        ]
+        counters = around.among or range(first, last + 1)
+        entries = (counters if table is None else around.entries(table) for table in tables)
+        sums = [*map(sum, zip(*([t.scale * x for x in of] for t, of in zip(terms, entries, strict=True)), strict=True))]
         return min(sums), max(sums)
 
 

@@ -23,6 +23,7 @@ from kinetree.expr.program import (
     Statement,
     Store,
     Switch,
+    blocks_of,
 )
 
 __all__ = ["with_outputs", "without_dead_code"]
@@ -52,6 +53,7 @@ class _Alive:
             self._arrays.update(range(len(program.inputs), program.first_array))
         else:
             self._use(program.results)
+        self._stored: dict[int, frozenset[int]] = {}
         self._repeat = True
         while self._repeat:
             self._repeat = False
@@ -100,10 +102,19 @@ class _Alive:
 
     def _stores(self, loop: Loop) -> bool:
         """Whether something in a loop is stored that is read."""
-        return any(
-            (isinstance(s, Store) and s.array in self._arrays) or self._appends(s)
-            for s in (loop, *loop.body.all_statements())
-        )
+        return not self._arrays.isdisjoint(self._stored_in(loop))
+
+    def _stored_in(self, s: Statement) -> frozenset[int]:
+        """The arrays into which a statement or something in it stores; the program keeps statements alive."""
+        if isinstance(s, Store):
+            return frozenset((s.array,))
+        if not isinstance(s, (Loop, Switch)):
+            return frozenset()
+        if id(s) not in self._stored:
+            own = (s.over.array,) if isinstance(s, Loop) and isinstance(s.over, Append) else ()
+            inside = (self._stored_in(inner) for block in blocks_of(s) for inner in block.statements)
+            self._stored[id(s)] = frozenset(own).union(*inside)
+        return self._stored[id(s)]
 
     def _appends(self, s: Statement) -> bool:
         """Whether an entry is appended to a list that is read."""

@@ -25,18 +25,18 @@ class Needs:
 
     def __init__(
         self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int], sums: frozenset[str],
-        unread: Collection[int] = (),
+        unread: Collection[int] = (), known: Needs | None = None,
     ) -> None:  # fmt: skip
         """`sums`: the operations whose uses are counted apart, `SUMS` or none; `unread`: arrays that count as unused,
-        even if they are read."""
-        self.arrays: set[int] = set(outputs)
+        even if they are read; `known`: the needs of a part of it."""
+        self.arrays: set[int] = set(outputs) if known is None else {*known.arrays}
         """The arrays that are read, and the outputs."""
         self.uses: dict[Symbol, int] = {}
         """How often each needed symbol is used in its own block (`PLAIN`); uses by blocks inside count once."""
         self.effects: set[Effect] = set()
         self._sums, self._unread = sums, unread
-        self._orders: dict[Graph, list[Symbol | Effect]] = {}
-        self._stores: dict[Graph, set[int]] = {}
+        self._orders: dict[Graph, list[Symbol | Effect]] = {} if known is None else known._orders
+        self._stores: dict[Graph, set[int]] = {} if known is None else known._stores
         self._passed: dict[Effect, set[int]] = {}
         """Effects that were passed over, and the arrays into which they store."""
         self._block(graph, results)

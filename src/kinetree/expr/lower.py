@@ -76,7 +76,7 @@ def lower(
     sums: frozenset[str] = frozenset() if as_recorded else SUMS
     needed = () if results is None else results
     own = Needs(graph, needed, range(len(inputs), ports), sums, reports)
-    needs = Needs(graph, needed, range(len(inputs), ports), sums) if reports and not without_reports else own
+    needs = Needs(graph, needed, (), sums, known=own) if reports and not without_reports else own
     kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]
     numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
     emitter = _Emitter(graph.inputs, sum(port.size for port in inputs), needs, own.uses, sums, numbers, origins)

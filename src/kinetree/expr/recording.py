@@ -324,6 +324,10 @@ class Recorder:
         finally:
             self.graph, self.keeper = before
 
+    def drop_last(self) -> None:
+        """Take back the last effect of the block that is being recorded now."""
+        self.graph.effects.pop()
+
     @contextmanager
     def apart(self, over: Range) -> Iterator[None]:
         """Record the body of a loop, and drop it."""

@@ -157,8 +157,14 @@ def _shapes_of(shapes: Sequence[Any]) -> Any:
 
 def _placements_of(placements: Sequence[Transform], count: int) -> Transform:
     """One placement whose numbers have a row (N,) for each of these."""
-    parts = [[x for part in (X.E.x, X.E.y, X.E.z, X.r) for x in part.components()] for X in placements]
-    numbers = np.array([[np.broadcast_to(x, count) for x in some] for some in zip(*parts, strict=True)])
+    each = {id(X): X for X in placements}  # a shape is in many pairs
+    numbers = np.empty((12, len(each), count))
+    for k, X in enumerate(each.values()):
+        parts = (X.E.x, X.E.y, X.E.z, X.r)
+        for row, number in zip(numbers[:, k], (n for part in parts for n in part.components()), strict=True):
+            row[:] = number
+    place = {key: k for k, key in enumerate(each)}
+    numbers = numbers[:, [place[id(X)] for X in placements]]
     x, y, z, r = (Vec3(*numbers[k : k + 3]) for k in range(0, 12, 3))
     return Transform(Mat3(x, y, z), r)
 

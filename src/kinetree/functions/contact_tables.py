@@ -50,10 +50,10 @@ def looped_contacts(
     """
     from kinetree.algorithms.contact_table import ContactTable
 
-    robot, touches = model.one_by_one, constraints.touches
+    touches = constraints.touches
     if not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
         return Looped(None, (), range(len(touches)))
-    alike, others = _sorted(robot, touches)
+    alike, others = _sorted(touches)
     if not alike:
         return Looped(None, (), range(len(touches)))
     shapes = _Shapes(model)
@@ -102,8 +102,10 @@ class _AlikePairs:
         """Whether all have a distance beyond which they are far; and that of each, and whether it is absent."""
         if of_all not in self._limits:
             found = self._mapped(lambda row: reach(*row, of_all=of_all))
-            rows = [(0.0 if limit is None else limit, x) for limit, x in zip(found, self.absent, strict=True)]
-            self._limits[of_all] = None not in found, Columns(rows)
+            known: dict[Any, Any] = {}
+            rows = [known.setdefault(row, row) for row in zip(found, self.absent, strict=True)]
+            have_limits = None not in found
+            self._limits[of_all] = have_limits, Columns(rows if have_limits else [(0.0, x) for _, x in rows])
         return self._limits[of_all]
 
     def _mapped(self, of: Callable[[tuple[Shape, Shape, Scalar]], Any]) -> list[Any]:
@@ -135,7 +137,7 @@ class _AlikeRows:
 _SORTED: ByIdentity[tuple[list[_AlikeRows], list[int]]] = ByIdentity()
 
 
-def _sorted(robot: Model, touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows], list[int]]:
+def _sorted(touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows], list[int]]:
     """The pairs that can be in loops, and the places of the others; those of a robot's own numbers are sorted once."""
     is_kept = isinstance(touches, Touches)
     if is_kept and touches in _SORTED:
@@ -156,9 +158,7 @@ def _sorted(robot: Model, touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows
         rows_key = known((touch.dimension, id(touch.softness), touch.friction_reference), partial(_rows_key, touch))
         first, second = touch.first, touch.second
         has_vertices = first.shape.kind in ("plane", "heightfield")
-        of_sides = (
-            known((id(side), has_vertices), partial(_side_key, robot, side, has_vertices)) for side in (first, second)
-        )
+        of_sides = (known((id(side), has_vertices), partial(_side_key, side, has_vertices)) for side in (first, second))
         alike.setdefault(rows_key, {}).setdefault(tuple(of_sides), []).append(k)
     rows = [
         _AlikeRows([_AlikePairs(some, [touches[k] for k in some]) for some in kinds.values()])
@@ -204,11 +204,11 @@ def _rows_key(touch: TouchSpec) -> Hashable:
     return touch.dimension, is_zero(soft.period), tuple(x if isinstance(x, float) else None for x in numbers)
 
 
-def _side_key(robot: Model, side: TouchingShape, has_vertices: bool) -> Hashable:
+def _side_key(side: TouchingShape, has_vertices: bool) -> Hashable:
     """Equal, for both sides, for pairs whose points are found by the same operations on other lengths."""
     names = ["heights", "is_smooth", *(["vertices"] if has_vertices else [])]
     tables = [id(getattr(side.shape, name, None)) for name in names]
-    return side.shape.kind, _slot(robot, side.body) == 0, *tables
+    return side.shape.kind, *tables
 
 
 def _slot(robot: Model, body: str | None) -> int:

@@ -13,7 +13,7 @@ from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.compiler.forms.rolled import RolledSource
 from kinetree.compiler.specialization import Specialization
-from kinetree.expr import Index, Port, Program, Range, Recorder, Scalar, interpret
+from kinetree.expr import Index, Port, Program, Range, Recorder, Scalar, Symbol, interpret
 from kinetree.spatial import Force, Inertia, Motion, Transform, Turn, Vec3
 from kinetree.tree.rolled import Knowledge, NotYetKnown
 from kinetree.tree.rolled.memory import Bodies, QuantityMemory, numbers_of, rebuilt
@@ -150,16 +150,36 @@ def traced(record: Callable[[QuantityMemory, Recorder, Index], None], kinds: Seq
     return found
 
 
-def test_only_what_varies_is_stored_and_it_takes_a_second_look_to_know() -> None:
+def test_only_what_varies_is_read_from_memory_and_what_varies_later_takes_a_second_look() -> None:
+    read = []
+
     def record(memory: QuantityMemory, recorder: Recorder, _: Index) -> None:
         x = recorder.inputs[0][0]
         memory[1] = Vec3(1.0, 0.0, x)
         memory[2] = Vec3(1.0, 2.0, x)
+        read.extend(memory[2].components() for _ in recorder.inputs[0].rounds(0, 1))
         memory[3] = Vec3(1.0, 0.0, 5.0)
 
-    first, last = traced(record)
-    assert set(last) == {"m0_1", "m0_2"}
-    assert first != last
+    assert len(traced(record)) == 1
+    assert [isinstance(number, Symbol) for number in read[-1]] == [False, True, True]
+
+    def record_and_more(memory: QuantityMemory, recorder: Recorder, _: Index) -> None:
+        record(memory, recorder, _)
+        memory[3] = Vec3(2.0, 0.0, 5.0)
+
+    assert len(traced(record_and_more)) == 2
+    assert [isinstance(number, Symbol) for number in read[-1]] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("compute", "traces"),
+    [(handed_around, 1), (summed_at_the_root, 1), (handed_to_all_behind, 1), (constant_until_late, 2)],
+)
+def test_what_varies_within_a_loop_takes_no_second_look(compute: Any, traces: int, monkeypatch: Any) -> None:
+    begin, begun = Knowledge.begin, []
+    monkeypatch.setattr(Knowledge, "begin", lambda knowledge: (begun.append(knowledge), begin(knowledge)))
+    in_both_ways(compute, tree_of(TREES["branches"]))
+    assert len(begun) - 1 == traces  # it begins once where it is made
 
 
 def test_transforms_that_know_different_factors_are_kept_without_them() -> None:

@@ -48,6 +48,12 @@ class Operations:
         self._emit = emit
         self._V, self._flags, self._suffix = lanes.numbers, lanes.flags, lanes.suffix
         self._neutral = {lanes.number(x) for x in (1.0, 0.0, -0.0)}
+        self._found: dict[tuple[str, str], str] = {}
+        """Flags and negated numbers of this basic block, by their instruction and the register they are of."""
+
+    def begin_block(self) -> None:
+        """Compute flags and negated numbers again from here on: a flag that lives longer takes a register."""
+        self._found.clear()
 
     def write(self, name: str, op: str, args: Sequence[str]) -> None:
         """Write name = op(args)."""
@@ -55,17 +61,18 @@ class Operations:
         if op in _ARITHMETIC:
             emit(f"  {name} = {_ARITHMETIC[op]} {V} {args[0]}, {args[1]}")
         elif op == "neg":
+            self._found["fneg", args[0]] = name
             emit(f"  {name} = fneg {V} {args[0]}")
         elif op in ("fma", "fms", "fnma"):
             self._multiply_add(name, op, *args)
         elif op in _INTRINSICS:
             emit(f"  {name} = call {V} @llvm.{_INTRINSICS[op]}.{self._suffix}({V} {args[0]})")
         elif op in _COMPARISONS:
-            emit(f"  {name}_c = fcmp {_COMPARISONS[op]} {V} {args[0]}, {args[1]}")
-            self._choose(name, self._constant(1.0), self._constant(0.0))
+            self._found["flag", name] = flag = f"{name}_c"
+            emit(f"  {flag} = fcmp {_COMPARISONS[op]} {V} {args[0]}, {args[1]}")
+            self._choose(name, flag, self._constant(1.0), self._constant(0.0))
         elif op == "select":
-            emit(f"  {name}_c = fcmp une {V} {args[0]}, {self._constant(0.0)}")
-            self._select(name, args[1], args[2])
+            self._select(name, *args)
         elif op in ("settled", "slopes_of"):
             emit(f"  {name} = select i1 true, {V} {args[0]}, {V} {args[0]}")
         elif op in ("min", "max"):
@@ -87,27 +94,38 @@ class Operations:
             emit(f"  {name} = {'fadd' if op == 'fma' else 'fsub'} {V} {left}, {right}")
             return
         if op == "fnma":
-            emit(f"  {name}_n = fneg {V} {a}")
-            a = f"{name}_n"
+            a = self._negated(a, name)
         elif op == "fms":
-            emit(f"  {name}_n = fneg {V} {c}")
-            c = f"{name}_n"
+            c = self._negated(c, name)
         emit(f"  {name} = call {V} @llvm.fma.{self._suffix}({V} {a}, {V} {b}, {V} {c})")
 
-    def _choose(self, name: str, a: str, b: str, condition: str | None = None) -> None:
-        V = self._V
-        self._emit(f"  {name} = select {self._flags} {condition or f'{name}_c'}, {V} {a}, {V} {b}")
+    def _negated(self, x: str, name: str) -> str:
+        if ("fneg", x) not in self._found:
+            self._found["fneg", x] = f"{name}_n"
+            self._emit(f"  {name}_n = fneg {self._V} {x}")
+        return self._found["fneg", x]
 
-    def _select(self, name: str, a: str, b: str) -> None:
+    def _flag(self, x: str, name: str) -> str:
+        """Whether a number is not zero."""
+        if ("flag", x) not in self._found:
+            self._found["flag", x] = f"{name}_c"
+            self._emit(f"  {name}_c = fcmp une {self._V} {x}, {self._constant(0.0)}")
+        return self._found["flag", x]
+
+    def _choose(self, name: str, flag: str, a: str, b: str) -> None:
+        self._emit(f"  {name} = select {self._flags} {flag}, {self._V} {a}, {self._V} {b}")
+
+    def _select(self, name: str, condition: str, a: str, b: str) -> None:
         """A choice; one between a value and a neutral number is fenced off.
 
         Of x / select(c, y, 1) LLVM would make select(c, x / y, x), and 0 / 0 there raises a flag that the program does
         not mean.
         """
+        flag = self._flag(condition, name)
         if a not in self._neutral and b not in self._neutral:
-            self._choose(name, a, b)
+            self._choose(name, flag, a, b)
             return
-        self._choose(f"{name}_s", a, b, f"{name}_c")
+        self._choose(f"{name}_s", flag, a, b)
         self._emit(f"  {name} = call {self._V} @llvm.arithmetic.fence.{self._suffix}({self._V} {name}_s)")
 
     def _extremum(self, name: str, predicate: str, a: str, b: str) -> None:
@@ -117,7 +135,7 @@ class Operations:
         emit(f"  {name}_m = select {self._flags} {name}_o, {V} {a}, {V} {b}")
         emit(f"  {name}_c = fcmp uno {V} {a}, {b}")
         emit(f"  {name}_s = fadd {V} {a}, {b}")
-        self._choose(name, f"{name}_s", f"{name}_m")
+        self._choose(name, f"{name}_c", f"{name}_s", f"{name}_m")
 
     def _floor(self, name: str, x: str) -> None:
         """One instruction, or else a sum with 2⁵² (2²³), which rounds; rounding up is corrected."""
@@ -135,7 +153,7 @@ class Operations:
         emit(f"  {name}_z = call {V} @llvm.copysign.{self._suffix}({V} {name}_f, {V} {x})")
         emit(f"  {name}_a = call {V} @llvm.fabs.{self._suffix}({V} {x})")
         emit(f"  {name}_c = fcmp uge {V} {name}_a, {whole}")
-        self._choose(name, x, f"{name}_z")
+        self._choose(name, f"{name}_c", x, f"{name}_z")
 
     def _lane_by_lane(self, name: str, function: str, args: Sequence[str]) -> None:
         lanes, t, emit = self._lanes, self._lanes.precision.type, self._emit

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.records import record
 
-__all__ = ["F32", "F64", "PRECISIONS", "Lanes", "Precision"]
+__all__ = ["F32", "F64", "PRECISIONS", "Lanes", "Precision", "whole_numbers"]
 
 
 @record(frozen=True, slots=True)
@@ -31,6 +36,11 @@ class Precision:
         if self.bits == 32:
             x = _nearest_single(x)
         return "0x" + struct.pack(">d", x).hex().upper()
+
+    def table(self, numbers: Sequence[float]) -> str:
+        """Constants as the type and the value of a global variable."""
+        with np.errstate(over="ignore"):
+            return _in_memory(np.array(numbers, np.float64).astype(self.char))
 
 
 @record(frozen=True, slots=True)
@@ -105,6 +115,20 @@ class Lanes:
 
     def _everywhere(self, kind: str, literal: str) -> str:
         return literal if self.count == 1 else f"splat ({kind} {literal})"
+
+
+def whole_numbers(numbers: Sequence[int]) -> tuple[int, str]:
+    """The bits of an integer type that holds all of these numbers, and a global variable as for `Precision.table`."""
+    array = np.array(numbers, np.int64)
+    bits = next(n for n in (8, 16, 32) if (array == array.astype(f"i{n // 8}")).all())
+    return bits, _in_memory(array.astype(f"i{bits // 8}"))
+
+
+def _in_memory(array: NDArray[Any]) -> str:
+    """An array in this processor's order of bytes: LLVM reads a string many times faster than numbers."""
+    data = array.tobytes()
+    text = "\\" + data.hex("\\") if data else ""
+    return f'[{len(data)} x i8] c"{text}", align 64'
 
 
 def _nearest_single(x: float) -> float:

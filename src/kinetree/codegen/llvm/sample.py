@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.operations import Operations
 from kinetree.codegen.llvm.packing import packings
-from kinetree.codegen.llvm.precision import Lanes, Precision
+from kinetree.codegen.llvm.precision import Lanes, Precision, whole_numbers
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import (
     Append,
@@ -76,6 +76,8 @@ class SampleWriter:
         self._zeros = zeros
         self._name = name
         self._layout = Layout(program, lanes)
+        self._tables = [whole_numbers(table) for table in program.tables]
+        """The bits of the numbers in each table of whole numbers, and the table as text."""
         self._called: dict[int, tuple[Program, str, frozenset[int]]] = {}
         """Programs that are called, the names of their functions, and the inputs that these take as numbers."""
         self._apart = apart
@@ -135,7 +137,7 @@ class SampleWriter:
             self._entry.append(f"  %shared{k} = alloca {V}, i64 {size}, align {width}")
         body = "\n".join((*self._entry, *self._lines))
         function = f"define internal void @{self._name}({parameters}) #0 {{\n{body}\n  ret void\n}}\n"
-        return "\n".join((*self._called_functions(), self._tables(), function))
+        return "\n".join((*self._called_functions(), self._globals(), function))
 
     def _parameters(self) -> Iterator[str]:
         value = 0
@@ -177,7 +179,7 @@ class SampleWriter:
         ]
         return [writer.text() for writer in self._writers]
 
-    def _tables(self) -> str:
+    def _globals(self) -> str:
         """Constants of every kind, as globals of the module."""
         t, lines = self._precision.type, []
         if self._constants:
@@ -185,14 +187,10 @@ class SampleWriter:
             size = f"[{len(self._constants)} x {self._V}]"
             lines.append(f"@{self._name}_constants = internal global {size} [{rows}], align {self._width}")
         if self._layout.constants:
-            known = {x: self._precision.literal(x) for x in {*self._layout.constants} if x}  # zeros have two signs
-            each = (known[x] if x in known else self._precision.literal(x) for x in self._layout.constants)
-            numbers = ", ".join(f"{t} {literal}" for literal in each)
-            size = f"[{len(self._layout.constants)} x {t}]"
-            lines.append(f"@{self._name}_numbers = internal constant {size} [{numbers}], align 64")
-        for k, table in enumerate(self._program.tables):
-            entries = ", ".join(f"i32 {n}" for n in table)
-            lines.append(f"@{self._name}_table{k} = internal constant [{len(table)} x i32] [{entries}]")
+            numbers = self._precision.table(self._layout.constants)
+            lines.append(f"@{self._name}_numbers = internal constant {numbers}")
+        for k, (_, numbers) in enumerate(self._tables):
+            lines.append(f"@{self._name}_table{k} = internal constant {numbers}")
         return "\n".join(lines)
 
     def _results(self) -> Iterable[Sequence[Argument]]:
@@ -266,6 +264,7 @@ class SampleWriter:
 
     def _block(self, block: Block) -> None:
         self._known.append({})
+        self._operations.begin_block()
         for s in block.statements:
             if isinstance(s, Instruction):
                 self._instruction(s)
@@ -274,10 +273,9 @@ class SampleWriter:
             elif isinstance(s, Store):
                 pointer = self._pointer(s.array, s.at)
                 self._access(f"  store {self._V} {self._value(s.value)}, ptr {pointer}, align {self._width}")
-            elif isinstance(s, Loop):
-                self._loop(s)
-            elif isinstance(s, Switch):
-                self._switch(s)
+            elif isinstance(s, (Loop, Switch)):
+                self._loop(s) if isinstance(s, Loop) else self._switch(s)
+                self._operations.begin_block()
             else:
                 self._call(s)
         self._known.pop()
@@ -608,9 +606,10 @@ class SampleWriter:
         return self._once(("table", table, counter), "t", lambda name: self._table_entry(name, table, counter))
 
     def _table_entry(self, name: str, table: int, counter: str) -> None:
-        self._emit(f"  {name}_p = getelementptr i32, ptr @{self._name}_table{table}, i64 {counter}")
-        self._emit(f"  {name}_n = load i32, ptr {name}_p, !invariant.load !1")
-        self._emit(f"  {name} = sext i32 {name}_n to i64")
+        kind = f"i{self._tables[table][0]}"
+        self._emit(f"  {name}_p = getelementptr {kind}, ptr @{self._name}_table{table}, i64 {counter}")
+        self._emit(f"  {name}_n = load {kind}, ptr {name}_p, !invariant.load !1")
+        self._emit(f"  {name} = sext {kind} {name}_n to i64")
 
     def _once(self, key: object, prefix: str, compute: Callable[[str], None]) -> str:
         for known in self._known:

@@ -1,22 +1,25 @@
 """Memory of typed quantities, one per body, for loops over bodies that are not known individually.
 
 Each component is an array of the trace, with one number per body. A component that is the same constant for all bodies
-of a kind, such as the zeros of a joint's subspace, is not an array: it stays known, and folds. Constants are found by
-tracing: `Knowledge` starts from the first stored values and is widened by every store that differs; a trace is valid if
-it added nothing, so tracing is repeated until then.
+of a kind, such as the zeros of a joint's subspace, is not read from its array: it stays known, and folds. Constants are
+found by tracing: `Knowledge` starts from the first stored values and is widened by every store that differs. A loop
+over bodies that stores what its own loads did not foresee is recorded again; a trace is valid if no store changes what
+was known where something was loaded, so tracing is repeated until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from kinetree.expr import Index, Recorder, Scalar, Symbol
 from kinetree.records import record
 
 __all__ = ["Bodies", "Knowledge", "NotYetKnown", "QuantityMemory", "Slot", "numbers_of", "rebuilt"]
+
+Loop = TypeVar("Loop")
 
 
 @record(frozen=True, slots=True)
@@ -41,18 +44,38 @@ class _Shape:
 
 
 class Knowledge:
-    """Facts from earlier traces, by memory (in order of creation) and kind."""
+    """Facts from earlier traces and this one, by memory (in order of creation) and kind."""
 
     def __init__(self) -> None:
-        self.changed: bool = False
         self._shapes: dict[tuple[int, int], _Shape] = {}
         self._plain: set[int] = set()
-        self._memories = 0
+        self.begin()
 
     def begin(self) -> None:
         """Start a new trace."""
-        self.changed = False
         self._memories = 0
+        self._gave_up = False
+        self._relied_on: dict[tuple[int, frozenset[int]], _Shape | None] = {}
+        """The facts that loads of this trace relied on, by memory and kinds: later stores only ever make them fewer."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether this trace has learnt something that would have changed it."""
+        return self._gave_up or self._is_less(())
+
+    def _is_less(self, before: Collection[tuple[int, frozenset[int]]]) -> bool:
+        """Whether fewer facts hold now than loads relied on, apart from those known before."""
+        return any(self._common(*key) != found for key, found in self._relied_on.items() if key not in before)
+
+    def until_foreseen(self, recorder: Recorder, once: Callable[[], Iterator[Loop]]) -> Iterator[Loop]:
+        """Record a loop, and again where it has stored what its own loads did not foresee."""
+        while True:
+            memories, before = self._memories, self._relied_on.copy()
+            yield from once()
+            if self._gave_up or not self._is_less(before):
+                return
+            recorder.drop_last()
+            self._memories, self._relied_on = memories, before
 
     def new_memory(self) -> int:
         self._memories += 1
@@ -68,40 +91,41 @@ class Knowledge:
         shape = self._shapes.get((memory, kind))
         if shape is None:
             self._shapes[memory, kind] = _Shape(form, constants)
-            self.changed = True
         elif shape.form != form:
-            self.give_up_forms(memory)
+            self._give_up_forms(memory)
             return False
         else:
             for k, (old, new) in enumerate(zip(shape.numbers, constants, strict=True)):
-                if old is not None and old != new:
+                if old != new:
                     shape.numbers[k] = None
-                    self.changed = True
         return True
 
-    def give_up_forms(self, memory: int) -> None:
+    def _give_up_forms(self, memory: int) -> None:
         if memory in self._plain:
             raise TypeError("quantities of different types were stored for bodies that are treated as one")
         self._plain.add(memory)
         for key in [key for key in self._shapes if key[0] == memory]:
             del self._shapes[key]
-        self.changed = True
+        self._gave_up = True
 
     def shape(self, memory: int, kinds: frozenset[int]) -> _Shape | None:
         """The facts common to all of these kinds; None if their forms differ or nothing has been stored yet."""
-        shapes = [s for kind in kinds if (s := self._shapes.get((memory, kind)))]
-        if not shapes:
-            return None
-        if any(s.form != shapes[0].form for s in shapes):
-            self.give_up_forms(memory)
-            return None
-        together = zip(*(s.numbers for s in shapes), strict=True)
-        return _Shape(shapes[0].form, [x[0] if len(set(x)) == 1 else None for x in together])
+        shapes = self._of(memory, kinds)
+        if any(shape.form != shapes[0].form for shape in shapes):
+            self._give_up_forms(memory)
+        found = self._common(memory, kinds)
+        self._relied_on.setdefault((memory, kinds), found)
+        return found
 
-    def kept(self, memory: int, form: Any) -> list[bool]:
-        """Which numbers of a form need an array: those that are not the same constant for all kinds."""
-        shapes = [s for (m, _), s in self._shapes.items() if m == memory and s.form == form]
-        return [len(set(x)) > 1 or x[0] is None for x in zip(*(s.numbers for s in shapes), strict=True)]
+    def _of(self, memory: int, kinds: frozenset[int]) -> list[_Shape]:
+        return [shape for kind in kinds if (shape := self._shapes.get((memory, kind)))]
+
+    def _common(self, memory: int, kinds: frozenset[int]) -> _Shape | None:
+        shapes = self._of(memory, kinds)
+        if not shapes or any(shape.form != shapes[0].form for shape in shapes):
+            return None
+        together = zip(*(shape.numbers for shape in shapes), strict=True)
+        return _Shape(shapes[0].form, [x[0] if len(set(x)) == 1 else None for x in together])
 
 
 class Bodies:
@@ -166,9 +190,8 @@ class QuantityMemory:
         for kind in slot.kinds:
             if not self._knowledge.learn(self._number, kind, form, numbers):
                 return  # this trace is not the last
-        for k, kept in enumerate(self._knowledge.kept(self._number, form)):
-            if kept:
-                self._array(form, k)[slot.index] = numbers[k]
+        for k, x in enumerate(numbers):  # where it is a constant of all kinds nothing reads it
+            self._array(form, k)[slot.index] = x
 
     def _loaded(self, slot: Slot) -> Any:
         shape = self._knowledge.shape(self._number, slot.kinds)

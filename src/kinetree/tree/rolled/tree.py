@@ -90,11 +90,15 @@ class RolledTree:
             return
         order = sorted(range(source.size), key=place.__getitem__)
         first = recorder.look_up([at + 1 for at in place], j.index, 1)
-        with recorder.loop(Range(first, recorder.look_up(end, j.index, 1))) as n:
-            i = recorder.look_up(order, n, 1)
-            p = recorder.look_up([source.parent[i] for i in order], n, 1)
-            self._bodies.distinct.add(frozenset((i, p)))
-            yield Slot(i, kinds), Slot(p, j.kinds | kinds)
+
+        def once() -> Iterator[tuple[Slot, Slot]]:
+            with recorder.loop(Range(first, recorder.look_up(end, j.index, 1))) as n:
+                i = recorder.look_up(order, n, 1)
+                p = recorder.look_up([source.parent[i] for i in order], n, 1)
+                self._bodies.distinct.add(frozenset((i, p)))
+                yield Slot(i, kinds), Slot(p, j.kinds | kinds)
+
+        yield from self._knowledge.until_foreseen(recorder, once)
 
     def _along(self, path: Sequence[int], tip: int) -> Iterator[tuple[Slot, Slot]]:
         """A loop over bodies that are known individually, in this order: some of those that carry `tip`, and `tip`."""
@@ -128,6 +132,11 @@ class RolledTree:
         way: frozenset[Case] | None = None,
     ) -> Iterator[tuple[Slot, Slot]]:
         """Run the body of a loop once per case: the kinds of the body, and those of its parent."""
+        return self._knowledge.until_foreseen(self._recorder, lambda: self._once(over, case_of, cases, way))
+
+    def _once(
+        self, over: Range | Walk, case_of: Sequence[int], cases: Sequence[Case], way: frozenset[Case] | None
+    ) -> Iterator[tuple[Slot, Slot]]:
         recorder = self._recorder
         with recorder.loop(over) as i:
             p = recorder.look_up(self._source.parent, i, 1)
