@@ -1,4 +1,4 @@
-"""Contacts of many pairs of shapes, in loops of the program: one loop per kind of pair, and one per kind of row.
+"""Contacts of many pairs of shapes, in loops of the program: one loop per way to find points, and one per kind of row.
 
 Contact k is at a point P, where body b moves relative to body a. With A, of one row per row of the contact, which
 gives the motion at P along its axes and about them,
@@ -38,7 +38,7 @@ from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
 from kinetree.tree.elimination import WIDTH, Chains, chains
 
-__all__ = ["ContactRows", "ContactTable", "PairLoop", "PlacedShapes", "Row", "RowLoop"]
+__all__ = ["ContactRows", "ContactTable", "PairKind", "PairLoop", "PlacedShapes", "Row", "RowLoop"]
 
 _POINT = 10
 """Numbers of a point: its distance, its place, the normal and a tangent."""
@@ -93,18 +93,28 @@ class PlacedShapes(NamedTuple):
     """placement(k): where shape k is on its body."""
 
 
+class PairKind(NamedTuple):
+    """Pairs with as many points."""
+
+    slots: int
+    """Points per pair."""
+    points: Callable[[Any, Transform, Transform, Any], Sequence[ContactPoint]]
+    """points(k, X_a, X_b, found): where pair k touches, after the search."""
+
+
 @record(frozen=True, slots=True)
 class PairLoop:
-    """Pairs of shapes whose points are found in one loop; they are the next contacts of the table."""
+    """Pairs of shapes that are searched in one loop; they are the next pairs of the table."""
 
     shapes: tuple[Sequence[int], Sequence[int]]
     """Both shapes of each pair."""
-    slots: int
-    """Points per pair."""
+    kinds: Sequence[PairKind]
+    kind_of: Sequence[int]
+    """The kind of each pair, by its place among these."""
     is_far: Callable[[Any, Vec3, Vec3], Scalar]
     """is_far(k, r_a, r_b): 1.0 where pair k is so far apart that its points need not be found, from the origins."""
-    points: Callable[[Any, Transform, Transform], Sequence[ContactPoint]]
-    """points(k, X_a, X_b): where pair k touches."""
+    search: Callable[[Any, Transform, Transform], Any]
+    """search(k, X_a, X_b): whatever is found in the same way for all kinds."""
     absent: Callable[[Any], Scalar] | None = None
     """absent(k): 1.0 where pair k is far apart whatever the placements are."""
 
@@ -121,7 +131,8 @@ class Row(NamedTuple):
 class RowLoop:
     """Pairs whose contacts have the same rows, in one loop."""
 
-    pairs: Sequence[PairLoop]
+    pairs: Sequence[int]
+    """Their numbers in the table, in ascending order."""
     size: int
     """Rows per contact."""
     stiffnesses: int
@@ -136,8 +147,10 @@ class ContactTable:
     together: Sequence[Sequence[int]] = ()
     """As for `LoopedTable`: which contacts are closed differs from sample to sample."""
 
-    def __init__(self, sight: Sight, shapes: PlacedShapes, loops: Sequence[RowLoop], capacity: int) -> None:
-        """`capacity`: the most pairs of one of the loops over rows that may touch."""
+    def __init__(
+        self, sight: Sight, shapes: PlacedShapes, pairs: Sequence[PairLoop], loops: Sequence[RowLoop], capacity: int
+    ) -> None:
+        """`capacity`: the most pairs that may touch."""
         tree, topology = sight.tree, sight.tree.topology
         self.sight = sight
         self._starts = topology.v_starts
@@ -160,19 +173,20 @@ class ContactTable:
         for k in placed.rounds(0, len(shapes.bodies)):
             _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self.loops: list[_Contacts] = [_Contacts(tree, loop, shapes, self.chains.of_slot, capacity) for loop in loops]
-        pairs = list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
-        paths = {body: self._path(body) for body in {body for pair in pairs for body in pair}}
-        self._between = {pair: _less(paths[pair[1]], paths[pair[0]]) for pair in pairs}
+        self._pairs = _Pairs(tree, shapes, pairs, capacity)
+        self.loops: list[_Contacts] = [_Contacts(loop, self._pairs, self.chains.of_slot) for loop in loops]
+        between = list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
+        paths = {body: self._path(body) for body in {body for pair in between for body in pair}}
+        self._between = {pair: _less(paths[pair[1]], paths[pair[0]]) for pair in between}
         self.blocks: list[int] = []
         """The rows of degrees of freedom that move one body relative to another, for each two bodies."""
         patterns: dict[tuple[float, ...], int] = {}
         self._pattern_of: list[int] = []
         """The signs of each entry of `blocks`, by their number in `_signs`."""
         spans: dict[tuple[int, int], tuple[int, int]] = {}
-        for pair, between in self._between.items():
-            spans[pair] = len(self.blocks), len(self.blocks) + len(between)
-            for k, signs in between:
+        for pair, rows in self._between.items():
+            spans[pair] = len(self.blocks), len(self.blocks) + len(rows)
+            for k, signs in rows:
                 self.blocks.append(k)
                 self._pattern_of.append(patterns.setdefault(signs, len(patterns)))
         self._signs = [*zip(*patterns, strict=True)]
@@ -181,10 +195,9 @@ class ContactTable:
             [spans[pair] for pair in contacts.body_pairs] for contacts in self.loops
         ]
         """The part of `blocks` for each pair of shapes."""
-        self.overflows: Scalar = 0.0
+        self.overflows: Scalar = self._pairs.find(placed, self.loops)
         """1.0 where more pairs touch than may: the others are left out."""
         for contacts in self.loops:
-            self.overflows = maximum(self.overflows, contacts.find(placed))
             contacts.press(v, drift)
 
     def coupled(self) -> list[list[int]]:
@@ -246,18 +259,98 @@ class ContactTable:
 
     def forces(self, a: Sequence[Scalar]) -> list[list[Scalar]]:
         """The numbers of `told_of` for each contact, at accelerations in the order of v."""
-        grid = self.sight.tree.grid
-        motions = self.motions(self.in_places(a))
-        told: list[list[Scalar]] = []
+        motions, count = self.motions(self.in_places(a)), self._pairs.count
+        told = self.sight.tree.grid(count, 13, clear=False, is_scratch=True)
+        self._pairs.tell(told)
         for contacts in self.loops:
-            found = grid(contacts.count, 13, clear=False, is_scratch=True)
-            contacts.tell(motions, found)
-            told += [found.row(k, range(13)) for k in range(contacts.count)]
-        return told
+            contacts.tell(motions, told)
+        return [told.row(k, range(13)) for k in range(count)]
 
     def with_matrix(self, M: Any) -> ContactRows:
         """The rows of the contacts in the convex problem with this matrix."""
         return ContactRows(self, M)
+
+
+class _Pairs:
+    """All pairs of shapes, and the search for those that touch."""
+
+    def __init__(self, tree: Tree, shapes: PlacedShapes, loops: Sequence[PairLoop], capacity: int) -> None:
+        """`capacity`: the most pairs that may touch."""
+        self._loops = loops
+        self.capacity = capacity
+        numbers = [pair for of in loops for pair in zip(*of.shapes, strict=True)]
+        self.bodies: list[tuple[int, int]] = [(shapes.bodies[a], shapes.bodies[b]) for a, b in numbers]
+        """The slots of both bodies."""
+        self.slots: list[int] = [of.kinds[kind].slots for of in loops for kind in of.kind_of]
+        *self.begin, self.count = accumulate(self.slots, initial=0)
+        """The first contact of each pair, and how many there are in all pairs."""
+        self.far: Grid = tree.grid(len(numbers), 1, clear=False)
+        self._near = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
+        """The points of the contacts of all pairs that are near."""
+        self.touching: Grid | None = None
+        """How many pairs have touched, if more may than there is room for."""
+        if capacity < len(numbers):
+            self.touching = tree.grid(1, 1, clear=False, is_scratch=True)
+            self.touching[0, 0] = 0.0
+
+    def find(self, placed: Grid, parts: Sequence[_Contacts]) -> Scalar:
+        """Find the points of all pairs, from the shapes' placements in the world; 1.0 where too many touch."""
+        where = {p: (part, k) for part in parts for k, p in enumerate(part.loop.pairs)}
+        done = 0
+        for loop in self._loops:
+            count = len(loop.shapes[0])
+            of_each = [where[p] for p in range(done, done + count)]
+            placed.fold(0, count, [], partial(self._look, loop, done, placed, of_each))
+            done += count
+        return 0.0 if self.touching is None else less(float(self.capacity), self.touching[0, 0])
+
+    def _look(
+        self, loop: PairLoop, done: int, placed: Grid, of_each: Sequence[tuple[_Contacts, int]], k: Any, _: Any
+    ) -> Sequence[Scalar]:
+        """Give pair k of a loop, where it touches, to those whose contacts have the same rows."""
+        ends = list(dict.fromkeys((kind, part) for kind, (part, _) in zip(loop.kind_of, of_each, strict=True)))
+        begin = self.begin[done : done + len(of_each)]
+
+        def near(_: Any) -> Sequence[Scalar]:
+            at = [placed.looked_up(side, k) for side in loop.shapes]
+            far = loop.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
+            unless(far, [], partial(touch, far, at))
+            return [far]
+
+        def touch(far: Scalar, at: Sequence[Any], _: Any) -> Sequence[Scalar]:
+            X_a, X_b = (_transform(placed.row(i, range(12))) for i in at)
+            found = loop.search(k, X_a, X_b)
+            for n, kind in placed.cases(loop.kind_of, k, [*enumerate(loop.kinds)]):
+                points = [_of_point(point) for point in kind.points(k, X_a, X_b, found)]
+                first = placed.looked_up(begin, k)
+                for slot, numbers in enumerate(points):
+                    _put(self._near, first + slot, numbers)
+                parts = [part for i, part in ends if i == n]
+                case_of = [parts.index(part) if part in parts else 0 for part, _ in of_each]
+                for part in placed.cases(case_of, k, parts):
+                    part.append(placed.looked_up([own if x is part else 0 for x, own in of_each], k), points, far)
+            return []
+
+        (far,) = near([1.0]) if loop.absent is None else unless(loop.absent(k), [1.0], near)
+        self.far[k + done, 0] = far
+        return []
+
+    def tell(self, told: Grid) -> None:
+        """The numbers of `told_of` for each contact, without forces."""
+        nowhere = (FAR, 0.0, 0.0, 0.0, 1.0, *[0.0] * 8)
+        for k in told.rounds(0, self.count):
+            _put(told, k, nowhere)
+
+        def near(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
+            numbers = told_of(_point(self._near.row(k, range(_POINT))), ())
+            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, numbers, strict=True)])
+            return []
+
+        def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
+            far, begin, end = self.far[p, 0], *(told.looked_up(x, p) for x in (self.begin, self.slots))
+            return unless(far, state, lambda state: told.fold(0, end, state, lambda n, _: near(far, begin + n, _)))
+
+        self.far.fold(0, len(self.begin), [], of_pair)
 
 
 class _Contacts:
@@ -267,23 +360,16 @@ class _Contacts:
     in the list. Of a sample in which more of them touch than may, those that come first are there.
     """
 
-    def __init__(self, tree: Tree, loop: RowLoop, shapes: PlacedShapes, place: Sequence[int], capacity: int) -> None:
-        """`place`: of each slot's motion; `capacity`: the most pairs that may touch."""
+    def __init__(self, loop: RowLoop, pairs: _Pairs, place: Sequence[int]) -> None:
+        """`place`: of each slot's motion."""
         self.loop = loop
-        slot = shapes.bodies
-        pairs = [(slot[a], slot[b], of.slots) for of in loop.pairs for a, b in zip(*of.shapes, strict=True)]
-        self.body_pairs = [(a, b) for a, b, _ in pairs]
-        self._first, self._second = ([place[pair[side]] for pair in pairs] for side in (0, 1))
+        self._pairs = pairs
+        self.body_pairs = [pairs.bodies[p] for p in loop.pairs]
+        self._first, self._second = ([place[pair[side]] for pair in self.body_pairs] for side in (0, 1))
         self.origins = [b or a for a, b in self.body_pairs]
         """A moving body of each pair."""
-        self._slots = [slots for _, _, slots in pairs]
-        *self._begin, self.count = accumulate(self._slots, initial=0)
-        """The first contact of each pair, and how many there are in all pairs."""
-        self._far = tree.grid(len(pairs), 1, clear=False)
-        self._near = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
-        """The points of the contacts of all pairs that are near."""
-        self._capacity = capacity
-        self._list = self._far.index_list(capacity, len(pairs))
+        self._slots, self._begin = ([x[p] for p in loop.pairs] for x in (pairs.slots, pairs.begin))
+        self._list = pairs.far.index_list(pairs.capacity, len(loop.pairs))
         self._each = max(self._slots)
         """Contacts in memory for each pair in the list."""
         self._open = self._list.grid(1, 1)
@@ -294,47 +380,25 @@ class _Contacts:
         """Numbers of the contacts in memory."""
         return self._list.grid(self._each, columns)
 
-    def find(self, placed: Grid) -> Scalar:
-        """Find the points of all pairs, from the shapes' placements in the world; 1.0 where too many touch."""
-        state: Sequence[Scalar] = [0.0] if self._capacity < self._list.most else []
-        done = 0
-        for pairs in self.loop.pairs:
-            count = len(pairs.shapes[0])
-            state = placed.fold(0, count, state, partial(self._look, pairs, done, placed))
-            done += count
-        return less(float(self._capacity), state[0]) if state else 0.0
+    def append(self, p: Any, points: Sequence[Sequence[Scalar]], far: Scalar) -> None:
+        """Append a pair to the list where it touches."""
+        count = self._pairs.touching
 
-    def _look(self, pairs: PairLoop, done: int, placed: Grid, k: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-        """Append pair k of a loop to the list where it touches; `state` has how many have touched."""
-
-        def near(state: Sequence[Scalar]) -> Sequence[Scalar]:
-            at = [placed.looked_up(side, k) for side in pairs.shapes]
-            far = pairs.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
-            return far, *unless(
-                far, state[1:], lambda state: self._list.append(k + done, state, partial(touch, far, at))
-            )
-
-        def touch(far: Scalar, at: Sequence[Any], place: Any, state: Sequence[Scalar]) -> Any:
-            points = pairs.points(k, *(_transform(placed.row(i, range(12))) for i in at))
-            for n, point in enumerate(points):
-                parts = (point.position, point.normal, point.tangent)
-                numbers = (point.distance, *(x for part in parts for x in part.components()))
+        def at(place: Any, _: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
+            for n, numbers in enumerate(points):
                 _put(self._points, place * self._each + n, numbers)
-                _put(self._near, k * pairs.slots + (self._begin[done] + n), numbers)
             (is_open,) = self._points.fold(
-                0, pairs.slots, [1.0], lambda n, now: [minimum(now[0], self._is_open(k + done, place * self._each + n))]
+                0, len(points), [1.0], lambda n, now: [minimum(now[0], self._is_open(p, place * self._each + n))]
             )
             is_open = select(far, 1.0, is_open)
-            if state:
-                is_left_out = less_equal(float(self._capacity), state[0])
-                state, is_open = [state[0] + (1.0 - is_open)], maximum(is_open, is_left_out)
+            if count is not None:
+                before = count[0, 0]
+                count[0, 0] = before + (1.0 - is_open)
+                is_open = maximum(is_open, less_equal(float(self._pairs.capacity), before))
             self._open[place, 0] = is_open
-            return state, is_open
+            return [], is_open
 
-        state = [1.0, *state]
-        far, *state = near(state) if pairs.absent is None else unless(pairs.absent(k), state, near)
-        self._far[k + done, 0] = far
-        return state
+        self._list.append(p, [], at)
 
     def _is_open(self, p: Any, k: Any) -> Scalar:
         """1.0 where contact k in memory, of pair p, is open."""
@@ -366,13 +430,13 @@ class _Contacts:
         """Find the rows of the contacts that are closed."""
         size, stiffnesses = self.loop.size, self.loop.stiffnesses
 
-        def step(is_left_out: Scalar, at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            idle = maximum(self._is_open(*at), is_left_out)
+        def step(pair: _Pair, at: _At, _: Sequence[Scalar]) -> Sequence[Scalar]:
+            idle = maximum(self.is_open(pair), self._is_open(*at))  # others may have a pair that is left out here
             numbers = otherwise(idle, [0.0] * (size + stiffnesses), partial(self._pressed, at, v, drift))
             _put(self._rows, at.row, (*numbers, idle))
             return []
 
-        self.fold_pairs([], lambda pair, state: self._fold_points(pair, state, partial(step, self.is_open(pair))))
+        self.fold_pairs([], lambda pair, state: self._fold_points(pair, state, partial(step, pair)))
 
     def _pressed(self, at: _At, v: Grid, drift: Grid) -> list[Scalar]:
         margin, law, friction = self.loop.row(at.pair)
@@ -436,21 +500,7 @@ class _Contacts:
                 _put(wrenches, i, [w + sign * x for w, x in zip(wrenches.row(i, range(6)), numbers, strict=True)])
 
     def tell(self, motions: Grid, told: Grid) -> None:
-        """The numbers of `told_of` for each contact, from the accelerations of the bodies."""
-        nowhere = (FAR, 0.0, 0.0, 0.0, 1.0, *[0.0] * 8)
-        for k in told.rounds(0, self.count):
-            _put(told, k, nowhere)
-
-        def near(far: Scalar, k: Any, _: Sequence[Scalar]) -> Sequence[Scalar]:
-            numbers = told_of(_point(self._near.row(k, range(_POINT))), [0.0] * self.loop.size)
-            _put(told, k, [select(far, a, b) for a, b in zip(nowhere, numbers, strict=True)])
-            return []
-
-        def of_pair(p: Any, state: Sequence[Scalar]) -> Sequence[Scalar]:
-            far, begin, end = self._far[p, 0], *(told.looked_up(x, p) for x in (self._begin, self._slots))
-            return unless(far, state, lambda state: told.fold(0, end, state, lambda n, _: near(far, begin + n, _)))
-
-        self._far.fold(0, len(self._begin), [], of_pair)
+        """The numbers of `told_of` for each contact that is closed, from the accelerations of the bodies."""
 
         def touching(pair: _Pair, state: Sequence[Scalar]) -> Sequence[Scalar]:
             begin = told.looked_up(self._begin, pair.number)
@@ -459,7 +509,7 @@ class _Contacts:
                 k = begin + (at.row - pair.place * self._each)
                 numbers = told_of(_point(self._points.row(at.row, range(_POINT))), self._force(at, motions))
                 is_open = self.is_open(pair)
-                before = told.row(k, range(len(nowhere)))
+                before = told.row(k, range(told.columns))
                 _put(told, k, [select(is_open, a, b) for a, b in zip(before, numbers, strict=True)])
                 return []
 
@@ -624,6 +674,11 @@ def _row(grid: Grid, places: Sequence[int], k: Any, first: int = 0) -> list[Scal
 
 def _point(x: Sequence[Scalar]) -> ContactPoint:
     return ContactPoint(x[0], Vec3(*x[1:4]), Vec3(*x[4:7]), Vec3(*x[7:]))
+
+
+def _of_point(point: ContactPoint) -> list[Scalar]:
+    parts = (point.position, point.normal, point.tangent)
+    return [point.distance, *(x for part in parts for x in part.components())]
 
 
 def _motion(x: Sequence[Scalar]) -> Motion:

@@ -32,7 +32,7 @@ tetrahedron nearer belongs to its nearest point, so iterations try the edges and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -60,11 +60,12 @@ from kinetree.collision.repeated import (
     reach_of,
     repeated,
 )
-from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
+from kinetree.collision.shapes import Box, Capsule, Hull, MinkowskiSum, Shape, Sphere, sum_of
 from kinetree.expr import (
     Scalar,
     absolute,
     equal,
+    is_zero,
     less,
     less_equal,
     maximum,
@@ -103,7 +104,7 @@ _PARALLEL = 1e-12
 _TILT = 1e-15
 """The angle by which a step's direction leaves the normal of an edge, so that another corner than the newest comes."""
 _UPRIGHT = 1e-6
-"""The sine of the angle from a cylinder's axis below which its end counts as turned along a direction."""
+"""The sine of the angle from a disc's axis below which it counts as turned along a direction."""
 _TOUCHING = 1e-6
 """Cores nearer than this fraction of the smaller shape count as overlapping, as those do that no plane parts."""
 _OUTSIDE = 0.02
@@ -812,10 +813,6 @@ class Core:
 
 
 def core_of(shape: Shape) -> Core:
-    if isinstance(shape, Sphere):
-        return Core(
-            shape.radius, shape.radius, lambda _: Vec3.zero(), lambda directions: [0.0] * len(directions), edges=()
-        )
     if isinstance(shape, Hull):
         points = shape.vertices
         return Core(
@@ -827,15 +824,16 @@ def core_of(shape: Shape) -> Core:
             normals=normals_of(points),
             each=lambda directions: farthest_each(points, directions),
         )
+    core = _core_of_sum(sum_of(shape))
+    if isinstance(shape, Sphere):
+        return replace(core, edges=())
     if isinstance(shape, Capsule):
-        return _capsule(shape)
+        h = shape.half_length
+        return replace(core, edges=edges_of(((0.0, 0.0, -1.0), (0.0, 0.0, 1.0))), scale=Vec3(h, h, h))
     if isinstance(shape, Box):
-        return _box(shape)
-    if isinstance(shape, Cylinder):
-        return _cylinder(shape)
-    if isinstance(shape, Ellipsoid):
-        return _ellipsoid(shape)
-    raise TypeError(f"a {shape.kind} is not convex and bounded")
+        scale = Vec3(shape.x, shape.y, shape.z)
+        return replace(core, edges=edges_of(_CUBE), normals=normals_of(_CUBE), scale=scale)
+    return replace(core, is_round=True)
 
 
 _CUBE: Sequence[tuple[float, float, float]] = tuple(
@@ -843,81 +841,44 @@ _CUBE: Sequence[tuple[float, float, float]] = tuple(
 )
 
 
-def _capsule(shape: Capsule) -> Core:
-    h = shape.half_length
-    return Core(
-        shape.radius,
-        h + shape.radius,
-        lambda d: Vec3(0.0, 0.0, sign_of(d.z) * h),
-        lambda directions: [absolute(d.z) * h for d in directions],
-        moved=lambda p, _: Vec3(0.0, 0.0, sign_of(p.z) * h),
-        edges=edges_of(((0.0, 0.0, -1.0), (0.0, 0.0, 1.0))),
-        scale=Vec3(h, h, h),
-    )
+def _core_of_sum(shape: MinkowskiSum) -> Core:
+    half, axes = Vec3(shape.half_x, shape.half_y, shape.half_z), Vec3(shape.x, shape.y, shape.z)
+    is_disc = equal(axes.z, 0.0)
 
+    def scaled(d: Vec3) -> Vec3:
+        return Vec3(d.x * axes.x, d.y * axes.y, d.z * axes.z)
 
-def _box(shape: Box) -> Core:
-    x, y, z = shape.x, shape.y, shape.z
-    return Core(
-        0.0,
-        sqrt(x * x + y * y + z * z),
-        lambda d: Vec3(sign_of(d.x) * x, sign_of(d.y) * y, sign_of(d.z) * z),
-        lambda directions: [absolute(d.x) * x + absolute(d.y) * y + absolute(d.z) * z for d in directions],
-        moved=lambda p, _: Vec3(sign_of(p.x) * x, sign_of(p.y) * y, sign_of(p.z) * z),
-        edges=edges_of(_CUBE),
-        normals=normals_of(_CUBE),
-        scale=Vec3(x, y, z),
-    )
-
-
-def _cylinder(shape: Cylinder) -> Core:
-    r, h = shape.radius, shape.half_length
+    def corner(d: Vec3) -> Vec3:
+        return Vec3(sign_of(d.x) * half.x, sign_of(d.y) * half.y, sign_of(d.z) * half.z)
 
     def support(d: Vec3) -> Vec3:
-        radial, _ = unit(Vec3(d.x, d.y, 0.0))
-        return Vec3(radial.x * r, radial.y * r, sign_of(d.z) * h)
+        return corner(d) + scaled(unit(scaled(d))[0])
 
     def extents(directions: Sequence[Vec3]) -> list[Scalar]:
-        return [sqrt(d.x * d.x + d.y * d.y) * r + absolute(d.z) * h for d in directions]
+        of_box = [absolute(d.x) * half.x + absolute(d.y) * half.y + absolute(d.z) * half.z for d in directions]
+        return [x + sqrt(scaled(d).dot(scaled(d))) for x, d in zip(of_box, directions, strict=True)]
 
     def bend(n: Vec3, t: Vec3) -> Vec3:
-        radial, length = unit(Vec3(n.x, n.y, 0.0))
-        sideways = (radial.x * t.y - radial.y * t.x) * r / maximum(length, _TINY)
-        return Vec3(-radial.y * sideways, radial.x * sideways, 0.0)
+        direction, length = unit(scaled(n))
+        along, inverse = scaled(t), 1.0 / maximum(length, _TINY)
+        rate: Vec3 = scaled(along - direction * direction.dot(along)) * inverse
+        return rate
 
     def is_end(n: Vec3) -> Scalar:
-        end: Scalar = less(n.x * n.x + n.y * n.y, _UPRIGHT * _UPRIGHT)
+        end: Scalar = is_disc * less(n.x * n.x + n.y * n.y, _UPRIGHT * _UPRIGHT)
         return end
 
     def moved(p: Vec3, n: Vec3) -> Vec3:
         stays = is_end(n)
-        radial, _ = unit(Vec3(select(stays, p.x, n.x), select(stays, p.y, n.y), 0.0))
-        return Vec3(radial.x * r, radial.y * r, sign_of(p.z) * h)
+        direction, _length = unit(scaled(Vec3(select(stays, p.x, n.x), select(stays, p.y, n.y), n.z)))
+        return corner(p) + scaled(direction)
 
     def flat(n: Vec3) -> Sequence[Vec3]:
-        size = is_end(n) * r
-        return Vec3(size, 0.0, 0.0), Vec3(0.0, size, 0.0)
+        if is_zero(axes.x) or is_zero(is_disc):
+            return ()
+        stays = is_end(n)
+        return Vec3(stays * axes.x, 0.0, 0.0), Vec3(0.0, stays * axes.y, 0.0)
 
-    reach = sqrt(r * r + h * h)
-    return Core(0.0, reach, support, extents, bend, lambda p: Vec3(0.0, 0.0, p.z), moved, flat, is_round=True)
-
-
-def _ellipsoid(shape: Ellipsoid) -> Core:
-    x, y, z = shape.x, shape.y, shape.z
-
-    def scaled(d: Vec3) -> Vec3:
-        return Vec3(d.x * x, d.y * y, d.z * z)
-
-    def extents(directions: Sequence[Vec3]) -> list[Scalar]:
-        return [sqrt(scaled(d).dot(scaled(d))) for d in directions]
-
-    def bend(n: Vec3, t: Vec3) -> Vec3:
-        direction, length = unit(scaled(n))
-        along = scaled(t)
-        return scaled(along - direction * direction.dot(along)) * (1.0 / length)
-
-    def support(d: Vec3) -> Vec3:
-        return scaled(unit(scaled(d))[0])
-
-    reach = maximum(x, maximum(y, z))
-    return Core(0.0, reach, support, extents, bend, lambda _: Vec3.zero(), lambda _, n: support(n), is_round=True)
+    longest = maximum(axes.x, maximum(axes.y, axes.z))
+    reach = shape.radius + sqrt(half.dot(half) + longest * longest)
+    return Core(shape.radius, reach, support, extents, bend, corner, moved, flat)

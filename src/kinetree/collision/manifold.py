@@ -20,14 +20,14 @@ import math
 from collections.abc import Callable, Sequence
 
 from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, points_unless, sign_of, tangents, unit
-from kinetree.collision.convex import convex_convex, core_of
+from kinetree.collision.convex import core_of
 from kinetree.collision.repeated import farthest_each
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Hull, Shape
 from kinetree.expr import Scalar, absolute, less, less_equal, maximum, minimum, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["face_face", "face_line"]
+__all__ = ["with_faces"]
 
 _ON_EDGE = 1e-9
 """How far outside an edge a point counts as inside, as a fraction of the polygon."""
@@ -39,14 +39,12 @@ _DEEPER = 1e-6
 """How much deeper the nearest point is where it is taken, as a fraction of the smaller shape."""
 
 
-def face_face(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
-    """Four points."""
-    return _points(a, X_a, b, X_b, margin, 4)
-
-
-def face_line(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
-    """Two points, of a pair with a capsule."""
-    return _points(a, X_a, b, X_b, margin, 2)
+def with_faces(
+    a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, nearest: ContactPoint, count: int
+) -> tuple[ContactPoint, ...]:
+    """Four points of two faces, or two of a pair with a capsule, from the nearest one."""
+    is_far = less(margin, nearest.distance)
+    return points_unless(is_far, count, lambda: _of_faces(a, X_a, b, X_b, margin, nearest, count))
 
 
 @record(frozen=True, slots=True)
@@ -71,12 +69,6 @@ class _Place:
             select(is_other, other.distance, self.distance),
             select(is_other, other.middle, self.middle),
         )
-
-
-def _points(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, count: int) -> tuple[ContactPoint, ...]:
-    (nearest,) = convex_convex(a, X_a, b, X_b, margin)
-    is_far = less(margin, nearest.distance)
-    return points_unless(is_far, count, lambda: _of_faces(a, X_a, b, X_b, margin, nearest, count))
 
 
 def _of_faces(

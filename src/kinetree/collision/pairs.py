@@ -18,7 +18,7 @@ from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import FAR, ContactPoint, along, chosen, clipped, nowhere_unless, unit
 from kinetree.collision.convex import convex_convex
-from kinetree.collision.manifold import face_face, face_line
+from kinetree.collision.manifold import with_faces
 from kinetree.collision.plane_hull import (
     lowest_corners,
     lowest_of_rims,
@@ -36,7 +36,17 @@ from kinetree.expr import Scalar, Symbol, absolute, equal, floor, less, less_equ
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["ITERATIVE", "PAIRS", "contacts", "has_loops", "in_order", "is_supported", "slots", "unsupported"]
+__all__ = [
+    "ITERATIVE",
+    "PAIRS",
+    "are_sums",
+    "contacts",
+    "has_loops",
+    "in_order",
+    "is_supported",
+    "slots",
+    "unsupported",
+]
 
 _SLOTS = 4
 _STEPS = 3
@@ -288,7 +298,13 @@ def _iterative(a: str, b: str) -> Pair:
     """One point, or several where both shapes have faces or lines to touch with."""
     if b not in _WITH_FACES or a not in ("capsule", *_WITH_FACES):
         return Pair(1, convex_convex)
-    return Pair(2, face_line) if a == "capsule" else Pair(4, face_face)
+    count = 2 if a == "capsule" else 4
+
+    def find(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> Points:
+        (nearest,) = convex_convex(a, X_a, b, X_b, margin)
+        return with_faces(a, X_a, b, X_b, margin, nearest, count)
+
+    return Pair(count, find)
 
 
 PAIRS.update((pair, _iterative(*pair)) for pair in ITERATIVE)
@@ -307,6 +323,11 @@ def is_supported(kind_a: str, kind_b: str) -> bool:
 def has_loops(kind_a: str, kind_b: str) -> bool:
     """Whether a pair's contacts are found in loops, which a trace with a recorder keeps and any other writes out."""
     return not {"hull", "heightfield"}.isdisjoint((kind_a, kind_b)) or _key(kind_a, kind_b) in ITERATIVE
+
+
+def are_sums(kind_a: str, kind_b: str) -> bool:
+    """Whether a pair's nearest point is searched by iterations, which see both shapes as sums of others."""
+    return _key(kind_a, kind_b) in ITERATIVE and "hull" not in (kind_a, kind_b)
 
 
 def slots(kind_a: str, kind_b: str) -> int:

@@ -21,10 +21,13 @@ __all__ = [
     "HeightField",
     "Hull",
     "Mesh",
+    "MinkowskiSum",
     "Plane",
     "Shape",
     "Sphere",
+    "of_kind",
     "simple_shape",
+    "sum_of",
 ]
 
 KINDS = ("plane", "heightfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "hull")
@@ -123,6 +126,25 @@ class Hull:
 
 
 @record(frozen=True, slots=True)
+class MinkowskiSum:
+    """The sums of a point of a ball, one of a box and one of an ellipsoid, all about the origin.
+
+    Spheres, capsules, ellipsoids, cylinders and boxes are such sums (`sum_of`): a cylinder is one of a line and a disc.
+    """
+
+    kind: ClassVar[str] = "sum"
+    radius: Scalar = 0.0
+    half_x: Scalar = 0.0
+    half_y: Scalar = 0.0
+    half_z: Scalar = 0.0
+    """The half lengths of the box."""
+    x: Scalar = 0.0
+    y: Scalar = 0.0
+    z: Scalar = 0.0
+    """The half axes of the ellipsoid."""
+
+
+@record(frozen=True, slots=True)
 class Mesh:
     """Triangles, by their corners' places in `vertices`, all constants; rays meet them from both sides."""
 
@@ -134,7 +156,40 @@ class Mesh:
         return hash((len(self.vertices), *self.faces[:_HASHED]))
 
 
-Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull | Mesh
+Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull | MinkowskiSum | Mesh
+
+
+def sum_of(shape: Shape) -> MinkowskiSum:
+    """A shape as a sum; those that are not are rejected.
+
+    >>> sum_of(Capsule(0.05, 0.2))
+    MinkowskiSum(radius=0.05, half_x=0.0, half_y=0.0, half_z=0.2, x=0.0, y=0.0, z=0.0)
+    """
+    if isinstance(shape, MinkowskiSum):
+        return shape
+    if isinstance(shape, Sphere):
+        return MinkowskiSum(shape.radius)
+    if isinstance(shape, Capsule):
+        return MinkowskiSum(shape.radius, half_z=shape.half_length)
+    if isinstance(shape, Ellipsoid):
+        return MinkowskiSum(x=shape.x, y=shape.y, z=shape.z)
+    if isinstance(shape, Cylinder):
+        return MinkowskiSum(half_z=shape.half_length, x=shape.radius, y=shape.radius)
+    if isinstance(shape, Box):
+        return MinkowskiSum(0.0, shape.x, shape.y, shape.z)
+    raise TypeError(f"a {shape.kind} is not a sum of a ball, a box and an ellipsoid")
+
+
+def of_kind(kind: str, shape: MinkowskiSum) -> Shape:
+    """The shape of a kind that has faces or lines, from the sum that it is."""
+    match kind:
+        case "capsule":
+            return Capsule(shape.radius, shape.half_z)
+        case "cylinder":
+            return Cylinder(shape.x, shape.half_z)
+        case "box":
+            return Box(shape.half_x, shape.half_y, shape.half_z)
+    return shape
 
 
 def simple_shape(kind: str, size: Sequence[Scalar]) -> Shape | None:

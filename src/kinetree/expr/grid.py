@@ -113,6 +113,19 @@ class Grid:
         elif isinstance(idle, Symbol) or not np.all(idle):
             yield
 
+    def cases(self, case_of: Sequence[int], i: Any, cases: Sequence[Any]) -> Iterator[Any]:
+        """cases[case_of[i]], for an int or the counter of a loop: a switch of the program."""
+        on = self.looked_up(case_of, i)
+        if self._recorder is None:
+            yield cases[on]
+        elif not on.terms:
+            yield cases[on.base]
+        else:
+            with self._recorder.switch(on) as case:
+                for one in cases:
+                    with case():
+                        yield one
+
     def index_list(self, capacity: int, most: int) -> IndexList:
         """A new list in the same memory."""
         return IndexList(self._recorder, capacity, most)

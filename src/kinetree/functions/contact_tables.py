@@ -8,8 +8,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.collision.far_apart import enclosing_radius, reach
+from kinetree.collision.pairs import are_sums, slots
 from kinetree.collision.repeated import Corners, edges_of, normals_of
-from kinetree.collision.shapes import Hull, Shape
+from kinetree.collision.shapes import Hull, Shape, of_kind, sum_of
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import SoftConstraints, TouchSpec
 from kinetree.contact_model.touches import Touches
@@ -53,13 +54,14 @@ def looped_contacts(
     touches = constraints.touches
     if not constraints.are_looped or sight.tree.coordinates is not None or not _has_loops(sight):
         return Looped(None, (), range(len(touches)))
-    alike, others = _sorted(touches)
-    if not alike:
+    pairs, rows, others = _sorted(touches)
+    if not pairs:
         return Looped(None, (), range(len(touches)))
     shapes = _Shapes(model)
-    loops = [_row_loop(constraints, sight, timed, shapes, kinds, are_told) for kinds in alike]
-    order = [k for kinds in alike for some in kinds.of_pairs for k in some.numbers]
-    table = ContactTable(sight, shapes.placed(sight), loops, len(touches) if are_told else constraints.room)
+    of_pairs = [_pair_loop(sight, shapes, alike, are_told) for alike in pairs]
+    loops = [_row_loop(constraints, sight, timed, alike) for alike in rows]
+    order = [k for alike in pairs for k in alike.numbers]
+    table = ContactTable(sight, shapes.placed(sight), of_pairs, loops, len(touches) if are_told else constraints.room)
     return Looped(table, order, others)
 
 
@@ -70,6 +72,13 @@ class _AlikePairs:
         self.numbers, self.touches = numbers, touches
         self.sides = [[(touch.first, touch.second)[side] for touch in touches] for side in (0, 1)]
         self.shapes = [[side.shape for side in some] for some in self.sides]
+        kinds = [(a.kind, b.kind) for a, b in zip(*self.shapes, strict=True)]
+        self.are_sums = are_sums(*kinds[0])
+        if self.are_sums:
+            kinds = [some if slots(*some) > 1 else _ROUND for some in kinds]
+        self.kinds = [*dict.fromkeys(kinds)]
+        """The kinds of both shapes: several, if their nearest points are searched in the same way."""
+        self.kind_of = [*map(self.kinds.index, kinds)]
         self.absent = [touch.absent for touch in touches]
         self.have_hulls = [len({id(x.vertices) for x in some if isinstance(x, Hull)}) > 1 for some in self.shapes]
         known: dict[Any, Any] = {}
@@ -89,10 +98,12 @@ class _AlikePairs:
         """Both shapes, or how far their corners are, and within which distance points are looked for."""
 
         def of_row(row: tuple[Shape, Shape, Scalar]) -> Any:
+            if self.are_sums:
+                return sum_of(row[0]), sum_of(row[1]), row[2]
             shapes = zip(self.have_hulls, row[:2], strict=True)
             return (*(enclosing_radius(x) if is_hull else x for is_hull, x in shapes), row[2])
 
-        return Columns(self._mapped(of_row) if any(self.have_hulls) else self._rows)
+        return Columns(self._mapped(of_row) if any(self.have_hulls) or self.are_sums else self._rows)
 
     @cached_property
     def _limits(self) -> dict[bool, tuple[bool, Columns]]:
@@ -114,19 +125,21 @@ class _AlikePairs:
         return [found[id(row)] for row in self._rows]
 
 
+_ROUND = "sum", "sum"
+"""The kinds of two shapes of which nothing is found but the nearest point."""
 _SMALL = ("sphere", "capsule", "box", "cylinder", "ellipsoid")
 """Kinds of shapes that are a few numbers."""
 
 
 class _AlikeRows:
-    """Pairs whose contacts have the same kind of rows."""
+    """Pairs whose contacts have the same kind of rows, by their numbers in the table."""
 
-    def __init__(self, of_pairs: Sequence[_AlikePairs]) -> None:
-        self.of_pairs = of_pairs
-        self.size = size = of_pairs[0].touches[0].dimension
+    def __init__(self, numbers: Sequence[int], touches: Sequence[TouchSpec]) -> None:
+        self.numbers = numbers
+        self.size = size = touches[0].dimension
         known: dict[Any, Any] = {}
         rows: list[Any] = []
-        for touch in (touch for some in of_pairs for touch in some.touches):
+        for touch in touches:
             key = touch.margin, id(touch.softness), touch.friction, touch.friction_reference
             if key not in known:
                 known[key] = touch.margin, touch.softness, touch.friction[: size - 1], touch.friction_reference
@@ -134,15 +147,26 @@ class _AlikeRows:
         self.rows = Columns(rows)
 
 
-_SORTED: ByIdentity[tuple[list[_AlikeRows], list[int]]] = ByIdentity()
+class _Sorted(NamedTuple):
+    """Pairs that are in loops, and the places of the others."""
+
+    pairs: Sequence[_AlikePairs]
+    """Pairs that are searched in a loop each, one after another: the order of the table."""
+    rows: Sequence[_AlikeRows]
+    """The same pairs, by their rows."""
+    others: Sequence[int]
 
 
-def _sorted(touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows], list[int]]:
-    """The pairs that can be in loops, and the places of the others; those of a robot's own numbers are sorted once."""
+_SORTED: ByIdentity[_Sorted] = ByIdentity()
+
+
+def _sorted(touches: Sequence[TouchSpec]) -> _Sorted:
+    """The pairs in the order of the loops; those of a robot's own numbers are sorted once."""
     is_kept = isinstance(touches, Touches)
     if is_kept and touches in _SORTED:
         return _SORTED[touches]
-    alike: dict[Hashable, dict[Hashable, list[int]]] = {}
+    of_shapes: dict[Hashable, list[int]] = {}
+    of_rows: dict[Hashable, list[int]] = {}
     others: list[int] = []
     keys: dict[Hashable, Hashable] = {}
 
@@ -155,18 +179,23 @@ def _sorted(touches: Sequence[TouchSpec]) -> tuple[list[_AlikeRows], list[int]]:
         if not touch.is_plain:
             others.append(k)
             continue
-        rows_key = known((touch.dimension, id(touch.softness), touch.friction_reference), partial(_rows_key, touch))
         first, second = touch.first, touch.second
+        if are_sums(first.shape.kind, second.shape.kind):
+            of_shapes.setdefault("sums", []).append(k)
+            continue
         has_vertices = first.shape.kind in ("plane", "heightfield")
         of_sides = (known((id(side), has_vertices), partial(_side_key, side, has_vertices)) for side in (first, second))
-        alike.setdefault(rows_key, {}).setdefault(tuple(of_sides), []).append(k)
-    rows = [
-        _AlikeRows([_AlikePairs(some, [touches[k] for k in some]) for some in kinds.values()])
-        for kinds in alike.values()
-    ]
+        of_shapes.setdefault(tuple(of_sides), []).append(k)
+    pairs = [_AlikePairs(some, [touches[k] for k in some]) for some in of_shapes.values()]
+    order = [touch for alike in pairs for touch in alike.touches]
+    for p, touch in enumerate(order):
+        key = known((touch.dimension, id(touch.softness), touch.friction_reference), partial(_rows_key, touch))
+        of_rows.setdefault(key, []).append(p)
+    rows = [_AlikeRows(some, [order[p] for p in some]) for some in of_rows.values()]
+    found = _Sorted(pairs, rows, others)
     if is_kept:
-        _SORTED[touches] = rows, others
-    return rows, others
+        _SORTED[touches] = found
+    return found
 
 
 class _Shapes:
@@ -215,27 +244,24 @@ def _slot(robot: Model, body: str | None) -> int:
     return 0 if body is None else robot.bodies[body].slot
 
 
-def _row_loop(
-    constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], shapes: _Shapes, kinds: _AlikeRows,
-    are_told: bool,
-) -> RowLoop:  # fmt: skip
+def _row_loop(constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], alike: _AlikeRows) -> RowLoop:
     from kinetree.algorithms.contact_table import Row, RowLoop
 
-    pairs = [_pair_loop(sight, shapes, alike, are_told) for alike in kinds.of_pairs]
-    size, look = kinds.size, looked_up(sight, kinds.rows)
+    size, look = alike.size, looked_up(sight, alike.rows)
 
     def row(k: Any) -> Row:
         margin, softness, friction, across = look(k)
         return Row(margin, *law_of_contact(constraints, timed, softness, friction, across))
 
-    return RowLoop(pairs, size, size if constraints.is_elliptic and size > 1 else 1, row)
+    return RowLoop(alike.numbers, size, size if constraints.is_elliptic and size > 1 else 1, row)
 
 
 def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool) -> PairLoop:
-    from kinetree.algorithms.contact_table import PairLoop
+    from kinetree.algorithms.contact_table import PairKind, PairLoop
     from kinetree.collision import contacts, is_beyond
     from kinetree.collision.contact_point import nowhere_unless
-    from kinetree.collision.pairs import slots
+    from kinetree.collision.convex import convex_convex
+    from kinetree.collision.manifold import with_faces
 
     hulls = [
         _hulls(sight, some) if is_hull else None for is_hull, some in zip(alike.have_hulls, alike.shapes, strict=True)
@@ -248,17 +274,28 @@ def _pair_loop(sight: Sight, shapes: _Shapes, alike: _AlikePairs, are_told: bool
         far: Scalar = maximum(is_beyond(limit, r_a, r_b), missing) if have_limits else missing
         return far
 
-    def points(k: Any, X_a: Transform, X_b: Transform) -> Sequence[ContactPoint]:
+    def search(k: Any, X_a: Transform, X_b: Transform) -> Any:
         a, b, within = look(k)
         a, b = (shape if hull is None else hull(k, shape) for hull, shape in zip(hulls, (a, b), strict=True))
-        found = contacts(a, X_a, b, X_b, within)
+        return a, b, within, *(convex_convex(a, X_a, b, X_b, within) if alike.are_sums else ())
+
+    def points(
+        kinds: tuple[str, str], k: Any, X_a: Transform, X_b: Transform, found: Sequence[Any]
+    ) -> Sequence[ContactPoint]:
+        a, b, within, *nearest = found
+        touching: Sequence[ContactPoint] = nearest
+        if not nearest:
+            touching = contacts(a, X_a, b, X_b, within)
+        elif kinds != _ROUND:
+            a, b = map(of_kind, kinds, (a, b))
+            touching = with_faces(a, X_a, b, X_b, within, nearest[0], slots(*kinds))
         _, missing = tell(k)
-        return found if is_zero(missing) else [nowhere_unless(1.0 - missing, point) for point in found]
+        return touching if is_zero(missing) else [nowhere_unless(1.0 - missing, point) for point in touching]
 
     numbers = [[shapes.number(side) for side in some] for some in alike.sides]
-    count = slots(*(some[0].kind for some in alike.shapes))
     own = None if all(map(is_zero, alike.absent)) else lambda k: tell(k)[1]
-    return PairLoop((numbers[0], numbers[1]), count, is_far, points, own)
+    kinds = [PairKind(1 if some == _ROUND else slots(*some), partial(points, some)) for some in alike.kinds]
+    return PairLoop((numbers[0], numbers[1]), kinds, alike.kind_of, is_far, search, own)
 
 
 def _hulls(sight: Sight, shapes: Sequence[Any]) -> Callable[[Any, Scalar], Hull]:

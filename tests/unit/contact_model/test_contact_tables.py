@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.collision import slots
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.reference import on_numbers
 from kinetree.contact_model import spec
@@ -125,6 +126,49 @@ def test_hulls_with_different_corners_are_in_one_loop_per_kind_of_pair(monkeypat
     numbers = [list(map(float, x)) for x in (q[1], v[1], np.zeros(robot.nv))]
     written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
     np.testing.assert_allclose(found.qdd[1], written[: robot.nv], rtol=0, atol=1e-8 * np.abs(written).max())
+
+
+@cache
+def toys() -> kt.Model:
+    """Round shapes and boxes in a row on the ground, each inside the next one, whose contacts have 1, 3 or 6 rows."""
+    round_ones = {"ellipsoid": ".06 .05 .05", "cylinder": ".05 .05", "capsule": ".05 .02"}
+    sizes = {**round_ones, "box": ".05 .05 .05", "sphere": ".05"}
+    bodies = "".join(
+        f'<body pos="{0.085 * k} {0.01 * (k % 2)} 0.049" euler="{10 * k} {7 * k} 0"><freejoint/>'
+        f'<geom type="{kind}" size="{size}" condim="{(1, 3, 6)[k % 3]}" mass="1"/></body>'
+        for k, (kind, size) in enumerate([*sizes.items()] * 2)
+    )
+    ground = '<geom type="plane" size="1 1 1" condim="1"/>'
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder, "toys.xml")).write_text(f"<mujoco><worldbody>{ground}{bodies}</worldbody></mujoco>")
+        return kt.load(path)
+
+
+def test_pairs_of_several_kinds_are_searched_in_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, rng = toys(), np.random.default_rng(0)
+    soft = kt.contact.soft_constraints(robot)
+    sums = next(x for x in contact_tables._sorted(soft.touches).pairs if x.are_sums)
+    assert {*sums.kinds} == {("sum", "sum"), ("capsule", "cylinder"), ("cylinder", "box"), ("cylinder", "cylinder")}
+    q = kt.integrate(robot, usual_start(robot, touches=False), 0.002 * rng.normal(size=(5, robot.nv)))
+    v = 0.2 * rng.normal(size=(5, robot.nv))
+    found = kt.contact_dynamics(robot, q, v, np.zeros_like(v))
+    told = kt.contact.contact_forces(robot, q, v, found.qdd)
+    rows = [
+        touch.dimension for touch in soft.touches for _ in range(slots(touch.first.shape.kind, touch.second.shape.kind))
+    ]
+    assert {size for size, f in zip(rows, told.forces[0], strict=True) if f.any()} == {1, 3, 6}
+    for k in range(5):
+        alone = kt.contact_dynamics(robot, q[k], v[k], np.zeros(robot.nv))
+        np.testing.assert_array_equal(alone.qdd, found.qdd[k])
+    direction, h = rng.normal(size=robot.nv), 1e-7
+    ends = (kt.integrate(robot, q[0], step * direction) for step in (h, -h))
+    high, low = (kt.contact_dynamics(robot, end, v[0], np.zeros(robot.nv)).qdd for end in ends)
+    _, slope = kt.jvp(robot, kt.contact_dynamics, (q[0], v[0], np.zeros(robot.nv)), {"q": direction})
+    np.testing.assert_allclose(slope[: robot.nv], (high - low) / (2 * h), rtol=0, atol=1e-4 * np.abs(slope).max())
+    monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
+    numbers = [list(map(float, x[0])) for x in (q, v, np.zeros_like(v))]
+    written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
+    np.testing.assert_allclose(found.qdd[0], written[: robot.nv], rtol=0, atol=1e-8 * np.abs(written).max())
 
 
 def test_a_world_has_the_same_bits_in_any_batch_and_on_threads() -> None:
