@@ -107,6 +107,7 @@ with _lazy_names(__name__):
     from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
     from kinetree.algorithms.rnea import rnea
     from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+    from kinetree.algorithms.sleeping_islands import KinematicTrees, Sleep
     from kinetree.algorithms.stages import Applied, Evaluation, Loads, Pull, Stage, evaluated, stage_powers
     from kinetree.algorithms.stiffness import stiffest_round
     from kinetree.algorithms.tendons import TendonLaw, tendon_energy, tendon_force
@@ -131,11 +132,13 @@ __all__ = [
     "ImmersedBox",
     "ImmersedEllipsoid",
     "Integrator",
+    "KinematicTrees",
     "Loads",
     "Medium",
     "Muscle",
     "Pull",
     "Rates",
+    "Sleep",
     "Stage",
     "StepEnd",
     "TendonLaw",

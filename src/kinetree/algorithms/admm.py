@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.algorithms.convex_dynamics import Block, Minimum
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.natural_map import (
     Numbers,
@@ -37,7 +36,7 @@ from kinetree.algorithms.natural_map import (
     split,
     yielding,
 )
-from kinetree.expr import Scalar, absolute, less, less_equal, maximum, minimum, repeat, select
+from kinetree.expr import Scalar, absolute, dot, less, less_equal, maximum, minimum, repeat, select
 
 __all__ = ["admm"]
 

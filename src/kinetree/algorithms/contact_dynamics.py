@@ -28,10 +28,10 @@ from math import inf
 
 from kinetree.algorithms.convex_dynamics import Block, Effort, LoopedTable, Minimum, minimum_acceleration
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.forward_dynamics import unbalanced
 from kinetree.algorithms.rigid_contact import has_rigid_contacts, rigid_acceleration
-from kinetree.expr import Scalar, is_zero, less_equal, maximum, select, slopes_of, sqrt
+from kinetree.algorithms.sleeping_islands import Sleep
+from kinetree.expr import Scalar, dot, is_zero, less_equal, maximum, select, slopes_of, sqrt
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 
@@ -51,25 +51,27 @@ def contact_dynamics(
     effort: Effort | None = None,
     more: Sequence[tuple[Sequence[Scalar], Scalar]] = (),
     looped: Sequence[LoopedTable] = (),
+    sleep: Sleep | None = None,
 ) -> Minimum:
     """Accelerations due to joint forces tau and to the blocks' forces; `guess` is where the search may start.
 
     `looped` are the rows that are in loops of the program. `more` are terms of the matrix in addition to M: x m mᵀ
     for each row m, in the order of v, and number x. Where blocks have softer versions, derivatives are those of the
-    problem with these.
+    problem with these. Bodies that sleep have no acceleration, and no row acts on them.
     """
     coupled: list[Sequence[int]] = [*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)]
     coupled += [places for table in looped for places in table.coupled()]
     M = crba(tree.in_chains(coupled) if looped else tree, q).sparse(in_chains=bool(looped), coupled=coupled)
     for m, x in more:
         M.add_square(m, x)
-    left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
+    forces = unbalanced(tree, q, qd, tau, f_ext)
+    left = tree.numbers((forces if sleep is None else sleep.still(forces))[1:], "forces")
     for block in blocks:
         if not is_zero(block.pull):
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
     effort = effort or Effort()
     if looped:
-        found = minimum_acceleration(M, left, blocks, guess, effort, looped)
+        found = minimum_acceleration(M, left, blocks, guess, effort, looped, sleep)
         overflows = reduce(maximum, (table.overflows for table in looped))
         return found._replace(error=select(overflows, inf, found.error))
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration

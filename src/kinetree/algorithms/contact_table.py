@@ -27,12 +27,12 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import symmetric_product
 from kinetree.algorithms.row_costs import RowCost
+from kinetree.algorithms.sleeping_islands import Met, Sleep
 from kinetree.algorithms.soft_rows import Friction, Law, Sight, cost_of, pressed, seen_at, told_of
 from kinetree.collision import FAR, ContactPoint
-from kinetree.expr import Grid, Memory, Scalar, less, less_equal, maximum, minimum, otherwise, select, unless
+from kinetree.expr import Grid, Memory, Scalar, dot, less, less_equal, maximum, minimum, otherwise, select, unless
 from kinetree.records import record
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.tree import Tree
@@ -148,9 +148,11 @@ class ContactTable:
     """As for `LoopedTable`: which contacts are closed differs from sample to sample."""
 
     def __init__(
-        self, sight: Sight, shapes: PlacedShapes, pairs: Sequence[PairLoop], loops: Sequence[RowLoop], capacity: int
-    ) -> None:
-        """`capacity`: the most pairs that may touch."""
+        self, sight: Sight, shapes: PlacedShapes, pairs: Sequence[PairLoop], loops: Sequence[RowLoop], capacity: int,
+        sleep: Sleep | None = None,
+    ) -> None:  # fmt: skip
+        """`capacity`: the most pairs that may touch; `sleep`: pairs of bodies that sleep, or do not move at all, are
+        left out."""
         tree, topology = sight.tree, sight.tree.topology
         self.sight = sight
         self._starts = topology.v_starts
@@ -173,7 +175,7 @@ class ContactTable:
         for k in placed.rounds(0, len(shapes.bodies)):
             _put(placed, k, _numbers(shapes.placement(k) @ _transform(_row(self.poses, shapes.bodies, k))))
         v, drift = (self.motions(self.in_places(x)) for x in (sight.v, sight.drift))
-        self._pairs = _Pairs(tree, shapes, pairs, capacity)
+        self._pairs = _Pairs(tree, shapes, pairs, capacity, sleep)
         self.loops: list[_Contacts] = [_Contacts(loop, self._pairs, self.chains.of_slot) for loop in loops]
         between = list(dict.fromkeys(pair for contacts in self.loops for pair in contacts.body_pairs))
         paths = {body: self._path(body) for body in {body for pair in between for body in pair}}
@@ -195,10 +197,18 @@ class ContactTable:
             [spans[pair] for pair in contacts.body_pairs] for contacts in self.loops
         ]
         """The part of `blocks` for each pair of shapes."""
-        self.overflows: Scalar = self._pairs.find(placed, self.loops)
+        find = partial(self._pairs.find, placed, self.loops)
+        self.overflows: Scalar = find() if sleep is None else sleep.search(find, self)
         """1.0 where more pairs touch than may: the others are left out."""
         for contacts in self.loops:
             contacts.press(v, drift)
+
+    def fold_trees(self, step: Met) -> Scalar:
+        """The largest of what `step` gives for the trees of each pair that touches."""
+        found: Sequence[Scalar] = [0.0]
+        for contacts in self.loops:
+            found = contacts.fold_pairs(found, partial(contacts.met, step))
+        return found[0]
 
     def coupled(self) -> list[list[int]]:
         """For each two bodies, the degrees of freedom that move one relative to the other, by their places in v."""
@@ -274,27 +284,37 @@ class ContactTable:
 class _Pairs:
     """All pairs of shapes, and the search for those that touch."""
 
-    def __init__(self, tree: Tree, shapes: PlacedShapes, loops: Sequence[PairLoop], capacity: int) -> None:
-        """`capacity`: the most pairs that may touch."""
+    def __init__(
+        self, tree: Tree, shapes: PlacedShapes, loops: Sequence[PairLoop], capacity: int, sleep: Sleep | None
+    ) -> None:
+        """`capacity`: the most pairs that may touch; `sleep`: as for `ContactTable`."""
         self._loops = loops
+        self._sleep = sleep
         self.capacity = capacity
         numbers = [pair for of in loops for pair in zip(*of.shapes, strict=True)]
         self.bodies: list[tuple[int, int]] = [(shapes.bodies[a], shapes.bodies[b]) for a, b in numbers]
         """The slots of both bodies."""
+        self.trees: list[list[int]] = (
+            [sleep.numbers(slots) for slots in zip(*self.bodies, strict=True)] if sleep else []
+        )
+        """The numbers of the kinematic trees of the first bodies, and of the second ones."""
         self.slots: list[int] = [of.kinds[kind].slots for of in loops for kind in of.kind_of]
         *self.begin, self.count = accumulate(self.slots, initial=0)
         """The first contact of each pair, and how many there are in all pairs."""
-        self.far: Grid = tree.grid(len(numbers), 1, clear=False)
+        self.far: Grid = tree.grid(len(numbers), 1, clear=False, is_scratch=sleep is not None)
         self._near = tree.grid(self.count, _POINT, clear=False, is_scratch=True)
         """The points of the contacts of all pairs that are near."""
         self.touching: Grid | None = None
         """How many pairs have touched, if more may than there is room for."""
         if capacity < len(numbers):
             self.touching = tree.grid(1, 1, clear=False, is_scratch=True)
-            self.touching[0, 0] = 0.0
 
     def find(self, placed: Grid, parts: Sequence[_Contacts]) -> Scalar:
         """Find the points of all pairs, from the shapes' placements in the world; 1.0 where too many touch."""
+        for part in parts:
+            part.begin()
+        if self.touching is not None:
+            self.touching[0, 0] = 0.0
         where = {p: (part, k) for part in parts for k, p in enumerate(part.loop.pairs)}
         done = 0
         for loop in self._loops:
@@ -314,6 +334,8 @@ class _Pairs:
         def near(_: Any) -> Sequence[Scalar]:
             at = [placed.looked_up(side, k) for side in loop.shapes]
             far = loop.is_far(k, *(Vec3(*placed.row(i, range(9, 12))) for i in at))
+            if self._sleep is not None:
+                far = maximum(far, left_out)
             unless(far, [], partial(touch, far, at))
             return [far]
 
@@ -331,7 +353,10 @@ class _Pairs:
                     part.append(placed.looked_up([own if x is part else 0 for x, own in of_each], k), points, far)
             return []
 
-        (far,) = near([1.0]) if loop.absent is None else unless(loop.absent(k), [1.0], near)
+        left_out: Scalar = 0.0 if loop.absent is None else loop.absent(k)
+        if self._sleep is not None:
+            left_out = maximum(left_out, self._sleep.both(*(placed.looked_up(x, k + done) for x in self.trees)))
+        (far,) = unless(left_out, [1.0], near)
         self.far[k + done, 0] = far
         return []
 
@@ -369,6 +394,7 @@ class _Contacts:
         self.origins = [b or a for a, b in self.body_pairs]
         """A moving body of each pair."""
         self._slots, self._begin = ([x[p] for p in loop.pairs] for x in (pairs.slots, pairs.begin))
+        self._trees = [[numbers[p] for p in loop.pairs] for numbers in pairs.trees]
         self._list = pairs.far.index_list(pairs.capacity, len(loop.pairs))
         self._each = max(self._slots)
         """Contacts in memory for each pair in the list."""
@@ -399,6 +425,15 @@ class _Contacts:
             return [], is_open
 
         self._list.append(p, [], at)
+
+    def begin(self) -> None:
+        """Begin a search, with none that touch."""
+        self._list.clear()
+
+    def met(self, step: Met, pair: _Pair, found: Sequence[Scalar]) -> list[Scalar]:
+        """`step` with the trees of a pair that touches."""
+        first, second = (self._points.looked_up(numbers, pair.number) for numbers in self._trees)
+        return [maximum(found[0], step(first, second, 1.0 - self.is_open(pair)))]
 
     def _is_open(self, p: Any, k: Any) -> Scalar:
         """1.0 where contact k in memory, of pair p, is open."""

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kinetree.algorithms.ltdl import block_half, block_ltdl, block_rest, ltdl, ltdl_half, ltdl_rest
 from kinetree.algorithms.row_costs import Response, RowCost
+from kinetree.algorithms.sleeping_islands import Sleep
 from kinetree.expr import Scalar, absolute, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
 
@@ -155,10 +156,12 @@ def minimum_acceleration(
     guess: Sequence[Scalar] | None,
     effort: Effort,
     looped: Sequence[LoopedTable] = (),
+    sleep: Sleep | None = None,
 ) -> Minimum:
     """The acceleration a*, from the better of a guess and a₀, in the order of v.
 
-    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`) and for the rows in loops.
+    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`) and for the rows in loops. Where bodies
+    sleep tau is zero and no row acts, so that a* is zero.
     """
     if looped:
         n = len(tau)
@@ -167,6 +170,8 @@ def minimum_acceleration(
             sorted({k for row in J for k, _ in M.entries(row)}) for J in (*(block.J for block in blocks), *together)
         ]
         M = M.in_blocks(coupled)
+    if sleep is not None and M.is_in_blocks:
+        M = M.without_rows(sleep.in_row)
     problem = _Problem(M, tau, blocks, looped)
     start = problem.at(problem.smooth)
     begun = problem.numbers(start)

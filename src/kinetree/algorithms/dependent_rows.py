@@ -22,8 +22,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.dot import dot
-from kinetree.expr import Grid, Index, NewGrid, Numbers, Scalar, less, select, sqrt
+from kinetree.expr import Grid, Index, NewGrid, Numbers, Scalar, dot, less, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import LDLT
 from kinetree.tree import Tree

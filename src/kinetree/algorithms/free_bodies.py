@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.implicit_forces import Coupling
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, dot
 from kinetree.joints import FloatingBase, Free, JointKind, Placed, Spherical
 from kinetree.spatial import Inertia, Mat3, Vec3
 from kinetree.tree import Tree

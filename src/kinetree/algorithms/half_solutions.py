@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest
-from kinetree.expr import Scalar, sqrt
+from kinetree.expr import Scalar, dot, sqrt
 from kinetree.tree import Tree
 
 __all__ = ["HalfSolutions", "RootedHalves"]

@@ -115,6 +115,8 @@ class StepEnd(NamedTuple):
     q: Slots
     v: Slots
     act: Sequence[Scalar]
+    trees: Slots
+    """The numbers of sleeping_islands.py after the step, from slot 1 on, if bodies may sleep."""
     reported: Sequence[Sequence[Numbers]]
     """The rows of numbers that each stage reports."""
 
@@ -194,10 +196,13 @@ def step(
 
     start = (q, v, *([act] if act else ()))
     (q_next, v_next, *moved), reported = stages(method.stages, start, evaluate, rates, state)
+    trees: Any = ()
+    if loads.sleep is not None:
+        q_next, v_next, trees = loads.sleep.after(q, q_next, v_next, dt)
     ends = (q_next[1:], v_next[1:])
     if loads.rule is not None:
         ends = projected_state(tree, loads.holds, q_next, v_next, loads.rule)
-    return StepEnd(*ends, moved[0] if moved else act, reported)
+    return StepEnd(*ends, moved[0] if moved else act, trees[1:], reported)
 
 
 def added(x: Sequence[Scalar], row: Sequence[float], rates: Sequence[Sequence[Scalar]], h: Scalar) -> Sequence[Scalar]:

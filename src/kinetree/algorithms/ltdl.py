@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.algorithms.dot import dot
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, dot
 
 __all__ = [
     "block_half",

@@ -36,12 +36,24 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ldu, ltdl_half, ltdl_rest
 from kinetree.algorithms.natural_map import Numbers, RigidContact, away, flat, inertias, residual, split, weights
 from kinetree.algorithms.near_rigid import SHARE
 from kinetree.algorithms.row_costs import EllipticCone, RowCost
-from kinetree.expr import Scalar, is_zero, less, less_equal, maximum, minimum, repeat, select, slopes_of, sqrt, unless
+from kinetree.expr import (
+    Scalar,
+    dot,
+    is_zero,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    repeat,
+    select,
+    slopes_of,
+    sqrt,
+    unless,
+)
 
 __all__ = ["differentiated", "newton"]
 

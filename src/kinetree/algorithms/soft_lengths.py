@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.contact_table import ContactTable
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.row_costs import DryFriction, Equality, OneSided, RowCost
 from kinetree.algorithms.soft_rows import Law, Sight, jacobian
 from kinetree.algorithms.transmissions import Reach, View
-from kinetree.expr import Grid, Scalar, less, maximum, select, sqrt, unless
+from kinetree.expr import Grid, Scalar, dot, less, maximum, select, sqrt, unless
 from kinetree.records import record
 from kinetree.spatial import Vec3
 

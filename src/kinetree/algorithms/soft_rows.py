@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 from kinetree.algorithms.compliance import Compliance
 from kinetree.algorithms.convex_dynamics import Block, Bounce
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.natural_map import RigidContact
 from kinetree.algorithms.near_rigid import NearRigid
 from kinetree.algorithms.row_costs import EllipticCone, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint
-from kinetree.expr import Scalar, otherwise, select, sqrt
+from kinetree.expr import Scalar, dot, otherwise, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree

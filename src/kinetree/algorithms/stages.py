@@ -19,6 +19,7 @@ from kinetree.algorithms.drives import driven, limited, power
 from kinetree.algorithms.free_bodies import FREE, FREE_OR_BALL, with_gyroscopic_forces
 from kinetree.algorithms.implicit_forces import AtTheEnd, EndOfStep, Slope, end_of_step
 from kinetree.algorithms.momentum import mechanical_power
+from kinetree.algorithms.sleeping_islands import Sleep
 from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Force
@@ -78,6 +79,8 @@ class Loads:
     holds: Sequence[Hold] = ()
     rule: ConstraintRule | None = None
     """How the holds are satisfied, if there are any."""
+    sleep: Sleep | None = None
+    """Which bodies sleep in this step; its stage is the only one."""
 
 
 class Evaluation(NamedTuple):
@@ -118,15 +121,17 @@ def evaluated(
     push: Any = None
     solved: Any = None
     error: Scalar = 0.0
+    if loads.sleep is not None:
+        loads.sleep.disturb(v, given, f_ext)
     if loads.soft is not None:
         blocks, looped = loads.soft(tree, q, v, dt, at_the_end == "everything")
         if at_the_end == "everything":
             least = contact_dynamics(
                 end.tree, q, v, end.shifted(acting), blocks, f_ext, more=[(t.row, t.inertia) for t in end.couplings],
-                looped=looped,
+                looped=looped, sleep=loads.sleep,
             )  # fmt: skip
         else:
-            least = contact_dynamics(tree, q, v, acting, blocks, f_ext, looped=looped)
+            least = contact_dynamics(tree, q, v, acting, blocks, f_ext, looped=looped, sleep=loads.sleep)
         push, error = tree.split(least.push(blocks), "forces"), least.error
         a = solved = tree.split(least.acceleration, "nv")
         if at_the_end != "everything" and end.differs:
@@ -137,6 +142,8 @@ def evaluated(
         a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings, FREE)
     elif at_the_end == "everything":
         a = with_gyroscopic_forces(end.tree, q, v, a, 0.5 * dt, tree.armature, end.couplings, FREE_OR_BALL)
+    if loads.sleep is not None:
+        a = loads.sleep.still(a)
     if solved is None or at_the_end == "everything":
         solved = a
     return Evaluation(a, push, rates, error, given, end, solved)

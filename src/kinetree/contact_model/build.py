@@ -20,7 +20,7 @@ from kinetree.contact_model.inverse_weights import InverseWeights
 from kinetree.contact_model.limits import frictions, limits
 from kinetree.contact_model.mixing import LEAST_FRICTION
 from kinetree.contact_model.pairs import FREE, Pairs, about_many, touching_pairs
-from kinetree.contact_model.settings import Rigid, SettingName, friction_number, setting_named
+from kinetree.contact_model.settings import Rigid, Setting, SettingName, friction_number, setting_named
 from kinetree.contact_model.shapes import Shapes, Surface, kind_of
 from kinetree.contact_model.spec import (
     CouplingSpec,
@@ -58,6 +58,7 @@ def soft_constraints(
     tolerance: float | None = None,
     reach: float | None = None,
     capacity: int | None = None,
+    sleep: float | bool | None = None,
 ) -> SoftConstraints:
     """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
@@ -89,12 +90,16 @@ def soft_constraints(
             what memory and the time of a step grow with. By default there is room for all up to 10,000, and for 16
             per shape of more. In a step in which more touch, those that come first in `touches` push, its error is
             infinite, and `simulate` and `rollout` warn of it.
+        sleep: a speed, m/s, such as 1e-3: in `simulate` and `rollout` bodies that touch each other, and that have all
+            been slower for 0.02 s, sleep: they stay exactly where they are, and take hardly any time, until
+            something that moves touches one of them, or a force acts on it (docs/contact.md). True takes the file's
+            tolerance, 1e-3 by default; None does so if the file's flag "sleep" is set, and False never. Not "rigid".
 
     `unsupported` names the parts without a constraint yet.
 
     Raises:
-        OptionError: the time step or the capacity is not positive, the constraints have a fault, the setting is
-            unknown, or a number is out of its range or belongs to another setting.
+        OptionError: the time step, the capacity or the speed of bodies that may sleep is not positive, the constraints
+            have a fault, the setting is unknown, or a number is out of its range or belongs to another setting.
         NameNotFoundError: the robot has no such frame.
 
     >>> import kinetree as kt
@@ -125,6 +130,7 @@ def soft_constraints(
     soft = SoftConstraints(
         is_elliptic=options.cone == "elliptic" or law is not None, friction_ratio=max(options.impratio, _LEAST_RATIO),
         unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops), setting=law, capacity=capacity,
+        sleep=_speed_of_sleep(sleep, options, law),
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return soft
@@ -156,8 +162,30 @@ def soft_constraints(
     return replace(
         soft, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
         touches=touches, absent=absent, unsupported=tuple(not_there), connections=tuple(own_connections),
-        tendons=tuple(of_tendons), remarks=remarks,
+        tendons=tuple(of_tendons), remarks=(*remarks, *_of_sleep(robot, soft)),
     )  # fmt: skip
+
+
+def _speed_of_sleep(sleep: float | bool | None, options: SimulationOptions, law: Setting) -> float | None:
+    """The speed below which bodies may sleep, or None."""
+    if sleep is None:
+        sleep = options.flags.sleep and not isinstance(law, Rigid)
+    if sleep is False:
+        return None
+    tolerance = options.sleep_tolerance if sleep is True else sleep
+    if not isinstance(tolerance, Real) or not 0.0 < tolerance < math.inf:
+        raise OptionError(f"sleep is {sleep!r:.40}, but it must be a positive speed in m/s, True, False or None")
+    if isinstance(law, Rigid):
+        raise OptionError("bodies with rigid contacts do not sleep: leave out sleep, or take another setting")
+    return float(tolerance)
+
+
+def _of_sleep(robot: Model, soft: SoftConstraints) -> list[str]:
+    """Remarks about bodies that the file begins with asleep."""
+    names = [one.body for one in robot.extras.bodies if one.sleep == "init"]
+    if soft.sleep is None or not names:
+        return []
+    return [f"{', '.join(map(repr, names))}: bodies are awake when a motion begins, whatever their file says"]
 
 
 def _touches(
@@ -273,7 +301,6 @@ _NOSLIP = (
 _FLAGS = {
     "diagexact": "constraints are measured by approximate inertias in the reference configuration",
     "speculative": "contacts are those of the present configuration",
-    "sleep": "all bodies are always simulated",
     "ipc": "contacts are soft constraints only",
 }
 

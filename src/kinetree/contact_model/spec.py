@@ -124,6 +124,8 @@ class SoftConstraints:
     capacity: int | None = None
     """The most pairs of shapes that may touch at once where contacts are gone through in loops; None: as many as fit
     into memory, or as touch in a heap (`room`)."""
+    sleep: float | None = None
+    """The speed, m/s, below which bodies at rest on each other sleep after some time of a motion; None: none do."""
 
     def with_absent(self, bodies: Collection[str]) -> SoftConstraints:
         """The same with the pairs of all objects that these bodies may be."""
@@ -149,13 +151,14 @@ class SoftConstraints:
 
     @property
     def are_looped(self) -> bool:
-        """Whether contacts are gone through in loops of the program: many are, unless they are rigid."""
+        """Whether contacts are gone through in loops of the program: many are, or all where bodies may sleep; but no
+        rigid ones."""
         from kinetree.collision import slots
 
         if isinstance(self.setting, Rigid):
             return False
         points = sum(count * slots(*kind.split(" and ")) for kind, count in kinds_of(self.touches).items())
-        return points >= MANY_POINTS
+        return points >= MANY_POINTS or (self.sleep is not None and points > 0)
 
     @property
     def may_be_looped(self) -> bool:
@@ -192,7 +195,7 @@ class SoftConstraints:
             len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
             len(self.tendons), len(self.loops),
         )  # fmt: skip
-        return hash((counts, self.is_elliptic, self.friction_ratio, self.setting, self.capacity))
+        return hash((counts, self.is_elliptic, self.friction_ratio, self.setting, self.capacity, self.sleep))
 
     def __str__(self) -> str:
         cones = "elliptic cones" if self.is_elliptic else "pyramids"
@@ -205,6 +208,7 @@ class SoftConstraints:
             f"{len(self.tendons)} rows of tendons",
             f"{len(self.loops)} closed loops and held frames",
             *([f"room for {self.room} pairs that touch"] if self.room < len(self.touches) and self.are_looped else []),
+            *([] if self.sleep is None else [f"bodies slower than {self.sleep:g} m/s may sleep"]),
             *([f"{len(self.absent)} pairs of shapes of objects that are absent"] if self.absent else []),
         ]
         lines = [", ".join(counts)] if self.setting is None else [", ".join(counts), f"  {self.setting}"]

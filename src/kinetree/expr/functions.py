@@ -6,17 +6,18 @@ The algorithms call these, so the same line of a textbook computes numbers or is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.expr.symbol import Symbol, apply
+from kinetree.expr.symbol import Scalar, Symbol, apply
 
 __all__ = [
     "absolute",
     "atan2",
     "cos",
+    "dot",
     "equal",
     "exp",
     "floor",
@@ -62,3 +63,11 @@ less_equal: Callable[..., Any] = _function("le", lambda a, b: np.less_equal(a, b
 equal: Callable[..., Any] = _function("eq", lambda a, b: np.equal(a, b).astype(np.float64))
 slopes_of: Callable[..., Any] = _function("slopes_of", lambda a, b: np.broadcast_arrays(a, b)[0])
 select: Callable[..., Any] = _function("select", np.where)
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Σ aₖ bₖ, in order."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total

@@ -161,16 +161,23 @@ class IndexList:
         self.most: int = most
         self._recorder = recorder
         self._entries: list[int] = []
+        self._memory: Memory | None = None
         self._array = -1
         if recorder is not None:
-            memory = recorder.array("list", self.capacity + 2, is_scratch=True, most=most + 2)
-            memory[0] = 0.0
-            self._array = memory.number
+            self._memory = recorder.array("list", self.capacity + 2, is_scratch=True, most=most + 2)
+            self._array = self._memory.number
+        self.clear()
 
     def grid(self, rows: int, columns: int) -> Grid:
         """Scratch with so many rows for each place in the list, and for the one behind the last."""
         there, most = ((n + 1) * rows for n in (self.capacity, self.most))
         return Grid(there, columns, self._recorder, clear=False, is_scratch=True, most=most)
+
+    def clear(self) -> None:
+        """Begin again with none."""
+        self._entries.clear()
+        if self._memory is not None:
+            self._memory[0] = 0.0
 
     def append(
         self,

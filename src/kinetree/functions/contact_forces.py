@@ -13,7 +13,7 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.contact_model import Rigid, SoftConstraints, TouchSpec
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, dot
 from kinetree.functions.contact_options import (
     ContactOption,
     check_whose,
@@ -201,7 +201,6 @@ def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
 
     Those of rigid contacts that are accurate or bounce do not follow from it: `check_exerted`.
     """
-    from kinetree.algorithms.dot import dot
     from kinetree.algorithms.rigid_contact import has_rigid_contacts, in_one_round
 
     (rows,) = in_one_round([block]) if has_rigid_contacts([block]) else [block]

@@ -21,6 +21,7 @@ from kinetree.tree import Tree
 
 if TYPE_CHECKING:
     from kinetree.algorithms.convex_dynamics import Block, LoopedTable
+    from kinetree.algorithms.sleeping_islands import Sleep
     from kinetree.algorithms.soft_rows import Law, Sight
     from kinetree.collision import ContactPoint
     from kinetree.contact_model import TouchingShape, TouchSpec
@@ -150,10 +151,12 @@ def soft(
     integrator: str | None = None,
     *,
     written_out: bool = False,
+    sleep: Sleep | None = None,
 ) -> Callable[[Tree, Slots, Slots, Scalar, bool], tuple[Sequence[Block], Sequence[LoopedTable]]] | None:
     """The rows at a state, for a step of some length, or as at the end of that step; and those that are in loops.
 
-    Dry friction is among them if it is among the passive forces. `written_out`: whether none are in loops.
+    Dry friction is among them if it is among the passive forces. `written_out`: whether none are in loops. `sleep`:
+    which bodies are left out.
     """
     from kinetree.contact_model import TendonFriction
     from kinetree.functions.gradient_softness import softened, with_softer
@@ -165,7 +168,7 @@ def soft(
     if "friction" not in passive:
         others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
         constraints = replace(constraints, frictions=(), tendons=others)
-    rows = partial(_rows, model, constraints, written_out=written_out or bool(gradient_softness))
+    rows = partial(_rows, model, constraints, written_out=written_out or bool(gradient_softness), sleep=sleep)
     if not gradient_softness:
         return rows
     softer = softened(constraints, gradient_softness)
@@ -201,7 +204,7 @@ def check_whose(robot: Model, constraints: SoftConstraints) -> None:
 
 def _rows(
     model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False, *,
-    written_out: bool,
+    written_out: bool, sleep: Sleep | None = None,
 ) -> tuple[list[Block], Sequence[LoopedTable]]:  # fmt: skip
     from kinetree.algorithms.soft_rows import seen
     from kinetree.functions.contact_laws import timed_laws
@@ -216,7 +219,7 @@ def _rows(
     apart: Sequence[int] = range(len(constraints.touches))
     others = constraints
     if not written_out:
-        table, _, apart = looped_contacts(model, constraints, sight, timed)
+        table, _, apart = looped_contacts(model, constraints, sight, timed, sleep=sleep)
         if table is not None:
             lengths, others = looped_lengths(robot, constraints, table, timed)
             looped = [table, *lengths]

@@ -24,6 +24,7 @@ from kinetree.tree.rolled.tables import Columns, QuantityTable
 
 if TYPE_CHECKING:
     from kinetree.algorithms.contact_table import ContactTable, PairLoop, PlacedShapes, RowLoop
+    from kinetree.algorithms.sleeping_islands import Sleep
     from kinetree.algorithms.soft_rows import Law, Sight
     from kinetree.collision import ContactPoint
     from kinetree.contact_model.touches import TouchingShape
@@ -42,12 +43,18 @@ class Looped(NamedTuple):
 
 
 def looped_contacts(
-    model: Form, constraints: SoftConstraints, sight: Sight, timed: Callable[..., Law], *, are_told: bool = False
+    model: Form,
+    constraints: SoftConstraints,
+    sight: Sight,
+    timed: Callable[..., Law],
+    *,
+    are_told: bool = False,
+    sleep: Sleep | None = None,
 ) -> Looped:
     """The contacts in loops, if there are many: which they are depends on the robot alone.
 
     `are_told`: whether points are asked for, so that there is room for all pairs, and those of pairs that are found
-    quickly are found wherever they are.
+    quickly are found wherever they are. `sleep`: which bodies are left out.
     """
     from kinetree.algorithms.contact_table import ContactTable
 
@@ -61,7 +68,9 @@ def looped_contacts(
     of_pairs = [_pair_loop(sight, shapes, alike, are_told) for alike in pairs]
     loops = [_row_loop(constraints, sight, timed, alike) for alike in rows]
     order = [k for alike in pairs for k in alike.numbers]
-    table = ContactTable(sight, shapes.placed(sight), of_pairs, loops, len(touches) if are_told else constraints.room)
+    table = ContactTable(
+        sight, shapes.placed(sight), of_pairs, loops, len(touches) if are_told else constraints.room, sleep
+    )
     return Looped(table, order, others)
 
 

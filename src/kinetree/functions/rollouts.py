@@ -28,6 +28,7 @@ from kinetree.functions.drives import OnUnactuated, Passive, check_motors, limit
 from kinetree.functions.force_programs import ActingForces, computed_forces
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, rollout_integrator_option, step_of_file
+from kinetree.functions.loads import refuse_sleep
 from kinetree.functions.step_division import Given, Stiffness, divide_steps, never_divides, warn_where_stiff
 from kinetree.functions.steps import StepKind, step_definition
 from kinetree.inputs import array_or_foreign, flag, whole_number
@@ -68,10 +69,12 @@ _OPTIONS = {
 }
 
 
-def _definition(*, commands: bool = False, tells: bool = False, counts: bool = True) -> Definition:
+def _definition(
+    *, commands: bool = False, tells: bool = False, counts: bool = True, sleeps: bool = False
+) -> Definition:
     """Steps under joint forces, or commands; with the error of each after its state; as many as the option `steps`
     says, or one per row of tau in the call, so that a new number of steps compiles nothing."""
-    kind = StepKind(False, commands, commands, exchanges=False, tells=("error",) if tells else ())
+    kind = StepKind(False, commands, commands, exchanges=False, sleeps=sleeps, tells=("error",) if tells else ())
     name = "actuated_rollout" if commands else "rollout"
     return step_definition(name, kind, {**_OPTIONS, "steps": _steps} if counts else _OPTIONS)
 
@@ -81,10 +84,13 @@ _ANY_LENGTH, _ACTUATED = _definition(counts=False), _definition(commands=True, c
 _OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT}
 """Definitions of any number of steps, and the same ones whose number of steps is an option."""
 _WITH_ERRORS = {
-    _ANY_LENGTH: _definition(tells=True, counts=False),
-    _ACTUATED: _definition(commands=True, tells=True, counts=False),
+    (_ANY_LENGTH if not commands else _ACTUATED, sleeps): _definition(
+        commands=commands, tells=True, counts=False, sleeps=sleeps
+    )
+    for commands in (False, True)
+    for sleeps in (False, True)
 }
-"""Rollouts that also tell how exactly each step was solved."""
+"""Rollouts that also tell how exactly each step was solved, in which bodies may sleep or not."""
 
 
 class _Options(TypedDict, total=False):
@@ -331,10 +337,10 @@ def rollout(
         if not _has_errors(model, contact, (q, v, act, tau, ctrl, dt, known, parameters), report):
             return actuated_rollout(model, q, v, act, tau, ctrl, dt, known, **more)
         definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
-        return _reported(_WITH_ERRORS[definition], model, begin, held, dt, known, report=report, **more)
+        return _reported(definition, model, begin, held, dt, known, report=report, **more)
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
     if _has_errors(model, contact, (q, v, tau, dt, known, parameters), report):
-        return _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, known, report=report, **more)
+        return _reported(_ANY_LENGTH, model, (q, v), (tau,), dt, known, report=report, **more)
     return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, known, **more)[0]
 
 
@@ -572,10 +578,14 @@ def _reported(
     **more: Any,
 ) -> Array | ReportedRollout:
     """A rollout, with the errors of its steps if they are asked for; a warning says if contacts were not solved."""
-    state = *state, np.zeros(1, dtype_beside(state[0]))
-    whole, divided = _run(definition, model, state, rows, dt, f_ext, out=None, **more)
-    states, error = whole[..., :-1], whole[..., -1]
     constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
+    sleeps = constraints is not None and constraints.sleep is not None
+    if sleeps and (changing := [name for name in more["parameters"] or () if str(name).endswith(ROWS)]):
+        refuse_sleep(constraints, f"{changing[0]} could move what they rest on")
+    unread = [np.zeros(n, dtype_beside(state[0])) for n in (*([model.nv] if sleeps else []), 1)]
+    definition = _WITH_ERRORS[definition, sleeps]
+    whole, divided = _run(definition, model, (*state, *unread), rows, dt, f_ext, out=None, **more)
+    states, error = whole[..., : -sum(map(len, unread))], whole[..., -1]
     if constraints is not None:
         warn_of_unsolved("rollout", error, 3, constraints.setting)
     if out is not None:

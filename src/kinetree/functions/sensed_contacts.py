@@ -8,7 +8,6 @@ from math import isinf
 from kinetree.algorithms import contact_sensors as told
 from kinetree.algorithms.contact_sensors import Push
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.soft_equalities import held_together
 from kinetree.algorithms.soft_lengths import largest_angle, limits
 from kinetree.algorithms.soft_rows import Sight
@@ -17,7 +16,7 @@ from kinetree.collision import ContactPoint
 from kinetree.collision.rays import MISSED, holds, ray_distance
 from kinetree.contact_model import LimitSpec, TendonLimit, TouchSpec, anchored, reach_of_tendon
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar, less, maximum, select, sqrt
+from kinetree.expr import Scalar, dot, less, maximum, select, sqrt
 from kinetree.functions.sensed_state import SensedState
 from kinetree.functions.sensor_specs import ContactSensing, Place, SensorSpec
 from kinetree.spatial import Force, Mat3, Vec3

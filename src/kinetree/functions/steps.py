@@ -21,7 +21,7 @@ from kinetree.expr import Numbers
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import integrator_option
-from kinetree.functions.loads import loads_of
+from kinetree.functions.loads import beginning_sleep, loads_of, refuse_sleep
 from kinetree.functions.step_stages import HELD, STEP_STRATEGY
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
@@ -48,15 +48,18 @@ class StepKind:
     """Whether the energies exchanged are part of the state."""
     tells: tuple[str, ...] = ()
     """The numbers that each step reports of its contacts: "error", "qdd", or both."""
+    sleeps: bool = False
+    """Whether bodies may sleep; the numbers of their trees are then part of the state."""
 
     @property
     def state(self) -> dict[str, Size]:
         """The values that a step replaces, with sizes."""
         act: dict[str, Size] = {"act": "na"} if self.activations else {}
         exchanged: dict[str, Size] = {"exchanged": 2} if self.exchanges else {}
+        trees: dict[str, Size] = {"trees": "nv"} if self.sleeps else {}
         sizes: dict[str, Size] = {"error": 1, "qdd": "nv"}
         told = {name: sizes[name] for name in self.tells}
-        return {"q": "nq", "v": "nv", **act, **exchanged, **told}
+        return {"q": "nq", "v": "nv", **act, **exchanged, **trees, **told}
 
     @property
     def inputs(self) -> dict[str, Size]:
@@ -85,9 +88,10 @@ def _steps(
     q, v, dt, act, tree = x["q"], x["v"], x["dt"], x.get("act", ()), model.tree
     commands = None if actuators is None else applied(model, actuators, passive, x["ctrl"])
     held = holds(model.frames, constraints) if constraints else ()
+    sleep = beginning_sleep(model, contact, x["trees"]) if kind.sleeps and contact is not None else None
     loads = loads_of(
         model, x["tau"], f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
-        gradient_softness=gradient_softness, commands=commands, held=held,
+        gradient_softness=gradient_softness, commands=commands, held=held, sleep=sleep,
     )  # fmt: skip
     if integrator == "midpoint":
         if loads.soft is not None:
@@ -98,6 +102,8 @@ def _steps(
         *state, error = algorithms.midpoint_step(tree, q, v, dt, loads, act)
         return (*state[: 2 + kind.activations], *([[error]] if kind.tells else []))
     method = algorithms.INTEGRATORS[integrator]
+    if method.stages > 1:
+        refuse_sleep(contact, f"{integrator!r} divides a step into stages")
 
     def rows(q: Slots, v: Slots, found: algorithms.Evaluation) -> list[Numbers]:
         powers = [algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)] if kind.exchanges else []
@@ -112,6 +118,8 @@ def _steps(
         series = zip(*(of_stage[0] for of_stage in end.reported), strict=True)
         weighted = (sum((w * p for w, p in zip(method.weights, powers, strict=True)), 0.0) for powers in series)
         ends.append([e + dt * total for e, total in zip(x["exchanged"], weighted, strict=True)])
+    if kind.sleeps:
+        ends.append(end.trees)
     if "error" in kind.tells:
         ends.append([end.largest(int(kind.exchanges))])
     if "qdd" in kind.tells:

@@ -85,6 +85,9 @@ class Endings:
         if not self.going_on.all():
             new[~self.going_on] = record.rows[..., k, :][~self.going_on][:, None]
             record.given[..., k : k + count, :][~self.going_on] = 0.0
+            if record.trees is not None:
+                trees = record.trees[..., k : k + count + 1, :]
+                trees[~self.going_on] = trees[~self.going_on][:, :1]
         if np.isfinite(new[..., :n]).all():
             return None
         finite = np.isfinite(new[..., :n]).all(axis=-1)

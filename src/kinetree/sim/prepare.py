@@ -19,6 +19,7 @@ from kinetree.functions.contact_options import contact_option, with_alternatives
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
 from kinetree.functions.force_programs import GIVEN, computed_forces, force_names, with_forces
+from kinetree.functions.loads import refuse_sleep
 from kinetree.inputs import common_axes
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
@@ -128,6 +129,8 @@ def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
         robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first, actuation, tolerances,
         force_names([*computed]) if computed else {},
     )  # fmt: skip
+    if tolerances is not None or program is not None or period is None:
+        refuse_sleep(soft, "not with error control, nor under programs, nor with functions at every stage of a step")
     torques: Any = tau
     if known is not None:
         torques = known

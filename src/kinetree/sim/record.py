@@ -41,6 +41,10 @@ class Record:
         self.told: Array | None = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
         """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
         steps of their own length the largest error of those that begin before the next moment, and nothing else."""
+        sleeps = setting.contact is not None and setting.contact.sleep is not None
+        self.trees: Array | None = np.zeros((*shape, steps + 1, nv)) if sleeps else None
+        """The number of each degree of freedom's kinematic tree at each moment, if bodies may sleep: for how many
+        seconds it was slow, or less than zero if it sleeps."""
         self.forces: tuple[str, ...] = tuple(setting.sources.values())
         """The names of external forces among the recorded quantities."""
         self.recorded: Mapping[str, NDArray[Any]] = {}
@@ -68,6 +72,7 @@ class Record:
             return self
         those = copy(self)
         those.rows, those.given = self.axis(self.rows, slice(row, None)), self.axis(self.given, slice(row, None))
+        those.trees = None if self.trees is None else self.axis(self.trees, slice(row, None))
         those.told = None if self.told is None else self.axis(self.told, slice(row, None))
         those._first += row
         return those

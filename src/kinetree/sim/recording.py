@@ -52,6 +52,8 @@ def trajectory_of(
     }
     units: dict[str, str] = {name: unit for name, unit in PUSH_UNITS.items() if name in recorded}
     units |= dict.fromkeys(record.forces, "N, N·m")
+    if record.trees is not None:
+        recorded["asleep"] = (record.axis(record.trees, rows) < 0.0).astype(np.float64)
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
     is_told = record.told is not None and record.told.shape[-1] > 1

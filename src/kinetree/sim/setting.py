@@ -136,8 +136,9 @@ class Setting:
     @property
     def kind(self) -> StepKind:
         """The kind of its steps."""
-        tells = () if self.contact is None else ("error", "qdd")
-        return StepKind(bool(self.held), self.actuation is not None, bool(self.activations), tells=tells)
+        contact = self.contact
+        tells, sleeps = () if contact is None else ("error", "qdd"), contact is not None and contact.sleep is not None
+        return StepKind(bool(self.held), self.actuation is not None, bool(self.activations), tells=tells, sleeps=sleeps)
 
     @property
     def pushes(self) -> SoftConstraints | None:

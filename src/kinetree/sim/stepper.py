@@ -44,6 +44,7 @@ class Stepper:
         q, v, act = setting.ends
         self._parts = [slice(0, q), slice(q, v), *([slice(v, act)] if kind.activations else []), slice(act, act + 2)]
         self._width, self._told = act + 2, robot.nv + 1 if kind.tells else 0
+        self._trees = robot.nv if kind.sleeps else 0
         self._unread = [np.zeros(1), np.zeros(robot.nv)] if kind.tells else []
         self._given = [slice(0, robot.nv), slice(robot.nv, None)] if kind.commands else []
         self._forces = [*setting.forces.values()]
@@ -88,8 +89,11 @@ class Stepper:
         given, start = record.given[..., step:end, :], record.rows[..., step, :]
         after = record.rows[..., step + 1 : end + 1, :]
         told = None if record.told is None else record.told[..., step:end, :]
+        trees = None if record.trees is None else record.trees[..., step : end + 1, :]
         if isinstance(parts, int):
-            found = self._divided(start, after, given, self._dt, parts, forces, self._numbers, self._parameters)
+            found = self._divided(
+                start, after, given, self._dt, parts, forces, self._numbers, self._parameters, trees=trees
+            )
             if told is not None:
                 told[...] = found
             return
@@ -99,8 +103,11 @@ class Stepper:
             some = parts == number
             into = np.empty((int(some.sum()), *after.shape[-2:]))
             others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
-            found = self._divided(start[some], into, whole[some], self._dt, int(number), *others)
+            own = None if trees is None else trees[some]
+            found = self._divided(start[some], into, whole[some], self._dt, int(number), *others, trees=own)
             after[some] = into
+            if trees is not None:
+                trees[some] = own
             if told is not None:
                 told[some] = found
 
@@ -109,7 +116,8 @@ class Stepper:
         start, forces = record.rows[..., row, :], self._forces_at(row)
         after = np.empty((*start.shape[:-1], 1, self._width))
         given = record.given[..., row : row + 1, :]
-        told = self._divided(start, after, given, self._dt, 1, forces, self._numbers, self._parameters)
+        trees = None if record.trees is None else record.trees[..., row : row + 1, :].repeat(2, axis=-2)
+        told = self._divided(start, after, given, self._dt, 1, forces, self._numbers, self._parameters, trees=trees)
         assert told is not None
         return told[..., 0, :]
 
@@ -121,7 +129,9 @@ class Stepper:
             forces = [those.of(x, 1) for x in self._forces_at(step)]
             others = ([those.of(x) for x in xs] for xs in (self._numbers, self._parameters))
             after = into[own]
-            self._divided(those.of(row), after, those.of(given)[:, None], lengths[own], number, forces, *others)
+            trees = None if record.trees is None else those.of(record.trees[..., step, :])[:, None].repeat(2, axis=1)
+            now, acting = those.of(row), those.of(given)[:, None]
+            self._divided(now, after, acting, lengths[own], number, forces, *others, trees=trees)
             into[own] = after
         return into[:, 0]
 
@@ -138,13 +148,23 @@ class Stepper:
         forces: Sequence[Array],
         numbers: Sequence[Array],
         parameters: Sequence[Array],
+        *,
+        trees: Array | None = None,
     ) -> Array | None:
-        """Fill in the rows after the start; return the contact reports (…, count, 1 + nv) of steps that make them."""
-        state, h = [start[..., part] for part in self._parts] + self._unread, np.asarray(length / parts)
+        """Fill in the rows after the start; return the contact reports (…, count, 1 + nv) of steps that make them.
+
+        `trees`: their numbers (…, count + 1, nv) from the start on, if bodies may sleep.
+        """
+        state, h = [start[..., part] for part in self._parts], np.asarray(length / parts)
+        state += self._unread if trees is None else [trees[..., 0, :], *self._unread]
         given = np.repeat(given, parts, axis=-2)
         rows = [given[..., part].copy() for part in self._given] if self._given else [given]
         is_whole = parts == 1 and not self._told
-        into = after if is_whole else np.empty((*after.shape[:-2], given.shape[-2], self._width + self._told))
+        into = (
+            after
+            if is_whole
+            else np.empty((*after.shape[:-2], given.shape[-2], self._width + self._trees + self._told))
+        )
         if start.ndim == 1:
             forces = [np.asarray(x, order="C") for x in forces] if forces else ()
             self._of_one(*state, *rows, h, *numbers, *forces, *parameters, out=into)
@@ -155,9 +175,12 @@ class Stepper:
         after[...] = into[..., parts - 1 :: parts, : self._width]
         if not self._told:
             return None
-        told: Array = into[..., ::parts, self._width :]
+        end = self._width + self._trees
+        if trees is not None:
+            trees[..., 1:, :] = into[..., parts - 1 :: parts, self._width : end]
+        told: Array = into[..., ::parts, end:]
         for k in range(1, parts):
-            np.fmax(told[..., 0], into[..., k::parts, self._width], out=told[..., 0])
+            np.fmax(told[..., 0], into[..., k::parts, end], out=told[..., 0])
         return told
 
 

@@ -38,6 +38,8 @@ __all__ = ["Piece", "Task", "at_once"]
 
 Array = NDArray[np.float64]
 Carried = Mapping[str, NDArray[Any]]
+_TREES = "trees"
+"""The name of the numbers of what sleeps, among those that a snapshot carries."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -102,6 +104,8 @@ class Piece:
         self.record: Record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
         self.record.recorded = self._motion.recorded
+        if self.record.trees is not None:
+            self.record.trees[..., 0, :] = start.carried.get(_TREES, 0.0)
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
         self._stiffness = Stiffness(
             robot, setting.integrator, passive, setting.actuation, setting.dt, setting.parameters
@@ -136,6 +140,8 @@ class Piece:
         row = self.record.axis(self.record.rows, k).copy()
         ended = np.where(self.endings.row <= k, self.endings.time, np.inf)
         step, carried = self._start.step + k, self._motion.carried(k)
+        if self.record.trees is not None:
+            carried = {**carried, _TREES: self.record.axis(self.record.trees, k).copy()}
         return Start(step, row, ended, carried, self.record.stiffness, self._start.places)
 
     def trajectory(self, *, is_last: bool = True) -> Trajectory:

@@ -74,7 +74,8 @@ class Trajectory(TrajectoryArrays, Shown):
         recorded: results other than tau of a controller that is a `kt.program`, at each moment, by name: (…, T,
             *shape). The last row repeats its last results, as that of tau does. With commands of actuators "ctrl" (…,
             T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the steps
-            from each row until the next were solved. Also the quantities of `record=`: "frame.NAME" (…, T, 4, 4),
+            from each row until the next were solved; if bodies may sleep "asleep" (…, T, nv), 1 for the
+            degrees of freedom of those that do. Also the quantities of `record=`: "frame.NAME" (…, T, 4, 4),
             "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points, "constraint_forces" (…, T,
             nv), or (…, T, m) for the m rows of `constraints=`. Of a motion whose bodies were pushed while it was
             watched, "push.body" (T,): which of `robot.bodies`, -1 for none, "push.force" (T, 3) and "push.point" (T,

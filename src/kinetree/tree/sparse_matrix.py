@@ -14,11 +14,24 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any
 
-from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, is_zero, maximum, select, slopes_of
+from kinetree.expr import (
+    Grid,
+    Index,
+    Memory,
+    Range,
+    Recorder,
+    Scalar,
+    dot,
+    is_zero,
+    maximum,
+    select,
+    slopes_of,
+    unless,
+)
 from kinetree.records import record
 from kinetree.tree.elimination import WIDTH, Chains, Elimination, chains
 from kinetree.tree.topology import Topology
@@ -238,6 +251,7 @@ class BlockMatrix:
         """1.0 where a block is kept."""
         self._pivots = self._row()
         """D, of factors."""
+        self._is_left_out: Callable[[Any], Scalar] | None = None
 
     @staticmethod
     def of(
@@ -272,6 +286,15 @@ class BlockMatrix:
         """It is already in blocks."""
         return self
 
+    def without_rows(self, are_left_out: Callable[[Any], Scalar]) -> BlockMatrix:
+        """The same matrix, where no work is done for block row k if are_left_out(k) is 1.0.
+
+        Nothing else has entries there then, and what is multiplied or solved is zero there.
+        """
+        other = copy(self)
+        other._is_left_out = are_left_out
+        return other
+
     def begin(self) -> None:
         """Set all entries between degrees of freedom to zero, and keep the blocks of those that carry each other."""
         carried = self._layout.carried()
@@ -305,6 +328,7 @@ class BlockMatrix:
 
     def _mapped(self, of: Callable[[Scalar], Scalar]) -> BlockMatrix:
         made = BlockMatrix(self._layout, self._recorder, is_rolled=self._is_rolled)
+        made._is_left_out = self._is_left_out
         for k in self.blocks_outward:
             made.put(k, k, [[of(x) for x in row] for row in self.block(k, k)])
             for i in self._every_above(k):
@@ -325,11 +349,19 @@ class BlockMatrix:
     @property
     def blocks_outward(self) -> Iterator[Any]:
         """Each block of rows, those above it first."""
-        return self._numbers.rounds(1, self._layout.blocks + 1)
+        return self._each(1, self._layout.blocks + 1)
 
     @property
     def blocks_inward(self) -> Iterator[Any]:
-        return self._numbers.rounds(self._layout.blocks, 0)
+        return self._each(self._layout.blocks, 0)
+
+    def _each(self, start: int, stop: int) -> Iterator[Any]:
+        if self._is_left_out is None:
+            yield from self._numbers.rounds(start, stop)
+            return
+        for k in self._numbers.rounds(start, stop):
+            for _ in self._numbers.left_out(self._is_left_out(k)):
+                yield k
 
     def blocks_above(self, k: Any, of: Any = None) -> Iterator[Any]:
         """λ(k), λ(λ(k)), … of blocks, where block row k, or block row `of`, is not zero."""
@@ -428,12 +460,12 @@ class BlockMatrix:
         y = self.zeros()
         for k in self.blocks_outward:
             own = self.segment(x, k)
-            self.put_segment(y, k, [_product(row, own) for row in self.block(k, k)])
+            self.put_segment(y, k, [dot(row, own) for row in self.block(k, k)])
             for i in self.blocks_above(k):
                 block = self.block(k, i)
-                above = [_product(row, self.segment(x, i)) for row in block]
+                above = [dot(row, self.segment(x, i)) for row in block]
                 self.put_segment(y, k, list(map(operator.add, self.segment(y, k), above)))
-                below = [_product(column, own) for column in zip(*block, strict=True)]
+                below = [dot(column, own) for column in zip(*block, strict=True)]
                 self.put_segment(y, i, list(map(operator.add, self.segment(y, i), below)))
         return y
 
@@ -444,8 +476,18 @@ class BlockMatrix:
 
     def total(self, term: Callable[[Any], Scalar], start: Scalar = 0.0) -> Scalar:
         """A sum with the terms of all degrees of freedom, by their places."""
-        end = (self._layout.blocks + 1) * WIDTH
-        (found,) = self._numbers.fold(WIDTH, end, [start], lambda k, sums: [sums[0] + term(k)])
+
+        end, is_left_out = self._layout.blocks + 1, self._is_left_out
+        if is_left_out is None:
+            (found,) = self._numbers.fold(WIDTH, end * WIDTH, [start], lambda k, sums: [sums[0] + term(k)])
+            return found
+
+        def of_row(k: Any, sums: Sequence[Scalar]) -> Sequence[Scalar]:
+            for r in range(WIDTH):
+                sums = [sums[0] + term(k * WIDTH + r)]
+            return sums
+
+        (found,) = self._numbers.fold(1, end, [start], lambda k, sums: unless(is_left_out(k), sums, partial(of_row, k)))
         return found
 
     def zeros(self) -> Any:
@@ -537,13 +579,6 @@ class BlockLayout:
         """The number of block (k, i), times a scale."""
         first, depth = self._scaled[scale]
         return grid.looked_up(first, k, 1) + grid.looked_up(depth, i, 1)
-
-
-def _product(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(row, x, strict=True):
-        total = total + a * b
-    return total
 
 
 def _in_order(elimination: Elimination, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
