@@ -65,7 +65,7 @@ def contact_dynamics(
     for m, x in more:
         M.add_square(m, x)
     forces = unbalanced(tree, q, qd, tau, f_ext)
-    left = tree.numbers((forces if sleep is None else sleep.still(forces))[1:], "forces")
+    given = left = tree.numbers((forces if sleep is None else sleep.still(forces))[1:], "forces")
     for block in blocks:
         if not is_zero(block.pull):
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
@@ -73,7 +73,9 @@ def contact_dynamics(
     if looped:
         found = minimum_acceleration(M, left, blocks, guess, effort, looped, sleep)
         overflows = reduce(maximum, (table.overflows for table in looped))
-        return found._replace(error=select(overflows, inf, found.error))
+        return found._replace(
+            error=select(overflows, inf, found.error), system=found.system and (found.system[0], given)
+        )
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
     found = solve(M, left, blocks, guess, effort)
     if any(block.bounce is not None for block in blocks):

@@ -134,6 +134,8 @@ class Minimum(NamedTuple):
     """The minimum with softer blocks, if derivatives are those of it."""
     looped: Sequence[Scalar] = ()
     """Jᵀ f of the rows in loops, in the order of v."""
+    system: tuple[Any, Sequence[Scalar]] | None = None
+    """M, and the joint forces τ without the soft constraints', in the order of v, where rows are in loops."""
 
     def push(self, blocks: Sequence[Block]) -> Sequence[Scalar]:
         """Jᵀ f, less the blocks' pulls, in the order of v."""
@@ -196,7 +198,8 @@ def minimum_acceleration(
     a = problem.differentiable(end.a)
     forces = [list(cost.force) for cost in problem.responses(problem.away(a))]
     error, iterations = slopes_of(end.error, 0.0), slopes_of(count, 0.0)
-    return Minimum(M.in_v(a), forces, error, iterations, looped=problem.push_of_looped())
+    system = (M, tau) if looped else None
+    return Minimum(M.in_v(a), forces, error, iterations, looped=problem.push_of_looped(), system=system)
 
 
 _Row = Sequence[tuple[int, Scalar]]

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.drives import BRAKES, braked
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
-from kinetree.algorithms.ltdl import ltdl, ltdl_solve
+from kinetree.algorithms.ltdl import ltdl, ltdl_solve, solution
 from kinetree.expr import Scalar, is_zero, maximum
 from kinetree.spatial import Force
 from kinetree.tree import Tree
@@ -129,6 +129,24 @@ class EndOfStep(NamedTuple):
         ltdl(L)
         ltdl_solve(L, x)
         return tree.in_slots(L.pieces(x))
+
+    def moved(self, before: Tree, system: tuple[Any, Any], push: Any) -> Any:
+        """The same with couplings to no other degrees of freedom, from M and the joint forces of the step's beginning,
+        with whose armatures, and further joint forces, in the order of v."""
+        M, given = system
+        more = self.tree.pieces()
+        more[0] = ()
+        for i, _ in self.tree.outward:
+            more[i] = [x - y for x, y in zip(self.tree.armature[i], before.armature[i], strict=True)]
+        L, x, pushed = M.copy(), M.column(given), M.column(push)
+        L.add_diagonal(M.column(self.tree.numbers(more[1:], "nv")))
+        for k in M.outward:
+            x[k] = x[k] + pushed[k]
+        if self.shift is not None:
+            shift = M.column(self.tree.numbers(self.shift[1:], "forces"))
+            for k in M.outward:
+                x[k] = x[k] + shift[k]
+        return self.tree.split(M.in_v(solution(L, x)), "nv")
 
 
 def end_of_step(

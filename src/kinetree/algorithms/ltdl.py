@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.expr import Scalar, dot
+from kinetree.expr import Scalar, dot, slopes_of
 
 __all__ = [
     "block_half",
@@ -23,6 +23,7 @@ __all__ = [
     "ltdl_half",
     "ltdl_rest",
     "ltdl_solve",
+    "solution",
     "symmetric_product",
 ]
 
@@ -59,6 +60,34 @@ def ltdl_solve(L: Any, x: Any) -> None:
     """x = H⁻¹ x in place, with the factors of H."""
     ltdl_half(L, x)
     ltdl_rest(L, x)
+
+
+def solution(H: Any, x: Any) -> Any:
+    """H⁻¹ x.
+
+    Of a matrix in blocks the derivatives are those of two steps of Newton's method from a constant solution with
+    constant factors: each makes one more order exact, and the loops of the factors are not differentiated.
+    """
+    if not H.is_in_blocks:
+        L = H.copy()
+        ltdl(L)
+        ltdl_solve(L, x)
+        return x
+    L, found = H.constant(), H.zeros()
+    block_ltdl(L)
+    for k in H.outward:
+        found[k] = slopes_of(x[k], 0.0)
+    block_half(L, found)
+    block_rest(L, found)
+    for _ in range(2):
+        before, away, found = found, H.times(found), H.zeros()
+        for k in H.outward:
+            away[k] = x[k] - away[k]
+        block_half(L, away)
+        block_rest(L, away)
+        for k in H.outward:
+            found[k] = slopes_of(before[k], before[k] + away[k])
+    return found
 
 
 def ltdl_half(L: Any, x: Any) -> None:

@@ -132,9 +132,12 @@ def evaluated(
             )  # fmt: skip
         else:
             least = contact_dynamics(tree, q, v, acting, blocks, f_ext, looped=looped, sleep=loads.sleep)
-        push, error = tree.split(least.push(blocks), "forces"), least.error
+        forces = least.push(blocks)
+        push, error = tree.split(forces, "forces"), least.error
         a = solved = tree.split(least.acceleration, "nv")
-        if at_the_end != "everything" and end.differs:
+        if at_the_end != "everything" and end.differs and least.system is not None and not end.couplings:
+            a = end.moved(tree, least.system, forces)
+        elif at_the_end != "everything" and end.differs:
             a = end.acceleration(q, v, _total(tree, acting, push), f_ext)
     else:
         a = end.acceleration(q, v, acting, f_ext)

@@ -156,6 +156,11 @@ class SparseMatrix:
         for n, (k, i) in enumerate(_in_order(self._elimination, pairs)):
             self[k, i] = self[k, i] + numbers[n, 0]
 
+    def add_diagonal(self, x: Sequence[Scalar]) -> None:
+        """Add one number per degree of freedom to the diagonal."""
+        for k in self.outward:
+            self[k, k] = self[k, k] + x[k]
+
     def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
         """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
         m = self.column(row)
@@ -394,6 +399,12 @@ class BlockMatrix:
             self._kept[at, 0] = maximum(kept, where)
             before = [[select(kept, x, 0.0) for x in row] for row in before]
         self.put(k, i, [list(map(operator.add, *rows)) for rows in zip(before, block, strict=True)])
+
+    def add_diagonal(self, x: Any) -> None:
+        """Add one number per place to the diagonal."""
+        for k in self.blocks_outward:
+            own = self.segment(x, k)
+            self.add(k, k, [[y if r == s else 0.0 for s in range(WIDTH)] for r, y in enumerate(own)])
 
     def add_entries(self, pairs: Sequence[tuple[int, int]], numbers: Grid) -> None:
         """Add a number to the entry of each pair of degrees of freedom, by their places in v.

@@ -129,14 +129,15 @@ def test_hulls_with_different_corners_are_in_one_loop_per_kind_of_pair(monkeypat
 
 
 @cache
-def toys() -> kt.Model:
+def toys(count: int = 10) -> kt.Model:
     """Round shapes and boxes in a row on the ground, each inside the next one, whose contacts have 1, 3 or 6 rows."""
     round_ones = {"ellipsoid": ".06 .05 .05", "cylinder": ".05 .05", "capsule": ".05 .02"}
     sizes = {**round_ones, "box": ".05 .05 .05", "sphere": ".05"}
     bodies = "".join(
-        f'<body pos="{0.085 * k} {0.01 * (k % 2)} 0.049" euler="{10 * k} {7 * k} 0"><freejoint/>'
+        f'<body pos="{0.085 * k} {0.01 * (k % 2)} 0.049" euler="{10 * k} {7 * k} 0">'
+        '<joint type="free" damping="0.3"/>'
         f'<geom type="{kind}" size="{size}" condim="{(1, 3, 6)[k % 3]}" mass="1"/></body>'
-        for k, (kind, size) in enumerate([*sizes.items()] * 2)
+        for k, (kind, size) in enumerate(([*sizes.items()] * 2)[:count])
     )
     ground = '<geom type="plane" size="1 1 1" condim="1"/>'
     with tempfile.TemporaryDirectory() as folder:
@@ -276,6 +277,34 @@ def test_derivatives_are_those_of_differences() -> None:
     weights[2 * nv :] = 0.0
     _, gradient = kt.vjp(robot, kt.contact_dynamics, (q[0], v[0], tau[0]), weights, wrt=name)
     assert float(gradient[name] @ direction) == pytest.approx(float(weights @ slope), rel=1e-8, abs=1e-8 * scale)
+
+
+@pytest.mark.parametrize("count", [6, 10])
+def test_damping_acts_at_the_end_of_a_step(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matrix of the contacts is solved again, written out or in blocks; without contacts there is none."""
+    robot, rng = toys(count), np.random.default_rng(0)
+    monkeypatch.setattr(spec, "MANY_POINTS", 10)
+    q = kt.integrate(robot, usual_start(robot, touches=False), 0.002 * rng.normal(size=robot.nv))
+    v, tau, direction = rng.normal(size=robot.nv), np.zeros((1, robot.nv)), rng.normal(size=robot.nv)
+    options: dict[str, Any] = {"integrator": "semi_implicit_euler", "passive": True}
+
+    def after(q: Any, v: Any, dt: float, contact: bool = True) -> Any:
+        return kt.rollout(robot, q, v, tau, dt, contact=contact, **options)[0, robot.nq :]
+
+    above = q.copy()
+    above[2::7] += 5.0 * np.arange(1, count + 1)
+    np.testing.assert_allclose(after(above, v, 0.1), after(above, v, 0.1, contact=False), rtol=0, atol=1e-12)
+    assert np.abs(after(above, v, 0.1) - after(above, v, 1e-9)).max() > 0.01
+    qdd = kt.contact_dynamics(robot, q, v, tau[0], passive=True).qdd
+    np.testing.assert_allclose((after(q, v, 1e-8) - v) / 1e-8, qdd, rtol=0, atol=1e-4 * np.abs(qdd).max())
+    if count < 10:
+        return
+    slope = (after(q, v + 1e-6 * direction, 0.01) - after(q, v - 1e-6 * direction, 0.01)) / 2e-6
+    _, found = kt.jvp(robot, kt.rollout, (q, v, tau, 0.01), {"v": direction}, contact=True, **options)
+    np.testing.assert_allclose(found[0, robot.nq :], slope, rtol=0, atol=1e-6 * np.abs(slope).max())
+    weights = rng.normal(size=found.shape)
+    _, gradient = kt.vjp(robot, kt.rollout, (q, v, tau, 0.01), weights, wrt="v", contact=True, **options)
+    assert float(gradient["v"] @ direction) == pytest.approx(float((weights * found).sum()), rel=1e-8)
 
 
 def test_numbers_of_shapes_may_change_in_each_step() -> None:
