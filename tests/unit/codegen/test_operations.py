@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kinetree.codegen.cpu.ufunc import batch_function
-from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.precision import F32, F64, Precision, whole_numbers
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import OPS, Block, Instruction, Port, Program, functions, interpret, trace
 
@@ -169,3 +169,16 @@ def test_what_is_not_chosen_raises_no_flag(guarded: str, precision: Precision) -
     with np.errstate(all="raise"):
         found = batch_function(program, precision)(np.array([values] * 9, precision.char))
     assert (found == np.float64(values[0])).all()
+
+
+@pytest.mark.parametrize(("number", "bits"), [(127, 8), (-128, 8), (128, 16), (-32_769, 32), (2**31 - 1, 32)])
+def test_a_table_of_whole_numbers_takes_the_bits_that_they_need(number: int, bits: int) -> None:
+    taken, text = whole_numbers([3, number, 0])
+    assert taken == bits
+    data = bytes.fromhex(text.split('"')[1].replace("\\", ""))
+    assert np.frombuffer(data, f"i{bits // 8}").tolist() == [3, number, 0]
+
+
+def test_a_table_of_single_numbers_is_rounded_and_may_be_infinite() -> None:
+    data = bytes.fromhex(F32.table([0.1, -1e300, 0.0]).split('"')[1].replace("\\", ""))
+    assert np.frombuffer(data, "f4").tolist() == [np.float32(0.1), -np.inf, 0.0]

@@ -106,8 +106,8 @@ class Operations:
         return self._found["fneg", x]
 
     def _flag(self, x: str, name: str) -> str:
-        """Whether a number is not zero."""
-        if ("flag", x) not in self._found:
+        """Whether a number is not zero: found again with several lanes, for which there are few registers of flags."""
+        if ("flag", x) not in self._found or self._lanes.count > 1:
             self._found["flag", x] = f"{name}_c"
             self._emit(f"  {name}_c = fcmp une {self._V} {x}, {self._constant(0.0)}")
         return self._found["flag", x]
