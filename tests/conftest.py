@@ -1,8 +1,8 @@
 """Random tests draw the same examples each time, wherever they run; `pytest -m explore` runs only these, with new and
 more draws. It prints its seed; `--hypothesis-seed=N` repeats its draws.
 
-Of a test with more than four cases one in five is tried each time and the others are `deep`, unless most have that
-mark already.
+Of a test with more than two cases two are tried each time, or one in eight of many, unless most are marked `deep`
+already. Of the others a third is `deep`, another third at another commit: `--turn=N` repeats a choice.
 
 Machine code is kept in a folder of the tests' own, never in the user's cache; processes that share the tests share the
 folder. The next run finds it there, except in CI and with `--fresh`, where the folder is empty and does not stay. The
@@ -15,6 +15,7 @@ import gc
 import os
 import random
 import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,11 +35,23 @@ settings.load_profile("same")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh", action="store_true", help="compile everything anew, as in CI")
+    parser.addoption("--turn", type=int, help="the third of the deep cases that is tried; by default the commit's")
+
+
+def _turn_of_commit() -> int:
+    """A number from 0 to 2, the same wherever a commit is tested; 0 without git."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True)
+        return int(found.stdout, 16) % 3
+    except (OSError, ValueError):
+        return 0
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: some tests compile when their module is imported."""
+    if config.option.turn is None:
+        config.option.turn = _turn_of_commit()
     if config.option.markexpr == "explore":
         settings.load_profile("explore")
         if config.option.hypothesis_seed is None:
@@ -68,15 +81,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The seed of new draws, also of quiet runs."""
+    """The seed of new draws and the choice of deep cases, also of quiet runs."""
     config = terminalreporter.config
+    if config.option.markexpr == "deep":
+        terminalreporter.write_line(f"repeat the choice of cases with --turn={config.option.turn}")
     if config.option.markexpr == "explore":
         terminalreporter.write_line(f"repeat these draws with --hypothesis-seed={config.option.hypothesis_seed}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the random tests, and four in five cases of tests that have many; put those that mostly wait for a browser
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the random tests, and most cases of tests that have many; put those that mostly wait for a browser
     first: processes that share the tests then end at about the same time."""
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
@@ -86,26 +101,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
     for alike in cases.values():
         usual = [item for item in alike if not item.get_closest_marker("deep")]
-        if len(usual) > max(4, len(alike) / 2 - 1):
-            for item in usual[1:]:
-                if crc32(item.nodeid.encode()) % 5:  # by its name: what is tried does not depend on other cases
-                    item.add_marker("deep")
+        if len(usual) > max(2, len(alike) / 2 - 1):
+            # By their names: a new case takes the place of one other at most, and tests of the same cases try all.
+            usual.sort(key=lambda item: crc32(item.nodeid.encode()))
+            for item in usual[max(2, len(usual) // 8) :]:
+                is_next = (crc32(item.nodeid.encode()) + config.option.turn) % 3 == 0
+                item.add_marker("deep" if is_next else "rare")
     browsers = Path(__file__).parent / "viewer"
     come_later = {path: browsers not in path.parents for path in {item.path for item in items}}
     items.sort(key=lambda item: come_later[item.path])
 
 
 def pytest_collection_finish() -> None:
-    """Before the first test."""
-    _keep_what_there_is()
+    """What there is before the first test stays to the end: no look for garbage goes through these millions of objects.
 
-
-def _keep_what_there_is() -> None:
-    """Objects that are no garbage by now, when everything is collected or a module is over, stay to the end.
-
-    No look for garbage, such as those of tests of what is let go, needs to go through these millions of objects again.
+    Little of it is garbage, and to find that takes seconds.
     """
-    gc.collect()
     gc.freeze()
 
 
@@ -114,4 +125,5 @@ def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""
     with quick_code() if takes_quick_code(request.path) else optimized_code():
         yield
-    _keep_what_there_is()
+    gc.collect()
+    gc.freeze()  # what is no garbage when a module is over stays to the end as well, such as robots that tests share

@@ -299,7 +299,7 @@ def blueprints(
     *,
     floating: bool | None = None,
     gravity: Sequence[float] | None = None,
-    max_joints: int = 8,
+    max_joints: int = 5,
     fixed_bodies: bool | None = None,
 ) -> Blueprint:
     """Random trees of 1 to `max_joints` moving joints.
@@ -335,7 +335,7 @@ def blueprints(
 
 
 def trees(
-    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 8
+    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 5
 ) -> st.SearchStrategy[kt.Model]:
     """Random robots; see `blueprints`. Each has a frame "tool" besides those of its bodies."""
     return blueprints(floating=floating, gravity=gravity, max_joints=max_joints).map(Blueprint.build)
@@ -394,7 +394,7 @@ def states(draw: st.DrawFn, model: kt.Model) -> State:
 
 
 def moving_trees(
-    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 8
+    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 5
 ) -> st.SearchStrategy[tuple[kt.Model, State]]:
     """A random robot and a state of it."""
     return trees(floating=floating, gravity=gravity, max_joints=max_joints).flatmap(

@@ -20,8 +20,8 @@ import kinetree as kt
 SOURCE = Path(kt.__file__).parent
 MOST_LINES = {
     "": 3105, "actuation": 780, "algorithms": 10477, "appearance": 2789, "charts": 163, "checking": 723, "cli": 3260,
-    "codegen": 10151, "collision": 3668, "comparison": 3056, "compiler": 4426, "contact_model": 3152, "control": 9694,
-    "expr": 5327, "functions": 14380, "identification": 3899, "interop": 3952, "io": 15640, "joints": 2740, "layouts":
+    "codegen": 10151, "collision": 3668, "comparison": 3056, "compiler": 4429, "contact_model": 3152, "control": 9694,
+    "expr": 5344, "functions": 14380, "identification": 3899, "interop": 3952, "io": 15640, "joints": 2740, "layouts":
     943, "lie": 775, "model": 11282, "number_files": 577, "pictures": 3034, "plots": 1094, "programs": 2721, "sim":
     7220, "solids": 2252, "spatial": 2239, "store": 377, "sweeps": 1861, "symbolic": 3742, "tree": 3509, "viewer":
     3471, "zoo": 75,

@@ -348,8 +348,8 @@ def _forked(kind: Kind, path: Path) -> str:
     return f"killed by signal {status}: it does not end" if status else outcome
 
 
-def main(*names: str) -> None:
-    """Read kinds in each form."""
+def main(part: str, *names: str) -> None:
+    """Read kinds in each form, or in a third of the forms, which is another one for the next kind, or in the others."""
     warnings.simplefilter("ignore")
     for name in names:
         kind = KINDS[name]
@@ -361,7 +361,9 @@ def main(*names: str) -> None:
             with suppress(kt.KinetreeError):
                 kind.read(template / relative)  # processes begin as copies of this one: what it imports, they need not
             print(json.dumps([name, "itself", _forked(kind, template / relative)]), flush=True)
-            for k, (what, replace) in enumerate(REPLACEMENTS.items()):
+            for k, (what, replace) in enumerate(REPLACEMENTS.items(), [*KINDS].index(name)):
+                if part != "all" and (k % 3 == 0) != (part == "a third"):
+                    continue
                 folder = Path(place) / str(k)
                 shutil.copytree(template, folder)
                 (folder / relative).unlink(missing_ok=True)

@@ -103,8 +103,7 @@ def test_a_robot_of_a_xacro_file_is_not_expanded_again_unasked(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("expression", "sentence"),
     [
-        ("${[0 for a in range(10**9) for b in range(10**9)]}", "takes more than 2 s|MiB of memory"),
-        ("${max(a * b for a in range(10**6) for b in range(10**6))}", "takes more than 2 s"),
+        ("${max(a * b for a in range(10**6) for b in range(10**6))}", "takes more than 1 s"),
         ("${'a' * 10**10}", "takes more than 1,024 MiB of memory"),
     ],
 )
@@ -112,12 +111,12 @@ def test_an_expansion_is_limited_in_time_and_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expression: str, sentence: str
 ) -> None:
     pytest.importorskip("xacro")
-    monkeypatch.setattr("kinetree.io.macros._SECONDS", 2)
+    monkeypatch.setattr("kinetree.io.macros._SECONDS", 1)
     path = write(tmp_path, MACRO.replace("${mass / 2}", expression), "pair.xacro")
     begun = time.monotonic()
     with pytest.raises(kt.errors.ModelError, match=sentence):
         kt.load(path, xacro=True)
-    assert time.monotonic() - begun < 40.0  # 2 s of a processor's time, ten times longer if others need it too
+    assert time.monotonic() - begun < 20.0  # 1 s of a processor's time, ten times longer if others need it too
 
 
 def test_an_expansion_has_a_limited_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

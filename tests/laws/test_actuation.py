@@ -14,7 +14,7 @@ from tests.strategies import State, law, states, trees
 @st.composite
 def actuated_trees(draw: st.DrawFn) -> tuple[kt.Model, State]:
     """Random trees with motors on some degrees of freedom of each joint, and a state of it."""
-    robot = draw(trees(max_joints=6))
+    robot = draw(trees(max_joints=5))
     own = [joint for joint in robot.joints.values() if joint.name != "root_joint" or not robot.floating_base]
     count = {joint.name: joint.kind.nv for joint in own}
     given = {name: draw(st.lists(st.booleans(), min_size=nv, max_size=nv)) for name, nv in count.items()}

@@ -51,7 +51,7 @@ def chosen(robot: kt.Model) -> st.SearchStrategy[list[str] | None]:
 @law(8)
 @given(data=st.data())
 def test_a_row_is_what_is_said_of_one_frame(expressed_in: str, data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     frames, kind = data.draw(chosen(robot)), data.draw(st.sampled_from(KINDS))
     part = data.draw(st.sampled_from(["full", "linear", "angular"]))
     options: dict[str, Any] = {"frames": frames, "expressed_in": expressed_in}
@@ -72,7 +72,7 @@ def test_a_row_is_what_is_said_of_one_frame(expressed_in: str, data: st.DataObje
 
 @IN_ALL_THREE
 @law(8)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_about_a_center_of_mass_it_is_the_motion_of_that_point(expressed_in: str, case: tuple[kt.Model, State]) -> None:
     robot, s = case
     names, scale = heavy(robot), size_of(s)
@@ -103,7 +103,7 @@ def test_about_a_center_of_mass_it_is_the_motion_of_that_point(expressed_in: str
 
 
 @law(8)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_weighted_by_mass_they_are_the_motion_of_the_center_of_mass(case: tuple[kt.Model, State]) -> None:
     robot, s = case
     names, scale = heavy(robot), size_of(s)
@@ -124,7 +124,7 @@ def test_weighted_by_mass_they_are_the_motion_of_the_center_of_mass(case: tuple[
 
 @IN_ALL_THREE
 @law(8)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_the_rate_of_the_jacobians_is_the_rest_of_the_accelerations(
     expressed_in: str, case: tuple[kt.Model, State]
 ) -> None:
@@ -155,7 +155,7 @@ def check_kernels(robot: kt.Model, s: State, function: Any, **options: Any) -> N
 @law(6)
 @given(data=st.data())
 def test_loops_over_bodies_are_the_same(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     options = {"expressed_in": data.draw(st.sampled_from(EXPRESSIONS)), "kind": data.draw(st.sampled_from(KINDS))}
     for function in FUNCTIONS:
         check_kernels(robot, s, function, frames=data.draw(chosen(robot)), **options)

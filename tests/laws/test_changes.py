@@ -163,7 +163,7 @@ def test_merged_robots_move_side_by_side(data: st.DataObject) -> None:
 
 
 @law()
-@given(blueprints(floating=True, max_joints=6), wrenches(), st.data())
+@given(blueprints(floating=True, max_joints=5), wrenches(), st.data())
 def test_a_floating_robot_with_another_root_moves_as_before(
     blueprint: object, wrench: Array, data: st.DataObject
 ) -> None:
@@ -178,7 +178,7 @@ def test_a_floating_robot_with_another_root_moves_as_before(
 
 
 @law()
-@given(trees(floating=False, max_joints=6), st.data())
+@given(trees(floating=False, max_joints=5), st.data())
 def test_the_first_root_again_is_the_first_robot_again(model: kt.Model, data: st.DataObject) -> None:
     s = data.draw(states(model))
     body = data.draw(st.sampled_from([name for name in model.bodies if invertible(model, name, quaternions=False)]))

@@ -177,7 +177,7 @@ def test_errors_of_orientation_follow_the_jacobian_where_they_are_small(data: st
 @given(data=st.data())
 def test_motion_obeys_newton_and_meets_the_constraints_as_well_as_can_be(method: str, data: st.DataObject) -> None:
     """Whatever the rows: M q̈ + C = τ + Jᵀ λ, with the shortest λ of all that leave the least of J q̈ + J̇ v."""
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot))
     held = clearly(robot, s, constraints)
     result = reference(
@@ -197,7 +197,7 @@ def test_motion_obeys_newton_and_meets_the_constraints_as_well_as_can_be(method:
 @law(30)
 @given(data=st.data())
 def test_both_methods_are_one(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot))
     held = clearly(robot, s, constraints)
     a, b = (
@@ -217,7 +217,7 @@ def test_both_methods_are_one(data: st.DataObject) -> None:
 @law(25)
 @given(data=st.data())
 def test_a_motion_that_is_allowed_takes_no_force(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot, 2))
     held = clearly(robot, s, constraints)
     inverse = np.linalg.pinv(held.J, rcond=1e-9)
@@ -234,7 +234,7 @@ def test_a_motion_that_is_allowed_takes_no_force(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_gauss_of_all_allowed_motions_the_nearest_to_the_free_one(data: st.DataObject) -> None:
     """Whatever else the constraints allow departs further from the free motion, in the measure of M."""
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot, 2))
     held = clearly(robot, s, constraints)
     qdd = reference(kt.constraints.constrained_dynamics, robot, s.q, s.v, s.tau, constraints=constraints)[: robot.nv]
@@ -247,7 +247,7 @@ def test_gauss_of_all_allowed_motions_the_nearest_to_the_free_one(data: st.DataO
 @law(25)
 @given(data=st.data())
 def test_saying_it_twice_changes_nothing_but_halves_the_forces(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     once = data.draw(constraints_of(robot, 2))
     held = clearly(robot, s, once)
     for method in METHODS:
@@ -263,7 +263,7 @@ def test_saying_it_twice_changes_nothing_but_halves_the_forces(data: st.DataObje
 @law(20)
 @given(data=st.data())
 def test_gains_ask_for_their_acceleration(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     frame = data.draw(st.sampled_from([name for name, f in robot.frames.items() if f.slot]))
     contact = kt.constraints.Contact(frame, at=[0.1, 0.2, 0.3], position_gain=7.0, velocity_gain=3.0)
     held = clearly(robot, s, [contact])
@@ -279,7 +279,7 @@ def test_gains_ask_for_their_acceleration(data: st.DataObject) -> None:
 @law(20)
 @given(data=st.data())
 def test_damping_lets_rows_yield(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot))
     for method in METHODS:
         result = reference(
@@ -325,7 +325,7 @@ def test_external_and_passive_forces_take_part(data: st.DataObject) -> None:
 @law(30)
 @given(data=st.data(), e=st.sampled_from([0.0, 0.3, 1.0]))
 def test_impacts_turn_velocities_round_and_make_no_energy(data: st.DataObject, e: float) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     constraints = data.draw(constraints_of(robot))
     held = clearly(robot, s, constraints)
     results = [
@@ -347,7 +347,7 @@ def test_impacts_turn_velocities_round_and_make_no_energy(data: st.DataObject, e
 @law(25)
 @given(data=st.data())
 def test_the_operational_space_inertia_inverts_mobility(data: st.DataObject) -> None:
-    robot = data.draw(trees(max_joints=6))
+    robot = data.draw(trees(max_joints=5))
     s = data.draw(states(robot))
     constraints = data.draw(constraints_of(robot, 2))
     held = clearly(robot, s, constraints)

@@ -82,7 +82,7 @@ def agrees(function: Function, robot: kt.Model, s: State, tolerance: float = 1e-
 
 @EACH
 @law(40)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_derivatives_are_those_of_the_dynamics(function: Function, case: tuple[kt.Model, State]) -> None:
     robot, s = case
     assume(well_posed(robot, s))
@@ -188,7 +188,7 @@ def test_every_column_for_every_kind_of_joint(function: Function, group: str) ->
 
 
 @law(20)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_forces_and_accelerations_move_against_each_other(case: tuple[kt.Model, State]) -> None:
     """H q̈ + C = τ: by q and by v, H times what `aba` has is what `rnea` has, with the other sign; by τ it is H⁻¹."""
     robot, s = case
@@ -205,7 +205,7 @@ def test_forces_and_accelerations_move_against_each_other(case: tuple[kt.Model, 
 
 
 @law(20)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_the_slope_by_rates_along_the_motion_is_twice_the_coriolis_force(case: tuple[kt.Model, State]) -> None:
     """C(q, v) v is of second order in v (Euler's theorem)."""
     robot, s = case
@@ -215,7 +215,7 @@ def test_the_slope_by_rates_along_the_motion_is_twice_the_coriolis_force(case: t
 
 
 @law(15)
-@given(case=moving_trees(gravity=(0.0, 0.0, 0.0), max_joints=6))
+@given(case=moving_trees(gravity=(0.0, 0.0, 0.0), max_joints=5))
 def test_a_robot_at_rest_without_gravity_feels_no_change_of_place_or_speed(case: tuple[kt.Model, State]) -> None:
     """No force holds it, wherever it is, and rates act by their squares."""
     robot, s = case

@@ -35,7 +35,7 @@ def magnitude(robot: kt.Model, s: State) -> float:
 @law(30)
 @given(data=st.data())
 def test_the_dense_solution_is_the_articulated_body_algorithms(data: st.DataObject) -> None:
-    robot, s = data.draw(moving_trees(max_joints=6))
+    robot, s = data.draw(moving_trees(max_joints=5))
     f_ext = {"tool": data.draw(wrenches())}
     pushed = reference(kt.frame_jacobian, robot, s.q, frame="tool", expressed_in="local").T @ f_ext["tool"]
     expected = reference(kt.aba, robot, s.q, s.v, s.tau, f_ext=f_ext)
@@ -44,7 +44,7 @@ def test_the_dense_solution_is_the_articulated_body_algorithms(data: st.DataObje
 
 
 @law(30)
-@given(case=moving_trees(max_joints=6))
+@given(case=moving_trees(max_joints=5))
 def test_its_matrices_are_the_mass_matrix_and_one_that_gives_the_coriolis_force(case: tuple[kt.Model, State]) -> None:
     robot, s = case
     M, C = reference(kt.dynamics.euler_lagrange_matrices, robot, s.q, s.v)

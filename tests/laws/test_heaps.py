@@ -30,7 +30,7 @@ BOWL = "".join(
     f'<geom type="plane" size="5 5 1" zaxis="{math.cos(2 * math.pi * k / 3)} {math.sin(2 * math.pi * k / 3)} 1.7"/>'
     for k in range(3)
 )
-COUNTS = {"mujoco": 10, "rigid": 6, "accurate": 4}
+COUNTS = {"mujoco": 10, "rigid": 4, "accurate": 3}
 """As many bodies as are compiled in some seconds: rigid contacts are written out, MuJoCo's are in loops."""
 TAU = 0.02
 """Time constant of MuJoCo's contacts, and the time in which rigid ones remove overlaps, s."""
@@ -195,7 +195,7 @@ def test_each_step_of_a_heap_is_that_of_mujoco(place: Path) -> None:
 @pytest.mark.parametrize("integrator", ["discrete", pytest.param("semi_implicit_euler", marks=pytest.mark.deep)])
 def test_bodies_that_meet_in_free_space_keep_their_momentum(place: Path, name: str, integrator: Any) -> None:
     """Inertias are round: steps of others have an error in the angular momentum, also where nothing touches."""
-    count = min(COUNTS[name], len(SHAPES))
+    count = 3
     robot = loaded(place, heap(count, bowl=False, round_inertia=True))
     q, v = reference_configuration(robot), np.random.default_rng(0).normal(size=robot.nv)
     placed = np.array([kt.frame_placement(robot, q, f"b{k}") for k in range(count)])

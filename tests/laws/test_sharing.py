@@ -69,7 +69,7 @@ def _is_plain(kind: JointKind) -> bool:
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Case, State]:
     """Trees with chains of followers and with couplings, at a random state."""
-    plan = draw(blueprints(max_joints=7))
+    plan = draw(blueprints(max_joints=5))
     plain = draw(st.permutations([joint.name for joint in plan.joints if _is_plain(joint.kind)]))
     couplings: list[dict[str, Any]] = []
     coupled: list[str] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -386,23 +387,24 @@ class Specialization:
         source = self._rolled(self.model) if rolled and not self.parameters else None
         while True:
             recorder = expr.Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
-            knowledge.begin()
-            try:
-                self._record(recorder, knowledge, source, rolled)
-            except loops.NotYetKnown:
-                if not knowledge.changed:
-                    raise
-                continue
-            if not knowledge.changed:
-                break
-        lowered = partial(
-            expr.lower, recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays,
-            recorder.tables, reports=recorder.reports,
-        )  # fmt: skip
-        program = lowered()
-        if not rolled and self._is_too_long(program) and self._is_too_long(lowered(without_reports=True)):
-            raise TraceTooLongError
-        return program
+            with closing(recorder.root) as graph:
+                knowledge.begin()
+                try:
+                    self._record(recorder, knowledge, source, rolled)
+                except loops.NotYetKnown:
+                    if not knowledge.changed:
+                        raise
+                    continue
+                if knowledge.changed:
+                    continue
+                lowered = partial(
+                    expr.lower, graph, self.inputs, (self.output,), None, self.definition.name, recorder.arrays,
+                    recorder.tables, reports=recorder.reports,
+                )  # fmt: skip
+                program = lowered()
+                if not rolled and self._is_too_long(program) and self._is_too_long(lowered(without_reports=True)):
+                    raise TraceTooLongError
+                return program
 
     def _is_too_long(self, program: Program) -> bool:
         """Whether loops over bodies are better than this straight line, of which slopes are not compiled."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,11 +122,12 @@ def recorded(source: Source, in_progress: Trace) -> tuple[Program, set[str]]:
     recorder = expr.Recorder(source.inputs, [source.output])
     flat = [[recorder.root.input() for _ in range(port.size)] for port in source.inputs]
     trace = Trace(recorder, in_progress.dtype, in_progress.choices)
-    with trace.recording():
-        numbers = [recorder.checked(x) for x in source.inlined(*flat)]
-    ports = tuple(source.inputs), (source.output,)
-    arrays, tables = recorder.arrays, recorder.tables
-    program = expr.lower(recorder.root, *ports, numbers, source.name, arrays, tables, as_recorded=True)
+    with closing(recorder.root) as graph:
+        with trace.recording():
+            numbers = [recorder.checked(x) for x in source.inlined(*flat)]
+        ports = tuple(source.inputs), (source.output,)
+        arrays, tables = recorder.arrays, recorder.tables
+        program = expr.lower(graph, *ports, numbers, source.name, arrays, tables, as_recorded=True)
     return program, trace.offered
 
 

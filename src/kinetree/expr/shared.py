@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -29,6 +30,7 @@ def call_shared(recorder: Recorder, function: Shared, numbers: Sequence[Scalar])
 def _program(function: Shared, count: int) -> Program:
     inputs = (Port("numbers", (count,)),)
     recorder = Recorder(inputs, [Port("results", ())])
-    results = [recorder.checked(x) for x in function(partial(Grid, recorder=recorder), recorder.inputs[0])]
-    outputs, arrays, tables = (Port("results", (len(results),)),), recorder.arrays, recorder.tables
-    return lower(recorder.root, inputs, outputs, results, function.name, arrays, tables, is_shared=True)
+    with closing(recorder.root) as graph:
+        results = [recorder.checked(x) for x in function(partial(Grid, recorder=recorder), recorder.inputs[0])]
+        outputs, arrays, tables = (Port("results", (len(results),)),), recorder.arrays, recorder.tables
+        return lower(graph, inputs, outputs, results, function.name, arrays, tables, is_shared=True)

@@ -103,7 +103,9 @@ class Graph:
     be left out, which keeps new ones.
     """
 
-    __slots__ = ("_clock", "_fresh", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
+    __slots__ = (
+        "_blocks", "_clock", "_fresh", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder",
+    )  # fmt: skip
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
         """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
@@ -118,7 +120,10 @@ class Graph:
         """Effects on memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
         self._fresh: list[Symbol] = []
+        self._blocks: list[Graph] = []
         self._clock: list[int] = parent._clock if parent else watched([0, most])
+        if parent is not None:
+            parent._blocks.append(self)
 
     def __len__(self) -> int:
         return self._clock[0]
@@ -147,8 +152,16 @@ class Graph:
             clock[1] = most
 
     def close(self) -> None:
-        """Record nothing more: from now on operations raise `MixedTracesError`."""
+        """Record nothing more: from now on operations raise `MixedTracesError`.
+
+        The records are forgotten: they and this graph refer to each other, and would wait for the garbage collector,
+        which takes longer for them than everything else that it finds.
+        """
         self._clock[1] = -1
+        for graph in self._blocks:
+            graph.close()
+        for records in (self._interned, self._fresh, self._blocks, self.effects, self.inputs):
+            records.clear()
 
     def input(self) -> Symbol:
         """A new symbol that stands for an argument of the program."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from kinetree.expr.lower import lower
 from kinetree.expr.program import Port, Program
@@ -33,10 +34,10 @@ def trace(
     >>> len(program.body.statements)
     1
     """
-    graph = Graph(most=most)
-    results = run_on_symbols(graph, function, inputs, outputs)
     name = name or str(getattr(function, "__name__", "program"))
-    return lower(graph, tuple(inputs), tuple(outputs), results, name, as_recorded=as_recorded)
+    with closing(Graph(most=most)) as graph:
+        results = run_on_symbols(graph, function, inputs, outputs)
+        return lower(graph, tuple(inputs), tuple(outputs), results, name, as_recorded=as_recorded)
 
 
 def run_on_symbols(
@@ -75,8 +76,9 @@ def trace_memory(
         y[k0] = %1001
     """
     recorder = Recorder(inputs, outputs)
-    function(recorder)
-    return lower(recorder.root, tuple(inputs), tuple(outputs), None, name, recorder.arrays, recorder.tables)
+    with closing(recorder.root) as graph:
+        function(recorder)
+        return lower(graph, tuple(inputs), tuple(outputs), None, name, recorder.arrays, recorder.tables)
 
 
 def _result(graph: Graph, x: Scalar) -> Scalar:

@@ -98,14 +98,15 @@ def states(robot: kt.Model, worlds: int, seed: int = 0) -> tuple[Any, Any, Any]:
     return q, v, np.zeros_like(v)
 
 
-def check_against_alone(robot: kt.Model, worlds: int = 4, tolerance: float = 1e-9, **options: Any) -> None:
-    """Each world is that of a robot with one object alone."""
+def check_against_alone(robot: kt.Model, *some: str, worlds: int = 4, tolerance: float = 1e-9, **options: Any) -> None:
+    """Each world is that of a robot with one object alone; compared for some of the objects, or for all."""
     names = [one.name for one in robot.bodies["object"].alternatives]
     q, v, tau = states(robot, worlds * len(names))
     which = np.arange(len(q)) % len(names)
     found = kt.contact_dynamics(robot, q, v, tau, parameters={WHICH: which}, **options)
     touching = 0
-    for k, name in enumerate(names):
+    for name in some or names:
+        k = names.index(name)
         alone = robot.with_present("object", name)
         one = kt.contact_dynamics(alone, q[which == k], v[which == k], tau[which == k], **options)
         scale = np.abs(one.qdd).max()
@@ -114,7 +115,7 @@ def check_against_alone(robot: kt.Model, worlds: int = 4, tolerance: float = 1e-
             found.forces[which == k], one.forces, rtol=0.0, atol=tolerance * np.abs(one.forces).max(initial=1.0)
         )
         touching += (one.forces != 0.0).any()
-    assert touching == len(names)
+    assert touching == len(some or names)
 
 
 def test_a_world_has_the_acceleration_of_a_robot_with_its_object_alone() -> None:
@@ -123,18 +124,18 @@ def test_a_world_has_the_acceleration_of_a_robot_with_its_object_alone() -> None
 
 @pytest.mark.parametrize("setting", ["compliant", pytest.param("rigid", marks=pytest.mark.deep)])
 def test_so_it_is_with_contacts_of_other_settings(setting: str) -> None:
-    check_against_alone(scene(), contact=setting, tolerance=1e-7)
+    check_against_alone(scene(), "egg", "mug", contact=setting, tolerance=1e-7)
 
 
 def test_so_it_is_with_contacts_in_loops() -> None:
     robot = scene(9)
     assert kt.contact.soft_constraints(robot).with_absent(["object"]).are_looped
-    check_against_alone(robot)
+    check_against_alone(robot, "box", "mug")
 
 
 def test_an_object_may_be_a_mesh(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
-    check_against_alone(scene().with_alternatives("object", {"stone": mesh(tmp_path)}))
+    check_against_alone(few().with_alternatives("object", {"stone": mesh(tmp_path)}), "stone")
 
 
 @pytest.mark.parametrize("spheres", [0, 9])
@@ -259,7 +260,7 @@ def test_two_bodies_may_have_alternatives() -> None:
     q[:, -7:-4] = q[:, robot.joints["object_joint"].q_slice.start :][:, :3] + [0.05, 0.0, 0.03]
     one, two = np.arange(4) % 2, np.arange(4) // 2
     found = kt.contact_dynamics(robot, q, v, tau, parameters={WHICH: one, "body.other.alternative": two})
-    for k in range(4):
+    for k in (1, 2):  # one of them is there
         alone = robot.with_present("object", int(one[k])).with_present("other", int(two[k]))
         wanted = kt.contact_dynamics(alone, q[k], v[k], tau[k]).qdd
         np.testing.assert_allclose(found.qdd[k], wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())

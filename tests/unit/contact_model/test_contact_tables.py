@@ -76,19 +76,33 @@ def test_compiled_contacts_are_those_written_out_on_plain_numbers(monkeypatch: p
     assert (total > 0.0).all()
 
 
+def limb() -> kt.Model:
+    """A chain of three capsules, whose last one can touch the first."""
+    builder = kt.ModelBuilder("limb")
+    builder.add_body("base")
+    before = "base"
+    for k in range(3):
+        shape = kt.model.Geometry("collision", "capsule", (0.04, 0.2), kt.lie.placement((0.0, 0.0, 0.1)))
+        builder.add_body(f"link{k}", kt.solids.cylinder(0.04, 0.2, density=500.0), geometry=[shape])
+        axis, at = [1, 0, 0] if k else [0, 1, 0], kt.lie.placement((0.0, 0.0, 0.2))
+        builder.add_joint(f"joint{k}", kt.Revolute(axis), before, before := f"link{k}", at)
+    return builder.build()
+
+
 def test_a_robot_of_one_limb_touches_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    robot, rng = kt.zoo.load("arm6"), np.random.default_rng(2)
+    robot, rng = limb(), np.random.default_rng(2)
+    monkeypatch.setattr(spec, "MANY_POINTS", 0)
     assert kt.contact.soft_constraints(robot).are_looped
     q = next(
         q
-        for q in rng.uniform(-2.5, 2.5, size=(100, robot.nv))
-        if kt.contact.contact_forces(robot, q, np.zeros(6), np.zeros(6)).forces.any()
+        for q in rng.uniform(-2.5, 2.5, size=(500, robot.nv))
+        if kt.contact.contact_forces(robot, q, np.zeros(3), np.zeros(3)).forces.any()
     )
-    found = kt.contact_dynamics(robot, q, np.ones(6), np.zeros(6))
+    found = kt.contact_dynamics(robot, q, np.ones(3), np.zeros(3))
     monkeypatch.setattr(spec, "MANY_POINTS", 10**9)
-    numbers = [[*map(float, q)], [1.0] * 6, [0.0] * 6]
+    numbers = [[*map(float, q)], [1.0] * 3, [0.0] * 3]
     written = np.array(on_numbers(CONTACT_DYNAMICS, robot, numbers, contact=True))
-    np.testing.assert_allclose(found.qdd, written[:6], rtol=0, atol=1e-10 * np.abs(written).max())
+    np.testing.assert_allclose(found.qdd, written[:3], rtol=0, atol=1e-10 * np.abs(written).max())
 
 
 @cache

@@ -23,6 +23,7 @@ from kinetree.control import (
 
 LENGTHS = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
 MARGIN = 0.02
+SOME = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.deep)])
 
 
 @cache  # robots keep the functions that are compiled for them
@@ -60,7 +61,7 @@ def free(robot: kt.Model, apart: keep_apart, count: int) -> Any:
     return q[(distances(robot, q, apart) > MARGIN + 0.005).all(axis=-1)][:count]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_rows_are_the_derivatives_of_distances(seed: int) -> None:
     robot, apart = random_scene(seed)
     for q in robot.random(1, size=5):
@@ -116,7 +117,7 @@ def test_accelerations_are_those_of_the_nearest_points() -> None:
         assert least == pytest.approx(min(0.0, n @ (acceleration[1] - acceleration[0]) + min(ways)), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@SOME
 def test_configurations_keep_the_margin(seed: int) -> None:
     (robot, narrow), margin = random_scene(seed), 0.2
     apart = keep_apart(narrow.pairs, margin)
@@ -130,7 +131,7 @@ def test_configurations_keep_the_margin(seed: int) -> None:
     assert (distances(robot, alone.q, apart) < margin - 0.01).any()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@SOME
 def test_velocities_keep_the_margin(seed: int) -> None:
     """Targets are in the obstacles, so that without the task the links would go there."""
     robot, apart = random_scene(seed)

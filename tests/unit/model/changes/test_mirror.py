@@ -34,7 +34,7 @@ def homogeneous(normal: str) -> Array:
     return M
 
 
-@given(moving_trees(max_joints=6), NORMALS)
+@given(moving_trees(max_joints=5), NORMALS)
 @law(30)
 def test_every_frame_of_the_mirror_image_is_where_the_mirror_shows_it(
     case: tuple[kt.Model, State], normal: str
@@ -48,7 +48,7 @@ def test_every_frame_of_the_mirror_image_is_where_the_mirror_shows_it(
         close(there, M @ here @ M, scale=1.0 + float(np.abs(here).max()), tolerance=1e-12)
 
 
-@given(moving_trees(max_joints=6), NORMALS)
+@given(moving_trees(max_joints=5), NORMALS)
 @law(30)
 def test_the_dynamics_are_those_of_the_mirror_image_once_gravity_is_mirrored_too(
     case: tuple[kt.Model, State], normal: str
@@ -71,7 +71,7 @@ def test_the_dynamics_are_those_of_the_mirror_image_once_gravity_is_mirrored_too
     close(H @ back + C, s.tau, scale=scale, tolerance=1e-10)
 
 
-@given(trees(max_joints=6), NORMALS)
+@given(trees(max_joints=5), NORMALS)
 @law(20)
 def test_the_mirror_image_of_the_mirror_image_is_the_robot(robot: kt.Model, normal: str) -> None:
     """Kinds are compared by where they lead: that of a mirror image may be put together from others."""
@@ -85,7 +85,7 @@ def test_the_mirror_image_of_the_mirror_image_is_the_robot(robot: kt.Model, norm
     assert twice == robot.parts
 
 
-@given(moving_trees(max_joints=6), NORMALS)
+@given(moving_trees(max_joints=5), NORMALS)
 @law(20)
 def test_a_mirrored_configuration_is_mirrored_back(case: tuple[kt.Model, State], normal: str) -> None:
     robot, s = case

@@ -22,7 +22,7 @@ def matrix(inertia: Inertia) -> Array:
     return np.array(inertia.I.full.components(), dtype=np.float64).reshape(3, 3)
 
 
-@given(moving_trees(max_joints=6))
+@given(moving_trees(max_joints=5))
 @law(30)
 def test_body_frames_move_and_nothing_else_does(case: tuple[kt.Model, State]) -> None:
     robot, s = case
@@ -41,7 +41,7 @@ def test_body_frames_move_and_nothing_else_does(case: tuple[kt.Model, State]) ->
         assert moved.frames[name].slot == frame.slot
 
 
-@given(moving_trees(max_joints=6))
+@given(moving_trees(max_joints=5))
 @law(25)
 def test_dynamics_are_the_same(case: tuple[kt.Model, State]) -> None:
     robot, s = case
