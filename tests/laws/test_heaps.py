@@ -30,7 +30,7 @@ BOWL = "".join(
     f'<geom type="plane" size="5 5 1" zaxis="{math.cos(2 * math.pi * k / 3)} {math.sin(2 * math.pi * k / 3)} 1.7"/>'
     for k in range(3)
 )
-COUNTS = {"mujoco": 10, "rigid": 4, "accurate": 3}
+COUNTS = {"mujoco": 10, "rigid": 6, "accurate": 3}
 """As many bodies as are compiled in some seconds: rigid contacts are written out, MuJoCo's are in loops."""
 TAU = 0.02
 """Time constant of MuJoCo's contacts, and the time in which rigid ones remove overlaps, s."""
