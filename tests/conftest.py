@@ -113,9 +113,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What there is before the first test stays to the end: no look for garbage goes through these millions of objects.
+    """Exclude the millions of objects that exist before the first test from all later garbage collections.
 
-    Little of it is garbage, and to find that takes seconds.
+    Few of them are garbage, and finding those takes seconds.
     """
     gc.freeze()
 

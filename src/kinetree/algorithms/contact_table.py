@@ -507,7 +507,7 @@ class _Contacts:
     def with_square(
         self, at: _At, weights: Sequence[Sequence[Scalar]], origin: Vec3, K: Sequence[Scalar]
     ) -> list[Scalar]:
-        """Add Aᵀ W A of a contact, about a point, to the lower triangle of K, whose rows follow each other."""
+        """Add Aᵀ W A of a contact, about a point, to the lower triangle of K, given row by row."""
         point, axes = self._place_of(at)
         arm = point - origin
         A = [[*arm.cross(axis).components(), *axis.components()] for axis in axes]

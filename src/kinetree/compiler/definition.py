@@ -124,13 +124,13 @@ class Strategy:
     """How slow it is to compile when written out, if there is a `when_large`: roughly its number of operations times
     the bodies on the longest path, since values of all of these stay alive until the end."""
 
-    def can_loop(self, model: Model, options: Mapping[str, Any], *, shared: bool | None = None) -> bool:
-        """Whether the algorithm can loop over the bodies of this robot; `shared`: as if joints shared coordinates, or
-        did not."""
-        if shared is None:
-            shared = model.tree.coordinates is not None
-        loops = self.loops(model, options) if callable(self.loops) else self.loops
-        return loops and (self.loops_where_shared or not shared)
+    def can_ever_loop(self, model: Model, options: Mapping[str, Any]) -> bool:
+        """Whether the algorithm can loop over bodies with these options, if no joints share coordinates."""
+        return self.loops(model, options) if callable(self.loops) else self.loops
+
+    def can_loop(self, model: Model, options: Mapping[str, Any]) -> bool:
+        """Whether the algorithm can loop over the bodies of this robot."""
+        return self.can_ever_loop(model, options) and (self.loops_where_shared or model.tree.coordinates is None)
 
 
 @record(frozen=True, slots=True, eq=False)

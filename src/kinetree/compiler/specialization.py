@@ -226,7 +226,7 @@ class Specialization:
                 "the bodies behind it mass and inertia, or the joint an armature "
                 "(kinematics and inverse dynamics work as they are)"
             )
-        if self.unroll is False and not definition.strategy.can_loop(self.model, self.options, shared=False):
+        if self.unroll is False and not definition.strategy.can_ever_loop(self.model, self.options):
             raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
         if self.unroll is False and not definition.strategy.can_loop(self.model, self.options):
             raise OptionError(
