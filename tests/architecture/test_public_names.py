@@ -23,8 +23,8 @@ NAMES = [
     "forward_dynamics", "forward_kinematics", "frame_jacobian", "frame_placement", "from_text", "gravity_forces",
     "hvp", "identification", "integrate", "interop", "inverse_dynamics", "jacobian", "joints", "jvp",
     "kinematics", "kinetic_energy", "lie", "load", "load_trajectory", "mass_matrix", "mass_matrix_inverse",
-    "model", "pictures", "potential_energy", "program", "programs", "render", "rnea", "rollout", "save", "sim",
-    "simulate", "solids", "sweep", "sweeps", "to_text", "view", "vjp", "zoo",
+    "model", "pictures", "potential_energy", "program", "programs", "random", "render", "rnea", "rollout", "save",
+    "sim", "simulate", "solids", "sweep", "sweeps", "to_text", "view", "vjp", "zoo",
 ]
 GROUPS = {
     "checking": [
@@ -112,6 +112,9 @@ GROUPS = {
     ],
     "programs": [
         "Argument", "BareFunction", "DeviceFunction", "Program", "fori", "program", "scan",
+    ],
+    "random": [
+        "choice", "fold", "integers", "normal", "uniform",
     ],
     "sim": [
         "RK45", "Event", "Recording", "SimulationInterrupted", "Snapshot", "StepCounts", "Trajectory",

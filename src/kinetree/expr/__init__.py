@@ -18,6 +18,7 @@ with _lazy_names(__name__):
         log,
         maximum,
         minimum,
+        random_words,
         select,
         sin,
         slopes_of,
@@ -28,7 +29,7 @@ with _lazy_names(__name__):
     from kinetree.expr.interpret import interpret
     from kinetree.expr.joined import Joined, Place
     from kinetree.expr.lower import lower
-    from kinetree.expr.ops import OPS, Op
+    from kinetree.expr.ops import OPS, PHILOX, Op
     from kinetree.expr.pieces import in_pieces
     from kinetree.expr.program import (
         Append,
@@ -63,6 +64,7 @@ with _lazy_names(__name__):
 __all__ = [
     "ARITHMETIC",
     "OPS",
+    "PHILOX",
     "Append",
     "Argument",
     "Array",
@@ -116,6 +118,7 @@ __all__ = [
     "minimum",
     "operations_along",
     "otherwise",
+    "random_words",
     "repeat",
     "replay",
     "reverse_derivative",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.expr.ops import OPS, PHILOX
 from kinetree.expr.symbol import Scalar, Symbol, apply
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "random_words",
     "select",
     "sin",
     "slopes_of",
@@ -63,6 +65,10 @@ less_equal: Callable[..., Any] = _function("le", lambda a, b: np.less_equal(a, b
 equal: Callable[..., Any] = _function("eq", lambda a, b: np.equal(a, b).astype(np.float64))
 slopes_of: Callable[..., Any] = _function("slopes_of", lambda a, b: np.broadcast_arrays(a, b)[0])
 select: Callable[..., Any] = _function("select", np.where)
+random_words: tuple[Callable[..., Any], ...] = tuple(
+    [_function(op, np.vectorize(OPS[op].evaluate, otypes=[float])) for op in PHILOX]
+)
+"""The four random numbers in [0, 1) of a key and a counter: functions of their six words."""
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:

@@ -18,6 +18,7 @@ from kinetree.announcement import learn, phase
 from kinetree.expr.bounds import check_bounds
 from kinetree.expr.liveness import SUMS, Needs
 from kinetree.expr.moved import same
+from kinetree.expr.ops import PHILOX
 from kinetree.expr.program import (
     Argument,
     Array,
@@ -38,7 +39,14 @@ from kinetree.expr.symbol import Graph, Scalar, Symbol
 __all__ = ["lower"]
 
 _DEFINED_ELSEWHERE = frozenset({"input", "carried", "result"})
-_LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles on common processors
+_LATENCY = {
+    "neg": 1,
+    "div": 13,
+    "sqrt": 20,
+    "sin": 50,
+    "cos": 50,
+    **dict.fromkeys(PHILOX, 150),
+}  # cycles on common processors
 _LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
+from kinetree.expr import philox
 from kinetree.records import record
 
-__all__ = ["OPS", "Op"]
+__all__ = ["OPS", "PHILOX", "Op"]
 
 
 @record(frozen=True, slots=True)
@@ -85,6 +87,9 @@ def _max(a: float, b: float) -> float:
     return math.nan if math.isnan(a) or math.isnan(b) else (a if a > b else b)
 
 
+PHILOX = tuple(f"philox_{word}" for word in range(4))
+"""The operations that give random numbers, one for each word of a block."""
+
 OPS: dict[str, Op] = {
     op.name: op
     for op in (
@@ -113,5 +118,14 @@ OPS: dict[str, Op] = {
         Op("settled", 1, lambda a: a, "a, which was slopes_of(a, b) in the program that this is a derivative of"),
         Op("slopes_of", 2, lambda a, _: a, "a, with the derivatives of b"),
         Op("select", 3, lambda c, a, b: a if c != 0.0 else b, "a if c is not 0 else b"),
+        *(
+            Op(
+                name,
+                6,
+                partial(philox.uniform, word),
+                f"word {word} of Philox4x64-10, in [0, 1); in float32 its first 24 bits",
+            )
+            for word, name in enumerate(PHILOX)
+        ),
     )
 }

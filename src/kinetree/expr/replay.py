@@ -10,6 +10,7 @@ from operator import add, mul, neg, sub, truediv
 from typing import Any
 
 from kinetree.expr import functions
+from kinetree.expr.ops import PHILOX
 from kinetree.expr.program import Instruction, Program
 
 __all__ = ["ARITHMETIC", "replay"]
@@ -44,6 +45,7 @@ _MEANING: Mapping[str, Callable[..., Any]] = {
     "settled": lambda a: a,
     "slopes_of": functions.slopes_of,
     "select": functions.select,
+    **dict(zip(PHILOX, functions.random_words, strict=True)),
 }
 
 

@@ -43,7 +43,9 @@ ARM = Target("aarch64-unknown-linux-gnu", "generic", "", 128, True)
 
 def every_operation() -> Program:
     """One result for each row of the table of operations, of the first of three numbers."""
-    statements = tuple(Instruction(op.name, tuple(range(op.arity)), k) for k, op in enumerate(OPS.values(), 3))
+    statements = tuple(
+        Instruction(op.name, tuple(n % 3 for n in range(op.arity)), k) for k, op in enumerate(OPS.values(), 3)
+    )
     outputs = Port("y", (len(statements),))
     return Program("operations", (Port("x", (3,)),), (outputs,), Block(statements), tuple(range(3, 3 + len(OPS))))
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.operations import expression
+from kinetree.codegen.c.operations import expression, random_block
 from kinetree.codegen.c.places import Places
 from kinetree.codegen.c.real import INDENT, Real, wrapped
 from kinetree.expr import (
+    PHILOX,
     Append,
     Argument,
     Block,
@@ -72,8 +73,8 @@ class FunctionWriter:
         self._fresh = 0
         self._counters: list[str] = []
         self._names: dict[int, str] = {}
-        self._pairs: list[dict[str, str]] = []
-        """Sines with cosines that are known in the enclosing blocks, by the text of their angles."""
+        self._structs: list[dict[str, str]] = []
+        """Values computed together that are known in the enclosing blocks, by the text of their call."""
         inputs = len(program.inputs)
         places = (f"{port}[{k}]" for port, p in self.ports[:inputs] for k in range(p.size))
         self._names.update(enumerate(places))
@@ -149,7 +150,7 @@ class FunctionWriter:
         self._emit("}")
 
     def _block(self, block: Block) -> None:
-        self._pairs.append({})
+        self._structs.append({})
         for s in block.statements:
             if isinstance(s, Loop):
                 self._loop(s)
@@ -163,27 +164,31 @@ class FunctionWriter:
                 self._define(s.name, self._places.at(s.array, s.at, self._counters))
             else:
                 self._define(s.name, self._computed(s))
-        self._pairs.pop()
+        self._structs.pop()
 
     def _computed(self, s: Instruction) -> str:
         if s.op in ("sin", "cos") and s.args[0] in self._both:
-            return f"{self._pair(self._value(s.args[0]))}.{'sine' if s.op == 'sin' else 'cosine'}"
+            macro = f"KT_SINCOS{self._real.suffix.upper()}"
+            pair = self._together("angle", f"{macro}({self._value(s.args[0])})", macro)
+            return f"{pair}.{'sine' if s.op == 'sin' else 'cosine'}"
         args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
-        text, macro = expression(s.op, [self._value(a) for a in args], self._real)
+        values = [self._value(a) for a in args]
+        if s.op in PHILOX:
+            return f"{self._together('block', *random_block(values, self._real))}.word[{PHILOX.index(s.op)}]"
+        text, macro = expression(s.op, values, self._real)
         if macro:
             self.macros.add(macro)
         return text
 
-    def _pair(self, angle: str) -> str:
-        """Sine and cosine of an angle, which are computed together and once."""
-        for known in self._pairs:
-            if angle in known:
-                return known[angle]
-        macro, name = f"KT_SINCOS{self._real.suffix.upper()}", f"a{self._fresh}"
+    def _together(self, kind: str, call: str, macro: str) -> str:
+        """Values that a macro computes together, and once: sine and cosine of an angle, a block of random numbers."""
+        for known in self._structs:
+            if call in known:
+                return known[call]
+        name = self._structs[-1][call] = f"a{self._fresh}"
         self._fresh += 1
         self.macros.add(macro)
-        self._emit(f"const kt_angle{self._real.suffix} {name} = {macro}({angle});")
-        self._pairs[-1][angle] = name
+        self._emit(f"const kt_{kind}{self._real.suffix} {name} = {call};")
         return name
 
     def _define(self, value: int, text: str) -> None:

@@ -40,7 +40,7 @@ loop max min near radians setup sq stricmp unix word
 """Words of C and C++, functions that every C program may have, and macros of usual headers, Arduino's and Windows'
 among them."""
 _RESERVED = frozenset(re.findall(r"\S+", _WORDS))
-_OWN = re.compile(r"v\d+(_now)?|[ak]\d+|i|w|until|kt_anglef?|kt_sincosf?|KT_\w*")
+_OWN = re.compile(r"v\d+(_now)?|[ak]\d+|i|w|until|kt_(angle|sincos|block|philox)f?|kt_product|KT_\w*")
 """The names that functions use inside."""
 _DEVICE = re.compile(r"aux|con|nul|prn|(com|lpt)\d", re.IGNORECASE)
 """Names that no file may have on Windows."""

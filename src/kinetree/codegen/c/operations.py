@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.codegen.c.real import Real
+from kinetree.expr import PHILOX
 
-__all__ = ["ANGLES", "LIBRARY", "expression"]
+__all__ = ["ANGLES", "LIBRARY", "expression", "random_block"]
 
 LIBRARY = {
     "sqrt": "sqrt",
@@ -57,8 +58,17 @@ def expression(op: str, args: Sequence[str], real: Real) -> tuple[str, str]:
     if op in ANGLES:
         macro = f"KT_{ANGLES[op]}{real.suffix.upper()}"
         return f"{macro}({args[0]})", macro
+    if op in PHILOX:
+        block, macro = random_block(args, real)
+        return f"{block}.word[{PHILOX.index(op)}]", macro
     if op not in _EXPRESSIONS:
         raise NotImplementedError(f"the C backend has no rule for {op!r}")
     fma = f"KT_FMA{real.suffix.upper()}"
     text = _EXPRESSIONS[op].format(*args, FMA=fma, one=real.literal(1.0), zero=real.literal(0.0))
     return text, fma if fma in text else ""
+
+
+def random_block(args: Sequence[str], real: Real) -> tuple[str, str]:
+    """The four random numbers of a key and a counter, a struct, and the name of the macro."""
+    macro = f"KT_PHILOX{real.suffix.upper()}"
+    return f"{macro}({', '.join(args)})", macro

@@ -14,6 +14,7 @@ from kinetree.codegen.c.operations import LIBRARY
 from kinetree.codegen.c.real import Real
 from kinetree.codegen.llvm.elementary import ANGLES
 from kinetree.codegen.llvm.precision import F32, F64
+from kinetree.expr import philox
 
 __all__ = ["preamble"]
 
@@ -46,6 +47,8 @@ def preamble(macros: Collection[str], real: Real) -> str:
         both = _sine_and_cosine(real)
         parts.append(both if f"KT_SINCOS{end}" in used else f"#ifdef KT_OWN_SINCOS{end}\n{both}#endif\n")
     parts += [_LONE.format(end=end, name=name, library=name[:3], f=real.suffix, part=name.lower()) for name in lone]
+    if f"KT_PHILOX{end}" in used:
+        parts.append(_random_numbers(real))
     return "\n".join(parts)
 
 
@@ -144,5 +147,74 @@ static inline kt_angle{f} kt_sincos{f}({type} x)
     return found;
 }}
 #define KT_SINCOS{end}(x) kt_sincos{f}((x))
+#endif
+"""
+
+
+def _random_numbers(real: Real) -> str:
+    digits = 24 if real.suffix else 53
+    return _RANDOM_NUMBERS.format(
+        end=real.suffix.upper(),
+        f=real.suffix,
+        type=real.type,
+        most=real.literal(2.0**digits),
+        rounds=philox.ROUNDS,
+        factors=[f"{x:#x}U" for x in philox.FACTORS],
+        increments=[f"{x:#x}U" for x in philox.INCREMENTS],
+        dropped=64 - digits,
+        unit=real.literal(2.0**-digits),
+        zero=real.literal(0.0),
+        nan=real.literal(math.nan),
+    )
+
+
+_RANDOM_NUMBERS = """\
+#ifndef KT_PHILOX{end} /* Philox4x64-10: four numbers in [0, 1) of a key and a counter, NaN if these are not whole */
+typedef struct {{
+    {type} word[4];
+}} kt_block{f};
+
+#ifndef KT_PRODUCT
+#define KT_PRODUCT
+static inline uint64_t kt_product(uint64_t a, uint64_t b, uint64_t *low) /* returns the high word of a * b */
+{{
+    const uint64_t below = 0xffffffffU;
+    const uint64_t both = (a & below) * (b & below);
+    const uint64_t middle = ((a >> 32) * (b & below)) + (both >> 32);
+    const uint64_t other = ((a & below) * (b >> 32)) + (middle & below);
+    *low = (other << 32) | (both & below);
+    return ((a >> 32) * (b >> 32)) + (middle >> 32) + (other >> 32);
+}}
+#endif
+
+static inline kt_block{f} kt_philox{f}({type} k0, {type} k1, {type} c0, {type} c1, {type} c2, {type} c3)
+{{
+    const {type} given[6] = {{k0, k1, c0, c1, c2, c3}};
+    uint64_t x[6];
+    int32_t whole = 1;
+    kt_block{f} found;
+    for (int32_t i = 0; i < 6; ++i) {{
+        const int32_t within = (given[i] >= {zero}) && (given[i] < {most});
+        x[i] = (within != 0) ? (uint64_t)given[i] : 0U;
+        whole = (whole != 0) && (({type})x[i] == given[i]);
+    }}
+    for (int32_t i = 0; i < {rounds}; ++i) {{
+        uint64_t low = 0U;
+        uint64_t low_2 = 0U;
+        const uint64_t high = kt_product(x[2], {factors[0]}, &low);
+        const uint64_t high_2 = kt_product(x[4], {factors[1]}, &low_2);
+        x[2] = high_2 ^ x[3] ^ x[0];
+        x[3] = low_2;
+        x[4] = high ^ x[5] ^ x[1];
+        x[5] = low;
+        x[0] += {increments[0]};
+        x[1] += {increments[1]};
+    }}
+    for (int32_t i = 0; i < 4; ++i) {{
+        found.word[i] = (whole != 0) ? ({type})(x[i + 2] >> {dropped}) * {unit} : {nan};
+    }}
+    return found;
+}}
+#define KT_PHILOX{end}(k0, k1, c0, c1, c2, c3) kt_philox{f}((k0), (k1), (c0), (c1), (c2), (c3))
 #endif
 """

@@ -21,6 +21,7 @@ from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.memory import memory_functions
 from kinetree.codegen.llvm.operations import LIBM, declarations
+from kinetree.codegen.llvm.philox import philox
 from kinetree.codegen.llvm.precision import Lanes, Precision
 from kinetree.codegen.llvm.sample import CALLED, SampleWriter, port_names
 from kinetree.codegen.llvm.target import Target
@@ -81,6 +82,7 @@ def sample_module(
         *(f"declare double @{name}(double)" for name in LIBM.values()),
         sincos(register) if "@sincos" in sample else "",
         arc_tangent(register) if "@arc_tangent" in sample else "",
+        philox(register) if "@philox" in sample else "",
         memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
         "" if apart is None else apart.table(),
         sample,

@@ -16,6 +16,7 @@ from kinetree.codegen.llvm.packing import packings
 from kinetree.codegen.llvm.precision import Lanes, Precision, whole_numbers
 from kinetree.codegen.llvm.target import Target
 from kinetree.expr import (
+    PHILOX,
     Append,
     Argument,
     Block,
@@ -285,6 +286,9 @@ class SampleWriter:
         if s.op in ("sin", "cos"):
             pair, V = self._sincos(s.args[0]), self._V
             self._emit(f"  {name} = extractvalue {{{V}, {V}}} {pair}, {0 if s.op == 'sin' else 1}")
+        elif s.op in PHILOX:
+            words = "{" + ", ".join([self._V] * 4) + "}"
+            self._emit(f"  {name} = extractvalue {words} {self._random_block(s.args, words)}, {PHILOX.index(s.op)}")
         else:
             self._operations.write(name, s.op, [self._value(a) for a in s.args])
         self._names[s.name] = name
@@ -306,6 +310,12 @@ class SampleWriter:
             self._emit(f"  {name} = insertvalue {{{V}, {V}}} {name}_h, {V} {name}_c, 1")
 
         return self._once(key, "pair", compute)
+
+    def _random_block(self, args: Sequence[Argument], words: str) -> str:
+        """The four random numbers of a key and a counter, computed together and only once."""
+        key = ("philox", *(self._names[a] if isinstance(a, int) else repr(a) for a in args))
+        given = ", ".join(f"{self._V} {self._value(a)}" for a in args)
+        return self._once(key, "block", lambda name: self._emit(f"  {name} = call {words} @philox({given})"))
 
     def _load(self, s: Load) -> None:
         name, pointer = self._new("v"), self._pointer(s.array, s.at)

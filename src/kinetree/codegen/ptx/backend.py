@@ -13,6 +13,7 @@ from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.operations import LIBM, declarations
+from kinetree.codegen.llvm.philox import philox
 from kinetree.codegen.llvm.precision import PRECISIONS, Lanes, Precision
 from kinetree.codegen.llvm.sample import SampleWriter
 from kinetree.codegen.llvm.target import Target
@@ -100,6 +101,7 @@ def module(
             declarations(register),
             sincos(register) if "@sincos" in sample else "",
             arc_tangent(register) if "@arc_tangent" in sample else "",
+            philox(register) if "@philox" in sample else "",
             EXPONENTIALS if any(f"@{x}(" in sample for x in LIBM.values()) else "",
             sample,
             kernel(program, precision, name, block, registers),

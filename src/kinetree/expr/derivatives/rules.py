@@ -6,7 +6,8 @@ At corners and poles of a function, these rules hold:
   if its derivative is NaN or infinite.
 - `abs` has the derivative 0 at 0.
 - `slopes_of(a, b)` has the derivatives of b, once: in a derivative it is `settled`, which cannot be differentiated.
-- Comparisons and `floor` have the derivative 0, even where they jump; so has `select` with respect to its condition.
+- Comparisons and `floor` have the derivative 0, even where they jump; so has `select` with respect to its condition,
+  and random numbers with respect to their keys.
 - `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and
   `atan2(0, 0)` has NaN. To get a finite one, choose another arm with `select`.
 """
@@ -17,6 +18,7 @@ from collections.abc import Callable
 
 from kinetree.errors import OptionError
 from kinetree.expr.derivatives.emitter import Emitter
+from kinetree.expr.ops import PHILOX
 from kinetree.expr.program import Argument
 from kinetree.records import record
 
@@ -121,4 +123,5 @@ RULES: dict[str, Rule] = {
     "settled": Rule((0,), _settled),
     "slopes_of": Rule((1,), lambda _: Slope((0.0, 1.0))),
     "select": Rule((1, 2), lambda at: Choice(at.x[0], (1, 2))),
+    **dict.fromkeys(PHILOX, Rule((), lambda _: Slope((0.0,) * 6))),
 }

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kinetree.expr import ARITHMETIC, Port, Program, run_on
+from kinetree.errors import OptionError
+from kinetree.expr import ARITHMETIC, PHILOX, Port, Program, run_on
 
 if TYPE_CHECKING:
     import casadi
@@ -66,4 +67,12 @@ def _operations() -> Mapping[str, Callable[..., Any]]:
         "le": lambda a, b: casadi.SX(a) <= b,
         "eq": lambda a, b: casadi.SX(a) == b,
         "select": lambda c, a, b: casadi.if_else(c, a, b),
+        **dict.fromkeys(PHILOX, _no_random_numbers),
     }
+
+
+def _no_random_numbers(*_: Any) -> Any:
+    raise OptionError(
+        "kt.interop.to_casadi: CasADi's symbols have no random numbers, which take whole numbers of 64 bits: "
+        'use form="external", or draw them outside and make them an argument'
+    )
