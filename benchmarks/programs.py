@@ -1,6 +1,6 @@
 """Programs of a user's own on Panda and Talos, beside Pinocchio with NumPy, CasADi's C code and MuJoCo's rollouts.
 
-    python benchmarks/programs.py [single batch rollout sharing first_use] [--rounds 60] [--threads 1]
+    python benchmarks/programs.py [single batch rollout sharing random first_use] [--rounds 60] [--threads 1]
 
 All in one process and in turn; ratios of medians. CasADi's part needs gcc and `pip install casadi`, and compares with
 adam's expressions too after `pip install 'adam-robotics<0.4' liecasadi`.
@@ -13,6 +13,7 @@ adam's expressions too after `pip install 'adam-robotics<0.4' liecasadi`.
 - rollout: 1,000 motions of 2,000 steps of Panda under computed torque, beside `mujoco.rollout` with torques known in
   advance: no contacts, no sensors, semi-implicit Euler in both.
 - sharing: {M, h, J and placement of the hand, centre of mass and its Jacobian} in one program and one by one.
+- random: numbers of 4096 keys, 32 each, on one thread, beside as many of one generator of NumPy's, and of one per key.
 - first_use: a program of 5,000 operations in a new process: its trace, what comes after it, and with code on disk.
 """
 
@@ -28,6 +29,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -497,9 +499,37 @@ def first_use(rounds: int) -> None:
             )
 
 
+def random(rounds: int) -> None:
+    """Print the nanoseconds per number."""
+    each = 32
+    draws = {
+        "uniform": lambda key: kt.random.uniform(key, each),
+        "integers": lambda key: 1.0 * kt.random.integers(key, 0, 100, each),
+        "normal": lambda key: kt.random.normal(key, each),
+    }
+    keys = np.random.default_rng(0).integers(0, 2**24, (BATCH, 4))
+    calls: dict[str, Callable[[], object]] = {}
+    for name, draw in draws.items():
+        function = kt.program(draw, key=4).compile()
+        for dtype in (np.float64, np.float32):
+            given, out = keys.astype(dtype), np.empty((BATCH, each), dtype)
+            calls[f"{name}, {out.dtype}"] = partial(function, given, out=out, threads=1)
+    for name, bits in {"Philox": np.random.Philox(1), "PCG64": np.random.PCG64(1)}.items():
+        theirs, out = np.random.Generator(bits), np.empty(BATCH * each)
+        calls[f"NumPy's {name}, uniform"] = partial(theirs.random, out=out)
+        calls[f"NumPy's {name}, normal"] = partial(theirs.standard_normal, out=out)
+        calls[f"NumPy's {name}, uniform, float32"] = partial(theirs.random, dtype="f4", out=out.astype("f4"))
+    calls["a Philox of NumPy's for each key, uniform"] = lambda: [
+        np.random.Generator(np.random.Philox(key=key)).random(each) for key in keys[:, :2]
+    ]
+    calls["outside of programs, uniform"] = lambda: kt.random.uniform(keys, each)
+    for name, seconds in medians(calls, rounds, 3, time.process_time).items():
+        print(f"{name:42} {seconds / (BATCH * each) * 1e9:6.2f} ns per number")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("single", "batch", "rollout", "sharing", "first_use")
+    parts = ("single", "batch", "rollout", "sharing", "random", "first_use")
     parser.add_argument("parts", nargs="*", choices=parts)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--threads", type=int, default=1)
@@ -511,6 +541,8 @@ def main() -> None:
         batch(options.rounds)
     if "sharing" in chosen:
         sharing(options.rounds)
+    if "random" in chosen:
+        random(options.rounds)
     if "rollout" in chosen:
         rollout(min(options.rounds, 5), options.threads)
     if "first_use" in chosen:

@@ -179,10 +179,10 @@ def choice(key: ArrayLike, values: ArrayLike, shape: Shape = ()) -> NDArray[Any]
     if not holds_symbols(index):
         return among[index]
     place = index.reshape((*index.shape, *[1] * (among.ndim - 1)))
-    found = among[-1]
+    found = np.where(place < len(among), among[-1], place)  # NaN is the place of a key that is none
     for k in reversed(range(len(among) - 1)):
         found = np.where(place == k, among[k], found)
-    return symbolic(np.broadcast_to(found, (*index.shape, *among.shape[1:])))  # type: ignore[return-value]
+    return symbolic(found, among.dtype)  # type: ignore[return-value]
 
 
 def fold(key: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
