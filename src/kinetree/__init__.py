@@ -12,7 +12,8 @@ from kinetree.guide import UnknownName as _UnknownName
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
-_register(  # what applications do with robots and motions, whose rooms do not import them
+_register(  # what other rooms do with robots and motions, whose rooms do not import them
+    damping_of_servo="kinetree.actuation.build:damping_of_servo",
     figure="kinetree.plots:figure",
     film="kinetree.pictures.film:film_of_motion",
     plot="kinetree.plots:plot",

@@ -8,6 +8,7 @@ with _lazy_names(__name__):
     from kinetree.functions.contact_dynamics import ContactMotion, contact_dynamics
     from kinetree.functions.contact_forces import ContactForces, ContactPair, contact_forces, contact_pairs
     from kinetree.functions.shape_distances import closest_points, distance, ray_distance
+    from kinetree.functions.unfelt import unfelt_parameters
 
 __all__ = [
     "ContactForces",
@@ -22,6 +23,7 @@ __all__ = [
     "distance",
     "ray_distance",
     "soft_constraints",
+    "unfelt_parameters",
     "with_convex_parts",
     "with_fitted_shapes",
 ]

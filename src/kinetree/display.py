@@ -17,7 +17,7 @@ _places: dict[str, str] = {}
 
 
 def register(**places: str) -> None:
-    """Register functions of applications by name; each as "module:function", which is imported when it is needed."""
+    """Register functions of rooms above by name; each as "module:function", which is imported when it is needed."""
     _places.update(places)
 
 

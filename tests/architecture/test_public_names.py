@@ -43,7 +43,7 @@ GROUPS = {
     "contact": [
         "ContactForces", "ContactMotion", "ContactPair", "SoftConstraints", "above_ground", "closest_points",
         "contact_dynamics", "contact_forces", "contact_pairs", "distance", "ray_distance", "soft_constraints",
-        "with_convex_parts", "with_fitted_shapes",
+        "unfelt_parameters", "with_convex_parts", "with_fitted_shapes",
     ],
     "control": [
         "Axis", "CenterOfMass", "Collocation", "DifferentialInverseKinematics", "Effort", "InverseKinematics",

@@ -18,7 +18,7 @@ PAGE = (DOCS / "which_function.md").read_text()
 BESIDE = {
     "above_ground", "base_parameters", "compare", "compare_steps", "contact_pairs", "hvp", "inertial_parameters",
     "jacobian", "jvp", "log_cholesky", "nearest_configuration", "soft_constraints", "sweep", "vjp",
-    "with_convex_parts", "with_fitted_shapes", "with_inertial_parameters",
+    "unfelt_parameters", "with_convex_parts", "with_fitted_shapes", "with_inertial_parameters",
 }  # fmt: skip
 """Answers that are not functions of a motion by themselves."""
 DEFINED = {name for name, x in PUBLIC.items() if hasattr(x, "definition")}

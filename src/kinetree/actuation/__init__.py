@@ -3,7 +3,7 @@
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.actuation.build import actuation, gravity_compensation
+    from kinetree.actuation.build import actuation, gravity_compensation, with_ease
     from kinetree.actuation.spec import (
         Actuation,
         ActuatorSpec,
@@ -30,4 +30,5 @@ __all__ = [
     "TransmissionSpec",
     "actuation",
     "gravity_compensation",
+    "with_ease",
 ]

@@ -12,7 +12,8 @@ Source: MuJoCo documentation, "XML Reference", attribute dampratio; version 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +39,20 @@ from kinetree.errors import ModelError, OptionError, quoted
 from kinetree.joints import JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Model
+from kinetree.model.actuator_parameters import ActuatorOf
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.extras import Actuator, SimulationOptions, Tendon, TendonJoint
+from kinetree.model.parameters import ROWS, find
 from kinetree.model.reference import reference_configuration, with_tendon_armature
 
-__all__ = ["actuation", "gravity_compensation"]
+__all__ = ["actuation", "damping_of_servo", "gravity_compensation", "with_ease"]
 
 _DYNAMICS: dict[str, Dynamics] = {
     "none": "none", "integrator": "integrator", "filter": "filter", "filterexact": "filterexact",
     "muscle": "muscle",
 }  # fmt: skip
+JointRange = tuple[str, tuple[float, float]]
+"""A joint, and the range of the force of all actuators on it."""
 _LAST_GROUP = 30
 _TINY = 1e-15
 
@@ -73,16 +78,39 @@ def actuation(robot: Model) -> Actuation:
         law = _law(one, transmission, servo_damping(robot, one, transmission), options)
         disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
         ease = ease_of_motion(robot, transmission) if any((*law.bias[1:], *law.gain[1:])) else 0.0
-        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease))
+        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle, ease, one))
     compensation = gravity_compensation(robot)
+    ranges, kept = _joint_ranges(robot, found, compensation.by_actuators)
     return Actuation(
         tuple(found),
         options.flags.actuation,
         tuple((name, tendon.force_range) for name, tendon in tendons.items() if tendon.force_limited),
-        _joint_ranges(robot, found, compensation.by_actuators),
+        ranges,
         compensation,
         options.timestep,
+        kept,
     )
+
+
+def damping_of_servo(robot: Model, number: int) -> float:
+    """The damping of a servo whose file gives its ratio to the critical one."""
+    one = robot.extras.actuators[number]
+    tendon = next((x for x in robot.extras.tendons if one.transmission == "tendon" and x.name == one.target), None)
+    refuse_unknown(robot.name, number, one, tendon)
+    return servo_damping(robot, one, _transmission(robot, one, tendon)) or 0.0
+
+
+def with_ease(robot: Model, actuation: Actuation, names: Iterable[str]) -> Actuation:
+    """The same with how easily lengths move on which forces depend by these parameters alone."""
+    owners = [find(robot, name.removesuffix(ROWS)).owner for name in names if name.startswith("actuator.")]
+    acting = {owner.number for owner in owners if isinstance(owner, ActuatorOf)}
+    found = tuple(
+        replace(one, ease=ease_of_motion(robot, one.transmission))
+        if k in acting and one.muscle is None and one.ease == 0.0
+        else one
+        for k, one in enumerate(actuation.actuators)
+    )
+    return replace(actuation, actuators=found)
 
 
 def gravity_compensation(robot: Model) -> GravityCompensation:
@@ -95,30 +123,40 @@ def gravity_compensation(robot: Model) -> GravityCompensation:
 
 def _joint_ranges(
     robot: Model, actuators: Sequence[ActuatorSpec], carrying: Sequence[str]
-) -> tuple[tuple[str, tuple[float, float]], ...]:
+) -> tuple[tuple[JointRange, ...], tuple[tuple[int, JointRange], ...]]:
     """Ranges of the forces of all actuators on a joint: those that are not alike in both directions, or the effort.
 
-    Ranges that the only actuator on a joint keeps anyway are left out.
+    Ranges that the only actuator on a joint keeps anyway are apart, with its number.
     """
     settings = {one.joint: one.actuator_force_range for one in robot.extras.joints if one.actuator_force_limited}
-    found = []
+    found: list[JointRange] = []
+    kept: list[tuple[int, JointRange]] = []
     for name, joint in robot.joints.items():
         if joint.kind.nv == 1 and (name in settings or math.isfinite(joint.limits.effort[0])):
             effort = joint.limits.effort[0]
             low, high = settings.get(name, (-effort, effort))
-            own = None if name in carrying else _range_of_the_only_one(name, actuators)
-            if own is None or not low <= min(own) <= max(own) <= high:
+            only = None if name in carrying else _the_only_one(name, actuators)
+            if only is not None and low <= min(only[1]) <= max(only[1]) <= high:
+                kept.append((only[0], (name, (low, high))))
+            else:
                 found.append((name, (low, high)))
-    return tuple(found)
+    return tuple(found), tuple(kept)
 
 
-def _range_of_the_only_one(joint: str, actuators: Sequence[ActuatorSpec]) -> tuple[float, float] | None:
-    """The joint forces at the ends of the range of the only actuator that may act on a joint; None without one."""
-    on_it = [x for x in actuators if not isinstance(x.transmission, CoordinateSpec) or x.transmission.joint == joint]
-    if len(on_it) != 1 or not isinstance(on_it[0].transmission, CoordinateSpec) or on_it[0].law.force_range is None:
+def _the_only_one(joint: str, actuators: Sequence[ActuatorSpec]) -> tuple[int, tuple[float, float]] | None:
+    """The only actuator that may act on a joint, and the joint forces at the ends of its range; None without one."""
+    on_it = [
+        (k, one.settings)
+        for k, one in enumerate(actuators)
+        if not isinstance(one.transmission, CoordinateSpec) or one.transmission.joint == joint
+    ]
+    if len(on_it) != 1 or not isinstance(actuators[on_it[0][0]].transmission, CoordinateSpec):
         return None
-    low, high = on_it[0].law.force_range
-    return on_it[0].transmission.gear * low, on_it[0].transmission.gear * high
+    ((k, settings),) = on_it
+    if settings is None or not settings.force_limited:
+        return None
+    low, high = (settings.gear[0] * x for x in settings.force_range)
+    return k, (low, high)
 
 
 def _transmission(robot: Model, one: Actuator, tendon: Tendon | None) -> TransmissionSpec:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from kinetree.expr import Scalar
+from kinetree.model.actuator_parameters import given_law
 from kinetree.records import record
 
 if TYPE_CHECKING:
     from kinetree.algorithms.actuators import ActuatorLaw
     from kinetree.algorithms.muscles import Muscle
+    from kinetree.model.extras import Actuator
+    from kinetree.model.parameters import GivenNumbers
 
 __all__ = [
     "Actuation",
@@ -32,7 +38,7 @@ class CoordinateSpec:
     """A joint with one coordinate."""
 
     joint: str
-    gear: float
+    gear: Scalar
 
 
 @record(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class TendonSpec:
 
     tendon: str
     terms: tuple[tuple[str, float], ...]
-    gear: float
+    gear: Scalar
 
 
 @record(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class SliderCrankSpec:
     slider: str
     rod: float
     """m"""
-    gear: float
+    gear: Scalar
 
 
 TransmissionSpec = CoordinateSpec | BallSpec | FreeSpec | TendonSpec | SiteSpec | SliderCrankSpec
@@ -101,8 +107,28 @@ class ActuatorSpec:
     is_disabled: bool = False
     muscle: Muscle | None = None
     """Its force and activation, where it is a muscle; the law then has the ranges."""
-    ease: float = 0.0
+    ease: Scalar = 0.0
     """How fast a force of 1 accelerates the length in the reference configuration; 0 unless the force depends on it."""
+    settings: Actuator | None = field(default=None, compare=False, repr=False)
+    """The record of the file, whose numbers all of that has."""
+
+    def with_parameters(self, given: Mapping[str, Sequence[Scalar]]) -> ActuatorSpec:
+        """The same with the numbers that a call gives."""
+        if not given:
+            return self
+        assert self.settings is not None
+        gain, bias = given_law(self.settings, self.law.gain, self.law.bias, given)
+        limits = self.law.force_range
+        if "force_range" in given:
+            low, high = given["force_range"]
+            limits = low, high
+        transmission, ease = self.transmission, self.ease
+        if "gear" in given and isinstance(transmission, CoordinateSpec | TendonSpec | SliderCrankSpec):
+            (gear,), own = given["gear"], transmission.gear
+            transmission = replace(transmission, gear=gear)
+            ease = ease * (gear * gear * (1.0 / (own * own))) if own else ease
+        law = replace(self.law, gain=gain, bias=bias, force_range=limits)
+        return replace(self, transmission=transmission, law=law, ease=ease)
 
 
 @record(frozen=True, slots=True)
@@ -127,6 +153,15 @@ class Actuation:
     compensation: GravityCompensation = GravityCompensation()
     timestep: float = 0.002
     """The time step of the file, s."""
+    kept_ranges: tuple[tuple[int, tuple[str, Range]], ...] = ()
+    """Other ranges of joints, with the number of the only actuator there, whose own range and gear keep them."""
+
+    def with_parameters(self, numbers: GivenNumbers) -> Actuation:
+        """The same with the numbers that a call gives."""
+        given = numbers.actuators
+        found = tuple(one.with_parameters(given.get(k, {})) for k, one in enumerate(self.actuators))
+        ranges = (x for k, x in self.kept_ranges if {"gear", "force_range"} & given.get(k, {}).keys())
+        return replace(self, actuators=found, joint_ranges=(*self.joint_ranges, *ranges))
 
     @property
     def with_activation(self) -> list[int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kinetree.expr import Scalar, exp, floor, less, less_equal, maximum, minimum, select
+from kinetree.expr import Scalar, exp, floor, is_zero, less, less_equal, maximum, minimum, select
 from kinetree.records import record
 
 __all__ = [
@@ -28,8 +28,9 @@ __all__ = [
     "within_range",
 ]
 
-Range = tuple[float, float] | None
+Range = tuple[Scalar, Scalar] | None
 """Smallest and largest value; None: unlimited."""
+Three = tuple[Scalar, Scalar, Scalar]
 Dynamics = Literal["none", "integrator", "filter", "filterexact", "muscle"]
 """How activations change; muscles.py has those of muscles."""
 
@@ -42,9 +43,9 @@ _EASIER = 4.0
 class ActuatorLaw:
     """How an actuator's force follows from its control, its activation, its length and velocity."""
 
-    gain: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    gain: Three = (1.0, 0.0, 0.0)
     """Constant, per length, per velocity."""
-    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    bias: Three = (0.0, 0.0, 0.0)
     dynamics: Dynamics = "none"
     time_constant: float = 1.0
     """T of a filter, s."""
@@ -93,7 +94,7 @@ def actuator_force(
 def actuator_slopes(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: Scalar) -> tuple[Scalar, Scalar]:
     """-∂f/∂ℓ̇ and -∂f/∂ℓ of the force along the length, before it is limited."""
     u = _input(law, control, activation, dt)
-    damping, stiffness = (-law.gain[k] * u - law.bias[k] if law.gain[k] else -law.bias[k] for k in (2, 1))
+    damping, stiffness = (-law.bias[k] if is_zero(law.gain[k]) else -law.gain[k] * u - law.bias[k] for k in (2, 1))
     return damping, stiffness
 
 
@@ -102,7 +103,7 @@ def is_within(x: Scalar, limits: Range) -> Scalar:
     return 1.0 if limits is None else less(limits[0], x) * less(x, limits[1])
 
 
-def remaining_slope(unlimited: Scalar, limits: Range, inertia: Scalar, ease: float) -> Scalar:
+def remaining_slope(unlimited: Scalar, limits: Range, inertia: Scalar, ease: Scalar) -> Scalar:
     """The part of its slopes that a force keeps in a step at whose end it acts: 1 within its limits.
 
     Beyond, it is that of the line to where the force is zero, limit / force, if the step may take the force below the
@@ -113,14 +114,15 @@ def remaining_slope(unlimited: Scalar, limits: Range, inertia: Scalar, ease: flo
         return 1.0
     low, high = limits
     size: Scalar = 1.0
-    for limit, may_brake in ((low, low < 0.0), (high, high > 0.0)):
-        if may_brake:
-            size = maximum(size, unlimited * (1.0 / limit))
+    brakes_below, brakes_above = less(low, 0.0), less(0.0, high)
+    for limit, may_brake in ((low, brakes_below), (high, brakes_above)):
+        if not is_zero(may_brake):
+            size = maximum(size, select(may_brake, unlimited * (1.0 / select(may_brake, limit, 1.0)), 1.0))
     stays = less_equal(size, 1.0 + _EASIER * ease * inertia)
-    if low >= 0.0:
-        stays = stays * less(low, unlimited)
-    if high <= 0.0:
-        stays = stays * less(unlimited, high)
+    if not is_zero(1.0 - brakes_below):
+        stays = stays * select(brakes_below, 1.0, less(low, unlimited))
+    if not is_zero(1.0 - brakes_above):
+        stays = stays * select(brakes_above, 1.0, less(unlimited, high))
     part: Scalar = select(stays, 1.0 / size, 0.0)
     return part
 
@@ -147,9 +149,9 @@ def shared_out(forces: Sequence[Scalar], limits: Range) -> list[Scalar]:
     return [f * factor for f in forces]
 
 
-def _affine(c: tuple[float, float, float], length: Scalar, velocity: Scalar) -> Scalar:
+def _affine(c: Three, length: Scalar, velocity: Scalar) -> Scalar:
     value: Scalar = c[0]
     for factor, x in ((c[1], length), (c[2], velocity)):
-        if factor:
+        if not is_zero(factor):
             value = value + factor * x
     return value

@@ -65,7 +65,7 @@ def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: Scalar, softne
     return _one_sided(sight, toward, upper - angle, margin, softness)
 
 
-def dry_friction(sight: Sight, reach: Reach, loss: float, softness: Law) -> Block:
+def dry_friction(sight: Sight, reach: Reach, loss: Scalar, softness: Law) -> Block:
     """Dry friction of a length, or of a degree of freedom."""
     row = _row(sight, reach)
     a_ref, D = _slowed(row, sight.v, sight.drift, softness)

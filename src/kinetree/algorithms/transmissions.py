@@ -69,7 +69,7 @@ def viewed(tree: Tree, q: Pieces) -> View:
     return View(tree, q, X_0, columns)
 
 
-def across_coordinate(view: View, slot: int, gear: float, place: int = 0) -> Reach:
+def across_coordinate(view: View, slot: int, gear: Scalar, place: int = 0) -> Reach:
     """A coordinate of a joint, by its place in q; not part of a quaternion."""
     joint, q = view.tree.joint[slot], view.q[slot]
     units = ([float(i == k) for i in range(joint.nv)] for k in range(joint.nv))
@@ -94,7 +94,7 @@ def across_free(view: View, slot: int, force: Vec3, torque: Vec3, in_parent: boo
     return Reach(0.0, {slot: [f.dot(s.linear) + t.dot(s.angular) for s in S.columns]})
 
 
-def along_tendon(view: View, terms: Sequence[tuple[int, float]], gear: float) -> Reach:
+def along_tendon(view: View, terms: Sequence[tuple[int, float]], gear: Scalar) -> Reach:
     """A weighted sum of joint coordinates: terms of slots and factors."""
     length: Scalar = 0.0
     moment: dict[int, list[Scalar]] = {}
@@ -141,7 +141,7 @@ def between_sites(
 
 
 def slider_crank(
-    view: View, crank: tuple[int, Transform], slider: tuple[int, Transform], rod: float, gear: float
+    view: View, crank: tuple[int, Transform], slider: tuple[int, Transform], rod: float, gear: Scalar
 ) -> Reach:
     """Where a slider is along the z axis a of its frame, whose rod of length l ends at the origin of another frame.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
@@ -20,7 +20,7 @@ __all__ = [
     "Array",
     "Definition",
     "Derivative",
-    "HasAlternatives",
+    "HasLatentParts",
     "HasParameters",
     "HasSizes",
     "Mode",
@@ -62,11 +62,12 @@ class HasParameters(Protocol):
 
 
 @runtime_checkable
-class HasAlternatives(Protocol):
-    """A resolved option with parts that are there for some objects alone, of those that a body may be."""
+class HasLatentParts(Protocol):
+    """A resolved option with parts that are there only if a call gives parameters, such as the shapes of all objects
+    that a body may be, or dry friction of joints without any."""
 
-    def with_absent(self, bodies: Collection[str]) -> Self:
-        """The same with those of all objects that these bodies may be."""
+    def called_for(self, model: Model, names: Iterable[str]) -> Self:
+        """The same with those that the parameters of these names call for."""
         ...
 
 

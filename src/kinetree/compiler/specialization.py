@@ -17,7 +17,7 @@ from kinetree import expr
 from kinetree import tree as trees
 from kinetree.announcement import because
 from kinetree.compiler import forms
-from kinetree.compiler.definition import Definition, HasAlternatives, HasParameters, HasSizes
+from kinetree.compiler.definition import Definition, HasLatentParts, HasParameters, HasSizes
 from kinetree.compiler.forms.parameters import (
     always_singular,
     body_of_alternatives,
@@ -89,11 +89,11 @@ class Specialization:
     """A straight line, or loops over bodies; None chooses."""
 
     def __post_init__(self) -> None:
-        chosen = [body_of_alternatives(self.model, name) for name in self.parameters]
-        if bodies := [body.name for body in chosen if body is not None]:
-            pairs = self.options.items()
-            options = {k: x.with_absent(bodies) if isinstance(x, HasAlternatives) else x for k, x in pairs}
-            object.__setattr__(self, "options", options)
+        if self.parameters:
+            asked: dict[str, Any] = dict(self.options)
+            latent = {k: x for k, x in asked.items() if isinstance(x, HasLatentParts)}
+            asked |= {k: x.called_for(self.model, self.parameters) for k, x in latent.items()}
+            object.__setattr__(self, "options", asked)
 
     @property
     def name(self) -> str:

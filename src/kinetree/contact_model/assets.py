@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kinetree.model import Geometry, Model
+from kinetree.model.extras import AbsentShape, ShapeSettings
 
 __all__ = ["Assets", "numbers_of"]
 
@@ -16,8 +17,13 @@ class Assets:
 
     def __init__(self, robot: Model) -> None:
         extras = robot.extras
-        self._of_shapes = {(one.body, one.index): one.asset for one in extras.shapes if one.asset}
-        self._smooth = {(one.body, one.index) for one in extras.shapes if one.smooth}
+        settings: list[tuple[tuple[str, int], ShapeSettings | AbsentShape]] = []
+        settings += [((one.body, one.index), one) for one in extras.shapes]
+        for shape in extras.absent_shapes:
+            if (place := _place(robot, shape)) is not None:
+                settings.append(((shape.body, place), shape))
+        self._of_shapes = {place: one.asset for place, one in settings if one.asset}
+        self._smooth = {place for place, one in settings if one.smooth}
         self._by_name: dict[tuple[str, str], dict[str, str]] = {}
         self._by_file: dict[tuple[str, str], list[dict[str, str]]] = {}
         for section in extras.unused:
@@ -38,6 +44,17 @@ class Assets:
     def is_smooth(self, body: str, index: int) -> bool:
         """Whether the robot has a height field there that is smooth."""
         return (body, index) in self._smooth
+
+
+def _place(robot: Model, one: AbsentShape) -> int | None:
+    """The place of an absent shape in `Body.every_shape`; None if its object is not there."""
+    body = robot.bodies[one.body]
+    found = [
+        k
+        for k, (which, _) in enumerate(body.every_shape)
+        if body.alternatives[which:] and body.alternatives[which].name == one.alternative
+    ]
+    return found[one.index] if one.index < len(found) else None
 
 
 def numbers_of(text: str) -> tuple[float, ...]:

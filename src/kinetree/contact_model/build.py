@@ -147,6 +147,7 @@ def soft_constraints(
         not_there += more
     if flags.frictionloss:
         own_frictions = frictions(robot, weights, period)
+        soft = replace(soft, friction_period=period)
     if flags.equality:
         own_couplings = couplings(robot, weights, period)
         own_connections = connections(robot, weights, period)

@@ -112,13 +112,14 @@ class TendonFriction:
     """Dry friction of a tendon."""
 
     length: LengthSpec
-    loss: float
+    loss: Scalar
     softness: Softness
 
     def with_parameters(self, numbers: GivenNumbers) -> TendonFriction:
-        """The same with the softness that a call gives."""
+        """The same with the friction and the softness that a call gives."""
         own = numbers.rows.get(self.length.tendon, {})
-        return replace(self, softness=softened_again(self.softness, own, "_friction"))
+        (loss,) = own.get("friction", (self.loss,))
+        return replace(self, loss=loss, softness=softened_again(self.softness, own, "_friction"))
 
 
 @record(frozen=True, slots=True)

@@ -53,8 +53,7 @@ def frictions(robot: Model, weights: InverseWeights, period: float) -> list[Fric
         own = settings.get(joint.name, JointSettings(joint.name))
         for k, loss in enumerate(joint.friction):
             if loss > 0.0:
-                soft = softness(own.solref_friction, own.solimp_friction, weights.of_joint(joint.name, k), period)
-                specs.append(FrictionSpec(joint.name, k, loss, soft))
+                specs.append(FrictionSpec.of(own, k, loss, weights.of_joint(joint.name, k), period))
     return specs
 
 

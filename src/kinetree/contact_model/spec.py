@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
 from kinetree.algorithms.softness import Softness
 from kinetree.announcement import PAIRS
 from kinetree.contact_model.held_spec import ConnectionSpec, LoopSpec, TendonRow
+from kinetree.contact_model.inverse_weights import InverseWeights
+from kinetree.contact_model.mixing import softness
 from kinetree.contact_model.overrides import margin_again, softened_again
 from kinetree.contact_model.settings import Rigid, Setting
 from kinetree.contact_model.touches import TouchSpec, are_plain, count_of_shapes, kinds_of
 from kinetree.expr import Scalar
-from kinetree.model.parameters import GivenNumbers
+from kinetree.model import Body, Joint, Model
+from kinetree.model.by_identity import ByIdentity
+from kinetree.model.extras import JointSettings
+from kinetree.model.parameters import ROWS, GivenNumbers, find
+from kinetree.model.row_parameters import settings_of
 from kinetree.records import record
 
 __all__ = [
@@ -30,6 +36,10 @@ MANY_POINTS = 60
 _ALL_TOUCH = 10_000
 """Pairs of shapes up to which there is room for all of them: 20 MB for one sample."""
 _NEIGHBOURS = 16
+_CALLING = (".alternative", ".friction")
+"""How names end that call for parts which a robot does not have by itself."""
+_EASE: ByIdentity[dict[tuple[str, int], float]] = ByIdentity()
+"""Inverse inertias of degrees of freedom that had no dry friction of their own."""
 _RECORDED_OF_A_PAIR = 1500
 """Operations that a pair of shapes that is written out records in a step, at least."""
 
@@ -63,12 +73,20 @@ class FrictionSpec:
     joint: str
     dof: int
     """Its number within the joint."""
-    loss: float
+    loss: Scalar
     softness: Softness
 
+    @classmethod
+    def of(cls, settings: JointSettings, dof: int, loss: float, inverse: float, period: float) -> FrictionSpec:
+        """The dry friction of a joint, whose degree of freedom has this inverse inertia."""
+        soft = softness(settings.solref_friction, settings.solimp_friction, inverse, period)
+        return cls(settings.joint, dof, loss, soft)
+
     def with_parameters(self, numbers: GivenNumbers) -> FrictionSpec:
-        """The same with the softness that a call gives."""
-        return replace(self, softness=softened_again(self.softness, numbers.joints.get(self.joint, {}), "_friction"))
+        """The same with the friction and the softness that a call gives."""
+        own = numbers.joints.get(self.joint, {})
+        loss = own["friction"][self.dof] if "friction" in own else self.loss
+        return replace(self, loss=loss, softness=softened_again(self.softness, own, "_friction"))
 
 
 @record(frozen=True, slots=True)
@@ -124,11 +142,20 @@ class SoftConstraints:
     capacity: int | None = None
     """The most pairs of shapes that may touch at once where contacts are gone through in loops; None: as many as fit
     into memory, or as touch in a heap (`room`)."""
+    friction_period: float | None = None
+    """The shortest time constant of dry friction, s, of joints that have it by a parameter; None: it does not act."""
     sleep: float | None = None
     """The speed, m/s, below which bodies at rest on each other sleep after some time of a motion; None: none do."""
 
-    def with_absent(self, bodies: Collection[str]) -> SoftConstraints:
-        """The same with the pairs of all objects that these bodies may be."""
+    def called_for(self, model: Model, names: Iterable[str]) -> SoftConstraints:
+        """The same with the parts that these parameters call for: pairs of all objects that a body may be, and dry
+        friction of joints."""
+        found = [find(model, name.removesuffix(ROWS)) for name in names if name.removesuffix(ROWS).endswith(_CALLING)]
+        bodies = [one.owner.name for one in found if isinstance(one.owner, Body) and one.quantity == "alternative"]
+        joints = [one.owner for one in found if isinstance(one.owner, Joint) and one.quantity == "friction"]
+        return self._with_absent(bodies)._with_frictions(model, joints)
+
+    def _with_absent(self, bodies: Collection[str]) -> SoftConstraints:
         may_be_there = [
             all(side.is_present or side.body in bodies for side in (touch.first, touch.second)) for touch in self.absent
         ]
@@ -136,6 +163,23 @@ class SoftConstraints:
             return self
         rest = tuple(compress(self.absent, map(operator.not_, may_be_there)))
         return replace(self, touches=(*self.touches, *compress(self.absent, may_be_there)), absent=rest)
+
+    def _with_frictions(self, model: Model, joints: Sequence[Joint]) -> SoftConstraints:
+        own = {(one.joint, one.dof) for one in self.frictions}
+        missing = [(joint, k) for joint in joints for k in range(joint.kind.nv) if (joint.name, k) not in own]
+        if not missing or self.friction_period is None:
+            return self
+        if model not in _EASE:
+            _EASE[model] = {}
+        known = _EASE[model]
+        if any((joint.name, k) not in known for joint, k in missing):
+            weights = InverseWeights(model)
+            known |= {(joint.name, k): weights.of_joint(joint.name, k) for joint, k in missing}
+        more = (
+            FrictionSpec.of(settings_of(model, joint), k, 0.0, known[joint.name, k], self.friction_period)
+            for joint, k in missing
+        )
+        return replace(self, frictions=(*self.frictions, *more))
 
     def with_parameters(self, numbers: GivenNumbers) -> SoftConstraints:
         """The same with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""

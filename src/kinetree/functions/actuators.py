@@ -90,7 +90,7 @@ class Limited(NamedTuple):
     """A force, or a sum of forces on a tendon or a joint, before it is limited to a range."""
 
     force: Scalar
-    limits: tuple[float, float] | None
+    limits: tuple[Scalar, Scalar] | None
 
 
 class Acting(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.actuation import Actuation
+from kinetree.actuation import Actuation, with_ease
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
 from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation, remaining_slope
@@ -25,6 +26,7 @@ from kinetree.functions.actuators import Acting, acting, actuation_of_robot, car
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.fluid import forces_of_medium
 from kinetree.model import Model
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.tree import Tree
 
@@ -40,6 +42,14 @@ class Commanded:
     """Tendons, with their springs alone."""
     dampers: tuple[PulledTendon, ...]
     medium: Immersion
+
+    def called_for(self, model: Model, names: Iterable[str]) -> Commanded:
+        """The same, prepared for these parameters."""
+        return replace(self, actuation=with_ease(model, self.actuation, names))
+
+    def with_parameters(self, given: GivenNumbers) -> Commanded:
+        """The same with the numbers that a call gives."""
+        return replace(self, actuation=self.actuation.with_parameters(given))
 
 
 def commanded_option(model: Model, value: Any) -> Commanded:

@@ -20,7 +20,6 @@ from kinetree.functions.contact_options import (
     own_contact_option,
     touching_blocks,
     touching_points,
-    with_alternatives,
 )
 from kinetree.model import Model, check_robot
 from kinetree.records import record
@@ -148,9 +147,7 @@ def contact_forces(
     50.0
     """
     model = check_robot(robot)
-    options: dict[str, Any] = {
-        "contact": with_alternatives(model, own_contact_option(model, contact), parameters or ())
-    }
+    options: dict[str, Any] = {"contact": own_contact_option(model, contact).called_for(model, parameters or ())}
     check_exerted("contact_forces", options["contact"])
     if not options["contact"].touches:
         return _parts(np.zeros((*_leading(q, v, qdd), 0, _WIDTH)))
@@ -179,7 +176,7 @@ def contact_pairs(
     [('rail[1]', 'pole[1]')]
     """
     found, start = [], 0
-    for touch in with_alternatives(check_robot(robot), own_contact_option(robot, contact), parameters).touches:
+    for touch in own_contact_option(check_robot(robot), contact).called_for(robot, parameters).touches:
         end = start + _slots(touch)
         found.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
         start = end

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.compiler.forms.parameters import body_of_alternatives
 from kinetree.contact_model import SETTINGS, SoftConstraints, check_count
 from kinetree.contact_model.touches import bodies_of
 from kinetree.errors import OptionError
@@ -38,7 +37,6 @@ __all__ = [
     "soft_of",
     "touching_blocks",
     "touching_points",
-    "with_alternatives",
     "without_dry_friction",
 ]
 
@@ -78,12 +76,6 @@ def own_contact_option(model: Model, value: Any) -> SoftConstraints:
     if found is None:
         raise OptionError('contact_dynamics without contacts is kt.aba; contact is True or "partial"')
     return found
-
-
-def with_alternatives(model: Model, found: SoftConstraints, parameters: Iterable[str]) -> SoftConstraints:
-    """The soft constraints with those of all objects that these parameters choose from."""
-    bodies = [body.name for name in parameters if (body := body_of_alternatives(model, name)) is not None]
-    return found.with_absent(bodies) if bodies else found
 
 
 def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -92,9 +92,8 @@ def _limited_forces(model: Form, tau: Slots, v: Slots) -> list[Scalar]:
 
 
 PASSIVE_FORCES = Definition(
-    "passive_forces", (("q", "nq"), ("v", "nv")), ("nv",), _passive_forces, {"passive": all_passive_option},
-    takes_parameters=False,
-)  # fmt: skip
+    "passive_forces", (("q", "nq"), ("v", "nv")), ("nv",), _passive_forces, {"passive": all_passive_option}
+)
 LIMITED_FORCES = Definition(
     "limited_forces", (("tau", "forces"), ("v", "nv")), ("nv",), _limited_forces, takes_parameters=False
 )
@@ -107,6 +106,7 @@ def passive_forces(
     v: ArrayLike,
     *,
     passive: Passive = True,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
@@ -115,6 +115,7 @@ def passive_forces(
     Args:
         passive: True for all, or a list of names among "damping" (-d v), "friction" (Coulomb's, -F tanh(v / v_s)) and
             "spring" (-∂/∂q of k/2 |q - rest|²). See docs/drives.md.
+        parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -131,7 +132,7 @@ def passive_forces(
     [-0.1, -0.0005]
     """
     options: dict[str, Any] = {} if passive is True else {"passive": all_passive_option(check_robot(robot), passive)}
-    return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **options)
+    return run(PASSIVE_FORCES, robot, (q, v), parameters=parameters, out=out, threads=threads, **options)
 
 
 @defined_plainly_by(LIMITED_FORCES, in_units=True)

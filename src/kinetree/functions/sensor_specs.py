@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.actuation import Actuation
 from kinetree.actuation.tendons import PulledTendon
 from kinetree.collision import Shape
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
 
@@ -96,6 +99,10 @@ class SensorChoice:
     specs: tuple[SensorSpec, ...]
     actuation: Actuation = Actuation()
     """The actuators, if a sensor is on one."""
+
+    def with_parameters(self, given: GivenNumbers) -> SensorChoice:
+        """The same with the numbers that a call gives."""
+        return replace(self, actuation=self.actuation.with_parameters(given))
 
     @property
     def has_clock(self) -> bool:

@@ -146,7 +146,9 @@ def _length_rows(
 
 
 def _length_loop(sight: Sight, rows: Sequence[_LengthRow], timed: Timed) -> LengthLoop:
-    numbers = [(tuple(row.entries.values()), row.softness, row.bound, row.loss or 0.0) for row in rows]
+    numbers = [
+        (tuple(row.entries.values()), row.softness, row.bound, 0.0 if row.loss is None else row.loss) for row in rows
+    ]
     look, rubs = looked_up(sight, Columns(numbers)), rows[0].loss is not None
 
     def row(k: Any) -> LengthRow:

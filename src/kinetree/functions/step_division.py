@@ -16,19 +16,23 @@ from numpy.typing import NDArray
 
 from kinetree.actuation import Actuation
 from kinetree.algorithms import AT_THE_END
+from kinetree.compiler.forms.parameters import given_numbers
 from kinetree.errors import SimulationError, SimulationWarning, StiffFrictionError
 from kinetree.functions.chosen import Chosen, chosen
 from kinetree.functions.stiffness import (
     Fastest,
     Search,
     fastest_anywhere,
+    joints_of,
     servo_slopes,
     spring_stiffness,
     steepest_friction,
     with_slopes,
 )
-from kinetree.model import Model
+from kinetree.model import Joint, Model
+from kinetree.model.actuator_parameters import ActuatorOf
 from kinetree.model.by_identity import ByIdentity
+from kinetree.model.parameters import find
 
 __all__ = [
     "EULER_REACH",
@@ -74,7 +78,11 @@ class _Stiff(NamedTuple):
     or_servo: Sequence[str]
     """How messages about friction, and about springs, name servos too."""
     fastest: float
-    """An upper bound of decay and swing together, 1/s."""
+    """An upper bound of decay and swing together, 1/s; infinite where slopes are parameters."""
+    others: Sequence[str]
+    """The parameters other than those that slopes depend on."""
+    varied: Mapping[str, slice]
+    """The joints whose slopes depend on parameters, and their degrees of freedom."""
 
     @classmethod
     def of(
@@ -82,31 +90,90 @@ class _Stiff(NamedTuple):
         parameters: Sequence[str],
     ) -> _Stiff:  # fmt: skip
         """The searches for the rates that the integrator's steps must resolve."""
-        at_the_end = AT_THE_END.get(integrator, "nothing")  # friction at the end of a step is steady, however large
-        friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
-        springs = [name for name in ("spring",) if name in passive]
-        damping, stiffness = servo_slopes(robot, actuation)
-        implicit = 0.0 * damping  # c, with which steps have M + h c: then h d <= M + h c if h (d - c) <= M
-        if at_the_end != "nothing" and "damping" in passive:
-            implicit = implicit + steepest_friction(robot, ["damping"])
-        if at_the_end in ("velocity forces", "everything"):
-            damping, implicit = 0.0 * damping, implicit + damping
-        damping = np.maximum(damping - implicit, 0.0)
-        stiffness = np.maximum(stiffness - implicit / dt, 0.0) * (at_the_end != "everything")
-        or_servo = [" or servo" if x.any() else "" for x in (damping, stiffness)]
+        varied, others = _varied(robot, actuation, parameters)
+        friction, springs = _explicit(integrator, passive)
         braking = swinging = robot
-        none = 0.0 * damping
-        if damping.any():
-            braking = with_slopes(robot, steepest_friction(robot, friction) + damping, none, none)
-            friction = ["damping"]
-        if stiffness.any():
-            swinging, springs = with_slopes(robot, none, none, spring_stiffness(robot, springs) + stiffness), ["spring"]
-        searches = Search.of(braking, friction, parameters), Search.of(swinging, springs, parameters)
+        steep = _steepest(robot, integrator, passive, actuation, dt, {})
+        none, damping, spring = 0.0 * steep.braking, [*others], [*others]
+        if steep.has_servos[0] or varied:
+            braking, friction = with_slopes(robot, steep.braking, none, none), ["damping"]
+            damping += [f"joint.{name}.damping" for name in varied]
+        if steep.has_servos[1] or varied:
+            swinging, springs = with_slopes(robot, none, none, steep.swinging), ["spring"]
+            spring += [f"joint.{name}.stiffness" for name in varied]
+        searches = Search.of(braking, friction, damping), Search.of(swinging, springs, spring)
         decay, swing = [
             fastest_anywhere(moving, search.root**2)
             for moving, search in zip((braking, swinging), searches, strict=True)
         ]
-        return cls(*searches, or_servo, decay + math.sqrt(swing))
+        or_servo = [" or servo" if has else "" for has in steep.has_servos]
+        return cls(*searches, or_servo, math.inf if varied else decay + math.sqrt(swing), others, varied)
+
+
+class _Steepest(NamedTuple):
+    """How steep forces may be that a step must resolve, per degree of freedom of the joints (…, n)."""
+
+    braking: Array
+    swinging: Array
+    has_servos: tuple[bool, bool]
+    """Whether servos are among those that brake, and that swing."""
+
+
+def _explicit(integrator: str, passive: Collection[str]) -> tuple[list[str], list[str]]:
+    """The friction, and the springs, that act as they are at the beginning of a step."""
+    at_the_end = AT_THE_END.get(integrator, "nothing")  # friction at the end of a step is steady, however large
+    friction = [name for name in ("damping", "friction") if name in passive and at_the_end == "nothing"]
+    return friction, [name for name in ("spring",) if name in passive]
+
+
+def _steepest(
+    robot: Model, integrator: str, passive: Collection[str], actuation: Actuation | None, dt: float,
+    parameters: Mapping[str, Array],
+) -> _Steepest:  # fmt: skip
+    """The slopes, with the values of parameters."""
+    columns: list[Any] = [_columns(robot, name, x) for name, x in parameters.items()]
+    numbers = given_numbers(robot, [*parameters], columns)
+    at_the_end = AT_THE_END.get(integrator, "nothing")
+    friction, springs = _explicit(integrator, passive)
+    damping, stiffness = servo_slopes(robot, actuation and actuation.with_parameters(numbers))
+    implicit = 0.0 * damping  # c, with which steps have M + h c: then h d <= M + h c if h (d - c) <= M
+    if at_the_end != "nothing" and "damping" in passive:
+        implicit = implicit + steepest_friction(robot, ["damping"], numbers)
+    if at_the_end in ("velocity forces", "everything"):
+        damping, implicit = 0.0 * damping, implicit + damping
+    damping = np.maximum(damping - implicit, 0.0)
+    stiffness = np.maximum(stiffness - implicit / dt, 0.0) * (at_the_end != "everything")
+    return _Steepest(
+        steepest_friction(robot, friction, numbers) + damping, spring_stiffness(robot, springs, numbers) + stiffness,
+        (bool(damping.any()), bool(stiffness.any())),
+    )  # fmt: skip
+
+
+def _columns(robot: Model, name: str, x: Array) -> list[Array]:
+    """The numbers of a parameter (…, *shape), each with the axes of the batch."""
+    flat = x.reshape((*x.shape[: x.ndim - robot.parameter(name).ndim], -1))
+    return [flat[..., k] for k in range(flat.shape[-1])]
+
+
+def _varied(robot: Model, actuation: Actuation | None, parameters: Sequence[str]) -> tuple[dict[str, slice], list[str]]:
+    """The joints whose slopes depend on parameters, and the other parameters."""
+    joints: set[str] = set()
+    others = []
+    for name in parameters:
+        owner, quantity = (found := find(robot, name)).owner, found.quantity
+        if isinstance(owner, Joint) and quantity in ("damping", "friction", "stiffness"):
+            joints.add(owner.name)
+        elif isinstance(owner, ActuatorOf):
+            if actuation is not None and quantity != "force_range":
+                joints |= {*joints_of(actuation.actuators[owner.number].transmission)}
+        else:
+            others.append(name)
+    places, count = {}, 0
+    for joint in robot.joints.values():
+        if joint.name in joints:
+            places[joint.name] = slice(count, count + joint.kind.nv)
+        count += joint.kind.nv
+    return places, others
 
 
 _KNOWN: ByIdentity[dict[tuple[Hashable, ...], _Stiff]] = ByIdentity()
@@ -153,9 +220,18 @@ class Stiffness:
         self._robot, self._integrator = robot, integrator
         self._dt, self._reach = dt, RK4_REACH if integrator == "rk4" else EULER_REACH
         self._stiff = stiff = _stiff_parts(robot, integrator, passive, actuation, dt, parameters)
-        self._friction, self._springs = Fastest(stiff.friction, parameters), Fastest(stiff.springs, parameters)
+        is_all = len(stiff.others) == len(parameters)
+        given = parameters if is_all else {name: parameters[name] for name in stiff.others}
+        self._friction, self._springs = Fastest(stiff.friction, given), Fastest(stiff.springs, given)
+        if stiff.varied:
+            steep, places = _steepest(robot, integrator, passive, actuation, dt, parameters), stiff.varied.items()
+            damping = {f"joint.{name}.damping": steep.braking[..., place] for name, place in places}
+            spring = {f"joint.{name}.stiffness": steep.swinging[..., place] for name, place in places}
+            self._friction = Fastest(stiff.friction, {**given, **damping}, steep.braking)
+            self._springs = Fastest(stiff.springs, {**given, **spring}, steep.swinging)
         is_bounded = stiff.fastest == 0.0 or not {*parameters} - {"gravity"}
-        self.is_zero: bool = is_bounded and 1.01 * dt * stiff.fastest <= self._reach
+        is_slow = is_bounded and 1.01 * dt * stiff.fastest <= self._reach
+        self.is_zero: bool = is_slow or (self._friction.is_zero and self._springs.is_zero)
         """Whether no step need be divided, wherever the motion goes."""
         self.period: int = max(1, int(min(_PERIOD / dt, 1e9))) if dt else 1
         """How many steps lie between two looks."""

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,14 @@ from kinetree.joints import Revolute, Spherical
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.changes.common import Changed
+from kinetree.model.parameters import GivenNumbers
 from kinetree.model.specs import JointSpec
 
 __all__ = [
     "Fastest",
     "Search",
     "fastest_anywhere",
+    "joints_of",
     "servo_slopes",
     "spring_stiffness",
     "steepest_friction",
@@ -41,26 +44,27 @@ _FIRST_ROUNDS = 30
 _ROUNDS = 6
 _MOST_KEPT = 8
 _NOTHING = np.zeros(1)
+NO_NUMBERS = GivenNumbers({}, {}, {})
 _NUMBERS: ByIdentity[dict[str, Array]] = ByIdentity()
 """The drives of each robot's joints, by their names."""
 
 
-def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
+def steepest_friction(robot: Model, passive: Collection[str], given: GivenNumbers = NO_NUMBERS) -> Array:
     """The viscous damping that brakes as hard as the named friction does at rest, where it is steepest.
 
-    One number per degree of freedom of the joints, followers' included.
+    One number per degree of freedom of the joints, followers' included (…, n), with the numbers that a call gives.
     """
     steepest = np.zeros(len(_joint_numbers(robot, "damping")))
     if "damping" in passive:
-        steepest += _joint_numbers(robot, "damping")
+        steepest = steepest + _joint_numbers(robot, "damping", given)
     if "friction" in passive:
-        steepest += _joint_numbers(robot, "friction") / _joint_numbers(robot, "friction_speed")
+        steepest = steepest + _joint_numbers(robot, "friction", given) / _joint_numbers(robot, "friction_speed")
     return steepest
 
 
-def spring_stiffness(robot: Model, passive: Collection[str]) -> Array:
-    """The stiffness of the springs, if they are named, per degree of freedom of the joints."""
-    return _joint_numbers(robot, "stiffness") * ("spring" in passive)
+def spring_stiffness(robot: Model, passive: Collection[str], given: GivenNumbers = NO_NUMBERS) -> Array:
+    """The stiffness of the springs, if they are named, per degree of freedom of the joints (…, n)."""
+    return _joint_numbers(robot, "stiffness", given) * ("spring" in passive)
 
 
 def fastest_anywhere(robot: Model, slopes: Array) -> float:
@@ -89,7 +93,7 @@ def fastest_anywhere(robot: Model, slopes: Array) -> float:
 
 
 def servo_slopes(robot: Model, actuation: Actuation | None) -> tuple[Array, Array]:
-    """Damping and stiffness of the servos of joints, ball joints and tendons, per degree of freedom of the joints.
+    """Damping and stiffness of the servos of joints, ball joints and tendons, per degree of freedom of joints (…, n).
 
     They are those within the limits of the force, where they are steepest. A tendon's are shared out: of n moments m_k,
     m mᵀ is at most the diagonal matrix of n m_k².
@@ -98,26 +102,40 @@ def servo_slopes(robot: Model, actuation: Actuation | None) -> tuple[Array, Arra
     for joint in robot.joints.values():
         places[joint.name] = count
         count += joint.kind.nv
-    damping, stiffness = np.zeros(count), np.zeros(count)
+    damping: list[Any] = [np.zeros(())] * count
+    stiffness: list[Any] = [np.zeros(())] * count
     for one in () if actuation is None or not actuation.is_on else actuation.actuators:
         if one.is_disabled or one.muscle is not None:
             continue
+        bias: Any = one.law.bias
         for place, square in _squares(one.transmission, places):
-            damping[place] += square * max(-one.law.bias[2], 0.0)
-            stiffness[place] += square * max(-one.law.bias[1], 0.0)
-    return damping, stiffness
+            damping[place] = damping[place] + square * np.maximum(-bias[2], 0.0)
+            stiffness[place] = stiffness[place] + square * np.maximum(-bias[1], 0.0)
+    return _in_one(damping), _in_one(stiffness)
 
 
-def _squares(transmission: TransmissionSpec, places: Mapping[str, int]) -> Iterator[tuple[int, float]]:
+def _in_one(columns: Sequence[Any]) -> Array:
+    return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
+
+
+def _squares(transmission: TransmissionSpec, places: Mapping[str, int]) -> Iterator[tuple[int, Any]]:
     """The degrees of freedom that a length depends on, and the squares of their moments, together at least m mᵀ."""
     if isinstance(transmission, CoordinateSpec):
-        yield places[transmission.joint], transmission.gear**2
+        yield places[transmission.joint], transmission.gear * transmission.gear
     elif isinstance(transmission, BallSpec):
         for k in range(3):
             yield places[transmission.joint] + k, sum(x * x for x in transmission.axis)
     elif isinstance(transmission, TendonSpec):
         for joint, factor in transmission.terms:
-            yield places[joint], len(transmission.terms) * (transmission.gear * factor) ** 2
+            moment = transmission.gear * factor
+            yield places[joint], len(transmission.terms) * (moment * moment)
+
+
+def joints_of(transmission: TransmissionSpec) -> list[str]:
+    """The joints whose rates its length depends on, as far as servo_slopes knows them."""
+    if isinstance(transmission, CoordinateSpec | BallSpec):
+        return [transmission.joint]
+    return [joint for joint, _ in transmission.terms] if isinstance(transmission, TendonSpec) else []
 
 
 def with_slopes(robot: Model, damping: Array, friction: Array, stiffness: Array) -> Model:
@@ -140,7 +158,13 @@ def with_slopes(robot: Model, damping: Array, friction: Array, stiffness: Array)
         return Model.of(Changed(parts, (parts,)))
 
 
-def _joint_numbers(robot: Model, name: str) -> Array:
+def _joint_numbers(robot: Model, name: str, given: GivenNumbers = NO_NUMBERS) -> Array:
+    """The numbers of all joints' drives, with those that a call gives (…, n)."""
+    if given.joints and any(name in numbers for numbers in given.joints.values()):
+        return _in_one([
+            x for joint in robot.joints.values()
+            for x in given.joints.get(joint.name, {}).get(name, getattr(joint, name))
+        ])  # fmt: skip
     if robot not in _NUMBERS:
         _NUMBERS[robot] = {}
     known = _NUMBERS[robot]
@@ -195,8 +219,8 @@ class Search(NamedTuple):
     seed: Array
     """A part of every direction remains in each search, so that none that has grown meanwhile is overlooked."""
     passive: Sequence[float]
-    of_many: Callable[..., Any]
-    of_one: Callable[..., Any]
+    kernels: Callable[[], tuple[Callable[..., Any], Callable[..., Any]]]
+    """For many motions, and for one."""
     inputs: dict[tuple[int, int], tuple[Array, Array]]
     """Seeds and weights of all rounds; most motions have few different numbers of looks at a time."""
 
@@ -209,8 +233,13 @@ class Search(NamedTuple):
         rates = None if shared is None else shared.matrix()
         seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
         weights = [float(name in passive) for name in ("damping", "friction", "spring")]
-        search: Any = compile_function(robot, stiffest, parameters=parameters) if root.any() else np.zeros
-        return cls(root, rates, seed, weights, search, search.__self__.unchecked() if root.any() else np.zeros, {})
+
+        @cache
+        def kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
+            search: Any = compile_function(robot, stiffest, parameters=parameters)
+            return search, search.__self__.unchecked()
+
+        return cls(root, rates, seed, weights, kernels, {})
 
     def rows(self, rounds: int, looks: int) -> tuple[Array, Array]:
         """Seeds and weights of all rounds."""
@@ -231,14 +260,18 @@ class Fastest:
     rounds run in one kernel, those of several looks too. Each search begins near where the last one ended.
     """
 
-    def __init__(self, search: Search, parameters: Mapping[str, Array] | None = None) -> None:
+    def __init__(
+        self, search: Search, parameters: Mapping[str, Array] | None = None, slopes: Array | None = None
+    ) -> None:
+        """`slopes`: C of each motion (…, n), where that is a parameter; the diagonal alone."""
         self._search = search
+        self._root = search.root if slopes is None else np.sqrt(np.maximum(slopes, 0.0))
         self._first = True
         self.direction: Array = np.zeros_like(search.seed)
         """Where the next search begins, (…, nv)."""
         self._found: Array
         self._parameters = [np.asarray(x, order="C") for x in parameters.values()] if parameters else []
-        self.is_zero: bool = not search.root.any()
+        self.is_zero: bool = not self._root.any()
 
     def along(self, q: Array) -> Array:
         """The eigenvalue at each configuration of a motion (…, T, nq), of each sample of a batch by itself: (…, T).
@@ -252,11 +285,12 @@ class Fastest:
         self._first = False
         seeds, weights = search.rows(rounds, q.shape[-2])
         each = q.repeat(rounds, axis=-2)
+        of_many, of_one = search.kernels()
         if q.ndim == 2:
             found = np.empty((len(each), len(self.direction) + 1))
-            search.of_one(self.direction, _NOTHING, each, seeds, weights, *self._parameters, out=found)
+            of_one(self.direction, _NOTHING, each, seeds, weights, *self._parameters, out=found)
         else:
-            found = search.of_many(self.direction, _NOTHING, each, seeds, weights, *self._parameters)
+            found = of_many(self.direction, _NOTHING, each, seeds, weights, *self._parameters)
         self._found = found[..., rounds - 1 :: rounds, :]
         self.direction = self._found[..., -1, :-1]
         return self._found[..., -1]
@@ -273,4 +307,7 @@ class Fastest:
     def joint(self, sample: tuple[int, ...] = ()) -> int:
         """The degree of freedom of the joints that takes most part in where the next search begins."""
         rates, direction = self._search.rates, self.direction[sample]
-        return int(np.argmax(np.abs(self._search.root * (direction if rates is None else rates @ direction))))
+        root = self._root if self._root.ndim == 1 else np.broadcast_to(
+            self._root, (*self.direction.shape[:-1], self._root.shape[-1])
+        )[sample]  # fmt: skip
+        return int(np.argmax(np.abs(root * (direction if rates is None else rates @ direction))))

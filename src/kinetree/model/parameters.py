@@ -8,10 +8,14 @@
     body.NAME.placement     (7,)     of a body on a fixed joint: its frame in that of the body it is fixed to
     joint.NAME.placement    (7,)     the joint's frame in the parent body's: position, m, and quaternion x, y, z, w
     joint.NAME.armature     (n,)     rotor inertia, one number per degree of freedom of the joint, kg·m² or kg
+    joint.NAME.damping, joint.NAME.friction, joint.NAME.stiffness
+                            (n,)     of the joint's drive, one number per degree of freedom
+    joint.NAME.rest         (n,)     the coordinates at which its spring is at rest
     joint.NAME.lower        ()       the position at which a joint with one coordinate ends, rad or m; and its `upper`
     shape.NAME.friction     (3,)     coefficients of sliding, torsional (m) and rolling (m) friction
     shape.NAME.size, shape.NAME.placement, …: shape_parameters.py
     joint.NAME.solref_limit, pair.NAME.friction, equality.NAME.solref, …: row_parameters.py
+    actuator.NAME.kp, actuator.NAME.gear, …: actuator_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
 docs/parameters.md explains each one's meaning when others are left out.
@@ -30,6 +34,14 @@ from numpy.typing import NDArray
 
 from kinetree.errors import ConfigurationError, ModelError, NameNotFoundError, OptionError, nearest_names, quoted
 from kinetree.expr import Scalar, equal, select
+from kinetree.model.actuator_parameters import (
+    ActuatorOf,
+    find_actuator,
+    names_of_actuators,
+    no_such_actuator,
+    nominal_of_actuator,
+    overlapping,
+)
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
@@ -56,6 +68,7 @@ from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
 
 __all__ = [
+    "OF_A_DRIVE",
     "PLACEMENT_SIZE",
     "ROWS",
     "GivenNumbers",
@@ -65,6 +78,7 @@ __all__ = [
     "nominal",
     "number_of_alternative",
     "numbers_of",
+    "overlapping",
     "parameter_names",
     "placement_from",
     "selected",
@@ -74,6 +88,7 @@ ROWS = "[:]"
 """Suffix of a parameter that has one row per step."""
 OF_A_BODY = {"mass": (), "com": (3,), "inertia": (6,)}
 OF_A_JOINT = ("placement", "armature")
+OF_A_DRIVE = ("damping", "friction", "stiffness", "rest")
 ENDS = ("lower", "upper")
 
 
@@ -81,7 +96,7 @@ ENDS = ("lower", "upper")
 class Parameter:
     """A parsed name."""
 
-    owner: Body | Joint | ShapeOf | RowsOf | None
+    owner: Body | Joint | ShapeOf | RowsOf | ActuatorOf | None
     """None for gravity."""
     quantity: str
     shape: tuple[int, ...]
@@ -98,6 +113,8 @@ class GivenNumbers:
     """Numbers of pairs, equalities and tendons, by the names of their rows."""
     alternatives: Mapping[str, Scalar] = field(default_factory=dict)
     """By body, the number of the object that it is."""
+    actuators: Mapping[int, Mapping[str, Sequence[Scalar]]] = field(default_factory=dict)
+    """By their numbers in the file."""
 
 
 def parameter_names(model: Robot) -> list[str]:
@@ -113,6 +130,7 @@ def parameter_names(model: Robot) -> list[str]:
         *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(model, joint)),
         *names_of_shapes(model),
         *names_of_rows(model),
+        *names_of_actuators(model),
     ]
 
 
@@ -135,6 +153,8 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
         numbers = model.gravity
     elif isinstance(owner, RowsOf):
         numbers = nominal_of_rows(owner, quantity)
+    elif isinstance(owner, ActuatorOf):
+        numbers = nominal_of_actuator(model, owner, quantity)
     elif quantity == "placement":
         placement = _placement(model, owner)
         numbers = (*placement.r.components(), *_quaternion(placement.E.T))
@@ -147,7 +167,7 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
     elif quantity in rows_of_joint(model, owner):
         numbers = nominal_of_joint_rows(model, owner, quantity)
     else:
-        numbers = owner.armature
+        numbers = getattr(owner, quantity)
     return np.array(numbers, dtype=np.float64).reshape(parameter.shape)
 
 
@@ -160,17 +180,14 @@ def find(model: Robot, name: str) -> Parameter:
     part, _, quantity = rest.rpartition(".")
     if what == "body" and part in model.bodies and quantity in (sizes := _of_a_body(model, model.bodies[part])):
         return Parameter(model.bodies[part], quantity, sizes[quantity])
-    if what == "joint" and part in model.joints and quantity in OF_A_JOINT:
-        joint = model.joints[part]
-        return Parameter(joint, quantity, (PLACEMENT_SIZE if quantity == "placement" else joint.kind.nv,))
-    if what == "joint" and part in model.joints and quantity in _ends(model.joints[part]):
-        return Parameter(model.joints[part], quantity, ())
-    if what == "joint" and part in model.joints and quantity in (sizes := rows_of_joint(model, model.joints[part])):
+    if what == "joint" and part in model.joints and quantity in (sizes := _of_a_joint(model, model.joints[part])):
         return Parameter(model.joints[part], quantity, sizes[quantity])
     if what in ROWS_OF and (rows := find_rows(model, what, part, quantity)) is not None:
         return Parameter(rows[0], quantity, rows[1])
     if what == "shape" and (found := find_shape(model, part, quantity)) is not None:
         return Parameter(found[0], quantity, found[1])
+    if what == "actuator" and (acting := find_actuator(model, part, quantity)) is not None:
+        return Parameter(acting[0], quantity, acting[1])
     raise NameNotFoundError(f"{model.name!r} has no parameter {name!r}: {_advice(model, what, part, quantity, name)}")
 
 
@@ -187,8 +204,17 @@ def _placement(model: Robot, owner: Body | Joint | ShapeOf) -> Transform:
     return owner.geometry.placement if isinstance(owner, ShapeOf) else owner.placement
 
 
-def _of_a_joint(model: Robot, joint: Joint) -> tuple[str, ...]:
-    return (*OF_A_JOINT, *_ends(joint), *rows_of_joint(model, joint))
+def _of_a_joint(model: Robot, joint: Joint) -> Mapping[str, tuple[int, ...]]:
+    """The quantities of a joint, and their sizes."""
+    n = (joint.kind.nv,)
+    own = {"placement": (PLACEMENT_SIZE,), "armature": n, "damping": n, "friction": n, "stiffness": n}
+    rest = {} if _has_curved_spring(model, joint) else {"rest": (joint.kind.nq,)}
+    return {**own, **rest, **dict.fromkeys(_ends(joint), ()), **rows_of_joint(model, joint)}
+
+
+def _has_curved_spring(model: Robot, joint: Joint) -> bool:
+    """Whether its spring has quadratic or cubic terms, which are of the file (`actuation.tendons`)."""
+    return any(any(one.stiffness[1:]) for one in model.extras.joints if one.joint == joint.name)
 
 
 def _ends(joint: Joint) -> tuple[str, ...]:
@@ -213,11 +239,15 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
         return no_such_shape(model, part)
     if what in ROWS_OF:
         return no_such_rows(model, what, part)
+    if what == "actuator":
+        return no_such_actuator(model, part, quantity)
     if what == "joint" and part in model.joints and quantity in ENDS:
         return (
             f"joint {part!r} has no {quantity} limit of one coordinate, so there are no rows for it; give the robot one"
         )
-    if what == "joint" and quantity in (*OF_A_JOINT, *ENDS):
+    if what == "joint" and part in model.joints and quantity == "rest":
+        return f"the spring of joint {part!r} has quadratic or cubic terms, whose rest position is the robot's own"
+    if what == "joint" and quantity in (*OF_A_JOINT, *OF_A_DRIVE, *ENDS):
         return f"there is no joint {part!r} that moves (fixed ones are merged); {hint(part, model.joints)}"
     if what == "body" and part in model.bodies:
         return f"a body has {', '.join(_of_a_body(model, model.bodies[part]))}"

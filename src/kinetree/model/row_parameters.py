@@ -5,6 +5,7 @@
     pair.NAME.solimp        (5,)     impedance at the surface and from the width on, width, midpoint, power
     pair.NAME.margin        ()       the distance below which its contacts act, m
     equality.NAME.solref, equality.NAME.solimp
+    tendon.NAME.friction    ()       its dry friction, N, if it has any
     tendon.NAME.solref_limit, .solimp_limit, .margin, .solref_friction, .solimp_friction
     joint.NAME.solref_limit, .solimp_limit, .margin, .solref_friction, .solimp_friction
 
@@ -33,6 +34,7 @@ __all__ = [
     "nominal_of_joint_rows",
     "nominal_of_rows",
     "rows_of_joint",
+    "settings_of",
 ]
 
 _SOFT = {"solref": (2,), "solimp": (5,)}
@@ -92,16 +94,17 @@ def nominal_of_rows(rows: RowsOf, quantity: str) -> Sequence[Scalar]:
 def rows_of_joint(model: Robot, joint: Joint) -> Mapping[str, tuple[int, ...]]:
     """The quantities of a joint's limits and dry friction, if it has them, and their sizes."""
     limits = joint.limits
-    has_limit = any(map(math.isfinite, (*limits.lower, *limits.upper))) or _settings(model, joint).limited
+    has_limit = any(map(math.isfinite, (*limits.lower, *limits.upper))) or settings_of(model, joint).limited
     return {**(_LIMIT if has_limit else {}), **(_FRICTION if any(joint.friction) else {})}
 
 
 def nominal_of_joint_rows(model: Robot, joint: Joint, quantity: str) -> Sequence[Scalar]:
     """The numbers of the file, or the usual ones."""
-    return _numbers(_settings(model, joint), quantity)
+    return _numbers(settings_of(model, joint), quantity)
 
 
-def _settings(model: Robot, joint: Joint) -> JointSettings:
+def settings_of(model: Robot, joint: Joint) -> JointSettings:
+    """The settings of a joint in the file, or the usual ones."""
     return next((one for one in model.extras.joints if one.joint == joint.name), JointSettings(joint.name))
 
 
@@ -124,4 +127,5 @@ def _quantities(one: RowsOf) -> Mapping[str, tuple[int, ...]]:
         return _OF_A_PAIR
     if one.what == "equality":
         return _SOFT if one.settings.active else {}
-    return {**(_LIMIT if one.settings.limited else {}), **(_FRICTION if one.settings.friction else {})}
+    own = {"friction": (), **_FRICTION} if one.settings.friction else {}
+    return {**(_LIMIT if one.settings.limited else {}), **own}

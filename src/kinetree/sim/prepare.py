@@ -15,7 +15,7 @@ from kinetree.contact_model import SoftConstraints
 from kinetree.errors import OptionError
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
-from kinetree.functions.contact_options import contact_option, with_alternatives
+from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
 from kinetree.functions.force_programs import GIVEN, computed_forces, force_names, with_forces
@@ -113,7 +113,7 @@ def prepared(robot: Model, options: Mapping[str, Any]) -> Task:
     if actuation is not None:
         w = first_activations(robot, act) if resume is None else resume.act
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, options["parameters"])
-    soft = soft and with_alternatives(robot, soft, given)
+    soft = soft and soft.called_for(robot, given)
     known = None if callable(tau) else torque_rows(robot, tau, steps)
     commands = ctrl if ctrl is None or callable(ctrl) else command_rows(robot, ctrl, steps)
     leading = {} if inputs is None or program is None else inputs.leading(program)

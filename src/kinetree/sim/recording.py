@@ -73,6 +73,8 @@ def trajectory_of(
     if wanted.contacts:
         _add_contacts(setting, q, v, qdd, recorded, units)
     springs = bool(spring_stiffness(robot, setting.passive).any())
+    if given and "spring" in setting.passive:
+        springs = springs or any(name.startswith("joint.") and name.endswith(".stiffness") for name in given)
     kinetic, potential = nothing, nothing
     if wanted.energies:
         kinetic = kinetic_energy(robot, q, v, parameters=given)

@@ -16,6 +16,7 @@ import kinetree as kt
 from kinetree.errors import ConfigurationError, DTypeError, ModelError, NameNotFoundError, OptionError
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
+from kinetree.spatial import Mat3, Transform, Vec3
 from tests.c_code import called, library, needs
 
 WHICH = "body.object.alternative"
@@ -129,7 +130,7 @@ def test_so_it_is_with_contacts_of_other_settings(setting: str) -> None:
 
 def test_so_it_is_with_contacts_in_loops() -> None:
     robot = scene(9)
-    assert kt.contact.soft_constraints(robot).with_absent(["object"]).are_looped
+    assert kt.contact.soft_constraints(robot).called_for(robot, ["body.object.alternative"]).are_looped
     check_against_alone(robot, "box", "mug")
 
 
@@ -373,15 +374,59 @@ def test_objects_of_files_have_a_world_of_their_own(tmp_path: Path) -> None:
     assert (found.size, found.placement.r.z, robot.bodies["object"].mass) == ((0.05,), 0.01, 0.7)
 
 
-def test_meshes_of_objects_have_files(tmp_path: Path) -> None:
+def test_meshes_of_objects_may_be_made_in_their_file(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     path = tmp_path / "stone.xml"
     path.write_text(
         '<mujoco><asset><mesh name="stone" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset><worldbody><body name="stone">'
         '<freejoint/><geom type="mesh" mesh="stone" mass="0.7"/></body></worldbody></mujoco>'
     )
-    with pytest.raises(ModelError, match=r"alternative 'stone': the mesh of shape .* is made in its file itself"):
-        few().with_alternatives("object", {"stone": kt.load(path)})
+    stone = kt.load(path)
+    for robot, name in ((few(), "object"), (stone.on_ground(), "stone")):
+        both = robot.with_alternatives(name, {"first": stone, "second": stone})
+        present = both.with_present(name, "second")
+        assert present.with_present(name, 0).extras == both.extras
+        vertices = [
+            {side.shape.vertices for touch in (*soft.touches, *soft.absent) for side in (touch.first, touch.second)
+             if side.shape.kind == "hull"}
+            for soft in map(kt.contact.soft_constraints, (both, present))
+        ]  # fmt: skip
+        assert len(vertices[0]) == 1
+        assert vertices[0] == vertices[1]
+
+
+def field(seed: int, *, smooth: bool = False) -> kt.Model:
+    """A world with hills."""
+    world = kt.ModelBuilder("ground")
+    world.add_body("ground")
+    hills = world.build().on_terrain(size=(2.0, 2.0), spacing=0.25, steepness=0.4, seed=seed)
+    return hills.with_smooth_terrain() if smooth else hills
+
+
+def test_a_world_has_one_of_several_terrains() -> None:
+    """Height fields of the robot itself, smooth or not, and boxes: each sample as the robot with its terrain alone."""
+    steps = kt.ModelBuilder("steps")
+    boxes = [
+        Geometry("collision", "box", (0.5, 2.0, h), Transform(Mat3.identity(), Vec3(x, 0.0, 0.0)), f"step {x}")
+        for x, h in ((-0.25, 0.1), (0.25, 0.2))
+    ]
+    steps.add_body("steps", geometry=boxes)
+    robot = field(0).with_free_body("sphere", 0.1, mass=0.5, name="ball")
+    robot = robot.with_alternatives("ground", {"other": field(1), "smooth": field(1, smooth=True)})
+    robot = robot.with_alternatives("ground", {"steps": steps.build()})
+    assert kt.from_text(kt.to_text(robot)) == robot == pickle.loads(pickle.dumps(robot))
+    q, v, tau = np.tile(robot.neutral(), (4, 2, 1)), np.full(6, 0.3), np.zeros((150, 6))
+    q[..., 2], q[:, 1, 0] = 0.3, 0.4
+    which = np.array([[3, 0], [1, 2], [2, 1], [0, 3]])
+    found = kt.rollout(robot, q, v, tau, 0.002, contact=True, parameters={"body.ground.alternative": which})
+    ends = [found[which == k][:, -1, :7].ravel() for k in range(4)]
+    assert min(np.abs(a - b).max() for k, a in enumerate(ends) for b in ends[:k]) > 1e-6
+    for k in range(4):
+        there = robot.with_present("ground", k)
+        alone = kt.rollout(there, q[which == k], v, tau, 0.002, contact=True)
+        np.testing.assert_allclose(found[which == k], alone, rtol=0, atol=1e-9)
+        same = there.with_present("ground", 0).with_present("ground", k)
+        np.testing.assert_array_equal(kt.rollout(same, q[which == k], v, tau, 0.002, contact=True), alone)
 
 
 def test_texts_pickles_and_changes_keep_the_objects() -> None:
@@ -406,7 +451,8 @@ def test_texts_pickles_and_changes_keep_the_objects() -> None:
     assert image.center_of_mass[1] == pytest.approx(-0.001)
     beside = kt.zoo.load("arm6").beside(robot, prefix="b_")
     assert [one.name for one in beside.bodies["b_object"].alternatives] == NAMES
-    assert not kt.contact.soft_constraints(robot.with_contacts([])).with_absent(["object"]).touches
+    apart = robot.with_contacts([])
+    assert not kt.contact.soft_constraints(apart).called_for(apart, ["body.object.alternative"]).touches
 
 
 def test_pictures_have_the_object_of_each_sample(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from kinetree.io.native.nodes import Node
 from kinetree.io.native.records import read_fields, written_fields
 from kinetree.model import Geometry
 from kinetree.model.extras import (
+    AbsentShape,
     BodySpheres,
     Calibration,
     CollisionPair,
@@ -40,6 +41,7 @@ from kinetree.model.extras import (
 from tests.unit.model.simulated import SIMULATED
 
 FULL = Extras(
+    absent_shapes=(AbsentShape("base", "other", 0, "hills", smooth=True),),
     unused=(Unused("gazebo", (("reference", "upper"),), (Unused("mu1", text="0.2"),)),),
     motion_limits=(MotionLimits("slide", 1.0, 2.0, 3.0), MotionLimits("hinge", 5.0)),
     safety_limits=(SafetyLimits("slide", 10.0, 20.0, -0.5, 0.25), SafetyLimits("hinge", 1.0)),

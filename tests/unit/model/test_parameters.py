@@ -45,7 +45,7 @@ def numbers(inertia: Inertia) -> list[float]:
 def test_every_name_has_a_port_and_a_value_of_its_shape() -> None:
     robot = gripper()
     names = parameter_names(robot)
-    assert len(names) == len(set(names)) == 1 + 3 * 4 + 1 + 2 * 2
+    assert len(names) == len(set(names)) == 1 + 3 * 4 + 1 + 2 * 6
     for port in parameter_ports(robot, names):
         value = nominal(robot, port.name)
         assert (value.shape, value.dtype) == (port.shape, np.float64)
@@ -78,7 +78,7 @@ def test_a_joint_and_a_body_of_one_name_are_told_apart() -> None:
         ("body.base.placement", "'base' is the root"),
         ("body.finger.weight", "a body has mass, com, inertia"),
         ("body.left.hand.weight", "a body has mass, com, inertia, placement"),
-        ("joint.grip.damping", "a joint has placement, armature"),
+        ("joint.grip.damp", "a joint has placement, armature, damping, friction, stiffness, rest"),
         ("", "names are 'gravity'"),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +15,18 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port, Scalar, Symbol
 from kinetree.inputs import repeated
 from kinetree.model import Body, Frame, Joint, Model, Named
+from kinetree.model.actuator_parameters import ActuatorOf
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks.singularity import singular_joints
 from kinetree.model.parameters import (
+    OF_A_DRIVE,
     OF_A_JOINT,
     PLACEMENT_SIZE,
     ROWS,
     GivenNumbers,
     find,
     numbers_of,
+    overlapping,
     placement_from,
     selected,
 )
@@ -100,7 +104,7 @@ def parameter_ports(model: Model, names: Sequence[str], steps: int = 1) -> list[
     """A port for each parameter, in the order given, with the shape of its numbers, or of all their rows.
 
     Raises:
-        OptionError: `names` is not a sequence of strings, or contains one twice.
+        OptionError: `names` is not a sequence of strings, or contains one twice, or two that say the same number.
         NameNotFoundError: the robot has no such parameter.
 
     >>> import kinetree as kt
@@ -111,7 +115,12 @@ def parameter_ports(model: Model, names: Sequence[str], steps: int = 1) -> list[
         raise OptionError(f"parameters must be a list of names, such as [{names!r}], not one name")
     if (twice := repeated(map(_plain, names))) is not None:
         raise OptionError(f"parameter {twice!r} is named twice; name each once")
-    return [Port(name, (*((steps,) if has_rows(name) else ()), *find(model, _plain(name)).shape)) for name in names]
+    ports = [Port(name, (*((steps,) if has_rows(name) else ()), *find(model, _plain(name)).shape)) for name in names]
+    if (both := overlapping([*map(_plain, names)])) is not None:
+        raise OptionError(
+            f"parameters {both[0]!r} and {both[1]!r} say the same number of an actuator; name one of them"
+        )
+    return ports
 
 
 def _plain(name: str) -> str:
@@ -126,6 +135,10 @@ def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
     parameter = find(model, name)
     if isinstance(parameter.owner, Body | Joint | ShapeOf) and parameter.quantity == "placement":
         return {parameter.owner.name: slice(3, PLACEMENT_SIZE)}
+    if isinstance(parameter.owner, Joint) and parameter.quantity == "rest":
+        name, starts = parameter.owner.name, parameter.owner.kind.quaternions
+        several = len(starts) > 1
+        return {f"{name}[{k}]" if several else name: slice(first, first + 4) for k, first in enumerate(starts)}
     return {}
 
 
@@ -163,17 +176,20 @@ def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[
     joints: dict[str, dict[str, Sequence[Scalar]]] = {}
     rows: dict[str, dict[str, Sequence[Scalar]]] = {}
     alternatives: dict[str, Scalar] = {}
+    actuators: dict[int, dict[str, Sequence[Scalar]]] = {}
     for name, numbers in zip(names, values, strict=True):
         owner, quantity = (parameter := find(model, _plain(name))).owner, parameter.quantity
         if isinstance(owner, ShapeOf):
             shapes.setdefault((owner.body, owner.number), {})[quantity] = numbers
         elif isinstance(owner, RowsOf):
             rows.setdefault(owner.key, {})[quantity] = numbers
+        elif isinstance(owner, ActuatorOf):
+            actuators.setdefault(owner.number, {})[quantity] = numbers
         elif isinstance(owner, Joint) and quantity not in OF_A_JOINT:
             joints.setdefault(owner.name, {})[quantity] = numbers
         elif isinstance(owner, Body) and quantity == "alternative":
             (alternatives[owner.name],) = numbers
-    return GivenNumbers(shapes, joints, rows, alternatives)
+    return GivenNumbers(shapes, joints, rows, alternatives, actuators)
 
 
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
@@ -204,7 +220,7 @@ def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scala
         parameter = find(model, name)
         if parameter.owner is None:
             tree = replace(tree, gravity=Motion(Vec3.zero(), Vec3(*numbers)))
-        elif not isinstance(parameter.owner, ShapeOf | RowsOf):
+        elif isinstance(parameter.owner, Body | Joint):
             owners = bodies if isinstance(parameter.owner, Body) else joints
             owners.setdefault(parameter.owner.name, {})[parameter.quantity] = numbers
     new_joints = {name: _with_joint_values(model.joints[name], given) for name, given in joints.items()}
@@ -282,23 +298,24 @@ def _with_joint_values(joint: Joint, given: Values) -> Joint:
         joint = replace(joint, armature=tuple(given["armature"]))  # type: ignore[arg-type]  # symbols in a trace
     if "placement" in given:
         joint = replace(joint, placement=placement_from(given["placement"]))
-    return joint
+    drive: dict[str, Any] = {name: tuple(given[name]) for name in OF_A_DRIVE if name in given}
+    return replace(joint, drive=replace(joint.drive, **drive)) if drive else joint
 
 
 def _with_joints(tree: UnrolledTree, model: Model, changed: Mapping[str, Joint], placed: Placed) -> UnrolledTree:
-    """The tree with other placements and armatures of some joints, and of those on bodies that are placed again."""
-    X_T, armature = list(tree.X_T), list(tree.armature)
+    """The tree with other numbers of some joints, and other placements of those on bodies that are placed again."""
+    X_T, armature, drive = list(tree.X_T), list(tree.armature), list(tree.drive)
     for name, old in model.joints.items():
         joint = changed.get(name, old)
         if joint is not old:
-            armature[joint.slot] = reflected_inertia(joint)
+            armature[joint.slot], drive[joint.slot] = reflected_inertia(joint), joint.drive
         if joint.placement is not old.placement or joint.parent in placed:
             # X_T begins at the moving body; a floating base's joint has no parent body.
             parent = _IDENTITY
             if joint.parent:
                 parent = placed.get(joint.parent, model.bodies[joint.parent].placement)
             X_T[joint.slot] = (joint.placement @ parent).factored()
-    return replace(tree, X_T=tuple(X_T), armature=tuple(armature))
+    return replace(tree, X_T=tuple(X_T), armature=tuple(armature), drive=tuple(drive))
 
 
 def _generic(ports: Sequence[Port]) -> list[list[float]]:

@@ -119,6 +119,10 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
         a.fail(
             'type="hfield" and the attribute "hfield", which names a height field in <asset>, go together', "conflict"
         )
+    if type_ == "hfield":
+        asset = part.scope.asset("hfield", a.text("hfield"), *_at(a))
+        x, y, top, base = Attributes(asset).numbers("size", (0.0,) * 4)
+        size = (x, y, 0.25 * top + 0.5 * base)  # the box that it weighs as much as
     if "mesh" in a:
         if "fromto" in a:
             a.fail("fromto has no meaning for a geom with a mesh; remove one of them", "conflict")

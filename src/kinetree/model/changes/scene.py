@@ -33,7 +33,7 @@ from kinetree.model.changes.world import (
 )
 from kinetree.model.collector import Collector
 from kinetree.model.elements import Body, Geometry
-from kinetree.model.extras import Keyframe
+from kinetree.model.extras import AbsentShape, Extras, Keyframe, ShapeSettings, Unused
 from kinetree.model.parameters import number_of_alternative
 from kinetree.model.robot import Robot
 from kinetree.model.specs import LinkSpec
@@ -153,7 +153,6 @@ def with_alternatives(model: Robot, body: str, objects: Mapping[str, Robot]) -> 
     for name in objects:
         if not isinstance(name, str) or not name or name in known:
             raise ModelError(f"an alternative needs a name of its own, not {name!r:.60}; those of {body!r} are {known}")
-    _check_assets(model, own, body)
     more = [_object(name, one) for name, one in objects.items()]
     if reason := _why_it_keeps_its_inertia(model, own):
         for one in more:
@@ -172,8 +171,9 @@ def with_alternatives(model: Robot, body: str, objects: Mapping[str, Robot]) -> 
         else link
         for link in parts.links
     )
-    assets = [one for other in objects.values() for one in other.extras.unused if one.tag == "asset"]
-    extras = replace(parts.extras, unused=(*parts.extras.unused, *assets)) if assets else parts.extras
+    extras = parts.extras
+    for name, other in objects.items():
+        extras = _with_assets(extras, body, name, other)
     sentence = f"body {body!r} is one of {len(known) + len(more)} objects: {listed([*known, *objects])}"
     return changed(replace(parts, links=links, extras=extras), sentence)
 
@@ -193,8 +193,6 @@ def _object(name: str, robot: Robot) -> LinkSpec:
             "object has one body, or several on fixed joints, and a free joint or none"
         )
     bodies = [body for body in robot.bodies.values() if body.slot in slots]
-    for body in bodies:
-        _check_assets(robot, body, name)
     inertia = robot.tree.I[slots.pop()] if slots else Inertia.zero()
     shapes = tuple(
         replace(shape, placement=(shape.placement @ body.placement).plain())
@@ -204,15 +202,26 @@ def _object(name: str, robot: Robot) -> LinkSpec:
     return LinkSpec(name, inertia, shapes)
 
 
-def _check_assets(robot: Robot, body: Body, name: str) -> None:
-    """Raise if a shape needs data that its robot has, and not a file of its own."""
-    made = [one.index for one in robot.extras.shapes if one.body == body.name and one.asset]
-    if made:
-        shape = body.geometry[made[0]]
-        raise ModelError(
-            f"alternative {name!r}: the {shape.shape} of shape {shape.name or f'{body.name}[{made[0]}]'!r} is made in "
-            "its file itself; give it a file of its own"
-        )
+def _with_assets(extras: Extras, body: str, name: str, robot: Robot) -> Extras:
+    """The extras with the data of an object's shapes; what is made in its file itself is called NAME/ASSET."""
+    places = [(one.name, k) for one in robot.bodies.values() for k in range(len(one.geometry))]
+    shapes = [
+        AbsentShape(body, name, places.index((one.body, one.index)), one.asset and f"{name}/{one.asset}", one.smooth)
+        for one in robot.extras.shapes
+        if one.asset or one.smooth
+    ]
+    made = {one.asset for one in robot.extras.shapes if one.asset}
+
+    def called(one: Unused) -> Unused:
+        attributes = dict(one.attributes)
+        if one.tag not in ("mesh", "hfield") or attributes.get("name") not in made or "file" in attributes:
+            return one
+        return replace(one, attributes=(*(attributes | {"name": f"{name}/{attributes['name']}"}).items(),))
+
+    assets = [
+        replace(one, children=tuple(map(called, one.children))) for one in robot.extras.unused if one.tag == "asset"
+    ]
+    return replace(extras, unused=(*extras.unused, *assets), absent_shapes=(*extras.absent_shapes, *shapes))
 
 
 def _why_it_keeps_its_inertia(model: Robot, body: Body) -> str:
@@ -243,11 +252,19 @@ def with_present(model: Robot, body: str, which: int | str) -> Changed:
     if k == own.present:
         return changed(parts, f"body {body!r} is {one.name!r}")
     links = tuple(exchanged(link) if link.name == body else link for link in parts.links)
-    shapes = tuple(other for other in parts.extras.shapes if other.body != body)
+    before = [other for other in parts.extras.shapes if other.body == body]
+    shapes = [other for other in parts.extras.shapes if other.body != body]
+    absent = [other for other in parts.extras.absent_shapes if (other.body, other.alternative) != (body, one.name)]
+    here = [other for other in parts.extras.absent_shapes if other not in absent]
+    shapes += [ShapeSettings(body, other.index, asset=other.asset, smooth=other.smooth) for other in here]
+    kept = [other for other in before if other.asset or other.smooth]
+    absent += [AbsentShape(body, name, other.index, other.asset, other.smooth) for other in kept]
     sentence = f"body {body!r} is {one.name!r}"
-    if len(shapes) < len(parts.extras.shapes):
+    plain = [ShapeSettings(body, other.index, other.name, asset=other.asset, smooth=other.smooth) for other in before]
+    if plain != before:
         sentence += "; settings of its shapes beyond contacts, such as groups and materials, were dropped"
-    return changed(replace(parts, links=links, extras=replace(parts.extras, shapes=shapes)), sentence)
+    extras = replace(parts.extras, shapes=tuple(shapes), absent_shapes=tuple(absent))
+    return changed(replace(parts, links=links, extras=extras), sentence)
 
 
 def with_mocap(model: Robot, poses: Mapping[str, Pose] | str) -> Changed:

@@ -7,7 +7,7 @@ robot.
 from kinetree.lazy_names import lazy_names as _lazy_names
 
 with _lazy_names(__name__):
-    from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
+    from kinetree.model.extras.bodies import AbsentShape, BodySettings, ShapeSettings, Site
     from kinetree.model.extras.by_name import Records
     from kinetree.model.extras.carried import carried
     from kinetree.model.extras.change import Change, Unused
@@ -40,6 +40,7 @@ with _lazy_names(__name__):
 
 __all__ = [
     "NO_EXTRAS",
+    "AbsentShape",
     "Actuator",
     "BodySettings",
     "BodySpheres",

@@ -10,7 +10,7 @@ from kinetree.model.extras.change import Change, Unused, renamed
 from kinetree.record_text import call_text
 from kinetree.records import record
 
-__all__ = ["BodySettings", "ShapeSettings", "Site"]
+__all__ = ["AbsentShape", "BodySettings", "ShapeSettings", "Site"]
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -62,6 +62,25 @@ class ShapeSettings:
     plugin: Unused | None = None
     smooth: bool = False
     """Whether things touch a smooth surface through the heights of a height field, instead of triangles."""
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+
+@record(frozen=True, slots=True, repr=False)
+class AbsentShape:
+    """A shape whose data the robot has: of another object that a body may be (`Model.with_alternatives`)."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"body": "body"}
+
+    body: str
+    alternative: str
+    """The object's name."""
+    index: int
+    """The shape's place in its geometry."""
+    asset: str
+    """As in `ShapeSettings`; so is `smooth`."""
+    smooth: bool = False
 
     def __repr__(self) -> str:
         return call_text(self)

@@ -51,6 +51,8 @@ class Extras:
     """Settings of those bodies that have any."""
     shapes: tuple[extras.ShapeSettings, ...] = ()
     """Settings of those shapes that have any."""
+    absent_shapes: tuple[extras.AbsentShape, ...] = ()
+    """Shapes of other objects that a body may be, whose data is in the robot itself, such as height fields."""
     sites: tuple[extras.Site, ...] = ()
     cameras: tuple[extras.Camera, ...] = ()
 
